@@ -1,0 +1,51 @@
+import type { Awaitable } from './awaitable.ts'
+
+/** How long a call may still wait for its host's store. */
+export interface Deadline {
+  /** Milliseconds left; never below 0. */
+  remaining(): number
+  /**
+   * Waits for a value, at most for `limit` milliseconds and never past the deadline. A value that is at hand costs no
+   * timer.
+   *
+   * @throws {TimeLimitError} when the time is over first. What was waited for goes on; its outcome is not looked at.
+   */
+  wait<T>(value: Awaitable<T>, limit?: number): Awaitable<T>
+}
+
+export class TimeLimitError extends Error {
+  override readonly name = 'TimeLimitError'
+}
+
+export function createDeadline(milliseconds: number): Deadline {
+  const end = performance.now() + milliseconds
+  const remaining = () => Math.max(0, end - performance.now())
+  return {
+    remaining,
+    wait(value, limit = Number.POSITIVE_INFINITY) {
+      return isPromiseLike(value) ? settleWithin(value, Math.min(limit, remaining())) : value
+    },
+  }
+}
+
+function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
+  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function'
+}
+
+function settleWithin<T>(value: PromiseLike<T>, milliseconds: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new TimeLimitError(`No answer within ${Math.round(milliseconds)} ms`))
+    }, milliseconds)
+    value.then(
+      result => {
+        clearTimeout(timer)
+        resolve(result)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
+  })
+}

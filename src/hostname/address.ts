@@ -1,0 +1,135 @@
+import ipaddr from 'ipaddr.js'
+import { ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
+
+/** An IP address that a text spells, in whatever way. */
+export interface AddressReading {
+  /** The address in canonical form: four decimal numbers, or RFC 5952. */
+  readonly address: string
+  /** Why the address is nobody's host on the public internet, or `null` when it may well be one. */
+  readonly reserved: string | null
+}
+
+/**
+ * Whether a URL parser takes the name for an IPv4 address, well formed or not (WHATWG URL, "ends in a number checker").
+ * No top-level domain is a number, so such a name is never a name.
+ *
+ * @param name Lower case, no trailing dot.
+ */
+export function endsInNumber(name: string): boolean {
+  return /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/.test(name)
+}
+
+/**
+ * Reads an IPv4 address in every spelling of the WHATWG URL parser ("IPv4 parser"), which are those of `inet_aton` too:
+ * one to four numbers, decimal, octal after `0` or hexadecimal after `0x`, the last one filling what is left.
+ *
+ * @param text Lower case, no trailing dot.
+ */
+export function readIPv4(text: string): AddressReading | null {
+  const value = parseIPv4(text)
+  return value === null ? null : { address: formatIPv4(value), reserved: findIPv4Block(value) }
+}
+
+/**
+ * Reads an IPv6 address (RFC 4291, section 2.2), bare or in brackets (RFC 3986), with or without a zone id (RFC 4007).
+ *
+ * @param text Lower case.
+ */
+export function readIPv6(text: string): AddressReading | null {
+  const unbracketed = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
+  const hexadecimal = toHexadecimalGroups(unbracketed.replace(/%.*$/s, ''))
+  if (hexadecimal === null) return null
+  const parsed = ipaddr.IPv6.parse(hexadecimal)
+  return { address: parsed.toRFC5952String(), reserved: findIPv6Block(parsed) }
+}
+
+function parseIPv4(text: string): number | null {
+  const parts = text.split('.')
+  if (parts.length > 4) return null
+  let value = 0
+  for (const [index, part] of parts.entries()) {
+    const number = parseNumber(part)
+    const bytes = index === parts.length - 1 ? 5 - parts.length : 1
+    if (number === null || number >= 256 ** bytes) return null
+    value = value * 256 ** bytes + number
+  }
+  return value
+}
+
+function parseNumber(text: string): number | null {
+  if (/^0x[0-9a-f]*$/.test(text)) return text === '0x' ? 0 : Number.parseInt(text.slice(2), 16)
+  if (/^0[0-7]*$/.test(text)) return Number.parseInt(text, 8)
+  return /^[1-9][0-9]*$/.test(text) ? Number.parseInt(text, 10) : null
+}
+
+function formatIPv4(value: number): string {
+  return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`
+}
+
+const ipv4Ranges = ipv4Blocks.map(([cidr, name, source]) => {
+  const [network, bits] = ipaddr.IPv4.parseCIDR(cidr)
+  const first = network.octets.reduce((value, octet) => value * 256 + octet, 0)
+  return { first, last: first + 2 ** (32 - bits) - 1, description: `in ${cidr}, ${name} (${source})` }
+})
+
+function findIPv4Block(value: number): string | null {
+  return ipv4Ranges.find(({ first, last }) => value >= first && value <= last)?.description ?? null
+}
+
+/**
+ * Checks the form by RFC 4291, section 2.2, and writes an IPv4 address in the last 32 bits as hexadecimal groups: the
+ * parser behind this takes more than the RFC allows, and throws on some of it.
+ */
+function toHexadecimalGroups(text: string): string | null {
+  if (text.length > MAX_IPV6_LENGTH || !text.includes(':')) return null
+  const dotted = /(?<=:)[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/.exec(text)?.[0]
+  const value = dotted === undefined ? null : parseIPv4(dotted)
+  const hexadecimal =
+    dotted === undefined || value === null
+      ? text
+      : `${text.slice(0, -dotted.length)}${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`
+
+  const halves = hexadecimal.split('::')
+  const groups = halves.flatMap(half => (half === '' ? [] : half.split(':')))
+  const isComplete = halves.length === 1 ? groups.length === 8 : halves.length === 2 && groups.length < 8
+  return isComplete && groups.every(group => /^[0-9a-f]{1,4}$/.test(group)) ? hexadecimal : null
+}
+
+/** The length of `0000:0000:0000:0000:0000:ffff:255.255.255.255`, the longest spelling. */
+const MAX_IPV6_LENGTH = 45
+
+const ipv6Cidrs = ipv6Blocks.map(([cidr, name, source]) => ({
+  cidr: ipaddr.IPv6.parseCIDR(cidr),
+  description: `in ${cidr}, ${name} (${source})`,
+}))
+
+function findIPv6Block(address: ipaddr.IPv6): string | null {
+  const block = ipv6Cidrs.find(({ cidr }) => address.match(cidr))?.description
+  const embedded = findEmbeddedIPv4(address.parts)
+  if (embedded !== null) {
+    const inner = findIPv4Block(embedded)
+    const around = block ?? 'outside 2000::/3'
+    return `${around}, around ${formatIPv4(embedded)}${inner === null ? '' : `, which is ${inner}`}`
+  }
+  if (block !== undefined) return block
+  return isGlobalUnicast(address.parts) ? null : 'outside 2000::/3, the only block of global unicast (RFC 4291)'
+}
+
+function isGlobalUnicast([first = 0]: readonly number[]): boolean {
+  return first >> 13 === 1
+}
+
+/** The IPv4 address inside an IPv6 address that exists to carry one; all their blocks are reserved themselves. */
+function findEmbeddedIPv4(parts: readonly number[]): number | null {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = parts
+  const join = (high: number, low: number) => high * 0x10000 + low
+  const startsWithZeros = (a | b | c | d) === 0
+  const mapped = startsWithZeros && e === 0 && f === 0xffff // ::ffff:0:0/96, RFC 4291
+  const translated = startsWithZeros && e === 0xffff && f === 0 // ::ffff:0:0:0/96, RFC 2765
+  const compatible = startsWithZeros && e === 0 && f === 0 && g !== 0 // ::/96, RFC 4291; not :: and ::1
+  const nat64 = a === 0x64 && b === 0xff9b && (c | d | e | f) === 0 // 64:ff9b::/96, RFC 6052
+  if (mapped || translated || compatible || nat64) return join(g, h)
+  if (a === 0x2002) return join(b, c) // 6to4: 2002::/16, RFC 3056
+  if (a === 0x2001 && b === 0) return join(g ^ 0xffff, h ^ 0xffff) // Teredo: 2001::/32, the client, RFC 4380
+  return null
+}

@@ -1,0 +1,180 @@
+import { quote } from '../wire/quote.ts'
+import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
+import { type Explanation, explainInvalid, suggestTopLevel } from './explain.ts'
+import { toALabels } from './idna.ts'
+import { isPlainName } from './plain-name.ts'
+import { findPublicSuffix } from './public-suffix.ts'
+import { specialUseTopLevels } from './special-use.ts'
+
+/** Why a text is no hostname that can be registered. */
+export type HostnameRejection =
+  | 'empty_domain'
+  | 'invalid_domain'
+  | 'public_suffix_domain'
+  | 'internal_domain'
+  | 'reserved_ip'
+
+/** A hostname that can be registered. */
+export interface ValidHostname {
+  readonly valid: true
+  /** A name, a wildcard for all that is below a name, or an IP address. */
+  readonly kind: 'name' | 'wildcard' | 'ip'
+  /** Canonical: lower case, A-labels, no trailing dot; `*.` before a wildcard; an IPv6 address by RFC 5952, bare. */
+  readonly domain: string
+  /** The public suffix and one label more, without `*.`; of an IP address, the address itself. */
+  readonly registrableDomain: string
+}
+
+export interface InvalidHostname {
+  readonly valid: false
+  readonly code: HostnameRejection
+  /** One sentence for a person: what is wrong with this input and, where it is plain, what to send instead. */
+  readonly message: string
+}
+
+export type HostnameClassification = ValidHostname | InvalidHostname
+
+/** A mapped name has 253 octets at most; what UTS #46 ignores or composes on the way may make the input longer. */
+const MAX_INPUT_LENGTH = 1024
+
+/**
+ * Tells whether a text is a public hostname, a wildcard over one, or a public IP address; if so, in which canonical form,
+ * and if not, why not. The first rule that applies decides:
+ *
+ * 1. nothing but white space: `empty_domain`;
+ * 2. a spelling of an IP address, however odd: `reserved_ip` unless it is public, and `invalid_domain` if it is public but
+ *    not written canonically;
+ * 3. no hostname by RFC 1123, RFC 5891 and UTS #46: `invalid_domain`;
+ * 4. not in the public DNS, by RFC 6761 and the Public Suffix List: `internal_domain`;
+ * 5. a public suffix, of the list's ICANN or private section: `public_suffix_domain`.
+ *
+ * White space around the text, one trailing dot and the case of letters do not matter. Nothing else is repaired.
+ *
+ * @param input Any text, of any length; one over 1,024 characters is refused without reading it.
+ * @returns Never throws.
+ *
+ * @example
+ * classifyHostname('WWW.Bücher.example.') // { valid: false, code: 'internal_domain', message: … }
+ * classifyHostname('WWW.Bücher.de.')
+ * // { valid: true, kind: 'name', domain: 'www.xn--bcher-kva.de', registrableDomain: 'xn--bcher-kva.de' }
+ * classifyHostname('0x7f.1') // { valid: false, code: 'reserved_ip', message: … }
+ */
+export function classifyHostname(input: string): HostnameClassification {
+  if (typeof input !== 'string') return reject('invalid_domain', 'A hostname must be a string.')
+  if (isPlainName(input)) return classifyName(input, 'name')
+
+  const trimmed = input.trim()
+  if (trimmed === '') return reject('empty_domain', 'The hostname is empty; send a name such as "www.example.com".')
+  if (trimmed.length > MAX_INPUT_LENGTH) {
+    return reject('invalid_domain', `${quote(trimmed)} is too long; a hostname has at most 253 characters.`)
+  }
+
+  // One trailing dot, in any spelling of UTS #46, is the root of the DNS.
+  const host = trimmed.replace(/[.\u3002\uff0e\uff61]$/, '')
+  return classifyHost(host, trimmed) ?? reject('invalid_domain', `${quote(trimmed)} ${describe(explainInvalid(host))}`)
+}
+
+/**
+ * @param sent The text to quote in a message.
+ * @returns `null` for what has not the form of a hostname or an IP address.
+ */
+function classifyHost(host: string, sent: string): HostnameClassification | null {
+  const kind = host.startsWith('*.') ? 'wildcard' : 'name'
+  const base = toAsciiLowerCase(kind === 'wildcard' ? host.slice(2) : host)
+
+  const ipv6 = readIPv6(base)
+  if (ipv6) return classifyAddress(ipv6, kind, sent, /^\[?([^\]%]*)\]?$/.exec(base)?.[1])
+
+  const name = toCanonicalName(base)
+  if (name === null) return null
+  if (!endsInNumber(name)) return classifyName(name, kind)
+
+  const ipv4 = readIPv4(name)
+  if (ipv4) return classifyAddress(ipv4, kind, sent, base)
+  return reject(
+    'invalid_domain',
+    `${quote(sent)} ends in a number and is no IP address; no top-level domain is a number.`,
+  )
+}
+
+/** @param name A canonical name; without `*.`. */
+function classifyName(name: string, kind: 'name' | 'wildcard'): HostnameClassification {
+  const domain = kind === 'wildcard' ? `*.${name}` : name
+  // The list is asked about the wildcard itself, for `*.kawasaki.jp` is a rule of it though `kawasaki.jp` is not.
+  const suffix = findPublicSuffix(domain)
+  const topLevel = name.slice(name.lastIndexOf('.') + 1)
+  if (suffix === null || specialUseTopLevels.has(topLevel)) return rejectInternal(name, topLevel)
+  if (suffix.length >= name.length) {
+    return reject(
+      'public_suffix_domain',
+      `${quote(domain)} is a public suffix, under which anybody may own names; send a name below it.`,
+    )
+  }
+  const registrableDomain = name.slice(name.lastIndexOf('.', name.length - suffix.length - 2) + 1)
+  return { valid: true, kind, domain, registrableDomain }
+}
+
+/** @param spelling What was sent, in lower case and without brackets. */
+function classifyAddress(
+  { address, reserved }: AddressReading,
+  kind: 'name' | 'wildcard',
+  sent: string,
+  spelling: string | undefined,
+): HostnameClassification {
+  if (kind === 'wildcard') {
+    return reject(
+      'invalid_domain',
+      `${quote(sent)} is a wildcard over an IP address; only names have names below them.`,
+    )
+  }
+  if (reserved !== null) {
+    const meaning = address === spelling ? '' : ` is the address ${address}, which`
+    return reject('reserved_ip', `${quote(sent)}${meaning} is ${reserved}; send a public address or a name.`)
+  }
+  if (address !== spelling) {
+    return reject(
+      'invalid_domain',
+      `${quote(sent)} is an unusual spelling of an IP address; send "${address}" instead.`,
+    )
+  }
+  return { valid: true, kind: 'ip', domain: address, registrableDomain: address }
+}
+
+const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
+
+/** Full Unicode is left for UTS #46 to map. */
+const toAsciiLowerCase = (text: string) => (isAscii(text) ? text.toLowerCase() : text)
+
+/** RFC 1123, section 2.1: letters, digits and inner hyphens, in labels of 1 to 63 and 253 octets at most. */
+const ldhName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
+
+function toCanonicalName(text: string): string | null {
+  if (isPlainName(text)) return text
+  const mapped = isAscii(text) && !/(?:^|\.)xn--/.test(text) ? text : toALabels(text)
+  return mapped !== null && ldhName.test(mapped) ? mapped : null
+}
+
+function rejectInternal(name: string, topLevel: string): InvalidHostname {
+  const source = specialUseTopLevels.get(topLevel)
+  if (source !== undefined) {
+    const place = name === topLevel ? 'is' : `is under ".${topLevel}", which is`
+    return reject('internal_domain', `${quote(name)} ${place} set aside and not in the public DNS (${source}).`)
+  }
+  if (name === topLevel) {
+    return reject(
+      'internal_domain',
+      `${quote(name)} is a single label, a local name; send a full name such as "www.example.com".`,
+    )
+  }
+  const problem = `is not in the public DNS: the Public Suffix List has no top-level domain ${quote(`.${topLevel}`)}`
+  return reject('internal_domain', `${quote(name)} ${describe({ problem, suggestion: suggestTopLevel(name) })}`)
+}
+
+function describe({ problem, suggestion }: Explanation): string {
+  const meant = suggestion === undefined ? null : classifyHost(suggestion, suggestion)
+  return meant?.valid ? `${problem}; send ${quote(meant.domain)} instead.` : `${problem}.`
+}
+
+function reject(code: HostnameRejection, message: string): InvalidHostname {
+  return { valid: false, code, message }
+}

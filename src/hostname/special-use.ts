@@ -1,0 +1,19 @@
+/**
+ * Top-level labels that are set aside and lead nowhere in the public DNS. From the IANA Special-Use Domain Names
+ * registry (https://www.iana.org/assignments/special-use-domain-names, RFC 6761), and `internal`, which ICANN reserved
+ * for private use on 2024-07-29 (board resolution 2024.07.29.06).
+ *
+ * Left out on purpose: `example.com`, `example.net` and `example.org`, which resolve like any other name. `arpa` stands
+ * for all the registry's names below it, `home.arpa` among them, and for the rest of that infrastructure.
+ */
+export const specialUseTopLevels: ReadonlyMap<string, string> = new Map([
+  ['alt', 'RFC 9476'],
+  ['arpa', 'RFC 3172'],
+  ['example', 'RFC 6761'],
+  ['internal', 'ICANN, 2024'],
+  ['invalid', 'RFC 6761'],
+  ['local', 'RFC 6762'],
+  ['localhost', 'RFC 6761'],
+  ['onion', 'RFC 7686'],
+  ['test', 'RFC 6761'],
+])

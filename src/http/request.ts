@@ -1,0 +1,70 @@
+import type { Awaitable } from '../awaitable.ts'
+import { ApiError } from '../errors.ts'
+
+/** A request as every adapter presents it. */
+export interface HandlerRequest {
+  /** The value of a header field, its name in lower case. */
+  header(name: string): string | null | undefined
+  /**
+   * The body. Called at most once, and only after the caller was let in.
+   *
+   * @param limit Bytes. Over it, reading stops and {@link payloadTooLarge} is thrown.
+   */
+  readBody(limit: number): Awaitable<RequestBody>
+}
+
+/** What was sent, or what a parser of the host's made of it. */
+export type RequestBody = { readonly bytes: Uint8Array } | { readonly text: string } | { readonly json: unknown }
+
+export function payloadTooLarge(limit: number): ApiError {
+  return new ApiError('payload_too_large', `The request body is larger than the ${limit} bytes allowed.`)
+}
+
+/**
+ * Reads a JSON body: `application/json` in UTF-8, not compressed.
+ *
+ * @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large`, 400 `invalid_request`.
+ */
+export async function readJson(request: HandlerRequest, limit: number): Promise<unknown> {
+  requireJson(request)
+  if (Number(request.header('content-length') ?? 0) > limit) throw payloadTooLarge(limit)
+  const body = await request.readBody(limit)
+  if ('json' in body) return body.json
+  return parseJson('text' in body ? body.text : decodeUtf8(body.bytes))
+}
+
+function requireJson(request: HandlerRequest): void {
+  const contentType = request.header('content-type') ?? ''
+  if (!/^application\/json\s*(?:;|$)/i.test(contentType)) {
+    throw new ApiError(
+      'unsupported_media_type',
+      'The request body must be JSON: send "Content-Type: application/json".',
+    )
+  }
+  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? 'utf-8'
+  if (!/^utf-?8$/i.test(charset)) {
+    throw new ApiError('unsupported_media_type', 'The request body must be in UTF-8 (RFC 8259, section 8.1).')
+  }
+  if (!/^(?:identity)?$/i.test(request.header('content-encoding') ?? '')) {
+    throw new ApiError('unsupported_media_type', 'The request body must not be compressed: send no "Content-Encoding".')
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new ApiError('invalid_request', 'The request body is not valid UTF-8.', { cause })
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    const problem = text.trim() === '' ? 'is empty' : 'is not valid JSON'
+    throw new ApiError('invalid_request', `The request body ${problem}; send {"domains": ["www.example.com"]}.`, {
+      cause,
+    })
+  }
+}

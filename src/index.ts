@@ -1,0 +1,34 @@
+export type { Awaitable } from './awaitable.ts'
+export { ApiError, type ErrorCode, isApiError } from './errors.ts'
+export {
+  classifyHostname,
+  type HostnameClassification,
+  type HostnameRejection,
+  type InvalidHostname,
+  type ValidHostname,
+} from './hostname/classify.ts'
+export {
+  type ApiKeyOptions,
+  type GenerateApiKeyOptions,
+  type GeneratedApiKey,
+  generateApiKey,
+  hashApiKey,
+  type ParsedApiKey,
+  parseApiKey,
+} from './keys/api-key.ts'
+export { authenticate } from './keys/authenticate.ts'
+export type { KeyContext } from './keys/key-context.ts'
+export { createMemoryKeyStore, type KeyRecord, type KeyStore, type MemoryKeyStore } from './keys/key-store.ts'
+export { type RegisterDomainsOptions, registerDomains } from './register-domains.ts'
+export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './registry/memory-store.ts'
+export type { Name } from './registry/name.ts'
+export type { Below, DomainStore, Found, Registration, RegistrationRequest, Team } from './registry/store.ts'
+export {
+  countTotals,
+  type DomainResult,
+  type InvalidCode,
+  type InvalidResult,
+  type RegisterDomainsResponse,
+  type RegisteredResult,
+  type Totals,
+} from './wire/response.ts'

@@ -1,0 +1,67 @@
+import { ApiError } from '../errors.ts'
+import { type ApiKeyOptions, hashApiKey, parseApiKey } from './api-key.ts'
+import type { KeyContext } from './key-context.ts'
+import type { KeyRecord, KeyStore } from './key-store.ts'
+
+/**
+ * Finds out who is calling from an `Authorization` header: `Bearer <API key>`, the scheme in any case (RFC 9110,
+ * section 11.1).
+ *
+ * @param authorizationHeader The header's value; `null` or `undefined` where there is none.
+ * @returns The key's owner and scopes. Whether the scopes suffice is for the operation to say.
+ * @throws {ApiError} 401 `unauthorized` when the key is missing, malformed, unknown or revoked, or when its prefix does
+ *   not agree with its record. The message does not tell which. 500 `internal_error` when the key store fails.
+ *
+ * @example
+ * const keyContext = await authenticate(request.headers.authorization, keys)
+ */
+export async function authenticate(
+  authorizationHeader: string | null | undefined,
+  keys: KeyStore,
+  options: ApiKeyOptions = {},
+): Promise<KeyContext> {
+  return toKeyContext(await findKeyRecord(authorizationHeader, keys, options))
+}
+
+/** Like {@link authenticate}, and returns the record, whose hash identifies the key. */
+export async function findKeyRecord(
+  authorizationHeader: string | null | undefined,
+  keys: KeyStore,
+  options: ApiKeyOptions = {},
+): Promise<KeyRecord> {
+  const token = readBearerToken(authorizationHeader)
+  const key = parseApiKey(token, options)
+  if (!key) throw unauthorized({ tokenSent: true })
+
+  const hash = await hashApiKey(token)
+  let record: KeyRecord | null
+  try {
+    record = await keys.findKey(hash)
+  } catch (cause) {
+    throw new ApiError('internal_error', 'The API key could not be checked. Try again later.', { cause })
+  }
+  if (!record || record.hash !== hash || record.revokedAt || record.type !== key.type || record.ownerId !== key.id) {
+    throw unauthorized({ tokenSent: true })
+  }
+  return record
+}
+
+export function toKeyContext({ type, ownerId, scopes }: KeyRecord): KeyContext {
+  return type === 'organization' ? { type, organizationId: ownerId, scopes } : { type, teamId: ownerId, scopes }
+}
+
+function readBearerToken(header: string | null | undefined): string {
+  const match = /^bearer +(?! )/i.exec(header ?? '')
+  const token = match ? (header ?? '').slice(match[0].length).trimEnd() : ''
+  if (token === '') throw unauthorized({ tokenSent: false })
+  return token
+}
+
+/** RFC 6750, section 3: a request without a token is told the scheme only; one with a bad token is told so. */
+function unauthorized({ tokenSent }: { tokenSent: boolean }): ApiError {
+  return new ApiError(
+    'unauthorized',
+    'The bearer token is missing or invalid. Send "Authorization: Bearer <API key>" with an active organization or team key.',
+    { headers: { 'WWW-Authenticate': tokenSent ? 'Bearer error="invalid_token"' : 'Bearer' } },
+  )
+}

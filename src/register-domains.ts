@@ -1,0 +1,117 @@
+import { createDeadline, type Deadline } from './deadline.ts'
+import { ApiError } from './errors.ts'
+import { classifyHostname, type InvalidHostname } from './hostname/classify.ts'
+import { type KeyContext, requireScope } from './keys/key-context.ts'
+import { type Outcome, registerNames } from './registry/register-names.ts'
+import type { DomainStore, Registration, Team } from './registry/store.ts'
+import { parseRequest } from './wire/request.ts'
+import { countTotals, type DomainResult, type RegisterDomainsResponse } from './wire/response.ts'
+
+export interface RegisterDomainsOptions {
+  /**
+   * Learns why a result is `internal_error`, once for each registrable domain that could not be processed. For the host's
+   * logs; the caller is not told. A failure of the whole call is thrown instead, with its `cause`.
+   */
+  onError?: ((cause: unknown) => void) | undefined
+  /**
+   * How many milliseconds the call may wait for the store, all its steps together. Default 30,000. What has not been saved
+   * by then is `internal_error`; what has not been synchronized by then answers 503.
+   */
+  timeLimit?: number | undefined
+}
+
+const DEFAULT_TIME_LIMIT = 30_000
+
+/** After how many seconds a caller should retry a call whose registrations are saved and not yet synchronized. */
+const RETRY_AFTER_SECONDS = 5
+
+/**
+ * Registers 1 to 100 hostnames in one team, each with a result of its own: the operation `POST /v1/domains` without HTTP.
+ *
+ * The same call may be made again at any time, after any answer or none: what it registered before is then `existing`,
+ * with the same `domainId`.
+ *
+ * @param keyContext Who is calling; see {@link authenticate}.
+ * @param body The parsed JSON body: `{ domains, team_id }`. Anything may be passed; it is validated here.
+ * @returns One result for each submitted hostname, in the submitted order, and totals.
+ * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
+ *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`, and 503 `domain_registration_unavailable` when
+ *   everything was saved but not yet synchronized. 500 `internal_error` when the team cannot be looked up.
+ *
+ * @example
+ * const keyContext = await authenticate(request.headers.authorization, keys)
+ * const { data } = await registerDomains(keyContext, { domains: ['www.example.com', 'localhost'] }, store)
+ * data.results[0] // { status: 'created', input: 'www.example.com', domain: 'www.example.com', domainId: '0199…' }
+ * data.totals // { created: 1, existing: 0, invalid: 1 }
+ */
+export async function registerDomains(
+  keyContext: KeyContext,
+  body: unknown,
+  store: DomainStore,
+  { onError = () => {}, timeLimit = DEFAULT_TIME_LIMIT }: RegisterDomainsOptions = {},
+): Promise<RegisterDomainsResponse> {
+  const deadline = createDeadline(timeLimit)
+
+  requireScope(keyContext)
+  const { domains, teamId } = parseRequest(body, keyContext)
+  await requireActiveTeam(teamId, keyContext, store, deadline)
+
+  const hostnames = domains.map(classifyHostname)
+  const names = hostnames.filter(hostname => hostname.valid)
+  const outcomes = await registerNames({ store, teamId, deadline, onError }, names)
+  await synchronize(outcomes.values(), store, deadline)
+
+  const results = hostnames.map((hostname, index) => {
+    const input = domains[index] as string
+    return toResult(input, hostname.valid ? (outcomes.get(hostname) as Outcome) : hostname)
+  })
+  return { data: { results, totals: countTotals(results) } }
+}
+
+/** A team of another organization is answered like one that does not exist. */
+async function requireActiveTeam(
+  teamId: string,
+  keyContext: KeyContext,
+  store: DomainStore,
+  deadline: Deadline,
+): Promise<void> {
+  let team: Team | null
+  try {
+    team = await deadline.wait(store.findTeam(teamId))
+  } catch (cause) {
+    throw new ApiError('internal_error', 'The team could not be looked up; nothing was registered. Try again later.', {
+      cause,
+    })
+  }
+  if (!team || (keyContext.type === 'organization' && team.organizationId !== keyContext.organizationId)) {
+    throw new ApiError('team_not_found', 'The team does not exist, or it does not belong to the key.')
+  }
+  if (team.state !== 'active') {
+    throw new ApiError('team_suspended', 'The team is suspended; no domains can be registered in it.')
+  }
+}
+
+async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, deadline: Deadline): Promise<void> {
+  const pending = new Map<string, Registration>()
+  for (const outcome of outcomes) {
+    if (outcome.status === 'invalid' || outcome.registration.synchronized) continue
+    pending.set(outcome.registration.domainId, outcome.registration)
+  }
+  if (pending.size === 0) return
+  try {
+    if (!store.synchronize) throw new Error('The store saves registrations unsynchronized and has no synchronize')
+    await deadline.wait(store.synchronize([...pending.values()]))
+  } catch (cause) {
+    throw new ApiError(
+      'domain_registration_unavailable',
+      'The domains were saved but are not yet synchronized. Send the same call again.',
+      { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) }, cause },
+    )
+  }
+}
+
+function toResult(input: string, outcome: Outcome | InvalidHostname): DomainResult {
+  if (!('registration' in outcome)) return { status: 'invalid', input, code: outcome.code, message: outcome.message }
+  const { domain, domainId } = outcome.registration
+  return { status: outcome.status, input, domain, domainId }
+}

@@ -1,0 +1,101 @@
+import type { Awaitable } from '../awaitable.ts'
+import type { Name } from './name.ts'
+
+/** A team, as the host knows it. */
+export interface Team {
+  /** Digits only. */
+  readonly id: string
+  readonly organizationId: string
+  readonly state: 'active' | 'suspended'
+}
+
+/** A registered hostname. */
+export interface Registration extends Name {
+  /** Opaque and unique; the store makes it, and it never changes. */
+  readonly domainId: string
+  readonly teamId: string
+  /** Whether what does the monitoring knows of it. */
+  readonly synchronized: boolean
+}
+
+/** What is registered below the base of a wildcard, at any depth, in the same registrable domain; not the base itself. */
+export interface Below {
+  /** Up to three domains of the asking team, whichever. */
+  readonly ownDomains: readonly string[]
+  /** How many the asking team has. A store MAY stop counting at 1,000. */
+  readonly ownCount: number
+  /** Whether another team has any. A store need not look where `ownCount` is not 0. */
+  readonly heldByOthers: boolean
+}
+
+/** What a store found for a {@link RegistrationRequest}. */
+export interface Found {
+  /** The registrations, of any team, whose domain is in `names`. In any order. */
+  readonly registrations: readonly Registration[]
+  /** One for each of `wildcardBases`, in that order. */
+  readonly below: readonly Below[]
+}
+
+/** What {@link DomainStore.register} is asked to do in one atomic step. Everything in it is a look-up by key. */
+export interface RegistrationRequest {
+  readonly teamId: string
+  /** What to lock: distinct, in ascending order of code units, so that two calls never wait for each other in a circle. */
+  readonly registrableDomains: readonly string[]
+  /** Exact look-ups, distinct: the submitted names, and every wildcard that could cover one. */
+  readonly names: readonly Name[]
+  /** For each submitted wildcard its base as `domain`, distinct: what is registered below it? */
+  readonly wildcardBases: readonly Name[]
+  /**
+   * Decides what to save. Pure and synchronous: a store may call it again with fresher findings, and saves what the last
+   * call returned.
+   *
+   * @returns Names to register for the team; distinct, none of them among those found.
+   */
+  decide(found: Found): readonly Name[]
+}
+
+/**
+ * Where teams and registrations live. The rules of overlap are not a store's business: it looks up, asks, saves.
+ *
+ * The key words MUST, SHOULD and MAY are those of RFC 2119. A store MUST reject (or throw) when it cannot do what it is
+ * asked, and MUST NOT resolve to something that looks like success. It MUST treat every string as data.
+ */
+export interface DomainStore {
+  /**
+   * Finds a team.
+   *
+   * MUST resolve to `null` for a team that does not exist, whatever the digits; MUST reject when it cannot tell.
+   *
+   * @param teamId Digits only, of any length.
+   */
+  findTeam(teamId: string): Awaitable<Team | null>
+
+  /**
+   * Looks up what the request names, hands it to `decide`, and saves what `decide` returns.
+   *
+   * - The look-up, the decision and the saving MUST be one atomic step against every other `register` that shares a
+   *   registrable domain: of two racing calls, the second sees what the first saved. Calls that share none SHOULD NOT wait
+   *   for each other.
+   * - Everything that `decide` returned MUST be saved durably before this resolves, or nothing of it when it rejects.
+   * - On a conflict with another call the store MAY look up and call `decide` again, a bounded number of times.
+   * - New registrations MUST be saved with `synchronized: false` if the store has {@link synchronize}, else `true`.
+   * - The cost SHOULD depend on the length of the request alone, never on how much is registered.
+   *
+   * A call that rejected may be made again with a part of the same names; one whose answer was lost, as a whole.
+   *
+   * @returns The saved registrations, in the order in which the last `decide` returned their names.
+   */
+  register(request: RegistrationRequest): Awaitable<readonly Registration[]>
+
+  /**
+   * Pushes saved registrations to what does the monitoring, and marks them synchronized.
+   *
+   * MUST mark a registration only after the push went through, and MUST reject if it did not. Delivery is at least once:
+   * the push MUST be idempotent on `domainId`.
+   *
+   * A store without this method has nothing to push to, or pushes on its own.
+   *
+   * @param registrations All registrations of one call, new and old, that are not synchronized; at least one.
+   */
+  synchronize?(registrations: readonly Registration[]): Awaitable<void>
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { ApiError } from '../errors.ts'
+import type { KeyContext } from '../keys/key-context.ts'
+
+/** Hostnames in one call. */
+export const MAX_DOMAINS = 100
+
+const domains = z
+  .array(z.string({ error: 'must be a string' }), { error: 'must be an array of 1 to 100 hostnames' })
+  .min(1, { error: 'must hold at least one hostname' })
+  .max(MAX_DOMAINS, { error: `must hold at most ${MAX_DOMAINS} hostnames; split a longer list into several calls` })
+
+const teamId = z
+  .string({ error: 'is required with an organization key: send the ID of the team as a string of digits' })
+  .regex(/^[0-9]+$/, { error: 'must be the ID of a team, a string of digits' })
+
+const notAnObject = { error: 'must be a JSON object with the field "domains"' }
+
+/** Unknown fields are ignored, so that a newer client can talk to an older server. */
+export const teamRequestSchema = z.object({ domains }, notAnObject)
+export const organizationRequestSchema = z.object({ domains, team_id: teamId }, notAnObject)
+
+/** What the call asks for, once it is known to be well formed. */
+export interface RegisterDomainsRequest {
+  readonly domains: readonly string[]
+  /** The team to register in: the body's with an organization key, the key's own with a team key. */
+  readonly teamId: string
+}
+
+/**
+ * Reads the parsed JSON body. With a team key the call acts on the key's own team, and a `team_id` in the body is
+ * ignored, whatever it is.
+ *
+ * @throws {ApiError} 400 `invalid_request`, with a message that names the path of the first fault, such as `domains[3]`.
+ */
+export function parseRequest(body: unknown, keyContext: KeyContext): RegisterDomainsRequest {
+  if (keyContext.type === 'team') {
+    return { domains: validate(teamRequestSchema, body).domains, teamId: keyContext.teamId }
+  }
+  const request = validate(organizationRequestSchema, body)
+  return { domains: request.domains, teamId: request.team_id }
+}
+
+function validate<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  let parsed: z.ZodSafeParseResult<z.output<Schema>>
+  try {
+    parsed = schema.safeParse(body)
+  } catch (cause) {
+    // A body that is no plain data, such as an object whose getter throws.
+    throw new ApiError('invalid_request', 'The request body could not be read.', { cause })
+  }
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new ApiError(
+    'invalid_request',
+    issue ? `${formatPath(issue.path)} ${issue.message}.` : 'The body is malformed.',
+  )
+}
+
+function formatPath(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'The request body'
+  return path.map(key => (typeof key === 'number' ? `[${key}]` : String(key))).join('')
+}

@@ -1,0 +1,60 @@
+import type { HostnameRejection } from '../hostname/classify.ts'
+
+/** Why a hostname was not registered. The first five are told by the hostname alone, the rest by what is registered. */
+export type InvalidCode =
+  | HostnameRejection
+  | 'wildcard_conflict'
+  | 'subdomain_conflict'
+  | 'domain_already_licensed'
+  | 'internal_error'
+
+/** The hostname was registered by this call, or had been registered in this team before. */
+export interface RegisteredResult {
+  status: 'created' | 'existing'
+  /** The hostname exactly as it was submitted. */
+  input: string
+  /** The registered hostname in canonical form: lower case, A-labels, no trailing dot. */
+  domain: string
+  /** Opaque; made by the store; the same for as long as the hostname stays registered. */
+  domainId: string
+}
+
+/** The hostname was not registered. */
+export interface InvalidResult {
+  status: 'invalid'
+  /** The hostname exactly as it was submitted. */
+  input: string
+  code: InvalidCode
+  /** For a person: what is wrong and, where it is plain, what to send instead. */
+  message: string
+}
+
+export type DomainResult = RegisteredResult | InvalidResult
+
+/** How many results have each status. */
+export interface Totals {
+  created: number
+  existing: number
+  invalid: number
+}
+
+/** The body of a `200` answer. */
+export interface RegisterDomainsResponse {
+  data: {
+    /** One for each submitted hostname, in the submitted order. */
+    results: DomainResult[]
+    totals: Totals
+  }
+}
+
+/**
+ * Counts results by status.
+ *
+ * @example
+ * countTotals([{ status: 'created' }, { status: 'invalid' }]) // { created: 1, existing: 0, invalid: 1 }
+ */
+export function countTotals(results: readonly { readonly status: keyof Totals }[]): Totals {
+  const totals: Totals = { created: 0, existing: 0, invalid: 0 }
+  for (const { status } of results) totals[status] += 1
+  return totals
+}

@@ -1,0 +1,18 @@
+import { defineConfig } from 'tsup'
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    http: 'src/http/handler.ts',
+    express: 'src/http/express.ts',
+  },
+  format: ['esm', 'cjs'],
+  target: 'node20',
+  platform: 'neutral',
+  // Without splitting, each CommonJS entry point would get its own copy of ApiError.
+  splitting: true,
+  // rollup-plugin-dts sets baseUrl, which TypeScript 6 reports as deprecated.
+  dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
+  clean: true,
+  treeshake: true,
+})

@@ -10,7 +10,7 @@ export type NodeRequest = IncomingMessage & { readonly body?: unknown }
  * host mounted before, as parsed JSON, text or bytes.
  */
 export function readNodeBody(request: NodeRequest, limit: number): RequestBody | Promise<RequestBody> {
-  if (!request.readableDidRead) return readStream(request, limit)
+  if (!request.readableDidRead && !request.readableEnded) return readStream(request, limit)
   const { body } = request
   if (typeof body === 'string') return { text: body }
   if (body instanceof Uint8Array) return { bytes: body }
@@ -20,6 +20,7 @@ export function readNodeBody(request: NodeRequest, limit: number): RequestBody |
 
 function readStream(request: NodeRequest, limit: number): Promise<RequestBody> {
   return new Promise((resolve, reject) => {
+    if (request.destroyed) return reject(cutShort())
     const chunks: Uint8Array[] = []
     let length = 0
 
@@ -29,7 +30,7 @@ function readStream(request: NodeRequest, limit: number): Promise<RequestBody> {
       else settle(() => reject(payloadTooLarge(limit)))
     }
     const onEnd = () => settle(() => resolve({ bytes: concatenate(chunks, length) }))
-    const onCutShort = () => settle(() => reject(new ApiError('invalid_request', 'The request body was cut short.')))
+    const onCutShort = () => settle(() => reject(cutShort()))
     const settle = (outcome: () => void) => {
       request.pause()
       for (const [event, listener] of listeners) request.off(event, listener)
@@ -44,6 +45,8 @@ function readStream(request: NodeRequest, limit: number): Promise<RequestBody> {
     for (const [event, listener] of listeners) request.on(event, listener)
   })
 }
+
+const cutShort = () => new ApiError('invalid_request', 'The request body was cut short.')
 
 function concatenate(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const bytes = new Uint8Array(length)

@@ -1,0 +1,105 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { promisify, stripVTControlCharacters } from 'node:util'
+import { describe, expect, test } from 'vitest'
+
+const root = new URL('..', import.meta.url)
+const run = promisify(execFile)
+const tsx = (...parameters: string[]) => [process.execPath, ['--import', 'tsx', ...parameters], { cwd: root }] as const
+
+describe('examples/demo.ts', () => {
+  test('shows every status and code, says that all is well, and ends', async () => {
+    const { stdout, stderr } = await run(...tsx('examples/demo.ts'))
+    expect(stderr).toBe('')
+    for (const shown of [
+      '200: 100 created, 0 existing, 0 invalid',
+      '200: 0 created, 100 existing, 0 invalid',
+      'empty_domain',
+      'invalid_domain',
+      'public_suffix_domain',
+      'internal_domain',
+      'reserved_ip',
+      'wildcard_conflict',
+      'subdomain_conflict',
+      'domain_already_licensed',
+      '401 unauthorized',
+      '403 insufficient_scope',
+      '403 team_suspended',
+      '404 team_not_found',
+      '503 domain_registration_unavailable',
+      'Every answer was as it should be.',
+    ]) {
+      expect(stdout).toContain(shown)
+    }
+    expect(stripVTControlCharacters(stdout), 'colour is for terminals').toBe(stdout)
+  })
+
+  test('names the difference and exits 1 when an answer is not what it should be', async () => {
+    const loseResults = `
+      const { stringify } = JSON
+      JSON.stringify = (value, ...rest) => stringify(value?.data ? { data: { ...value.data, results: [] } } : value, ...rest)`
+    const preload = `data:text/javascript,${encodeURIComponent(loseResults)}`
+    const failed = run(...tsx('--import', preload, 'examples/demo.ts'))
+    await expect(failed).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Not as it should be: the mixed bag: expected '),
+    })
+  })
+
+  test('has a hundred distinct hostnames, international ones in Unicode among them', () => {
+    const hostnames = readFileSync(new URL('examples/hostnames.txt', root), 'utf8').trim().split('\n')
+    expect(new Set(hostnames).size).toBe(100)
+    expect(hostnames.filter(hostname => /[^\0-\x7f]/.test(hostname)).length).toBeGreaterThanOrEqual(5)
+  })
+})
+
+describe('examples/express.ts', () => {
+  test('stays up, and the curl line that it prints works when pasted', async () => {
+    const server = spawn(process.execPath, ['--import', 'tsx', 'examples/express.ts'], {
+      cwd: root,
+      env: { ...process.env, PORT: '0' },
+    })
+    try {
+      let printed = ''
+      server.stdout.setEncoding('utf8')
+      while (!printed.includes('curl') || !printed.endsWith('\n')) printed += (await once(server.stdout, 'data'))[0]
+      const { stdout } = await run('bash', ['-c', `${printed.slice(printed.indexOf('curl'))}`])
+      expect(JSON.parse(stdout)).toMatchObject({
+        data: {
+          results: [
+            { status: 'created', domain: 'www.example.com' },
+            { status: 'created', domain: '*.example.org' },
+            { status: 'invalid', code: 'internal_domain' },
+          ],
+          totals: { created: 2, existing: 0, invalid: 1 },
+        },
+      })
+      expect(server.exitCode).toBeNull()
+    } finally {
+      server.kill()
+    }
+  })
+
+  test('is short enough to be copied', () => {
+    const source = readFileSync(new URL('examples/express.ts', root), 'utf8')
+    expect(source.split('\n').length).toBeLessThan(40)
+    expect(source).not.toMatch(/from '\.\.?\//)
+  })
+})
+
+describe('README.md', () => {
+  const readme = readFileSync(new URL('README.md', root), 'utf8')
+
+  test('shows the programs as they stand in examples/', () => {
+    const shown = [...readme.matchAll(/<!-- (examples\/[a-z-]+\.ts) -->\n+```ts\n(.*?)```/gs)]
+    expect(shown.map(([, file]) => file)).toContain('examples/express.ts')
+    for (const [, file, program] of shown) {
+      expect(program, file).toBe(readFileSync(new URL(file as string, root), 'utf8'))
+    }
+  })
+
+  test('has under 250 lines', () => {
+    expect(readme.split('\n').length).toBeLessThan(250)
+  })
+})

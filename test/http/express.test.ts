@@ -1,0 +1,146 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express, { type ErrorRequestHandler, type Express } from 'express'
+import express4 from 'express4'
+import { describe, expect, test, vi } from 'vitest'
+import { domainsRouter } from '../../src/http/express.ts'
+import type { HandlerOptions } from '../../src/http/handler.ts'
+import { createKeys, createStore } from '../fixtures.ts'
+import { describeHttp, type RunningServer } from './suite.ts'
+
+const versions = [
+  ['Express 5', express],
+  ['Express 4', express4],
+] as const
+
+async function listen(app: Express): Promise<RunningServer> {
+  const server = await new Promise<Server>(resolve => {
+    const listening = app.listen(0, () => resolve(listening))
+  })
+  return {
+    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise<void>(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+for (const [name, framework] of versions) {
+  /** As a user would, with one thing before it: a body parser of the host's, or nothing. */
+  const startWith =
+    (before: (app: Express) => void) =>
+    (options: HandlerOptions & { path?: string }): Promise<RunningServer> => {
+      const app = framework()
+      before(app)
+      app.use(domainsRouter(options))
+      return listen(app)
+    }
+
+  describeHttp(
+    name,
+    startWith(() => {}),
+  )
+  describeHttp(
+    `${name} after express.json()`,
+    startWith(app => app.use(framework.json({ strict: false, limit: '200kb' }))),
+    { bodyIsReadBefore: true },
+  )
+  describeHttp(
+    `${name} after express.text() and express.raw()`,
+    startWith(app => {
+      app.use(framework.text({ type: request => request.headers['x-kind'] === 'text' }))
+      app.use(framework.raw({ type: 'application/octet-stream' }))
+    }),
+  )
+
+  describe(`${name}: the host`, () => {
+    async function call(app: Express, path: string, init: RequestInit = {}) {
+      const server = await listen(app)
+      try {
+        const response = await fetch(server.origin + path, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', ...init.headers },
+          body: '{"domains":["www.example.com"]}',
+          ...init,
+        })
+        return { status: response.status, body: await response.text() }
+      } finally {
+        await server.close()
+      }
+    }
+
+    async function createRouter() {
+      const { keys, issue } = createKeys()
+      const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${await issue('team', '1')}` }
+      return { headers, router: domainsRouter({ store: createStore(), keys }) }
+    }
+
+    test('may mount the router below a path of its own, on a router or on the application', async () => {
+      const { headers, router } = await createRouter()
+      const nested = framework.Router()
+      nested.use('/api', router)
+      for (const app of [framework().use('/api', router), framework().use(nested)]) {
+        expect((await call(app, '/api/v1/domains/', { headers })).status).toBe(200)
+        expect((await call(app, '/v1/domains/', { headers })).status).toBe(404)
+      }
+    })
+
+    test('has its own routes and bodies as before', async () => {
+      const { router } = await createRouter()
+      const app = framework()
+      app.use(router)
+      app.get('/v1/domains', (_, response) => void response.send('a list of its own'))
+      app.post('/other', framework.json(), (request, response) => void response.json(request.body))
+      expect(await call(app, '/v1/domains', { method: 'GET', body: null })).toMatchObject({ body: 'a list of its own' })
+      expect(await call(app, '/other')).toEqual({ status: 200, body: '{"domains":["www.example.com"]}' })
+    })
+
+    test('has its own error handler for all that is not ours', async () => {
+      const { headers, router } = await createRouter()
+      const handled: string[] = []
+      const errorHandler: ErrorRequestHandler = (error, _request, response, _next) => {
+        handled.push(error.message)
+        response.status(418).send('handled')
+      }
+      const app = framework()
+      app.use((request, _response, next) => next(request.headers['x-fail'] ? new Error('of the host') : undefined))
+      app.use(framework.json())
+      app.use(router)
+      app.use(errorHandler)
+
+      const failing = { ...headers, 'X-Fail': 'yes' }
+      expect(await call(app, '/v1/domains', { headers: failing })).toEqual({ status: 418, body: 'handled' })
+      expect((await call(app, '/other', { headers, body: '{' })).status).toBe(418)
+      expect(handled).toEqual(['of the host', expect.stringContaining('JSON')])
+
+      const ours = await call(app, '/v1/domains', { headers, body: '{' })
+      expect(ours.status).toBe(400)
+      expect(JSON.parse(ours.body)).toMatchObject({ error: 'invalid_request' })
+      expect(handled).toHaveLength(2)
+    })
+
+    test('may have read the body as text or bytes before', async () => {
+      for (const parser of [framework.text({ type: '*/*' }), framework.raw({ type: '*/*' })]) {
+        const { headers, router } = await createRouter()
+        expect((await call(framework().use(parser).use(router), '/v1/domains', { headers })).status).toBe(200)
+      }
+    })
+
+    test('that read the body and left nothing of it is told so, not the caller', async () => {
+      const { keys, issue } = createKeys()
+      const onError = vi.fn()
+      const app = framework()
+      app.use((request, _, next) => void request.resume().on('end', () => next()))
+      app.use(domainsRouter({ store: createStore(), keys, onError }))
+      const headers = { Authorization: `Bearer ${await issue('team', '1')}` }
+      const { status, body } = await call(app, '/v1/domains', {
+        headers: { 'Content-Type': 'application/json', ...headers },
+      })
+      expect(status).toBe(500)
+      expect(JSON.parse(body)).toMatchObject({ error: 'internal_error' })
+      expect(onError.mock.calls).toMatchObject([[{ message: expect.stringContaining('read before') }]])
+    })
+  })
+}

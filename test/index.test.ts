@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const { exports, ...manifest } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+
+/** Every entry point, with every value that it exports: the public names. */
+const publicNames = {
+  '.': [
+    'ApiError',
+    'authenticate',
+    'classifyHostname',
+    'countTotals',
+    'createMemoryKeyStore',
+    'createMemoryStore',
+    'generateApiKey',
+    'hashApiKey',
+    'isApiError',
+    'parseApiKey',
+    'registerDomains',
+  ],
+  './http': ['createHandler'],
+  './express': ['domainsRouter'],
+}
+
+test('the exports map lists these entry points and no others', () => {
+  expect(Object.keys(exports)).toEqual([...Object.keys(publicNames), './package.json'])
+})
+
+test.each(Object.entries(publicNames))(
+  '%s exports its public names, as an ES module and as CommonJS',
+  async (entry, names) => {
+    const { import: esm, require: commonJs } = exports[entry]
+    for (const { default: file } of [esm, commonJs]) {
+      const module = await import(new URL(`../${file}`, import.meta.url).href)
+      expect(
+        Object.keys(module)
+          .filter(name => name !== 'default' && name !== 'module.exports')
+          .toSorted(),
+      ).toEqual(names)
+    }
+  },
+)
+
+test('the manifest says what a user must know', () => {
+  expect(manifest).toMatchObject({
+    license: 'MIT',
+    type: 'module',
+    sideEffects: false,
+    engines: { node: '>=20.19' },
+    peerDependenciesMeta: { express: { optional: true } },
+  })
+  expect(Object.keys(manifest.dependencies)).toEqual(['ipaddr.js', 'tldts', 'tr46', 'zod'])
+})

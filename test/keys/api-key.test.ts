@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { generateApiKey, hashApiKey, parseApiKey } from '../../src/index.ts'
+
+describe('parseApiKey', () => {
+  test.each([
+    ['svc_org_10_abc', { type: 'organization', id: '10', secret: 'abc' }],
+    ['svc_team_3_abc', { type: 'team', id: '3', secret: 'abc' }],
+    ['svc_team_3_a_b-c.d~e+f/g==', { type: 'team', id: '3', secret: 'a_b-c.d~e+f/g==' }],
+    ['svc_team_007_x', { type: 'team', id: '007', secret: 'x' }],
+  ])('%s is read', (text, key) => {
+    expect(parseApiKey(text)).toEqual(key)
+  })
+
+  test.each([
+    '',
+    'svc',
+    'svc_',
+    'svc_org_',
+    'svc_org_10',
+    'svc_org_10_',
+    'svc_org__abc',
+    'svc_org_x_abc',
+    'svc_org_-1_abc',
+    'svc_org_１_abc',
+    'svc_team_3_ab c',
+    'svc_team_3_abc\n',
+    'svc_team_3_äbc',
+    'svc_user_3_abc',
+    'SVC_team_3_abc',
+    'svc_Team_3_abc',
+    'svc_10_abc', // the old form, without a type
+    'svc_abc',
+    'other_team_3_abc',
+    'xsvc_team_3_abc',
+    ' svc_team_3_abc',
+    `svc_team_3_${'a'.repeat(502)}`,
+    `svc_team_${'1'.repeat(600)}_a`,
+  ])('%j is no key', text => {
+    expect(parseApiKey(text)).toBeNull()
+  })
+
+  test('a key of 512 characters is read', () => {
+    expect(parseApiKey(`svc_team_3_${'a'.repeat(501)}`)).not.toBeNull()
+  })
+
+  test('a value that is no string is no key', () => {
+    for (const value of [null, undefined, 42, {}, ['svc_team_3_abc']]) expect(parseApiKey(value as never)).toBeNull()
+  })
+
+  test('the prefix is the host’s choice', () => {
+    expect(parseApiKey('acme_team_3_abc', { prefix: 'acme' })).toEqual({ type: 'team', id: '3', secret: 'abc' })
+    expect(parseApiKey('svc_team_3_abc', { prefix: 'acme' })).toBeNull()
+    expect(parseApiKey('a+c_team_3_abc', { prefix: 'a.c' })).toBeNull()
+  })
+})
+
+describe('generateApiKey', () => {
+  test.each([
+    ['organization', '10', /^svc_org_10_[0-9a-f]{64}$/],
+    ['team', '3', /^svc_team_3_[0-9a-f]{64}$/],
+  ] as const)('a key of an %s holds 256 random bits and can be parsed', async (type, id, shape) => {
+    const { key, hash } = await generateApiKey({ type, id })
+    expect(key).toMatch(shape)
+    expect(parseApiKey(key)).toMatchObject({ type, id })
+    expect(hash).toBe(await hashApiKey(key))
+  })
+
+  test('no two keys are the same', async () => {
+    const keys = await Promise.all(Array.from({ length: 1000 }, () => generateApiKey({ type: 'team', id: '3' })))
+    expect(new Set(keys.map(({ key }) => key)).size).toBe(1000)
+  })
+
+  test('the prefix is the host’s choice', async () => {
+    expect((await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })).key).toMatch(/^acme_team_3_/)
+  })
+
+  test.each([
+    { type: 'team', id: '' },
+    { type: 'team', id: 'x' },
+    { type: 'team', id: '1_2' },
+    { type: 'user', id: '3' },
+    { type: 'team', id: '3', prefix: '' },
+    { type: 'team', id: '3', prefix: 'a_b' },
+    { type: 'team', id: '3', prefix: 'a b' },
+  ])('%j makes no key', async options => {
+    await expect(generateApiKey(options as never)).rejects.toThrow(TypeError)
+  })
+})
+
+test('hashApiKey is SHA-256 in lower-case hex', async () => {
+  for (const key of ['', 'svc_team_3_abc', 'ключ']) {
+    expect(await hashApiKey(key)).toBe(createHash('sha256').update(key, 'utf8').digest('hex'))
+  }
+})

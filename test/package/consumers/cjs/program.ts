@@ -1,0 +1,31 @@
+import {
+  classifyHostname,
+  createMemoryStore,
+  type DomainStore,
+  type InvalidCode,
+  type KeyContext,
+  type RegisterDomainsResponse,
+  registerDomains,
+} from 'domain-registration'
+import { domainsRouter } from 'domain-registration/express'
+import { createHandler, type HandlerResponse } from 'domain-registration/http'
+import express from 'express'
+
+const store: DomainStore = createMemoryStore()
+const keyContext: KeyContext = { type: 'organization', organizationId: '1', scopes: [] }
+const response: Promise<RegisterDomainsResponse> = registerDomains(keyContext, {}, store)
+void response.then(({ data }) =>
+  data.results.map(result => (result.status === 'invalid' ? result.code : result.domainId)),
+)
+
+const hostname = classifyHostname('example.com')
+export const outcome: InvalidCode | string = hostname.valid ? hostname.registrableDomain : hostname.code
+
+express().use(domainsRouter({ store, authenticate: () => keyContext }))
+express().use('/api', domainsRouter({ store, keys: { findKey: () => null }, path: '/' }))
+export const answer: Promise<HandlerResponse> = createHandler({ store, authenticate: async () => keyContext })({
+  header: () => undefined,
+  readBody: () => ({ text: '' }),
+})
+// @ts-expect-error: somebody must say who is calling
+createHandler({ store })

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { ApiError, createMemoryKeyStore, createMemoryStore, isApiError, registerDomains } from 'domain-registration'
+import { domainsRouter } from 'domain-registration/express'
+import { createHandler } from 'domain-registration/http'
+import express from 'express'
+
+const store = createMemoryStore({ teams: [{ id: '1', organizationId: '1', state: 'active' }] })
+const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
+const { data } = await registerDomains(keyContext, { domains: ['www.example.com', 'bücher.de', '127.1'] }, store)
+assert.deepEqual(data.totals, { created: 2, existing: 0, invalid: 1 })
+await assert.rejects(registerDomains(keyContext, {}, store), error => error instanceof ApiError && isApiError(error))
+
+express().use(domainsRouter({ store, keys: createMemoryKeyStore() }))
+const { status } = await createHandler({ store, keys: createMemoryKeyStore() })({
+  header: () => null,
+  readBody: () => ({ json: {} }),
+})
+assert.equal(status, 401)
+console.log('import works')

@@ -1,0 +1,261 @@
+import { describe, expect, test, vi } from 'vitest'
+import { type DomainStore, type KeyContext, type Registration, registerDomains } from '../src/index.ts'
+import { createStore, organization, rejection, team1, team2 } from './fixtures.ts'
+
+const domains = ['www.example.com']
+
+describe('results', () => {
+  test('come one for each submitted hostname, in the submitted order, with the documented fields only', async () => {
+    const submitted = ['b.example.com', ' ', 'A.Example.com.', 'localhost', 'a.example.com', 'bücher.de']
+    const response = await registerDomains(team1, { domains: submitted }, createStore())
+    const domainId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    const message = expect.stringMatching(/\.$/)
+    expect(response).toStrictEqual({
+      data: {
+        results: [
+          { status: 'created', input: 'b.example.com', domain: 'b.example.com', domainId },
+          { status: 'invalid', input: ' ', code: 'empty_domain', message },
+          { status: 'created', input: 'A.Example.com.', domain: 'a.example.com', domainId },
+          { status: 'invalid', input: 'localhost', code: 'internal_domain', message },
+          { status: 'existing', input: 'a.example.com', domain: 'a.example.com', domainId },
+          { status: 'created', input: 'bücher.de', domain: 'xn--bcher-kva.de', domainId },
+        ],
+        totals: { created: 3, existing: 1, invalid: 2 },
+      },
+    })
+    const [, , created, , existing] = response.data.results as { domainId?: string }[]
+    expect(existing?.domainId).toBe(created?.domainId)
+  })
+
+  test('of the same call again are existing, with the same IDs', async () => {
+    const store = createStore()
+    const submitted = Array.from({ length: 100 }, (_, index) => `www.n${index}.com`)
+    const first = await registerDomains(team1, { domains: submitted }, store)
+    const second = await registerDomains(team1, { domains: submitted }, store)
+    expect(first.data.totals).toEqual({ created: 100, existing: 0, invalid: 0 })
+    expect(second.data.totals).toEqual({ created: 0, existing: 100, invalid: 0 })
+    expect(second.data.results).toEqual(first.data.results.map(result => ({ ...result, status: 'existing' })))
+  })
+
+  test('are all invalid without the call failing, and without asking the store to register', async () => {
+    const store = createStore()
+    const register = vi.spyOn(store, 'register')
+    const { data } = await registerDomains(team1, { domains: ['', 'com', '127.1'] }, store)
+    expect(data.totals).toEqual({ created: 0, existing: 0, invalid: 3 })
+    expect(register).not.toHaveBeenCalled()
+  })
+
+  test('hold every code', async () => {
+    const store = createStore()
+    await registerDomains(team2, { domains: ['taken.com'] }, store)
+    const poisoned: DomainStore = {
+      ...store,
+      register(request) {
+        if (request.registrableDomains.includes('poison.com')) throw new Error('poison')
+        return store.register(request)
+      },
+    }
+    const submitted = [
+      '',
+      '-',
+      'com',
+      'localhost',
+      '127.1',
+      '*.a.com',
+      'x.a.com',
+      'x.b.com',
+      '*.b.com',
+      'taken.com',
+      'poison.com',
+    ]
+    const { data } = await registerDomains(team1, { domains: submitted }, poisoned)
+    expect(data.results.map(result => (result.status === 'invalid' ? result.code : result.status))).toEqual([
+      'empty_domain',
+      'invalid_domain',
+      'public_suffix_domain',
+      'internal_domain',
+      'reserved_ip',
+      'created',
+      'wildcard_conflict',
+      'created',
+      'subdomain_conflict',
+      'domain_already_licensed',
+      'internal_error',
+    ])
+  })
+
+  test('of an internal error tell the caller nothing of the cause, and the host everything', async () => {
+    const cause = new Error('password=secret')
+    const store: DomainStore = { ...createStore(), register: () => Promise.reject(cause) }
+    const onError = vi.fn()
+    const response = await registerDomains(team1, { domains }, store, { onError })
+    expect(response.data.results).toMatchObject([{ status: 'invalid', code: 'internal_error' }])
+    expect(JSON.stringify(response)).not.toContain('secret')
+    expect(onError.mock.calls).toEqual([[cause]])
+  })
+})
+
+describe('teams', () => {
+  test('an organization key registers in the team that the body names', async () => {
+    const store = createStore()
+    await registerDomains(organization, { domains, team_id: '2' }, store)
+    const { data } = await registerDomains(team2, { domains }, store)
+    expect(data.totals.existing).toBe(1)
+  })
+
+  test('a team key registers in its own team, whatever the body names', async () => {
+    for (const team_id of ['2', '3', 'x', null, 7]) {
+      const store = createStore()
+      await registerDomains(team1, { domains, team_id }, store)
+      expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
+    }
+  })
+
+  test.each([
+    ['a team that does not exist', organization, '77'],
+    ['a team of another organization', organization, '3'],
+    ['a number too large for any database', organization, '9'.repeat(40)],
+    ['the team of a key, when it is gone', { ...team1, teamId: '77' }, undefined],
+  ] as const)('%s: 404 team_not_found', async (_, keyContext, team_id) => {
+    expect(await rejection(registerDomains(keyContext, { domains, team_id }, createStore()))).toMatchObject({
+      status: 404,
+      code: 'team_not_found',
+    })
+  })
+
+  test('a team of another organization is answered exactly like one that does not exist', async () => {
+    const [absent, foreign] = await Promise.all(
+      ['77', '3'].map(team_id => rejection(registerDomains(organization, { domains, team_id }, createStore()))),
+    )
+    expect((absent as Error).message).toBe((foreign as Error).message)
+  })
+
+  test.each([
+    ['an organization key', organization],
+    ['its own key', { ...team1, teamId: '9' }],
+  ] as const)('a suspended team, with %s: 403 team_suspended', async (_, keyContext) => {
+    expect(await rejection(registerDomains(keyContext, { domains, team_id: '9' }, createStore()))).toMatchObject({
+      status: 403,
+      code: 'team_suspended',
+    })
+  })
+
+  test('a team in any other state than active is not registered in', async () => {
+    const store = createStore()
+    store.addTeam({ id: '5', organizationId: '10', state: 'deleted' as never })
+    expect(await rejection(registerDomains({ ...team1, teamId: '5' }, { domains }, store))).toMatchObject({
+      status: 403,
+    })
+  })
+
+  test('a look-up that fails or hangs is 500 internal_error, with nothing registered', async () => {
+    const cause = new Error('connection lost')
+    const store = createStore()
+    const register = vi.spyOn(store, 'register')
+    const failing: DomainStore = { ...store, register, findTeam: () => Promise.reject(cause) }
+    const hanging: DomainStore = { ...store, register, findTeam: () => new Promise<never>(() => {}) }
+    expect(await rejection(registerDomains(team1, { domains }, failing))).toMatchObject({
+      status: 500,
+      code: 'internal_error',
+      cause,
+    })
+    expect(await rejection(registerDomains(team1, { domains }, hanging, { timeLimit: 20 }))).toMatchObject({
+      status: 500,
+      code: 'internal_error',
+      cause: { name: 'TimeLimitError' },
+    })
+    expect(register).not.toHaveBeenCalled()
+  })
+})
+
+describe('the order of checks', () => {
+  const noScope = { scopes: ['domains:read', 'domains:create:all'] }
+
+  test.each<[string, number, KeyContext, unknown]>([
+    ['insufficient_scope', 403, { ...organization, ...noScope }, null],
+    ['insufficient_scope', 403, { ...team1, ...noScope, teamId: '77' }, { domains }],
+    ['insufficient_scope', 403, { ...team1, scopes: [], teamId: '9' }, { domains }],
+    ['invalid_request', 400, organization, { domains: [], team_id: '77' }],
+    ['invalid_request', 400, { ...team1, teamId: '9' }, { domains: [] }],
+    ['team_not_found', 404, organization, { domains: [''], team_id: '3' }],
+    ['team_suspended', 403, organization, { domains: [''], team_id: '9' }],
+  ])('%s comes before what else is wrong', async (code, status, keyContext, body) => {
+    expect(await rejection(registerDomains(keyContext, body, createStore()))).toMatchObject({ status, code })
+  })
+
+  test('a missing scope is named in the challenge', async () => {
+    expect(await rejection(registerDomains({ ...team1, scopes: [] }, { domains }, createStore()))).toMatchObject({
+      headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="domains:create"' },
+    })
+  })
+})
+
+describe('synchronization', () => {
+  /** A store whose monitor can be switched off, and what the monitor was sent. */
+  function createMonitoredStore() {
+    const monitor = { isOnline: true, received: [] as string[][] }
+    const store = createStore({
+      synchronize(registrations: readonly Registration[]) {
+        if (!monitor.isOnline) throw new Error('offline')
+        monitor.received.push(registrations.map(({ domain }) => domain))
+      },
+    })
+    return { monitor, store }
+  }
+
+  test('what is saved and not yet synchronized answers 503, and the same call again goes through', async () => {
+    const { monitor, store } = createMonitoredStore()
+    monitor.isOnline = false
+    expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
+      status: 503,
+      code: 'domain_registration_unavailable',
+      headers: { 'Retry-After': expect.stringMatching(/^[1-9][0-9]*$/) },
+      cause: { message: 'offline' },
+    })
+    expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({ status: 503 })
+
+    monitor.isOnline = true
+    const { data } = await registerDomains(team1, { domains }, store)
+    expect(data.results).toMatchObject([{ status: 'existing', domain: 'www.example.com' }])
+    expect(monitor.received).toEqual([domains])
+  })
+
+  test('pushes everything of the call that is not synchronized, new or old, each once, and nothing else', async () => {
+    const { monitor, store } = createMonitoredStore()
+    await registerDomains(team1, { domains: ['done.com'] }, store)
+    monitor.isOnline = false
+    await rejection(registerDomains(team1, { domains: ['old.com', 'other.com'] }, store))
+    monitor.isOnline = true
+    await registerDomains(team1, { domains: ['done.com', 'new.com', 'old.com', 'NEW.com', 'localhost'] }, store)
+    expect(monitor.received).toEqual([['done.com'], ['new.com', 'old.com']])
+  })
+
+  test('is not needed when nothing waits for it', async () => {
+    const { monitor, store } = createMonitoredStore()
+    await registerDomains(team1, { domains }, store)
+    monitor.isOnline = false
+    expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
+    expect((await registerDomains(team1, { domains: ['localhost'] }, store)).data.totals.invalid).toBe(1)
+  })
+
+  test('that hangs answers 503 within the time limit', async () => {
+    const store = createStore({ synchronize: () => new Promise(() => {}) })
+    expect(await rejection(registerDomains(team1, { domains }, store, { timeLimit: 20 }))).toMatchObject({
+      status: 503,
+      cause: { name: 'TimeLimitError' },
+    })
+  })
+
+  test('of a store that saves unsynchronized and pushes on its own answers 503 until it has', async () => {
+    const { synchronize: _, ...store } = createStore({ synchronize: () => {} })
+    expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({ status: 503 })
+    await store.synchronizePending()
+    expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
+  })
+})
+
+test('what was handed in is not changed', async () => {
+  const body = Object.freeze({ domains: Object.freeze(['B.example.com', 'a.example.com']), team_id: '1' })
+  await registerDomains(Object.freeze(organization), body, createStore())
+  expect(body.domains).toEqual(['B.example.com', 'a.example.com'])
+})

@@ -1,0 +1,32 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { createUuidGenerator } from '../../src/registry/uuid.ts'
+
+afterEach(() => void vi.useRealTimers())
+
+test('UUIDs are of version 7 and variant 10, and begin with the time', () => {
+  vi.useFakeTimers({ now: 0x0123_4567_89ab })
+  expect(createUuidGenerator()()).toMatch(/^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+})
+
+test('100,000 in one millisecond are distinct and sort in the order in which they were made', () => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 0) })
+  const create = createUuidGenerator()
+  const ids = Array.from({ length: 100_000 }, create)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids.toSorted()).toEqual(ids)
+})
+
+test('a clock that goes back does not break the order', () => {
+  vi.useFakeTimers({ now: 2_000_000_000_000 })
+  const create = createUuidGenerator()
+  const before = create()
+  vi.setSystemTime(1_000_000_000_000)
+  expect(create() > before).toBe(true)
+})
+
+test('two generators do not make the same', () => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 0) })
+  const [one, other] = [createUuidGenerator(), createUuidGenerator()]
+  const ids = Array.from({ length: 1000 }, () => [one(), other()]).flat()
+  expect(new Set(ids).size).toBe(2000)
+})

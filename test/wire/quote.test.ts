@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { quote } from '../../src/wire/quote.ts'
+
+test.each([
+  ['example.com', '"example.com"'],
+  ['a b', '"a b"'],
+  ['пример.рф', '"пример.рф"'],
+  ['a\nb\tc', '"a\\u{a}b\\u{9}c"'],
+  ['\u001b[31mred', '"\\u{1b}[31mred"'],
+  ['\u202egro.elpmaxe', '"\\u{202e}gro.elpmaxe"'],
+  ['zero\u200bwidth\u00ad', '"zero\\u{200b}width\\u{ad}"'],
+  ['\ud800', '"\\u{d800}"'],
+  ['x'.repeat(60), `"${'x'.repeat(60)}"`],
+  ['x'.repeat(61), `"${'x'.repeat(59)}…"`],
+  [`${'x'.repeat(58)}😀😀`, `"${'x'.repeat(58)}\\u{d83d}…"`],
+])('%j is quoted so that it can be read', (text, quoted) => {
+  expect(quote(text)).toBe(quoted)
+})

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest'
+import { isApiError } from '../../src/index.ts'
+import { parseRequest } from '../../src/wire/request.ts'
+import { organization, team1 } from '../fixtures.ts'
+
+const domains = ['example.com']
+
+function refusal(body: unknown, keyContext: Parameters<typeof parseRequest>[1]): string {
+  try {
+    parseRequest(body, keyContext)
+  } catch (error) {
+    if (isApiError(error) && error.code === 'invalid_request' && error.status === 400) return error.message
+    throw error
+  }
+  throw new Error('The body was accepted')
+}
+
+describe('with either key', () => {
+  test.each([
+    [null, 'The request body must be a JSON object'],
+    [undefined, 'The request body must be a JSON object'],
+    [[], 'The request body must be a JSON object'],
+    ['example.com', 'The request body must be a JSON object'],
+    [42, 'The request body must be a JSON object'],
+    [{}, 'domains must be an array'],
+    [{ domains: null }, 'domains must be an array'],
+    [{ domains: 'example.com' }, 'domains must be an array'],
+    [{ domains: { 0: 'example.com', length: 1 } }, 'domains must be an array'],
+    [{ domains: [] }, 'domains must hold at least one'],
+    [{ domains: Array(101).fill('example.com') }, 'domains must hold at most 100'],
+    [{ domains: ['a.com', 'b.com', 'c.com', 4] }, 'domains[3] must be a string'],
+    [{ domains: ['a.com', null] }, 'domains[1] must be a string'],
+    [{ domains: [['a.com']] }, 'domains[0] must be a string'],
+  ])('%j is refused, and the message names the path', (body, message) => {
+    for (const keyContext of [team1, organization]) {
+      const completed = body && typeof body === 'object' && !Array.isArray(body) ? { team_id: '1', ...body } : body
+      expect(refusal(completed, keyContext)).toContain(message)
+    }
+  })
+
+  test('1 and 100 hostnames are accepted', () => {
+    for (const length of [1, 100]) {
+      expect(parseRequest({ domains: Array(length).fill('example.com') }, team1).domains).toHaveLength(length)
+    }
+  })
+
+  test('unknown fields are ignored', () => {
+    expect(parseRequest({ domains, note: 'x', __proto__: null }, team1)).toEqual({ domains, teamId: '1' })
+  })
+
+  test('a message never repeats what was sent', () => {
+    expect(refusal({ domains, team_id: 'svc_org_10_secret' }, organization)).not.toContain('secret')
+    expect(refusal({ domains: [{ password: 'secret' }] }, team1)).not.toContain('secret')
+  })
+
+  test('a body whose getter throws is refused', () => {
+    const body = {
+      get domains() {
+        throw new Error('no')
+      },
+    }
+    expect(refusal(body, team1)).toBe('The request body could not be read.')
+  })
+})
+
+describe('with an organization key', () => {
+  test('team_id names the team', () => {
+    expect(parseRequest({ domains, team_id: '2' }, organization)).toEqual({ domains, teamId: '2' })
+  })
+
+  test.each([undefined, null, 2, ['2'], {}])('a team_id of %j is refused as missing', team_id => {
+    expect(refusal({ domains, team_id }, organization)).toContain('team_id is required')
+  })
+
+  test.each(['', ' 2', '2 ', '-2', '2.0', '0x2', '２', 'abc', '2\n'])('a team_id of %j is refused', team_id => {
+    expect(refusal({ domains, team_id }, organization)).toContain('team_id must be the ID of a team')
+  })
+})
+
+describe('with a team key', () => {
+  test.each([undefined, null, '2', 2, 'abc', {}, []])('a team_id of %j is ignored', team_id => {
+    expect(parseRequest({ domains, team_id }, team1)).toEqual({ domains, teamId: '1' })
+  })
+})

@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // The examples import the package by its name; a server and a demo take a moment to start.
+    testTimeout: 30_000,
+  },
+})

@@ -2,7 +2,7 @@ import { quote } from '../wire/quote.ts'
 import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
 import { type Explanation, explainInvalid, suggestTopLevel } from './explain.ts'
 import { toALabels } from './idna.ts'
-import { isPlainName } from './plain-name.ts'
+import { findLabelStarts, type LabelStarts, scanPlainName } from './plain-name.ts'
 import { findPublicSuffix } from './public-suffix.ts'
 import { specialUseTopLevels } from './special-use.ts'
 
@@ -60,9 +60,13 @@ const MAX_INPUT_LENGTH = 1024
  * classifyHostname('0x7f.1') // { valid: false, code: 'reserved_ip', message: … }
  */
 export function classifyHostname(input: string): HostnameClassification {
-  if (typeof input !== 'string') return reject('invalid_domain', 'A hostname must be a string.')
-  if (isPlainName(input)) return classifyName(input, 'name')
+  const starts = typeof input === 'string' ? scanPlainName(input) : null
+  return starts === null ? classifyUnusual(input) : classifyName(input, starts)
+}
 
+/** What is no canonical name as it stands. */
+function classifyUnusual(input: string): HostnameClassification {
+  if (typeof input !== 'string') return reject('invalid_domain', 'A hostname must be a string.')
   const trimmed = input.trim()
   if (trimmed === '') return reject('empty_domain', 'The hostname is empty; send a name such as "www.example.com".')
   if (trimmed.length > MAX_INPUT_LENGTH) {
@@ -87,7 +91,10 @@ function classifyHost(host: string, sent: string): HostnameClassification | null
 
   const name = toCanonicalName(base)
   if (name === null) return null
-  if (!endsInNumber(name)) return classifyName(name, kind)
+  if (!endsInNumber(name)) {
+    const starts = findLabelStarts(name)
+    return kind === 'wildcard' ? classifyWildcard(name, starts) : classifyName(name, starts)
+  }
 
   const ipv4 = readIPv4(name)
   if (ipv4) return classifyAddress(ipv4, kind, sent, base)
@@ -97,21 +104,33 @@ function classifyHost(host: string, sent: string): HostnameClassification | null
   )
 }
 
-/** @param name A canonical name; without `*.`. */
-function classifyName(name: string, kind: 'name' | 'wildcard'): HostnameClassification {
-  const domain = kind === 'wildcard' ? `*.${name}` : name
-  // The list is asked about the wildcard itself, for `*.kawasaki.jp` is a rule of it though `kawasaki.jp` is not.
-  const suffix = findPublicSuffix(domain)
-  const topLevel = name.slice(name.lastIndexOf('.') + 1)
-  if (suffix === null || specialUseTopLevels.has(topLevel)) return rejectInternal(name, topLevel)
-  if (suffix.length >= name.length) {
-    return reject(
-      'public_suffix_domain',
-      `${quote(domain)} is a public suffix, under which anybody may own names; send a name below it.`,
-    )
-  }
-  const registrableDomain = name.slice(name.lastIndexOf('.', name.length - suffix.length - 2) + 1)
-  return { valid: true, kind, domain, registrableDomain }
+/** @param name A canonical name. */
+function classifyName(name: string, starts: LabelStarts): HostnameClassification {
+  const suffix = findPublicSuffix(name, starts.topLevel)
+  if (suffix === null) return rejectInternal(name, starts)
+  if (suffix.length === name.length) return rejectPublicSuffix(name)
+  return { valid: true, kind: 'name', domain: name, registrableDomain: cutToRegistrableDomain(name, starts, suffix) }
+}
+
+/**
+ * The list is asked about the wildcard itself, whose `*` it takes for a label like any other: `*.ck` is a suffix because
+ * every name one label below `ck` is.
+ *
+ * @param base The canonical name after `*.`.
+ */
+function classifyWildcard(base: string, starts: LabelStarts): HostnameClassification {
+  const domain = `*.${base}`
+  const suffix = findPublicSuffix(domain, starts.topLevel + 2)
+  if (suffix === null) return rejectInternal(base, starts)
+  if (suffix.length >= base.length) return rejectPublicSuffix(domain)
+  return { valid: true, kind: 'wildcard', domain, registrableDomain: cutToRegistrableDomain(base, starts, suffix) }
+}
+
+/** The public suffix and one label more. */
+function cutToRegistrableDomain(name: string, { topLevel, secondLevel }: LabelStarts, suffix: string): string {
+  const suffixStart = name.length - suffix.length
+  const start = suffixStart === topLevel ? secondLevel : name.lastIndexOf('.', suffixStart - 2) + 1
+  return start === 0 ? name : name.slice(start)
 }
 
 /** @param spelling What was sent, in lower case and without brackets. */
@@ -143,24 +162,32 @@ function classifyAddress(
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
 
 /** Full Unicode is left for UTS #46 to map. */
-const toAsciiLowerCase = (text: string) => (isAscii(text) ? text.toLowerCase() : text)
+const toAsciiLowerCase = (text: string) => text.replace(/[A-Z]+/g, capitals => capitals.toLowerCase())
 
 /** RFC 1123, section 2.1: letters, digits and inner hyphens, in labels of 1 to 63 and 253 octets at most. */
 const ldhName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
 
 function toCanonicalName(text: string): string | null {
-  if (isPlainName(text)) return text
+  if (scanPlainName(text)) return text
   const mapped = isAscii(text) && !/(?:^|\.)xn--/.test(text) ? text : toALabels(text)
   return mapped !== null && ldhName.test(mapped) ? mapped : null
 }
 
-function rejectInternal(name: string, topLevel: string): InvalidHostname {
+function rejectPublicSuffix(domain: string): InvalidHostname {
+  return reject(
+    'public_suffix_domain',
+    `${quote(domain)} is a public suffix, under which anybody may own names; send a name below it.`,
+  )
+}
+
+function rejectInternal(name: string, starts: LabelStarts): InvalidHostname {
+  const topLevel = name.slice(starts.topLevel)
   const source = specialUseTopLevels.get(topLevel)
   if (source !== undefined) {
-    const place = name === topLevel ? 'is' : `is under ".${topLevel}", which is`
+    const place = starts.topLevel === 0 ? 'is' : `is under ".${topLevel}", which is`
     return reject('internal_domain', `${quote(name)} ${place} set aside and not in the public DNS (${source}).`)
   }
-  if (name === topLevel) {
+  if (starts.topLevel === 0) {
     return reject(
       'internal_domain',
       `${quote(name)} is a single label, a local name; send a full name such as "www.example.com".`,

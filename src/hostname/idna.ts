@@ -1,13 +1,5 @@
+import punycode from 'punycode/punycode.js'
 import { toASCII, toUnicode } from 'tr46'
-
-const options = {
-  checkBidi: true,
-  checkHyphens: false,
-  checkJoiners: true,
-  transitionalProcessing: false,
-  useSTD3ASCIIRules: true,
-  verifyDNSLength: true,
-} as const
 
 /**
  * Maps a name to its A-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4.2), non-transitional, with
@@ -18,6 +10,59 @@ const options = {
  * @returns `null` for a name that is not allowed.
  */
 export function toALabels(name: string): string | null {
+  return mapPlainLabels(name) ?? mapByTables(name)
+}
+
+/**
+ * Letters that every version of UTS #46 leaves as they are, that are written from left to right, and that neither combine
+ * with a neighbour nor change under normalization: European small letters, Kana, common Han, and Hangul syllables. No table
+ * is needed for labels of these, which are most of those in use.
+ */
+const plainLetters =
+  'ßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįıĵķĺļľłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷźżž' +
+  'ά-ώа-џぁ-ゖァ-ヺー々一-龥가-힣'
+
+const plainULabel = new RegExp(`^(?!-)[a-z0-9${plainLetters}-]+(?<!-)$`)
+const plainLabel = /^(?!-|xn--)[a-z0-9-]+(?<!-)$/
+
+/** Maps a name whose labels are all plain; `null` says only that it takes the tables. */
+export function mapPlainLabels(name: string): string | null {
+  const labels: string[] = []
+  for (const label of name.split('.')) {
+    const aLabel = mapPlainLabel(label)
+    if (aLabel === null || aLabel.length > 63) return null
+    labels.push(aLabel)
+  }
+  const mapped = labels.join('.')
+  return mapped.length > 253 ? null : mapped
+}
+
+function mapPlainLabel(label: string): string | null {
+  if (plainLabel.test(label)) return label
+  if (!label.startsWith('xn--')) return plainULabel.test(label) ? `xn--${punycode.encode(label)}` : null
+  const uLabel = decode(label.slice(4))
+  return uLabel !== null && plainULabel.test(uLabel) && !plainLabel.test(uLabel) ? label : null
+}
+
+function decode(text: string): string | null {
+  try {
+    return punycode.decode(text)
+  } catch {
+    return null
+  }
+}
+
+const options = {
+  checkBidi: true,
+  checkHyphens: false,
+  checkJoiners: true,
+  transitionalProcessing: false,
+  useSTD3ASCIIRules: true,
+  verifyDNSLength: true,
+} as const
+
+/** The long way, for every name. */
+export function mapByTables(name: string): string | null {
   const mapped = toASCII(name, options)
   return mapped !== null && mayHoldOuterHyphen(mapped) && holdsOuterHyphen(mapped) ? null : mapped
 }

@@ -1,40 +1,67 @@
 import { getPublicSuffix, parse } from 'tldts'
+import { specialUseTopLevels } from './special-use.ts'
 
-/** The name is canonical already, and GitHub Pages users are as separate as registrants under `.com`. */
+/**
+ * The name is canonical already; users of GitHub Pages are as separate as registrants under `.com`. Spelled out in full,
+ * which saves `tldts` the merging with its defaults.
+ */
 const options = {
+  allowIcannDomains: true,
   allowPrivateDomains: true,
   detectIp: false,
+  detectSpecialUse: false,
+  extraSuffixes: null,
   extractHostname: false,
+  mixedInputs: false,
   validateHostname: false,
-} as const
-
-/** Top-level labels of the list that were met so far; holds labels of the list only, so it cannot grow past it. */
-const knownTopLevels = new Set<string>()
+  validHosts: null,
+}
 
 /**
  * Finds the public suffix of a canonical name, from both sections of the Public Suffix List
  * (https://publicsuffix.org/list/, the algorithm under "Formal Algorithm"), as shipped with the installed `tldts`.
  *
- * @returns `null` where the list has no rule for the top-level label: its default rule `*`, made for cookies, would
- *   call every unknown label a suffix.
+ * @param topLevelStart Where the last label begins.
+ * @returns `null` where the top-level label is not in the public DNS: set aside for special use, or unknown to the list,
+ *   whose default rule `*`, made for cookies, would call any label a suffix.
  */
-export function findPublicSuffix(name: string): string | null {
-  const suffix = getPublicSuffix(name, options)
-  if (suffix === null) return null
-  // A rule with a dot is a rule of the list. A single label may be the default rule's.
-  return suffix.includes('.') || isTopLevel(suffix) ? suffix : null
+export function findPublicSuffix(name: string, topLevelStart: number): string | null {
+  return isInPublicDns(name, topLevelStart) ? getPublicSuffix(name, options) : null
 }
 
-/** Whether the list has a rule that ends in this label. */
-export function isTopLevel(label: string): boolean {
-  if (knownTopLevels.has(label)) return true
-  // `ck` is in the list only as `*.ck`, so ask for a name below it.
-  const known = isListed(label) || isListed(`a.${label}`)
-  if (known) knownTopLevels.add(label)
-  return known
+/**
+ * Top-level labels in the public DNS that were met so far. All are on the list, so these cannot grow past it. Nine names in
+ * ten end in a short one, which is looked up as a number: a new string would have to be made and hashed each time.
+ */
+const knownShort = new Set<number>()
+const knownLong = new Set<string>()
+const MAX_SHORT = 4
+
+function isInPublicDns(name: string, topLevelStart: number): boolean {
+  return name.length - topLevelStart <= MAX_SHORT
+    ? knownShort.has(packLabel(name, topLevelStart)) || learnTopLevel(name, topLevelStart)
+    : knownLong.has(name.slice(topLevelStart)) || learnTopLevel(name, topLevelStart)
 }
 
-function isListed(name: string): boolean {
-  const { isIcann, isPrivate } = parse(name, options)
-  return isIcann === true || isPrivate === true
+/** Up to four ASCII characters as one integer. */
+function packLabel(name: string, start: number): number {
+  let packed = 0
+  for (let index = start; index < name.length; index += 1) packed = (packed << 7) | name.charCodeAt(index)
+  return packed
+}
+
+function learnTopLevel(name: string, start: number): boolean {
+  const topLevel = name.slice(start)
+  if (specialUseTopLevels.has(topLevel) || !isListed(topLevel)) return false
+  if (topLevel.length <= MAX_SHORT) knownShort.add(packLabel(name, start))
+  else knownLong.add(topLevel)
+  return true
+}
+
+/** Whether a rule of the list ends in this label: a rule such as `*.ck` says nothing of `ck` itself. */
+function isListed(topLevel: string): boolean {
+  return [topLevel, `a.${topLevel}`].some(name => {
+    const { isIcann, isPrivate } = parse(name, options)
+    return isIcann === true || isPrivate === true
+  })
 }

@@ -22,7 +22,7 @@ const plainLetters =
   'ßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįıĵķĺļľłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷźżž' +
   'ά-ώа-џぁ-ゖァ-ヺー々一-龥가-힣'
 
-const plainULabel = new RegExp(`^(?!-)[a-z0-9${plainLetters}-]+(?<!-)$`)
+const plainULabel = new RegExp(`^(?!-|xn--)[a-z0-9${plainLetters}-]+(?<!-)$`)
 const plainLabel = /^(?!-|xn--)[a-z0-9-]+(?<!-)$/
 
 /** Maps a name whose labels are all plain; `null` says only that it takes the tables. */

@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest'
+import { classifyHostname } from '../../src/index.ts'
+import { readCases } from '../vectors/read.ts'
+
+/** `[block, name, source, globally reachable]` */
+type Row = [string, string, string, boolean]
+
+const WIDTH = { 4: 32, 6: 128 } as const
+
+/** Addresses as numbers: written here a second time, apart from the library and from what it uses. */
+function toNumber(address: string): bigint {
+  if (!address.includes(':')) return address.split('.').reduce((value, part) => value * 256n + BigInt(part), 0n)
+  const [head = '', tail] = address.split('::')
+  const groups = (text: string | undefined) => (text ? text.split(':') : [])
+  const missing = 8 - groups(head).length - groups(tail).length
+  const all = tail === undefined ? groups(head) : [...groups(head), ...Array(missing).fill('0'), ...groups(tail)]
+  return all.reduce((value, group) => value * 65536n + BigInt(`0x${group}`), 0n)
+}
+
+function toText(value: bigint, version: 4 | 6): string {
+  if (version === 4) return [24n, 16n, 8n, 0n].map(shift => (value >> shift) & 255n).join('.')
+  const groups = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16))
+  // The URL parser compresses as RFC 5952 says.
+  return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)
+}
+
+function toRange(block: string, version: 4 | 6): { first: bigint; last: bigint } {
+  const [network = '', bits = ''] = block.split('/')
+  const size = 1n << BigInt(WIDTH[version] - Number(bits))
+  const first = toNumber(network)
+  return { first, last: first + size - 1n }
+}
+
+/** Beside the special-purpose registries: multicast, what is reserved, and for IPv6 all but 2000::/3. */
+const otherBlocks = {
+  4: ['224.0.0.0/4', '240.0.0.0/4'],
+  6: ['::/3', '4000::/2', '8000::/1'],
+} as const
+
+for (const version of [4, 6] as const) {
+  describe(`IPv${version}: the special-purpose registry of IANA`, () => {
+    const rows = readCases<Row>(`iana-ipv${version}-special-registry.json`)
+    // One row of the IPv4 registry names two addresses.
+    const blocks = rows.flatMap(([block]) => block.split(', '))
+    const ranges = [...blocks, ...otherBlocks[version]].map(block => ({ block, ...toRange(block, version) }))
+    const isReserved = (value: bigint) => ranges.some(({ first, last }) => value >= first && value <= last)
+
+    test('has the rows that it had on 2025-10-09', () => {
+      expect(blocks).toHaveLength(version === 4 ? 26 : 25)
+    })
+
+    test.each(ranges)(
+      '$block: its first and last address are reserved, and those just outside are judged for themselves',
+      ({ first, last }) => {
+        const inside = [first, first + (last - first) / 2n, last]
+        const outside = [first - 1n, last + 1n].filter(value => value >= 0n && value < 1n << BigInt(WIDTH[version]))
+        for (const value of [...inside, ...outside]) {
+          const address = toText(value, version)
+          expect([address, classifyHostname(address)]).toEqual([
+            address,
+            isReserved(value)
+              ? { valid: false, code: 'reserved_ip', message: expect.stringContaining(address) }
+              : { valid: true, kind: 'ip', domain: address, registrableDomain: address },
+          ])
+        }
+      },
+    )
+  })
+}
+
+describe('every spelling of an IPv4 address that a URL parser or inet_aton takes', () => {
+  const spell = (text: string, radix: 8 | 10 | 16) =>
+    ({ 8: `0${BigInt(text).toString(8)}`, 10: text, 16: `0x${BigInt(text).toString(16)}` })[radix]
+
+  /** One to four parts, each in any radix, the last filling what is left. */
+  function* spellings(address: string): Generator<string> {
+    const octets = address.split('.').map(Number)
+    for (const parts of [1, 2, 3, 4]) {
+      const last = octets.slice(parts - 1).reduce((value, octet) => value * 256 + octet, 0)
+      const numbers = [...octets.slice(0, parts - 1), last].map(String)
+      for (const radix of [8, 10, 16] as const) {
+        for (const lastRadix of [8, 10, 16] as const) {
+          yield numbers.map((number, index) => spell(number, index === parts - 1 ? lastRadix : radix)).join('.')
+        }
+      }
+      yield numbers.map(number => `0x${Number(number).toString(16).toUpperCase().padStart(20, '0')}`).join('.')
+      yield numbers.map(number => `000${Number(number).toString(8)}`).join('.')
+    }
+  }
+  const disguises: ((text: string) => string)[] = [
+    text => text,
+    text => `${text}.`,
+    text => ` ${text}\t`,
+    text => text.toUpperCase(),
+    text => text.replace(/[0-9]/g, digit => String.fromCodePoint(0xff10 + Number(digit))),
+    text => text.replace(/[1-9]/g, digit => String.fromCodePoint(0x2460 + Number(digit) - 1)).replaceAll('0', '⓪'),
+    text => text.replace(/[0-9]/g, digit => String.fromCodePoint(0x1d7ce + Number(digit))),
+    text => text.replaceAll('.', '。'),
+    text => text.replaceAll('.', '．'),
+    text => text.replaceAll('.', '｡'),
+    text => `\u00ad${text}\u200b`,
+  ]
+
+  test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '192.168.0.1', '0.0.0.0', '255.255.255.255', '100.64.0.1'])(
+    '%s is reserved in each',
+    address => {
+      const all = [...spellings(address)].flatMap(spelling => disguises.map(disguise => disguise(spelling)))
+      expect(all.length).toBeGreaterThan(400)
+      expect(all.filter(spelling => (classifyHostname(spelling) as { code?: string }).code !== 'reserved_ip')).toEqual(
+        [],
+      )
+    },
+  )
+
+  test('8.8.4.4 is accepted in one, and refused in every other with the advice to send that', () => {
+    const all = [...spellings('8.8.4.4')].flatMap(spelling => disguises.map(disguise => disguise(spelling)))
+    const accepted = new Set(all.filter(spelling => classifyHostname(spelling).valid).map(spelling => spelling.trim()))
+    expect(accepted).toEqual(new Set(['8.8.4.4', '8.8.4.4.']))
+    const refused = all.filter(spelling => !classifyHostname(spelling).valid).map(classifyHostname)
+    expect(refused).toEqual(
+      refused.map(() => ({
+        valid: false,
+        code: 'invalid_domain',
+        message: expect.stringContaining('send "8.8.4.4" instead'),
+      })),
+    )
+  })
+})
+
+describe('every way to write IPv6', () => {
+  const forms = (address: string): string[] => {
+    const value = toNumber(address)
+    const groups = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16))
+    const dotted = toText(value & 0xffffffffn, 4)
+    return [
+      address,
+      groups.join(':'),
+      groups.map(group => group.padStart(4, '0')).join(':'),
+      [...groups.slice(0, 6), dotted].join(':'),
+      groups
+        .join(':')
+        .replace(/(?:^|:)0(?::0)*(?=:|$)/, ':')
+        .replace(/^:?(?=:)|(?<=:):?$/, ':'),
+    ].flatMap(form => [form, form.toUpperCase(), `[${form}]`, `${form}%eth0`, `[${form}%25eth0]`, ` ${form} `])
+  }
+
+  test.each([
+    '::',
+    '::1',
+    '::ffff:7f00:1',
+    '::7f00:1',
+    '::ffff:0:7f00:1',
+    '64:ff9b::7f00:1',
+    '64:ff9b:1::7f00:1',
+    '2002:7f00:1::',
+    '2001:0:7f00:1::80ff:fffe',
+    'fe80::1',
+    'fec0::1',
+    'fc00::1',
+    'fd12:3456::1',
+    'ff02::1',
+    '2001:db8::1',
+    '3fff::1',
+    '5f00::1',
+    '100::1',
+    '100:0:0:1::1',
+    '4000::1',
+  ])('%s is reserved in each', address => {
+    const all = forms(address)
+    expect(all.filter(form => (classifyHostname(form) as { code?: string }).code !== 'reserved_ip')).toEqual([])
+  })
+
+  test('a public one is accepted in canonical form and in brackets, and refused otherwise with the advice to send that', () => {
+    for (const form of forms('2606:4700:4700::1111')) {
+      const classification = classifyHostname(form)
+      const isCanonical =
+        form
+          .trim()
+          .toLowerCase()
+          .replace(/^\[|\]$/g, '') === '2606:4700:4700::1111'
+      expect([form, classification.valid || classification.code]).toEqual([form, isCanonical || 'invalid_domain'])
+      if (!classification.valid) expect(classification.message).toContain('send "2606:4700:4700::1111" instead')
+    }
+  })
+
+  test('the canonical form is that of RFC 5952, as a URL parser writes it', () => {
+    for (const [sent, canonical] of [
+      ['2001:4860:0:0:1:0:0:1', '2001:4860::1:0:0:1'],
+      ['2001:4860:0:1:1:1:1:1', '2001:4860:0:1:1:1:1:1'],
+      ['2001:4860:1:0:0:0:1:1', '2001:4860:1::1:1'],
+      ['2600:0:0:0:0:0:0:0', '2600::'],
+    ] as const) {
+      expect(new URL(`http://[${sent}]`).hostname).toBe(`[${canonical}]`)
+      expect(classifyHostname(canonical)).toMatchObject({ valid: true, domain: canonical })
+    }
+  })
+
+  test.each([
+    '1',
+    ':',
+    ':::',
+    '1:2',
+    '1:2:3:4:5:6:7',
+    '1:2:3:4:5:6:7:8:9',
+    '::1::',
+    '12345::',
+    'g::',
+    '::1.2.3',
+    '::256.0.0.1',
+    '1.2.3.4::',
+    ':1::',
+    '[::1',
+    '::1]',
+    '[[::1]]',
+    '::1/64',
+    '[::1]:80',
+  ])('%s is none', text => {
+    expect(classifyHostname(text)).not.toMatchObject({ valid: true })
+    if (text !== '1') expect(classifyHostname(text)).toMatchObject({ code: 'invalid_domain' })
+  })
+})

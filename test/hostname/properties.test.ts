@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { mapByTables, mapPlainLabels } from '../../src/hostname/idna.ts'
+import { scanPlainName } from '../../src/hostname/plain-name.ts'
+import { classifyHostname } from '../../src/index.ts'
+import { readLines } from '../vectors/read.ts'
+
+/** Printed, so that a failure can be run again: `SEED=… npx vitest run test/hostname/properties`. */
+const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+console.info(`properties of classifyHostname: SEED=${seed}`)
+const check = (runs: number) => ({ seed, numRuns: runs })
+
+const real = [...readLines('hostnames.txt'), ...readLines('international-hostnames.txt')]
+const fragments = [
+  '.',
+  '..',
+  '-',
+  '--',
+  'xn--',
+  '*.',
+  '_',
+  ':',
+  '[',
+  ']',
+  '%',
+  '@',
+  '/',
+  ' ',
+  '0x',
+  '127',
+  '1',
+  'com',
+  'co.uk',
+  'ß',
+  'İ',
+  '。',
+  '\u00ad',
+  '\u200d',
+  'א',
+  '１',
+  '\ud800',
+  'local',
+  'github.io',
+]
+
+/** Real hostnames, pieces of them with odd bits between, addresses, and any text at all. */
+const anything = fc.oneof(
+  fc.constantFrom(...real),
+  fc
+    .array(fc.oneof(fc.constantFrom(...fragments), fc.constantFrom(...real)), { maxLength: 6 })
+    .map(parts => parts.join('')),
+  fc
+    .tuple(fc.constantFrom(...real), fc.nat(40), fc.constantFrom(...fragments))
+    .map(([name, at, odd]) => name.slice(0, at) + odd + name.slice(at)),
+  fc.ipV4Extended(),
+  fc.ipV6(),
+  fc.domain(),
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme' }),
+)
+
+test('never throws, and answers with the documented fields only', () => {
+  fc.assert(
+    fc.property(anything, input => {
+      const classification = classifyHostname(input)
+      expect(Object.keys(classification)).toEqual(
+        classification.valid ? ['valid', 'kind', 'domain', 'registrableDomain'] : ['valid', 'code', 'message'],
+      )
+    }),
+    check(50_000),
+  )
+})
+
+test('the domain of a valid result classifies to itself', () => {
+  fc.assert(
+    fc.property(anything, input => {
+      const classification = classifyHostname(input)
+      if (classification.valid) expect(classifyHostname(classification.domain)).toEqual(classification)
+    }),
+    check(50_000),
+  )
+})
+
+test('the case of ASCII letters, one trailing dot and white space around do not matter', () => {
+  fc.assert(
+    fc.property(anything, fc.constantFrom('', ' ', '\t\n', '\u3000'), (input, space) => {
+      const expected = classifyHostname(input)
+      fc.pre(!/[.。．｡]\s*$/.test(input))
+      const upperCase = input.replace(/[a-z]/g, letter => letter.toUpperCase())
+      for (const variant of [upperCase, `${input.trimEnd()}.`, `${space}${input}${space}`]) {
+        const actual = classifyHostname(variant)
+        if (expected.valid) expect(actual).toEqual(expected)
+        else if (expected.code !== 'empty_domain') expect(actual).toMatchObject({ valid: false, code: expected.code })
+      }
+    }),
+    check(30_000),
+  )
+})
+
+test('the registrable domain is the domain or follows a dot in it, and classifies to itself', () => {
+  fc.assert(
+    fc.property(anything, input => {
+      const classification = classifyHostname(input)
+      if (!classification.valid) return
+      const { domain, registrableDomain } = classification
+      expect(domain === registrableDomain || domain.endsWith(`.${registrableDomain}`)).toBe(true)
+      expect(classifyHostname(registrableDomain)).toMatchObject({
+        valid: true,
+        domain: registrableDomain,
+        registrableDomain,
+      })
+    }),
+    check(50_000),
+  )
+})
+
+test('a URL parser takes a valid name for itself and a valid address for that address: none is another in disguise', () => {
+  let names = 0
+  fc.assert(
+    fc.property(anything, input => {
+      const classification = classifyHostname(input)
+      if (!classification.valid) return
+      const host = classification.domain.replace(/^\*\./, '')
+      if (classification.kind === 'ip') {
+        expect(new URL(`http://${host.includes(':') ? `[${host}]` : host}/`).hostname.replace(/^\[|\]$/g, '')).toBe(
+          host,
+        )
+      } else {
+        // The runtime's tables may be older than ours, and then refuse an A-label; they never make it something else.
+        const hostname = URL.canParse(`http://${host}/`) ? new URL(`http://${host}/`).hostname : host
+        expect(hostname).toBe(host)
+        expect(host).not.toMatch(/^[0-9.]+$|^\[|(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/)
+        names += 1
+      }
+    }),
+    check(50_000),
+  )
+  expect(names).toBeGreaterThan(1000)
+})
+
+describe('the fast paths agree with the long one', () => {
+  /** Small and quick, for a million inputs: xorshift32. */
+  function createRandom(state: number): (below: number) => number {
+    let value = state | 1
+    return below => {
+      value ^= value << 13
+      value ^= value >>> 17
+      value ^= value << 5
+      return (value >>> 0) % below
+    }
+  }
+
+  test('on a million generated inputs, of which many took each', { timeout: 120_000 }, () => {
+    const random = createRandom(seed)
+    const alphabet = [
+      'a',
+      'b',
+      'z',
+      '0',
+      '9',
+      '-',
+      '.',
+      'x',
+      'n',
+      'xn--',
+      'com',
+      '.a',
+      'ü',
+      'я',
+      '日',
+      '-',
+      'a'.repeat(62),
+    ]
+    const taken = { ascii: 0, labels: 0, long: 0 }
+    const disagreements: unknown[] = []
+    for (let run = 0; run < 1_000_000; run += 1) {
+      let text = ''
+      for (let length = 1 + random(6); length > 0; length -= 1) text += alphabet[random(alphabet.length)]
+      const plain = scanPlainName(text) !== null
+      const byLabels = mapPlainLabels(text)
+      const byTables = mapByTables(text)
+      if (plain) taken.ascii += 1
+      else if (byLabels !== null) taken.labels += 1
+      else taken.long += 1
+
+      const isCanonical = byTables === text && !/(?:^|\.)xn--/.test(text) && !/(?:^|\.)[0-9][^.]*$/.test(text)
+      const agree = plain === isCanonical && (byLabels === null || byLabels === byTables)
+      if (!agree) disagreements.push({ text, plain, byLabels, byTables })
+    }
+    expect(disagreements.slice(0, 5)).toEqual([])
+    expect(taken.ascii).toBeGreaterThan(50_000)
+    expect(taken.labels).toBeGreaterThan(50_000)
+    expect(taken.long).toBeGreaterThan(50_000)
+  })
+
+  test('on every single character, and on its neighbourhood', () => {
+    let plain = 0
+    const disagreements: string[] = []
+    for (let code = 0x80; code <= 0x10ffff; code += 1) {
+      const character = String.fromCodePoint(code)
+      if (mapPlainLabels(character) === null) continue
+      plain += 1
+      for (const text of [character, `a${character}`, `${character}0`, `${character}${character}`, `${character}.א`]) {
+        if ((mapPlainLabels(text) ?? mapByTables(text)) !== mapByTables(text) || mapByTables(text) === null) {
+          disagreements.push(text)
+        }
+      }
+    }
+    expect(disagreements).toEqual([])
+    expect(plain).toBe(32_427)
+  })
+
+  test('on real names', () => {
+    const disagreements = real.filter(name => {
+      const byLabels = mapPlainLabels(name)
+      return byLabels !== null && byLabels !== mapByTables(name)
+    })
+    expect(disagreements).toEqual([])
+  })
+})

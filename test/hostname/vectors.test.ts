@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest'
+import { mapByTables, toALabels } from '../../src/hostname/idna.ts'
+import { classifyHostname } from '../../src/index.ts'
+import { readCases, readLines } from '../vectors/read.ts'
+
+/** A valid hostname's canonical form, else the code. */
+function classify(input: string): string {
+  const classification = classifyHostname(input)
+  return classification.valid ? classification.domain : classification.code
+}
+
+/** Runs all cases and returns those that differ, so that one test can hold thousands. */
+function findDifferences<Case>(cases: readonly Case[], check: (vector: Case) => unknown): unknown[] {
+  return cases.map(vector => ({ vector, difference: check(vector) })).filter(({ difference }) => difference)
+}
+
+test('Public Suffix List: the registrable domain of every case', () => {
+  const cases = readCases<[string, string | null]>('public-suffix-list.json')
+  /** Top-level labels outside the list are internal here; the list's own algorithm takes any label for a suffix. */
+  const unlisted = new Set(['example.example', 'b.example.example', 'a.b.example.example'])
+  expect(cases.length).toBeGreaterThan(70)
+  expect(
+    findDifferences(cases, ([input, registrableDomain]) => {
+      const classification = classifyHostname(input)
+      if (unlisted.has(input))
+        return !classification.valid && classification.code === 'internal_domain' ? null : classification
+      const actual = classification.valid ? classification.registrableDomain : null
+      return actual === (registrableDomain && toALabels(registrableDomain)) ? null : classification
+    }),
+  ).toEqual([])
+})
+
+describe('Unicode 17 IdnaTestV2', () => {
+  /** V2: hyphens in positions 3 and 4; V3: a hyphen first or last. We allow the first and refuse the second. */
+  const cases = readCases<[string, string, string[]]>('idna-test-v2.json')
+
+  test.each([
+    ['as a whole', toALabels],
+    ['by the tables alone', mapByTables],
+  ])('every case, %s', (_, map) => {
+    expect(cases.length).toBeGreaterThan(6000)
+    expect(
+      findDifferences(cases, ([source, ascii, status]) => {
+        const mapped = map(source)
+        if (status.length === 0) return mapped === ascii ? null : `got ${mapped}`
+        if (status.every(code => code === 'V2')) return mapped === null || mapped === ascii ? null : `got ${mapped}`
+        return mapped === null ? null : `got ${mapped}`
+      }),
+    ).toEqual([])
+  })
+
+  test('a name that UTS #46 refuses is never accepted, and one that it maps is never accepted as another', () => {
+    expect(
+      findDifferences(cases, ([source, ascii, status]) => {
+        const classification = classifyHostname(source)
+        if (!classification.valid) return null
+        // A trailing dot is the root of the DNS here, and an error of length there.
+        const isTrailingDotOnly = status.every(code => code === 'A4_2') && /[.。．｡]$/.test(source)
+        const isAllowed = status.every(code => code === 'V2') || isTrailingDotOnly
+        return isAllowed && classification.domain === ascii.replace(/\.$/, '') ? null : classification
+      }),
+    ).toEqual([])
+  })
+})
+
+test('web platform toascii.json: the same A-labels, but for lengths and hyphens, on which we are strict', () => {
+  const cases = readCases<[string, string | null]>('wpt-toascii.json')
+  expect(cases.length).toBeGreaterThan(80)
+  const isTooLong = (name: string) => name.length > 253 || name.split('.').some(label => label.length > 63)
+  const hasEmptyLabelOrOuterHyphen = (name: string) => /^-|-$|\.-|-\.|\.\.|^\./.test(name)
+  const strict: string[] = []
+  const differences = findDifferences(cases, ([input, output]) => {
+    const mapped = toALabels(input.replace(/\.$/, ''))
+    if (mapped === (output?.replace(/\.$/, '') ?? null)) return null
+    const reasonable = mapped === null && output !== null && (isTooLong(output) || hasEmptyLabelOrOuterHyphen(input))
+    if (reasonable) strict.push(input)
+    return reasonable ? null : `got ${mapped}`
+  })
+  expect(differences).toEqual([])
+  expect(strict).toHaveLength(19)
+})
+
+test('web platform urltestdata.json: what a URL parser takes for an address is never a name, and what it refuses is refused', () => {
+  const cases = readCases<[string, string | null]>('wpt-url-hosts.json')
+  expect(cases.length).toBeGreaterThan(150)
+  expect(
+    findDifferences(cases, ([host, hostname]) => {
+      const classification = classifyHostname(host)
+      if (hostname === null) return classification.valid && classification
+      const isAddress = /^\[|^[0-9.]+$/.test(hostname)
+      if (isAddress) return classification.valid && classification.kind !== 'ip' && classification
+      return classification.valid && classification.domain !== hostname.replace(/\.$/, '') && classification
+    }),
+  ).toEqual([])
+})
+
+test('published spellings of addresses: none is a name, and each that means a reserved address is refused', () => {
+  const cases = readCases<[string, string, string[], string | null, string | null]>('ip-spellings.json')
+  expect(cases.length).toBeGreaterThan(250)
+  const isAddress = (text: string | null) => text !== null && /^\[|^[0-9.]+$/.test(text)
+  /** What counts is what a URL parser or inet_aton would connect to; a remark in parentheses is no address. */
+  const readings = cases.map(([spelling, meaning, , url, aton]) => ({
+    spelling,
+    isAddress: isAddress(url) || isAddress(aton) || /^[0-9a-f:.]+$/.test(meaning),
+  }))
+  const addresses = readings.filter(reading => reading.isAddress)
+  expect(addresses.length).toBeGreaterThan(200)
+  expect(
+    findDifferences(addresses, ({ spelling }) => {
+      const classification = classifyHostname(spelling)
+      if (classification.valid) return classification
+      return ['reserved_ip', 'invalid_domain'].includes(classification.code) ? null : classification
+    }).filter(difference => !/localhost/i.test(JSON.stringify(difference).normalize('NFKC'))),
+  ).toEqual([])
+  const refused = addresses.filter(({ spelling }) => classify(spelling) === 'reserved_ip')
+  expect(refused.length).toBe(218)
+})
+
+test('JSON Schema: hostnames, but for what is listed with its reason', () => {
+  const cases = [
+    ...readCases<[string, string, boolean]>('json-schema-hostname.json'),
+    ...readCases<[string, string, boolean]>('json-schema-idn-hostname.json'),
+  ]
+  expect(cases.length).toBeGreaterThan(140)
+  const reasons = {
+    'one trailing dot and surrounding white space do not matter here': [
+      'example.',
+      'example。',
+      'example．',
+      'example｡',
+      'example.com\n',
+    ],
+    'other full stops and letters are mapped by UTS #46 here': ['example．com', '\u212Aelvin.example.com'],
+    'hyphens in positions 3 and 4 of a U-label are fine here': ['XN--aa---o47jg78q'],
+    'UTS #46 does not have the contextual rules and disallowed letters of IDNA 2008 (RFC 5892)': [
+      'xn--07jt112bpxg.xn--9t4b11yi5a',
+      'xn--chb89f',
+      'xn--07jceefgh4c',
+      'xn--al-0ea',
+      'xn--l-fda',
+      'xn--la-0ea',
+      'xn--l-gda',
+      'xn--S-jib3p',
+      'xn--wva3j',
+      'xn--5db1e',
+      'xn--5db3e',
+      'xn--defabc-k64e',
+      'xn--vek',
+      'xn--7a',
+      '실〮례.테스트',
+      'ـߺ',
+      '〱〲〳〴〵〮〯〻',
+      'a·l',
+      '·l',
+      'l·a',
+      'l·',
+      'α͵S',
+      'α͵',
+      '׳ב',
+      '״ב',
+      'def・abc',
+      '・',
+    ],
+    'a name that is a number is an address here, as it is to a URL parser': ['１２３'],
+  }
+  const listed = new Set(Object.values(reasons).flat())
+  const differing = cases.filter(([, data, valid]) => {
+    // A schema knows the form only: that a name is internal or a public suffix is no fault of its form.
+    const isWellFormed = !['invalid_domain', 'empty_domain', 'reserved_ip'].includes(classify(data))
+    return isWellFormed !== valid
+  })
+  expect(new Set(differing.map(([, data]) => data))).toEqual(listed)
+})
+
+test('every name of the special-use registry but the three for examples is internal, and so is what lies below it', () => {
+  const cases = readCases<[string]>('iana-special-use-domains.json')
+  expect(cases.length).toBe(42)
+  for (const [name] of cases) {
+    const expected = /^example\.(?:com|net|org)$/.test(name)
+      ? [name, `a.${name}`, `*.${name}`]
+      : Array(3).fill('internal_domain')
+    expect([name, `a.${name}`, `*.${name}`].map(classify)).toEqual(expected)
+  }
+})
+
+test('top-level labels seen leaking from private networks are internal', () => {
+  const cases = readCases<[string]>('internal-top-levels.json')
+  expect(cases.length).toBeGreaterThan(90)
+  // The lists hold a few leaked texts that are no hostnames.
+  for (const [label] of cases.filter(([label]) => /^[a-z][a-z0-9.-]*$/.test(label))) {
+    expect([label, `printer.${label}`, `a.b.${label}`].map(classify), label).toEqual(Array(3).fill('internal_domain'))
+  }
+})
+
+test('29,155 real hostnames are accepted unchanged, but for the explicably odd', () => {
+  const hostnames = readLines('hostnames.txt')
+  expect(new Set(hostnames).size).toBe(29_155)
+  const counts = new Map<string, number>()
+  for (const hostname of hostnames) {
+    const classification = classifyHostname(hostname)
+    const outcome = classification.valid
+      ? classification.domain === hostname
+        ? 'unchanged'
+        : 'mapped'
+      : classification.code
+    counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+  }
+  const odd = hostnames.filter(hostname => classify(hostname) === 'invalid_domain')
+  expect(odd.filter(hostname => !/_|(?:^|\.)-|-(?:\.|$)/.test(hostname))).toEqual([])
+  expect(counts.get('unchanged')).toBeGreaterThan(29_080)
+  expect([...counts.keys()].toSorted()).toEqual([
+    'internal_domain',
+    'invalid_domain',
+    'mapped',
+    'public_suffix_domain',
+    'unchanged',
+  ])
+})
+
+test('949 real international hostnames are mapped as the URL parser maps them', () => {
+  const hostnames = readLines('international-hostnames.txt')
+  expect(hostnames.length).toBe(949)
+  const differences = findDifferences(hostnames, hostname => {
+    const classification = classifyHostname(hostname)
+    return classification.valid && classification.domain === new URL(`http://${hostname}`).hostname
+      ? null
+      : classification
+  })
+  expect(differences).toEqual([
+    // The owner of this name lets others register below it, and had it put on the Public Suffix List.
+    { vector: 'günstigbestellen.de', difference: expect.objectContaining({ code: 'public_suffix_domain' }) },
+  ])
+})

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { classifyHostname } from '../src/index.ts'
 
 const root = new URL('..', import.meta.url)
 const run = promisify(execFile)
@@ -96,6 +97,21 @@ describe('README.md', () => {
     expect(shown.map(([, file]) => file)).toContain('examples/express.ts')
     for (const [, file, program] of shown) {
       expect(program, file).toBe(readFileSync(new URL(file as string, root), 'utf8'))
+    }
+  })
+
+  test('tells of each kind of hostname what the library does with it', () => {
+    const [, table = ''] = /### What counts as a hostname\n(.*?)\n### /s.exec(readme) ?? []
+    const rows = [...table.matchAll(/^\| (`.+?) \| (.+?) \| .+ \|$/gm)]
+    expect(rows.length).toBeGreaterThan(10)
+    const quoted = (cell: string) => [...cell.matchAll(/`(.+?)`/g)].map(([, text]) => JSON.parse(`"${text}"`) as string)
+    for (const [, inputs = '', outcome = ''] of rows) {
+      const [expected] = quoted(outcome)
+      for (const input of quoted(inputs)) {
+        const hostname = classifyHostname(input)
+        if (expected) expect([input, hostname.valid ? hostname.domain : hostname.code]).toEqual([input, expected])
+        else expect([input, hostname.valid]).toEqual([input, true])
+      }
     }
   })
 

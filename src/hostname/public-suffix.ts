@@ -26,7 +26,11 @@ const options = {
  *   whose default rule `*`, made for cookies, would call any label a suffix.
  */
 export function findPublicSuffix(name: string, topLevelStart: number): string | null {
-  return isInPublicDns(name, topLevelStart) ? getPublicSuffix(name, options) : null
+  const suffix = getPublicSuffix(name, options) ?? name
+  if (isInPublicDns(name, topLevelStart)) return suffix
+  // A suffix with a dot is a rule of the list, so the list knows its top-level label, whatever was asked about it.
+  const isRule = suffix.length > name.length - topLevelStart
+  return isRule && !specialUseTopLevels.has(name.slice(topLevelStart)) ? suffix : null
 }
 
 /**
@@ -58,9 +62,12 @@ function learnTopLevel(name: string, start: number): boolean {
   return true
 }
 
-/** Whether a rule of the list ends in this label: a rule such as `*.ck` says nothing of `ck` itself. */
+/**
+ * Whether a rule of the list ends in this label. Most labels are a rule themselves; of `ck` the list has only `*.ck`, and of
+ * `za` only `co.za` and its like.
+ */
 function isListed(topLevel: string): boolean {
-  return [topLevel, `a.${topLevel}`].some(name => {
+  return [topLevel, `a.${topLevel}`, `co.${topLevel}`, `com.${topLevel}`, `gov.${topLevel}`].some(name => {
     const { isIcann, isPrivate } = parse(name, options)
     return isIcann === true || isPrivate === true
   })

@@ -3,6 +3,8 @@ import { mapByTables, toALabels } from '../../src/hostname/idna.ts'
 import { classifyHostname } from '../../src/index.ts'
 import { readCases, readLines } from '../vectors/read.ts'
 
+const rules = readLines('public_suffix_list.dat').filter(line => line.trim() !== '' && !line.startsWith('//'))
+
 /** A valid hostname's canonical form, else the code. */
 function classify(input: string): string {
   const classification = classifyHostname(input)
@@ -28,6 +30,35 @@ test('Public Suffix List: the registrable domain of every case', () => {
       return actual === (registrableDomain && toALabels(registrableDomain)) ? null : classification
     }),
   ).toEqual([])
+})
+
+test('Public Suffix List: every rule is a suffix, every exception a name, and what is below either is a name', () => {
+  expect(rules.length).toBeGreaterThan(10_000)
+  const differences = findDifferences(rules, rule => {
+    const name = toALabels(rule.replace(/^!/, '').replace(/^\*\./, 'any.')) ?? ''
+    const topLevel = name.slice(name.lastIndexOf('.') + 1)
+    if (['arpa', 'onion'].includes(topLevel))
+      return [name, `registrant.${name}`].map(classify).some(code => code !== 'internal_domain')
+    if (rule.startsWith('!'))
+      return [name, `registrant.${name}`].map(classify).join() !== [name, `registrant.${name}`].join()
+    const expected = ['public_suffix_domain', 'public_suffix_domain', `registrant.${name}`, `*.registrant.${name}`]
+    return (
+      [name, `*.${name}`, `registrant.${name}`, `*.registrant.${name}`].map(classify).join() !== expected.join() &&
+      classify(name)
+    )
+  })
+  // The list of 2026-10-07 is not the installed one: rules come and go.
+  expect(differences.length).toBeLessThan(20)
+})
+
+test('Public Suffix List: every top-level label is in the public DNS', () => {
+  const topLevels = new Set(rules.map(rule => toALabels(rule.slice(rule.lastIndexOf('.') + 1)) ?? ''))
+  expect(topLevels.size).toBeGreaterThan(1400)
+  const internal = [...topLevels].filter(label =>
+    [label, `registrant.${label}`].some(name => classify(name) === 'internal_domain'),
+  )
+  // The installed list, which is newer, has lost one.
+  expect(internal.toSorted()).toEqual(['arpa', 'helsinki', 'onion'])
 })
 
 describe('Unicode 17 IdnaTestV2', () => {
@@ -177,9 +208,9 @@ test('every name of the special-use registry but the three for examples is inter
   expect(cases.length).toBe(42)
   for (const [name] of cases) {
     const expected = /^example\.(?:com|net|org)$/.test(name)
-      ? [name, `a.${name}`, `*.${name}`]
+      ? [name, `registrant.${name}`, `*.${name}`]
       : Array(3).fill('internal_domain')
-    expect([name, `a.${name}`, `*.${name}`].map(classify)).toEqual(expected)
+    expect([name, `registrant.${name}`, `*.${name}`].map(classify)).toEqual(expected)
   }
 })
 
@@ -208,6 +239,10 @@ test('29,155 real hostnames are accepted unchanged, but for the explicably odd',
   const odd = hostnames.filter(hostname => classify(hostname) === 'invalid_domain')
   expect(odd.filter(hostname => !/_|(?:^|\.)-|-(?:\.|$)/.test(hostname))).toEqual([])
   expect(counts.get('unchanged')).toBeGreaterThan(29_080)
+  const topLevels = new Set(rules.map(rule => toALabels(rule.slice(rule.lastIndexOf('.') + 1))))
+  const internal = hostnames.filter(hostname => classify(hostname) === 'internal_domain' && !hostname.endsWith('.arpa'))
+  expect(internal.filter(hostname => topLevels.has(hostname.slice(hostname.lastIndexOf('.') + 1)))).toEqual([])
+  expect(hostnames.filter(hostname => classify(hostname) === 'public_suffix_domain').length).toBeLessThan(20)
   expect([...counts.keys()].toSorted()).toEqual([
     'internal_domain',
     'invalid_domain',

@@ -35,7 +35,7 @@ export interface InvalidHostname {
 export type HostnameClassification = ValidHostname | InvalidHostname
 
 /** A mapped name has 253 octets at most; what UTS #46 ignores or composes on the way may make the input longer. */
-const MAX_INPUT_LENGTH = 1024
+const MAX_INPUT_LENGTH = 512
 
 /**
  * Tells whether a text is a public hostname, a wildcard over one, or a public IP address; if so, in which canonical form,
@@ -50,7 +50,7 @@ const MAX_INPUT_LENGTH = 1024
  *
  * White space around the text, one trailing dot and the case of letters do not matter. Nothing else is repaired.
  *
- * @param input Any text, of any length; one over 1,024 characters is refused without reading it.
+ * @param input Any text, of any length; one over 512 characters is refused without reading it.
  * @returns Never throws.
  *
  * @example

@@ -10,8 +10,16 @@ import { toASCII, toUnicode } from 'tr46'
  * @returns `null` for a name that is not allowed.
  */
 export function toALabels(name: string): string | null {
+  if (name.split('.').some(label => label.length > MAX_SENT_LABEL_LENGTH)) return null
   return mapPlainLabels(name) ?? mapByTables(name)
 }
+
+/** RFC 1035, section 2.3.4. */
+const MAX_NAME_LENGTH = 253
+const MAX_LABEL_LENGTH = 63
+
+/** Normalization composes three characters to one at most; a longer label would take its square in time to encode. */
+const MAX_SENT_LABEL_LENGTH = 3 * MAX_LABEL_LENGTH
 
 /**
  * Letters that every version of UTS #46 leaves as they are, that are written from left to right, and that neither combine
@@ -30,11 +38,11 @@ export function mapPlainLabels(name: string): string | null {
   const labels: string[] = []
   for (const label of name.split('.')) {
     const aLabel = mapPlainLabel(label)
-    if (aLabel === null || aLabel.length > 63) return null
+    if (aLabel === null || aLabel.length > MAX_LABEL_LENGTH) return null
     labels.push(aLabel)
   }
   const mapped = labels.join('.')
-  return mapped.length > 253 ? null : mapped
+  return mapped.length > MAX_NAME_LENGTH ? null : mapped
 }
 
 function mapPlainLabel(label: string): string | null {

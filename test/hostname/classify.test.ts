@@ -205,6 +205,20 @@ test('a value that is no string is refused, not thrown at', () => {
   }
 })
 
+test('no text of a few hundred characters takes long: the work is bounded before it is done', () => {
+  const distinct = Array.from({ length: 512 }, (_, index) => String.fromCodePoint(0x4e00 + index * 7)).join('')
+  for (const text of [
+    distinct,
+    '\ufdfa'.repeat(512),
+    `xn--${'9'.repeat(500)}`,
+    '\u0628\u200c'.repeat(250),
+    'a\u0301'.repeat(200),
+  ]) {
+    expect(classifyHostname(text)).toMatchObject({ valid: false, code: 'invalid_domain' })
+  }
+  expect(classifyHostname(`e\u0301${'\u00ad'.repeat(100)}.de`)).toMatchObject({ valid: true, domain: 'xn--9ca.de' })
+})
+
 test('a message quotes a long or unprintable input cut and made visible', () => {
   const { message } = classifyHostname(`\u202e${'x'.repeat(500)}\u0007`) as { message: string }
   expect(message.length).toBeLessThan(300)

@@ -62,10 +62,13 @@ export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
   return { status: 'created' }
 }
 
+/** A store may stop counting here; see {@link Below}. */
+const COUNTED_AT_LEAST = 1000
+
 function explainSubdomains(wildcard: Name, { ownDomains, ownCount }: Below): string {
   const named = ownDomains.slice(0, 3)
   const others = ownCount - named.length
   const list = named.map(domain => `"${domain}"`).join(', ')
-  const rest = others > 0 ? ` and ${others} more` : ''
+  const rest = others > 0 ? ` and ${ownCount >= COUNTED_AT_LEAST ? 'at least ' : ''}${others} more` : ''
   return `"${wildcard.domain}" would cover ${list}${rest}, which this team has registered below "${baseOf(wildcard)}"; release them first.`
 }

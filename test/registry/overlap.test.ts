@@ -95,6 +95,18 @@ describe('messages', () => {
     })
   })
 
+  test('a store that stopped counting is not taken at its word', () => {
+    const verdict = judge(toName('*.example.com'), 'own', {
+      ownerOf: () => undefined,
+      below: () => ({
+        ownDomains: ['a.example.com', 'b.example.com', 'c.example.com'],
+        ownCount: 1000,
+        heldByOthers: false,
+      }),
+    })
+    expect(verdict).toMatchObject({ message: expect.stringContaining('and at least 997 more') })
+  })
+
   test('of another team nothing is told', () => {
     for (const others of [['*.example.com'], ['secret.b.example.com'], ['*.b.example.com']]) {
       expect(verdictOf('*.b.example.com', [], others)).toEqual({

@@ -7,6 +7,7 @@
  */
 export function createUuidGenerator(): () => string {
   const random = new Uint8Array(POOL_BYTES)
+  const uuid = new Uint8Array(16)
   let used = POOL_BYTES
   let time = 0
   let counter = 0
@@ -16,27 +17,29 @@ export function createUuidGenerator(): () => string {
       crypto.getRandomValues(random)
       used = 0
     }
-    const start = used
-    used += BYTES_PER_UUID
-    const at = (index: number) => random[start + index] ?? 0
+    for (let index = 8; index < 16; index += 1) uuid[index] = random[used++] as number
+    const start = (random[used++] as number) | ((random[used++] as number) << 8)
 
     const now = Date.now()
     if (now > time) {
       time = now
-      counter = ((at(8) << 8) | at(9)) & 0x7ff
+      counter = start & 0x7ff
     } else if (++counter > 0xfff) {
       time += 1
       counter = 0
     }
 
     const high = Math.floor(time / 0x10000)
-    const low = time % 0x10000
-    const byte = (index: number) => HEX[at(index)]
-    return (
-      `${HEX[high >>> 24]}${HEX[(high >>> 16) & 255]}${HEX[(high >>> 8) & 255]}${HEX[high & 255]}-${HEX[low >>> 8]}${HEX[low & 255]}` +
-      `-${HEX[0x70 | (counter >>> 8)]}${HEX[counter & 255]}-${HEX[0x80 | (at(0) & 0x3f)]}${byte(1)}` +
-      `-${byte(2)}${byte(3)}${byte(4)}${byte(5)}${byte(6)}${byte(7)}`
-    )
+    uuid[0] = high >>> 24
+    uuid[1] = high >>> 16
+    uuid[2] = high >>> 8
+    uuid[3] = high
+    uuid[4] = time >>> 8
+    uuid[5] = time
+    uuid[6] = 0x70 | (counter >>> 8)
+    uuid[7] = counter
+    uuid[8] = 0x80 | ((uuid[8] as number) & 0x3f)
+    return format(uuid)
   }
 }
 
@@ -45,4 +48,19 @@ const BYTES_PER_UUID = 10
 /** Drawn together: one call for random bytes costs more than a hundred UUIDs. */
 const POOL_BYTES = BYTES_PER_UUID * 256
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+/** From character codes: a text put together from parts costs six times the time, and nine times the memory until read. */
+function format(uuid: Uint8Array): string {
+  const high = (index: number) => HEX.charCodeAt((uuid[index] as number) >>> 4)
+  const low = (index: number) => HEX.charCodeAt((uuid[index] as number) & 15)
+  // biome-ignore format: one line for each group
+  return String.fromCharCode(
+    high(0), low(0), high(1), low(1), high(2), low(2), high(3), low(3), HYPHEN,
+    high(4), low(4), high(5), low(5), HYPHEN,
+    high(6), low(6), high(7), low(7), HYPHEN,
+    high(8), low(8), high(9), low(9), HYPHEN,
+    high(10), low(10), high(11), low(11), high(12), low(12), high(13), low(13), high(14), low(14), high(15), low(15),
+  )
+}
+
+const HEX = '0123456789abcdef'
+const HYPHEN = 0x2d

@@ -6,6 +6,7 @@ import type { Below } from './store.ts'
 
 /** A zone with an index: a call costs as much as the name has labels, whatever else is held. */
 export interface LargeZone {
+  readonly registrableDomain: string
   add(holding: Holding): void
   remove(holding: Holding): void
   find(domain: string): Holding | undefined
@@ -16,7 +17,7 @@ export interface LargeZone {
 /** How many names {@link Below} has room for. */
 const SAMPLE_SIZE = 3
 
-export function createLargeZone(initial: readonly Holding[]): LargeZone {
+export function createLargeZone(registrableDomain: string, initial: readonly Holding[]): LargeZone {
   const holdings = createLargeMap<Holding>()
   const branches = createBranches()
   /** How many names all teams together hold below a base. */
@@ -24,6 +25,8 @@ export function createLargeZone(initial: readonly Holding[]): LargeZone {
   let size = 0
 
   const zone: LargeZone = {
+    registrableDomain,
+
     add(holding) {
       size += 1
       holdings.set(holding.domain, holding)

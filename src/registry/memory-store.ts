@@ -6,7 +6,7 @@ import type { Name } from './name.ts'
 import { createPendingQueue } from './pending-queue.ts'
 import type { Below, DomainStore, Registration, Team } from './store.ts'
 import { createUuidGenerator } from './uuid.ts'
-import { addTo, findBelow, findIn, removeFrom, type Zone } from './zone.ts'
+import { addTo, findBelow, findIn, registrableDomainOf, removeFrom, type Zone } from './zone.ts'
 
 export interface MemoryStoreOptions {
   teams?: readonly Team[]
@@ -81,10 +81,19 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     return zone ? findBelow(zone, base, teamId) : NOTHING
   }
 
-  function save(holding: Holding): void {
-    const { registrableDomain } = holding
-    zones.set(registrableDomain, addTo(zones.get(registrableDomain), holding))
+  function save({ registrableDomain }: Name, domain: string, teamId: string, now: number): Holding {
+    const zone = zones.get(registrableDomain)
+    const holding: Holding = {
+      domainId: createId(now),
+      domain,
+      registrableDomain: zone ? registrableDomainOf(zone) : domain.slice(-registrableDomain.length),
+      teamId,
+      pending: null,
+      position: 0,
+    }
+    zones.set(holding.registrableDomain, addTo(zone, holding))
     if (push) pending.add(holding)
+    return holding
   }
 
   function remove(holding: Holding): void {
@@ -104,19 +113,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
       const created = decide({ registrations: findAll(names), below: wildcardBases.map(base => below(base, teamId)) })
       const owner = teams.get(teamId)?.id ?? teamId
       const domains = copyStrings(created.map(name => name.domain))
-      return created.map(({ registrableDomain }, index) => {
-        const domain = domains[index] as string
-        const holding: Holding = {
-          domainId: createId(),
-          domain,
-          registrableDomain: domain.slice(-registrableDomain.length),
-          teamId: owner,
-          pending: null,
-          position: 0,
-        }
-        save(holding)
-        return toRegistration(holding)
-      })
+      const now = Date.now()
+      return created.map((name, index) => toRegistration(save(name, domains[index] as string, owner, now)))
     },
 
     ...(push && {

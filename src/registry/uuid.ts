@@ -5,14 +5,14 @@
  * The counter is method 1 of section 6.2: 12 bits in `rand_a`, started at random below 2,048 each millisecond; when it
  * runs over, the time is run ahead by a millisecond, as that section allows. 62 bits are random in each.
  */
-export function createUuidGenerator(): () => string {
+export function createUuidGenerator(): (now?: number) => string {
   const random = new Uint8Array(POOL_BYTES)
   const uuid = new Uint8Array(16)
   let used = POOL_BYTES
   let time = 0
   let counter = 0
 
-  return () => {
+  return (now = Date.now()) => {
     if (used === POOL_BYTES) {
       crypto.getRandomValues(random)
       used = 0
@@ -20,7 +20,6 @@ export function createUuidGenerator(): () => string {
     for (let index = 8; index < 16; index += 1) uuid[index] = random[used++] as number
     const start = (random[used++] as number) | ((random[used++] as number) << 8)
 
-    const now = Date.now()
     if (now > time) {
       time = now
       counter = start & 0x7ff

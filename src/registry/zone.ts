@@ -20,7 +20,7 @@ export function addTo(zone: Zone | undefined, holding: Holding): Zone {
     return zone
   }
   const holdings = [...toSmallZone(zone), holding]
-  return holdings.length > MAX_SMALL_ZONE ? createLargeZone(holdings) : holdings
+  return holdings.length > MAX_SMALL_ZONE ? createLargeZone(holding.registrableDomain, holdings) : holdings
 }
 
 /** @returns The zone without one of its holdings; `undefined` when that was the last. */
@@ -49,6 +49,9 @@ export function findBelow(zone: Zone, base: Name, teamId: string): Below {
     heldByOthers: below.length > own.length,
   }
 }
+
+export const registrableDomainOf = (zone: Zone): string =>
+  'registrableDomain' in zone ? zone.registrableDomain : (zone[0] as Holding).registrableDomain
 
 const isLarge = (zone: Zone): zone is LargeZone => 'findBelow' in zone
 

@@ -30,7 +30,7 @@ export function createRegistrationRequest(
     names: toLookUps(zones.values()),
     wildcardBases,
     decide(found) {
-      const decision = decide(teamId, submitted, wildcardBases, found)
+      const decision = decide({ teamId, submitted, zones, wildcardBases }, found)
       onDecision(decision)
       return decision.created
     },
@@ -73,15 +73,23 @@ function findWildcardBases(names: readonly Name[]): Name[] {
   return [...bases.values()]
 }
 
+interface Submission {
+  readonly teamId: string
+  readonly submitted: readonly Name[]
+  readonly zones: ReadonlyMap<string, readonly Name[]>
+  readonly wildcardBases: readonly Name[]
+}
+
 /** Judges the names as if they had been submitted one by one: each sees those before it. */
-function decide(teamId: string, submitted: readonly Name[], wildcardBases: readonly Name[], found: Found): Decision {
+function decide({ teamId, submitted, zones, wildcardBases }: Submission, found: Found): Decision {
   const holdings = createHoldings(teamId, wildcardBases, found)
+  const isAlone = (name: Name) => zones.get(name.registrableDomain)?.length === 1
   const created: Name[] = []
   const verdicts = submitted.map(name => {
     const verdict = judge(name, teamId, holdings)
     if (verdict.status === 'created') {
       created.push(name)
-      holdings.add(name)
+      if (!isAlone(name)) holdings.add(name)
     }
     return verdict
   })
@@ -104,7 +112,8 @@ function createHoldings(
   for (const registration of found.registrations) hold(registration, registration.teamId)
 
   return {
-    ownerOf: domain => owners.get(domain),
+    // Most often nothing is held, and nothing needs to be hashed.
+    ownerOf: domain => (owners.size === 0 ? undefined : owners.get(domain)),
     covering(name) {
       if (wildcardOwners.size === 0) return []
       return coveringWildcards(name).flatMap(domain => {

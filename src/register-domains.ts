@@ -59,12 +59,12 @@ export async function registerDomains(
   const hostnames = domains.map(classifyHostname)
   const names = hostnames.filter(hostname => hostname.valid)
   const outcomes = await registerNames({ store, teamId, deadline, onError }, names)
-  await synchronize(outcomes.values(), store, deadline)
+  await synchronize(outcomes, store, deadline)
 
-  const results = hostnames.map((hostname, index) => {
-    const input = domains[index] as string
-    return toResult(input, hostname.valid ? (outcomes.get(hostname) as Outcome) : hostname)
-  })
+  const remaining = outcomes.values()
+  const results = hostnames.map((hostname, index) =>
+    toResult(domains[index] as string, hostname.valid ? (remaining.next().value as Outcome) : hostname),
+  )
   return { data: { results, totals: countTotals(results) } }
 }
 

@@ -1,8 +1,12 @@
 import type { Awaitable } from '../awaitable.ts'
 import { classifyHostname } from '../hostname/classify.ts'
-import { isWildcard, type Name } from './name.ts'
+import { type Holding, toRegistration } from './holding.ts'
+import { createLargeMap } from './large-map.ts'
+import type { Name } from './name.ts'
+import { createPendingQueue } from './pending-queue.ts'
 import type { Below, DomainStore, Registration, Team } from './store.ts'
 import { createUuidGenerator } from './uuid.ts'
+import { addTo, findBelow, findIn, registrableDomainOf, removeFrom, type Zone } from './zone.ts'
 
 export interface MemoryStoreOptions {
   teams?: readonly Team[]
@@ -42,92 +46,110 @@ export interface MemoryStore extends DomainStore {
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { synchronize: push } = options
-  const teams = new Map(options.teams?.map(team => [team.id, team]))
-  /** Registrations by domain, by registrable domain. */
-  const zones = new Map<string, Map<string, Registration>>()
-  /** Not yet synchronized, by ID, oldest first. */
-  const pending = new Map<string, Registration>()
+  const teams = createLargeMap<Team>()
+  const zones = createLargeMap<Zone>()
+  const pending = createPendingQueue()
   const createId = createUuidGenerator()
 
-  function find({ domain, registrableDomain }: Name): Registration[] {
-    const registration = zones.get(registrableDomain)?.get(domain)
-    return registration ? [registration] : []
+  /** Copied, so that what the host does with its object later changes nothing here. */
+  const addTeam = (team: Team) => teams.set(team.id, Object.freeze({ ...team }))
+  options.teams?.forEach(addTeam)
+
+  function find({ domain, registrableDomain }: Name): Holding | undefined {
+    const zone = zones.get(registrableDomain)
+    return zone && findIn(zone, domain)
   }
 
-  function findBelow(base: Name, teamId: string): Below {
-    const below = [...(zones.get(base.registrableDomain)?.values() ?? [])].filter(registration =>
-      isBelow(registration, base),
-    )
-    const own = below.filter(registration => registration.teamId === teamId)
-    return {
-      ownDomains: own.slice(0, 3).map(registration => registration.domain),
-      ownCount: own.length,
-      heldByOthers: below.length > own.length,
+  /** Names of one registrable domain often stand next to each other. */
+  function findAll(names: readonly Name[]): Registration[] {
+    const found: Registration[] = []
+    let zone: Zone | undefined
+    let registrableDomain: string | undefined
+    for (const name of names) {
+      if (name.registrableDomain !== registrableDomain) {
+        registrableDomain = name.registrableDomain
+        zone = zones.get(registrableDomain)
+      }
+      const holding = zone && findIn(zone, name.domain)
+      if (holding) found.push(toRegistration(holding))
     }
+    return found
   }
 
-  function save(registration: Registration): void {
-    const zone = zones.get(registration.registrableDomain)
-    if (zone) zone.set(registration.domain, registration)
-    else zones.set(registration.registrableDomain, new Map([[registration.domain, registration]]))
-    if (!registration.synchronized) pending.set(registration.domainId, registration)
+  function below(base: Name, teamId: string): Below {
+    const zone = zones.get(base.registrableDomain)
+    return zone ? findBelow(zone, base, teamId) : NOTHING
   }
 
-  function remove(registration: Registration): void {
-    const zone = zones.get(registration.registrableDomain)
-    zone?.delete(registration.domain)
-    if (zone?.size === 0) zones.delete(registration.registrableDomain)
-    pending.delete(registration.domainId)
-  }
-
-  async function synchronize(registrations: readonly Registration[]): Promise<void> {
-    await push?.(registrations)
-    for (const { domainId } of registrations) {
-      const registration = pending.get(domainId)
-      if (!registration) continue
-      pending.delete(domainId)
-      save({ ...registration, synchronized: true })
+  function save({ registrableDomain }: Name, domain: string, teamId: string, now: number): Holding {
+    const zone = zones.get(registrableDomain)
+    const holding: Holding = {
+      domainId: createId(now),
+      domain,
+      registrableDomain: zone ? registrableDomainOf(zone) : domain.slice(-registrableDomain.length),
+      teamId,
+      pending: null,
+      position: 0,
     }
+    zones.set(holding.registrableDomain, addTo(zone, holding))
+    if (push) pending.add(holding)
+    return holding
+  }
+
+  function remove(holding: Holding): void {
+    const { registrableDomain } = holding
+    const zone = zones.get(registrableDomain)
+    const rest = zone && removeFrom(zone, holding)
+    if (rest) zones.set(registrableDomain, rest)
+    else zones.delete(registrableDomain)
+    pending.remove(holding)
   }
 
   return {
-    addTeam: team => void teams.set(team.id, team),
+    addTeam,
     findTeam: teamId => teams.get(teamId) ?? null,
 
     register({ teamId, names, wildcardBases, decide }) {
-      const created = decide({
-        registrations: names.flatMap(find),
-        below: wildcardBases.map(base => findBelow(base, teamId)),
-      })
-      const registrations = created.map(({ domain, registrableDomain }) => ({
-        domainId: createId(),
-        domain,
-        registrableDomain,
-        teamId,
-        synchronized: push === undefined,
-      }))
-      registrations.forEach(save)
-      return registrations
+      const created = decide({ registrations: findAll(names), below: wildcardBases.map(base => below(base, teamId)) })
+      const owner = teams.get(teamId)?.id ?? teamId
+      const domains = copyStrings(created.map(name => name.domain))
+      const now = Date.now()
+      return created.map((name, index) => toRegistration(save(name, domains[index] as string, owner, now)))
     },
 
-    ...(push && { synchronize }),
+    ...(push && {
+      async synchronize(registrations) {
+        const holdings = registrations.flatMap(registration => {
+          const holding = find(registration)
+          return holding?.domainId === registration.domainId ? [holding] : []
+        })
+        await push(registrations)
+        holdings.forEach(pending.remove)
+      },
+    }),
 
     async synchronizePending({ limit = 1000 } = {}) {
-      const registrations = [...pending.values()].slice(0, limit)
-      if (registrations.length > 0) await synchronize(registrations)
-      return registrations.length
+      const holdings = pending.oldest(limit)
+      if (!push || holdings.length === 0) return 0
+      await push(holdings.map(toRegistration))
+      holdings.forEach(pending.remove)
+      return holdings.length
     },
 
     release(teamId, domains) {
-      const released = domains.flatMap(domain => {
+      return domains.flatMap(domain => {
         const hostname = classifyHostname(domain)
-        return hostname.valid ? find(hostname).filter(registration => registration.teamId === teamId) : []
+        const holding = hostname.valid ? find(hostname) : undefined
+        if (holding?.teamId !== teamId) return []
+        const registration = toRegistration(holding)
+        remove(holding)
+        return [registration]
       })
-      released.forEach(remove)
-      return released
     },
   }
 }
 
-const isBelow = (name: Name, base: Name) =>
-  name.domain.endsWith(`.${base.domain}`) && !(isWildcard(name) && name.domain.length === base.domain.length + 2)
+const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }
+
+/** A string may be a slice that keeps a whole file in memory, or a rope of pieces; what JSON is parsed to is neither. */
+const copyStrings = (strings: readonly string[]): readonly string[] => JSON.parse(JSON.stringify(strings))

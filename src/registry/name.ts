@@ -12,17 +12,24 @@ export const isWildcard = ({ domain }: Name) => domain.startsWith('*.')
 export const baseOf = ({ domain }: Name) => domain.slice(2)
 
 /**
- * The wildcards that cover a name or a narrower wildcard, nearest first: `*.b.example.com` and `*.example.com` for
- * `a.b.example.com`. A wildcard does not cover its own base, nor anything in another registrable domain: where a public
- * suffix lies between, the names below it belong to somebody else.
+ * The names that a name or a wildcard lies below, nearest first: `b.example.com` and `example.com` for both
+ * `a.b.example.com` and `*.a.b.example.com`. A wildcard does not lie below its own base, and nothing lies below a name of
+ * another registrable domain: where a public suffix is between, the names below it belong to somebody else.
  */
-export function coveringWildcards(name: Name): string[] {
+export function ancestorsOf(name: Name): string[] {
   const { registrableDomain } = name
-  const wildcards: string[] = []
+  const ancestors: string[] = []
   let ancestor = isWildcard(name) ? baseOf(name) : name.domain
   while (ancestor.length > registrableDomain.length) {
     ancestor = ancestor.slice(ancestor.indexOf('.') + 1)
-    wildcards.push(`*.${ancestor}`)
+    ancestors.push(ancestor)
   }
-  return wildcards
+  return ancestors
 }
+
+/** The wildcards that cover a name or a narrower wildcard, nearest first: those over what it lies below. */
+export const coveringWildcards = (name: Name): string[] => ancestorsOf(name).map(ancestor => `*.${ancestor}`)
+
+/** Whether the wildcard over `base` would cover a name of the same registrable domain. */
+export const isBelow = (name: Name, base: Name) =>
+  name.domain.endsWith(`.${base.domain}`) && !(isWildcard(name) && name.domain.length === base.domain.length + 2)

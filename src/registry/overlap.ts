@@ -1,12 +1,19 @@
-import { baseOf, coveringWildcards, isWildcard, type Name } from './name.ts'
+import { baseOf, isWildcard, type Name } from './name.ts'
 import type { Below } from './store.ts'
 
 /** What is registered, as far as it matters to the names of one call. */
 export interface Holdings {
   /** The team that holds exactly this domain. */
   ownerOf(domain: string): string | undefined
+  /** The wildcards that cover a name, of any team, nearest first. */
+  covering(name: Name): readonly Held[]
   /** What is held below the base of a submitted wildcard. */
   below(wildcard: Name): Below
+}
+
+interface Held {
+  readonly domain: string
+  readonly teamId: string
 }
 
 /** What becomes of a submitted name. */
@@ -36,13 +43,13 @@ export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
   const owner = holdings.ownerOf(name.domain)
   if (owner === teamId) return { status: 'existing' }
 
-  const covering = coveringWildcards(name)
-  const ownWildcard = covering.find(wildcard => holdings.ownerOf(wildcard) === teamId)
-  if (ownWildcard !== undefined) {
+  const covering = holdings.covering(name)
+  const ownWildcard = covering.find(wildcard => wildcard.teamId === teamId)
+  if (ownWildcard) {
     return {
       status: 'invalid',
       code: 'wildcard_conflict',
-      message: `"${name.domain}" is covered by "${ownWildcard}", which this team has registered; there is nothing to add.`,
+      message: `"${name.domain}" is covered by "${ownWildcard.domain}", which this team has registered; there is nothing to add.`,
     }
   }
 
@@ -51,8 +58,7 @@ export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
     return { status: 'invalid', code: 'subdomain_conflict', message: explainSubdomains(name, below) }
   }
 
-  const isCovered = covering.some(wildcard => holdings.ownerOf(wildcard) !== undefined)
-  if (owner !== undefined || isCovered || below?.heldByOthers) {
+  if (owner !== undefined || covering.length > 0 || below?.heldByOthers) {
     return {
       status: 'invalid',
       code: 'domain_already_licensed',

@@ -27,21 +27,31 @@ interface Registrar {
  * left, so that a name on which the store hangs leaves time for the others.
  *
  * @param names One object for each submitted name, also for the second of two equal ones.
- * @returns The outcome of each of these objects.
+ * @returns One outcome for each name, in the same order.
  */
-export async function registerNames(registrar: Registrar, names: readonly Name[]): Promise<Map<Name, Outcome>> {
-  if (names.length === 0) return new Map()
+export async function registerNames(registrar: Registrar, names: readonly Name[]): Promise<readonly Outcome[]> {
+  if (names.length === 0) return []
   try {
     return await registerBatch(registrar, names)
   } catch (cause) {
     const halves = halve(names)
-    if (halves) {
-      const [first, second] = halves
-      return new Map([...(await registerNames(registrar, first)), ...(await registerNames(registrar, second))])
-    }
+    if (halves) return registerParts(registrar, names, halves)
     registrar.onError(cause)
-    return new Map(names.map(name => [name, internalError]))
+    return names.map(() => internalError)
   }
+}
+
+async function registerParts(
+  registrar: Registrar,
+  names: readonly Name[],
+  parts: readonly (readonly Name[])[],
+): Promise<readonly Outcome[]> {
+  const outcomes = new Map<Name, Outcome>()
+  for (const part of parts) {
+    const partOutcomes = await registerNames(registrar, part)
+    part.forEach((name, index) => void outcomes.set(name, partOutcomes[index] ?? missing()))
+  }
+  return names.map(name => outcomes.get(name) ?? missing())
 }
 
 const internalError: Outcome = {
@@ -53,7 +63,7 @@ const internalError: Outcome = {
 async function registerBatch(
   { store, teamId, deadline }: Registrar,
   names: readonly Name[],
-): Promise<Map<Name, Outcome>> {
+): Promise<readonly Outcome[]> {
   let decision: Decision | undefined
   const request = createRegistrationRequest(teamId, names, latest => {
     decision = latest
@@ -67,19 +77,24 @@ function toOutcomes(
   names: readonly Name[],
   { found, verdicts, created }: Decision,
   saved: readonly Registration[],
-): Map<Name, Outcome> {
+): readonly Outcome[] {
   if (saved.length !== created.length || created.some((name, index) => saved[index]?.domain !== name.domain)) {
     throw new Error('The store did not return one registration for each name that decide returned, in that order')
   }
-  const registrations = new Map([...found.registrations, ...saved].map(held => [held.domain, held]))
-  return new Map(
-    names.map((name, index): [Name, Outcome] => {
-      const verdict = verdicts[index] ?? missing()
-      if (verdict.status === 'invalid') return [name, verdict]
-      return [name, { status: verdict.status, registration: registrations.get(name.domain) ?? missing() }]
-    }),
+  const fresh = saved.values()
+  const existing = indexByDomain(
+    verdicts.some(({ status }) => status === 'existing') ? [...found.registrations, ...saved] : [],
   )
+  return names.map(({ domain }, index) => {
+    const verdict = verdicts[index] ?? missing()
+    if (verdict.status === 'invalid') return verdict
+    const registration = verdict.status === 'created' ? fresh.next().value : existing.get(domain)
+    return { status: verdict.status, registration: registration ?? missing() }
+  })
 }
+
+const indexByDomain = (registrations: readonly Registration[]) =>
+  new Map(registrations.map(registration => [registration.domain, registration]))
 
 /** Splits names into two parts that share no registrable domain; `null` when they all have the same. */
 function halve(names: readonly Name[]): [Name[], Name[]] | null {

@@ -1,4 +1,4 @@
-import { baseOf, coveringWildcards, isWildcard, type Name } from './name.ts'
+import { ancestorsOf, baseOf, coveringWildcards, isWildcard, type Name } from './name.ts'
 import { type Holdings, judge, type Verdict } from './overlap.ts'
 import type { Below, Found, RegistrationRequest } from './store.ts'
 
@@ -19,45 +19,77 @@ export function createRegistrationRequest(
   submitted: readonly Name[],
   onDecision: (decision: Decision) => void,
 ): RegistrationRequest {
-  const names = new Map<string, Name>()
-  const wildcardBases = new Map<string, Name>()
-  for (const name of submitted) {
-    const { domain, registrableDomain } = name
-    if (names.has(domain)) continue
-    names.set(domain, name)
-    for (const wildcard of coveringWildcards(name)) {
-      if (!names.has(wildcard)) names.set(wildcard, { domain: wildcard, registrableDomain })
-    }
-  }
-  for (const name of submitted) {
-    if (isWildcard(name)) {
-      const base = baseOf(name)
-      wildcardBases.set(base, { domain: base, registrableDomain: name.registrableDomain })
-    }
-  }
-  const bases = [...wildcardBases.values()]
+  const zones = groupByRegistrableDomain(submitted)
+  const wildcardBases = findWildcardBases(submitted)
   return {
     teamId,
-    registrableDomains: [...new Set(submitted.map(name => name.registrableDomain))].sort(),
-    names: [...names.values()],
-    wildcardBases: bases,
+    // For stores that lock; the others need not wait for the sorting.
+    get registrableDomains() {
+      return [...zones.keys()].sort()
+    },
+    names: toLookUps(zones.values()),
+    wildcardBases,
     decide(found) {
-      const decision = decide(teamId, submitted, bases, found)
+      const decision = decide({ teamId, submitted, zones, wildcardBases }, found)
       onDecision(decision)
       return decision.created
     },
   }
 }
 
+function groupByRegistrableDomain(names: readonly Name[]): Map<string, Name[]> {
+  const groups = new Map<string, Name[]>()
+  for (const name of names) {
+    const group = groups.get(name.registrableDomain)
+    if (group) group.push(name)
+    else groups.set(name.registrableDomain, [name])
+  }
+  return groups
+}
+
+/** The names and every wildcard that could cover one, distinct. Only names of one zone can have any in common. */
+function toLookUps(zones: Iterable<readonly Name[]>): Name[] {
+  const lookUps: Name[] = []
+  for (const names of zones) {
+    const seen = names.length > 1 ? new Set<string>() : undefined
+    const add = (name: Name) => {
+      if (seen?.has(name.domain)) return
+      seen?.add(name.domain)
+      lookUps.push(name)
+    }
+    for (const name of names) {
+      add(name)
+      for (const domain of coveringWildcards(name)) add({ domain, registrableDomain: name.registrableDomain })
+    }
+  }
+  return lookUps
+}
+
+function findWildcardBases(names: readonly Name[]): Name[] {
+  const bases = new Map<string, Name>()
+  for (const name of names) {
+    if (isWildcard(name)) bases.set(name.domain, { domain: baseOf(name), registrableDomain: name.registrableDomain })
+  }
+  return [...bases.values()]
+}
+
+interface Submission {
+  readonly teamId: string
+  readonly submitted: readonly Name[]
+  readonly zones: ReadonlyMap<string, readonly Name[]>
+  readonly wildcardBases: readonly Name[]
+}
+
 /** Judges the names as if they had been submitted one by one: each sees those before it. */
-function decide(teamId: string, submitted: readonly Name[], wildcardBases: readonly Name[], found: Found): Decision {
+function decide({ teamId, submitted, zones, wildcardBases }: Submission, found: Found): Decision {
   const holdings = createHoldings(teamId, wildcardBases, found)
+  const isAlone = (name: Name) => zones.get(name.registrableDomain)?.length === 1
   const created: Name[] = []
   const verdicts = submitted.map(name => {
     const verdict = judge(name, teamId, holdings)
     if (verdict.status === 'created') {
       created.push(name)
-      holdings.add(name)
+      if (!isAlone(name)) holdings.add(name)
     }
     return verdict
   })
@@ -69,16 +101,31 @@ function createHoldings(
   wildcardBases: readonly Name[],
   found: Found,
 ): Holdings & { add(name: Name): void } {
-  const owners = new Map(found.registrations.map(registration => [registration.domain, registration.teamId]))
-  const belowBase = new Map(wildcardBases.map((base, index) => [base.domain, found.below[index]]))
+  const owners = new Map<string, string>()
+  const wildcardOwners = new Map<string, string>()
+  const belowBase = new Map(wildcardBases.map((base, index) => [base.domain, found.below[index] ?? missing()]))
+
+  function hold(name: Name, owner: string): void {
+    owners.set(name.domain, owner)
+    if (isWildcard(name)) wildcardOwners.set(name.domain, owner)
+  }
+  for (const registration of found.registrations) hold(registration, registration.teamId)
+
   return {
-    ownerOf: domain => owners.get(domain),
+    // Most often nothing is held, and nothing needs to be hashed.
+    ownerOf: domain => (owners.size === 0 ? undefined : owners.get(domain)),
+    covering(name) {
+      if (wildcardOwners.size === 0) return []
+      return coveringWildcards(name).flatMap(domain => {
+        const owner = wildcardOwners.get(domain)
+        return owner === undefined ? [] : [{ domain, teamId: owner }]
+      })
+    },
     below: wildcard => belowBase.get(baseOf(wildcard)) ?? missing(),
     add(name) {
-      owners.set(name.domain, teamId)
+      hold(name, teamId)
       if (belowBase.size === 0) return
-      for (const wildcard of coveringWildcards(name)) {
-        const base = wildcard.slice(2)
+      for (const base of ancestorsOf(name)) {
         const below = belowBase.get(base)
         if (below) belowBase.set(base, withOwn(below, name.domain))
       }

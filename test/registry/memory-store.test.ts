@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { registerDomains } from '../../src/index.ts'
+import { createMemoryStore, type Registration, registerDomains } from '../../src/index.ts'
 import { createStore, rejection, team1, team2 } from '../fixtures.ts'
 
 async function register(
@@ -49,9 +49,95 @@ describe('synchronizePending', () => {
     expect(pushed).toEqual([['a.com', 'b.com'], ['c.com']])
     expect(await register(store, team1, 'a.com')).toEqual(['existing'])
   })
+
+  test('twice at the same time is safe: at most a push too many, and nothing is left', async () => {
+    const waiting: (() => void)[] = []
+    let isOnline = false
+    const store = createStore({
+      synchronize: () => (isOnline ? new Promise<void>(resolve => waiting.push(resolve)) : Promise.reject(new Error())),
+    })
+    await rejection(register(store, team1, 'a.com', 'b.com', 'c.com'))
+    isOnline = true
+    const sweeps = [store.synchronizePending({ limit: 2 }), store.synchronizePending()]
+    store.release('1', ['b.com'])
+    for (const resolve of waiting.reverse()) resolve()
+    await Promise.all(sweeps)
+    expect(await store.synchronizePending()).toBe(0)
+  })
+
+  test('what is registered again during a push of the released name still waits', async () => {
+    const offline = () => Promise.reject(new Error('offline'))
+    let push: () => Promise<void> = offline
+    const store = createStore({ synchronize: () => push() })
+    await rejection(register(store, team1, 'a.com'))
+
+    let finish = () => {}
+    push = () => new Promise<void>(resolve => (finish = resolve))
+    const sweep = store.synchronizePending()
+    push = offline
+    store.release('1', ['a.com'])
+    await rejection(register(store, team1, 'a.com'))
+    finish()
+    await sweep
+
+    push = () => Promise.resolve()
+    expect(await store.synchronizePending()).toBe(1)
+  })
+})
+
+describe('what is handed in and out', () => {
+  test('a team can be changed only through addTeam', async () => {
+    const team = { id: '5', organizationId: '10', state: 'active' as 'active' | 'suspended' }
+    const store = createMemoryStore({ teams: [team] })
+    team.state = 'suspended'
+    expect(await store.findTeam('5')).toMatchObject({ state: 'active' })
+  })
+
+  test('a registration stays as it was when it was handed out, and changing it changes nothing', async () => {
+    const pushed: Registration[] = []
+    const store = createStore({
+      synchronize(registrations) {
+        pushed.push(...registrations)
+        for (const registration of registrations) Object.assign(registration, { domain: 'x.com', teamId: '2' })
+        ;(registrations as Registration[]).length = 0
+      },
+    })
+    await register(store, team1, 'a.com')
+    expect(pushed).toMatchObject([{ synchronized: false }])
+    expect(await store.synchronizePending()).toBe(0)
+    expect(store.release('1', ['a.com'])).toMatchObject([{ domain: 'a.com', synchronized: true }])
+  })
+})
+
+describe('a registrable domain with many names', () => {
+  const domains = Array.from({ length: 60 }, (_, index) => `n${index}.${index % 2 === 0 ? 'even' : 'odd'}.example.com`)
+
+  test('says what is below a wildcard, before and after names are released', async () => {
+    const store = createStore()
+    await register(store, team1, ...domains)
+    const subdomains = async (wildcard: string) => {
+      const { data } = await registerDomains(team1, { domains: [wildcard] }, store)
+      const [result] = data.results
+      return result?.status === 'invalid' ? /and (\d+) more/.exec(result.message)?.[1] : result?.status
+    }
+    expect(await subdomains('*.example.com')).toBe('57')
+    expect(await subdomains('*.odd.example.com')).toBe('27')
+    expect(await register(store, team2, '*.even.example.com')).toEqual(['domain_already_licensed'])
+
+    store.release('1', domains.slice(0, 50))
+    expect(await subdomains('*.example.com')).toBe('7')
+    store.release('1', domains)
+    expect(await register(store, team2, '*.example.com')).toEqual(['created'])
+  })
 })
 
 describe('release', () => {
+  test('gives up a name once, however often it is named', async () => {
+    const store = createStore()
+    await register(store, team1, 'example.com')
+    expect(store.release('1', ['example.com', 'EXAMPLE.com'])).toHaveLength(1)
+  })
+
   test('frees names for every team', async () => {
     const store = createStore()
     await register(store, team1, 'a.example.com', '*.example.org')

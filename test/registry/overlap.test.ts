@@ -15,6 +15,11 @@ function verdictOf(submitted: string, own: readonly string[], others: readonly s
   const isBelow = (domain: string) => domain.endsWith(submitted.slice(1)) && domain !== submitted
   return judge(toName(submitted), 'own', {
     ownerOf: domain => owners.get(domain),
+    covering: ({ domain }) =>
+      [...owners]
+        .filter(([held]) => held.startsWith('*.') && domain.endsWith(held.slice(1)) && domain !== held)
+        .sort(([one], [other]) => other.length - one.length)
+        .map(([held, teamId]) => ({ domain: held, teamId })),
     below: () => ({
       ownDomains: own.filter(isBelow).slice(0, 3),
       ownCount: own.filter(isBelow).length,
@@ -176,9 +181,9 @@ describe('names of one call', () => {
       'b.a.y.com',
       '*.a.y.com',
       '*.y.com',
+      'a.y.com',
       '*.x.com',
       'x.com',
-      'a.y.com',
     ])
     expect(request.wildcardBases).toEqual([{ domain: 'x.com', registrableDomain: 'x.com' }])
   })
@@ -195,9 +200,9 @@ describe('names of one call', () => {
 test('a wildcard does not reach across a public suffix', () => {
   // s3.amazonaws.com is a public suffix, so the bucket is somebody else's and amazonaws.com locks nothing of it.
   const bucket = { domain: 'bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
-  const verdict = judge(bucket, 'own', {
-    ownerOf: domain => (domain === '*.amazonaws.com' ? 'other' : undefined),
-    below: () => ({ ownDomains: [], ownCount: 0, heldByOthers: false }),
-  })
-  expect(verdict).toEqual({ status: 'created' })
+  const request = createRegistrationRequest('own', [bucket], () => {})
+  expect(request.names).toEqual([bucket])
+  const wide = { domain: '*.amazonaws.com', registrableDomain: 'amazonaws.com' }
+  const found = [{ ...wide, teamId: 'other', domainId: '1', synchronized: true }]
+  expect(request.decide({ registrations: found, below: [] })).toEqual([bucket])
 })

@@ -19,10 +19,7 @@ async function registerThrough(
   const onError = vi.fn()
   const registrar = { store: { ...store, register }, teamId: '1', deadline: createDeadline(timeLimit), onError }
   const outcomes = await registerNames(registrar, names)
-  const summary = names.map(name => {
-    const outcome = outcomes.get(name)
-    return outcome?.status === 'invalid' ? outcome.code : outcome?.status
-  })
+  const summary = outcomes.map(outcome => (outcome.status === 'invalid' ? outcome.code : outcome.status))
   return { summary, outcomes, calls: register.mock.calls.length, onError, store }
 }
 

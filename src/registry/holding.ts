@@ -1,0 +1,18 @@
+import type { Name } from './name.ts'
+import type { PendingEntry } from './pending-queue.ts'
+import type { Registration } from './store.ts'
+
+/** A registration as the memory store keeps it: never handed out, since it changes. */
+export interface Holding extends Name {
+  readonly domainId: string
+  readonly teamId: string
+  /** Its place among those that wait for synchronization; `null` once it is synchronized, or released. */
+  pending: PendingEntry | null
+  /** Its index among the members of its branch; means nothing in a small zone. */
+  position: number
+}
+
+/** What a caller may see and keep: a copy, which stays as it is. */
+export function toRegistration({ domainId, domain, registrableDomain, teamId, pending }: Holding): Registration {
+  return { domainId, domain, registrableDomain, teamId, synchronized: pending === null }
+}

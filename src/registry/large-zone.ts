@@ -1,0 +1,65 @@
+import { createBranches, sample } from './branches.ts'
+import type { Holding } from './holding.ts'
+import { createLargeMap } from './large-map.ts'
+import { ancestorsOf } from './name.ts'
+import type { Below } from './store.ts'
+
+/** A zone with an index: a call costs as much as the name has labels, whatever else is held. */
+export interface LargeZone {
+  readonly registrableDomain: string
+  add(holding: Holding): void
+  remove(holding: Holding): void
+  find(domain: string): Holding | undefined
+  findBelow(base: string, teamId: string): Below
+  isEmpty(): boolean
+}
+
+/** How many names {@link Below} has room for. */
+const SAMPLE_SIZE = 3
+
+export function createLargeZone(registrableDomain: string, initial: readonly Holding[]): LargeZone {
+  const holdings = createLargeMap<Holding>()
+  const branches = createBranches()
+  /** How many names all teams together hold below a base. */
+  const counts = createLargeMap<number>()
+  let size = 0
+
+  const zone: LargeZone = {
+    registrableDomain,
+
+    add(holding) {
+      size += 1
+      holdings.set(holding.domain, holding)
+      branches.add(holding)
+      for (const base of ancestorsOf(holding)) counts.set(base, (counts.get(base) ?? 0) + 1)
+    },
+
+    remove(holding) {
+      size -= 1
+      holdings.delete(holding.domain)
+      branches.remove(holding)
+      for (const base of ancestorsOf(holding)) {
+        const rest = (counts.get(base) ?? 0) - 1
+        if (rest > 0) counts.set(base, rest)
+        else counts.delete(base)
+      }
+    },
+
+    find: domain => holdings.get(domain),
+
+    findBelow(base, teamId) {
+      const own = branches.get(base, teamId)
+      const ownCount = own?.count ?? 0
+      return {
+        ownDomains: own ? sample(own, SAMPLE_SIZE) : [],
+        ownCount,
+        heldByOthers: (counts.get(base) ?? 0) > ownCount,
+      }
+    },
+
+    isEmpty: () => size === 0,
+  }
+
+  initial.forEach(zone.add)
+  return zone
+}

@@ -1,0 +1,170 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createMemoryStore, type MemoryStore } from '../../src/registry/memory-store.ts'
+import type { Name } from '../../src/registry/name.ts'
+import type { Found, Registration } from '../../src/registry/store.ts'
+
+/**
+ * The memory store against a plain list of what is held, searched from end to end with the words of the contract: over
+ * random sequences of calls, on so few names that they meet, and so many that zones outgrow their small form.
+ */
+
+const seed = Date.now() % 1_000_000
+const RUNS = 60
+/** Milliseconds after which the search for a shorter counterexample ends. */
+const SHRINKING_LIMIT = 20_000
+
+const labels = ['a', 'b', 'c']
+const prefixes = ['', ...labels, ...labels.flatMap(x => labels.map(y => `${x}.${y}`)), 'a.b.c', 'b.b.c', 'a.a.b.c']
+const names = ['example.com', 'example.co.uk'].flatMap(registrableDomain =>
+  prefixes.flatMap(prefix => {
+    const domain = prefix === '' ? registrableDomain : `${prefix}.${registrableDomain}`
+    return [domain, `*.${domain}`].map((each): Name => ({ domain: each, registrableDomain }))
+  }),
+)
+const bases = names.filter(({ domain }) => !domain.startsWith('*.'))
+const teamIds = ['1', '2', '3']
+
+const team = fc.constantFrom(...teamIds)
+const someNames = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 12 })
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('register' as const), team, names: someNames }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('release' as const), team, names: someNames }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('empty' as const), team }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('push' as const),
+      limit: fc.integer({ min: 0, max: 9 }),
+      fails: fc.boolean(),
+    }),
+  },
+)
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
+
+test(`does what a plain list does (seed ${seed})`, async () => {
+  const seen = { largest: 0, emptied: 0, pushed: 0, foreign: 0 }
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async steps => {
+      const run = start()
+      for (const each of steps) {
+        await run.take(each)
+        run.compare()
+        seen.largest = Math.max(seen.largest, run.held.filter(isInCom).length)
+      }
+      seen.emptied += run.counts.emptied
+      seen.pushed += run.counts.pushed
+      seen.foreign += run.counts.foreign
+    }),
+    { seed, numRuns: RUNS, interruptAfterTimeLimit: SHRINKING_LIMIT },
+  )
+  expect(seen.largest).toBeGreaterThan(20)
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
+})
+
+const isInCom = ({ registrableDomain }: Name) => registrableDomain === 'example.com'
+
+function start() {
+  const counts = { emptied: 0, pushed: 0, foreign: 0 }
+  let held: Registration[] = []
+  let push: (registrations: readonly Registration[]) => void = () => {}
+  const store = createMemoryStore({ synchronize: registrations => push(registrations) })
+
+  /** Asks the store for everything, from the point of view of each team. */
+  function compare(): void {
+    for (const teamId of teamIds) {
+      const found = look(store, teamId)
+      expect(sorted(found.registrations)).toEqual(sorted(held))
+      const expected = bases.map(base => {
+        const covered = held.filter(({ domain }) => domain.endsWith(`.${base.domain}`) && domain !== `*.${base.domain}`)
+        const own = covered.filter(registration => registration.teamId === teamId).map(({ domain }) => domain)
+        return { own, heldByOthers: covered.length > own.length }
+      })
+      expect(
+        found.below.map(({ ownDomains, ...rest }, index) => ({
+          ...rest,
+          samples: new Set(ownDomains.filter(domain => expected[index]?.own.includes(domain))).size,
+          named: ownDomains.length,
+        })),
+      ).toEqual(
+        expected.map(({ own, heldByOthers }) => ({
+          ownCount: own.length,
+          heldByOthers,
+          samples: Math.min(3, own.length),
+          named: Math.min(3, own.length),
+        })),
+      )
+      counts.foreign += found.below.filter(below => below.heldByOthers).length
+    }
+  }
+
+  async function take(taken: Step): Promise<void> {
+    if (taken.type === 'push') {
+      const expected = held.filter(registration => !registration.synchronized).slice(0, taken.limit)
+      const pushed: Registration[] = []
+      push = registrations => {
+        pushed.push(...registrations)
+        if (taken.fails) throw new Error('offline')
+      }
+      const outcome = await store.synchronizePending({ limit: taken.limit }).catch(() => 'failed')
+      expect(pushed).toEqual(expected)
+      expect(outcome).toBe(taken.fails && expected.length > 0 ? 'failed' : expected.length)
+      if (outcome === 'failed') return
+      counts.pushed += pushed.length
+      held = held.map(each => (expected.includes(each) ? { ...each, synchronized: true } : each))
+      return
+    }
+    if (taken.type === 'register') {
+      const request = { teamId: taken.team, registrableDomains: [], names: taken.names, wildcardBases: [] }
+      const decide = (found: Found) =>
+        taken.names.filter(name => !found.registrations.some(({ domain }) => domain === name.domain))
+      const saved = await store.register({ ...request, decide })
+      const created = taken.names.filter(name => !held.some(({ domain }) => domain === name.domain))
+      expect(saved).toEqual(
+        created.map(name => ({ ...name, teamId: taken.team, synchronized: false, domainId: expect.any(String) })),
+      )
+      held.push(...saved)
+      return
+    }
+    const given = taken.type === 'empty' ? names : taken.names
+    const released = given.flatMap(({ domain }) =>
+      held.filter(registration => registration.domain === domain && registration.teamId === taken.team),
+    )
+    expect(
+      store.release(
+        taken.team,
+        given.map(({ domain }) => domain),
+      ),
+    ).toEqual(released)
+    held = held.filter(registration => !released.includes(registration))
+    if (released.length > 0 && held.length === 0) counts.emptied += 1
+  }
+
+  return {
+    counts,
+    take,
+    compare,
+    get held() {
+      return held
+    },
+  }
+}
+
+function look(store: MemoryStore, teamId: string): Found {
+  let seen: Found | undefined
+  store.register({
+    teamId,
+    registrableDomains: [],
+    names,
+    wildcardBases: bases,
+    decide(found) {
+      seen = found
+      return []
+    },
+  })
+  if (!seen) throw new Error('The store did not call decide')
+  return seen
+}
+
+const sorted = (registrations: readonly Registration[]) =>
+  [...registrations].sort((one, other) => (one.domainId < other.domainId ? -1 : 1))

@@ -1,4 +1,5 @@
 import { vi } from 'vitest'
+import type { Deadline } from '../../src/deadline.ts'
 import type { Verdict } from '../../src/registry/overlap.ts'
 import type { Outcome } from '../../src/registry/register-names.ts'
 import type { Decision } from '../../src/registry/registration-request.ts'
@@ -57,6 +58,16 @@ const outcomesAs = (change: (outcome: Outcome) => Outcome) =>
   registerAs(registerNames => async (...parameters) => {
     const outcomes = await registerNames(...parameters)
     return new Map([...outcomes].map(([name, outcome]) => [name, change(outcome)]))
+  })
+
+const waitAs = (change: (wait: Deadline['wait']) => Deadline['wait']) => () =>
+  void vi.doMock('../../src/deadline.ts', async original => {
+    const { createDeadline, ...rest } = await original<DeadlineModule>()
+    const changed: DeadlineModule['createDeadline'] = limit => {
+      const deadline = createDeadline(limit)
+      return { ...deadline, wait: change(deadline.wait) }
+    }
+    return { ...rest, createDeadline: changed }
   })
 
 const alreadyLicensed = (message: string): Verdict => ({ status: 'invalid', code: 'domain_already_licensed', message })
@@ -176,12 +187,12 @@ export const mutations: readonly Mutation[] = [
   {
     mistake: 'the deadline is not kept',
     invariant: 'a call ends in time',
-    install: () =>
-      void vi.doMock('../../src/deadline.ts', async original => {
-        const { createDeadline, ...rest } = await original<DeadlineModule>()
-        const changed: DeadlineModule['createDeadline'] = limit => ({ ...createDeadline(limit), wait: value => value })
-        return { ...rest, createDeadline: changed }
-      }),
+    install: waitAs(() => value => value),
+  },
+  {
+    mistake: 'one batch may take all the time that is left',
+    invariant: 'a call ends in time',
+    install: waitAs(wait => value => wait(value)),
   },
   {
     mistake: 'totals count existing registrations as created',

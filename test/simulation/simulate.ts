@@ -353,6 +353,12 @@ async function runSchedule(
     const { timeLimit = DEFAULT_TIME_LIMIT } = call
     if (took > timeLimit + ROUNDING)
       violate('a call ends in time', `call ${call.number} took ${took} ms of ${timeLimit}`)
+    call.storeCalls.forEach((storeCall, index) => {
+      const before = call.storeCalls[index - 1]
+      if (before && storeCall.startedAt > before.startedAt + allowance(call, before) + ROUNDING) {
+        violate('a call ends in time', `call ${call.number} waited for ${before.operation} and left too little time`)
+      }
+    })
     const registrable = new Set(call.entries.flatMap(({ name }) => (name ? [name.registrableDomain] : [])))
     const bounds = { findTeam: 1, register: Math.max(0, 2 * registrable.size - 1), synchronize: 1 }
     for (const [operation, bound] of Object.entries(bounds)) {

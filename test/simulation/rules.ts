@@ -1,0 +1,70 @@
+/**
+ * The rules of overlap once more, stated by brute force over everything held and sharing no code with src, and an
+ * alphabet small enough that callers meet.
+ */
+
+/** A hostname of the alphabet, with the parts that the test knows and does not compute. */
+export interface Known {
+  readonly domain: string
+  readonly registrableDomain: string
+}
+
+export interface HeldName extends Known {
+  readonly teamId: string
+}
+
+const below = (registrableDomain: string): Known[] =>
+  ['', '*.', 'x.', '*.x.', 'y.x.', '*.y.x.', 'z.y.x.', 'w.'].map(labels => ({
+    domain: labels + registrableDomain,
+    registrableDomain,
+  }))
+const address = (domain: string): Known => ({ domain, registrableDomain: domain })
+
+/** Names that can only overlap within their family. The last two share `amazonaws.com`, and a public suffix parts them. */
+export const families: readonly (readonly Known[])[] = [
+  below('a.com'),
+  below('b.co.uk'),
+  below('c.github.io'),
+  below('xn--bcher-kva.de'),
+  [address('8.8.8.8'), address('2606:4700:4700::1111')],
+  below('amazonaws.com'),
+  below('k.s3.amazonaws.com'),
+]
+
+/** Hostnames that are never registered, and the code that says why. */
+export const rejected: readonly (readonly [input: string, code: string])[] = [
+  ['', 'empty_domain'],
+  ['-x.com', 'invalid_domain'],
+  ['com', 'public_suffix_domain'],
+  ['*.github.io', 'public_suffix_domain'],
+  ['localhost', 'internal_domain'],
+  ['127.0.0.1', 'reserved_ip'],
+]
+
+/** Ways to write a canonical hostname. */
+export const spellings: readonly ((domain: string) => string)[] = [
+  domain => domain,
+  domain => domain.toUpperCase(),
+  domain => (/^[\d.]+$|:/.test(domain) ? domain : `${domain}.`),
+  domain => ` ${domain}\t`,
+  domain => domain.replace('xn--bcher-kva', 'bücher'),
+]
+
+/** Whether a wildcard covers a name or a narrower wildcard; neither itself nor its own base. */
+export const covers = (wide: Known, narrow: Known) =>
+  wide.registrableDomain === narrow.registrableDomain &&
+  wide.domain.startsWith('*.') &&
+  narrow.domain.replace('*.', '').endsWith(wide.domain.slice(1))
+
+export const overlap = (one: Known, other: Known) =>
+  one.domain === other.domain || covers(one, other) || covers(other, one)
+
+/** What becomes of a name of a team while this is held. The first rule that applies decides. */
+export function verdictOf(name: Known, teamId: string, held: readonly HeldName[]): string {
+  const own = held.filter(other => other.teamId === teamId)
+  if (own.some(other => other.domain === name.domain)) return 'existing'
+  if (own.some(other => covers(other, name))) return 'wildcard_conflict'
+  if (own.some(other => covers(name, other))) return 'subdomain_conflict'
+  if (held.some(other => overlap(other, name))) return 'domain_already_licensed'
+  return 'created'
+}

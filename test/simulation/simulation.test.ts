@@ -1,0 +1,97 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { classifyHostname, registerDomains } from '../../src/index.ts'
+import { breaches, mutations, uninstallMutations } from './mutations.ts'
+import { families, rejected, spellings } from './rules.ts'
+import { type Invariant, type Simulation, simulate } from './simulate.ts'
+import { installVirtualTime } from './virtual-clock.ts'
+
+/** One seed to replay, with a trace; without it all of them. */
+const { SEED, SCHEDULES = '8000' } = process.env
+
+let restoreTime = () => {}
+beforeAll(() => {
+  restoreTime = installVirtualTime()
+})
+afterAll(() => restoreTime())
+
+/** Everything that has to happen at least once, lest the simulation prove nothing. */
+const happenings = [
+  ...['findTeam fails', 'findTeam hangs', 'slow', 'decides again', 'answers at once', 'poison'],
+  ...['register fails before commit', 'register fails after commit', 'register hangs'],
+  ...['push fails', 'push goes through for some', 'pushed and not marked', 'synchronize fails after all'],
+  ...['synchronize hangs', 'sweep', 'sweep fails', 'crash', 'connection refused'],
+  ...['answer lost', 'answer too late', 'caller retries', 'answered 200', 'answered 500', 'answered 503'],
+  ...['created', 'existing', 'wildcard_conflict', 'subdomain_conflict', 'domain_already_licensed', 'internal_error'],
+  ...new Set(rejected.map(([, code]) => code)),
+]
+
+test('the alphabet means what the simulation takes it for', () => {
+  for (const { domain, registrableDomain } of families.flat()) {
+    for (const spell of spellings) {
+      expect(classifyHostname(spell(domain))).toMatchObject({ valid: true, domain, registrableDomain })
+    }
+  }
+  for (const [input, code] of rejected) expect(classifyHostname(input)).toMatchObject({ valid: false, code })
+})
+
+test.runIf(SEED)('replays one schedule', async () => {
+  const trace = (line: string) => void process.stdout.write(`${line}\n`)
+  expect(await simulate({ seed: Number(SEED), registerDomains, trace })).toBeNull()
+})
+
+describe.skipIf(SEED)('whatever fails, dies or gets lost', () => {
+  test('every answer is true, and everything saved ends up synchronized', { timeout: 600_000 }, async () => {
+    const start = Date.now()
+    const counts = new Map<string, number>()
+    const count = (event: string) => void counts.set(event, (counts.get(event) ?? 0) + 1)
+    for (let seed = 1; seed <= Number(SCHEDULES); seed += 1) {
+      const violation = await simulate({ seed, registerDomains, count })
+      if (!violation) continue
+      const { invariant, detail } = violation
+      expect.fail(`"${invariant}" does not hold: ${detail}\nReplay: SEED=${seed} npx vitest run test/simulation`)
+    }
+    const summary = [...counts].sort(([, one], [, other]) => other - one).map(([event, times]) => `${event} ${times}`)
+    console.log(`${SCHEDULES} schedules in ${(Date.now() - start) / 1000} s: ${summary.join(', ')}`)
+    expect(happenings.filter(event => !counts.has(event))).toEqual([])
+    expect([...counts.keys()].filter(event => !happenings.includes(event))).toEqual([])
+  })
+
+  test('a seed decides everything', async () => {
+    async function traceOf(seed: number) {
+      const lines: string[] = []
+      await simulate({ seed, registerDomains, trace: line => void lines.push(line) })
+      return lines
+    }
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const lines = await traceOf(seed)
+      expect(lines.length).toBeGreaterThan(5)
+      expect(await traceOf(seed)).toEqual(lines)
+    }
+  })
+})
+
+describe.skipIf(SEED)('the simulation notices when', () => {
+  afterEach(uninstallMutations)
+
+  test.each(mutations)('$mistake: "$invariant"', async ({ mistake, invariant, install }) => {
+    vi.resetModules()
+    install()
+    const mutated = await import('../../src/register-domains.ts')
+    await expectViolation(mistake, invariant, { registerDomains: mutated.registerDomains })
+  })
+
+  test.each(breaches)('the store %s: "%s"', async (breach, invariant) => {
+    await expectViolation(breach, invariant, { registerDomains, breach })
+  })
+
+  /** Some early seed must show the mistake, by the invariant meant for it. */
+  async function expectViolation(mistake: string, expected: Invariant, simulation: Omit<Simulation, 'seed'>) {
+    const others = new Map<string, number>()
+    for (let seed = 1; seed <= 800; seed += 1) {
+      const violation = await simulate({ seed, ...simulation })
+      if (violation?.invariant === expected) return
+      if (violation) others.set(violation.invariant, others.get(violation.invariant) ?? seed)
+    }
+    expect.fail(`${mistake} went unnoticed by "${expected}"; others: ${JSON.stringify([...others])}`)
+  }
+})

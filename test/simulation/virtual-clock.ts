@@ -1,0 +1,105 @@
+/** Whoever ends when its process ends: what it had planned is then dropped. */
+export type Owner = object
+
+interface Event {
+  readonly time: number
+  readonly owner: Owner | null
+  readonly action: () => void
+}
+
+/** Time that passes only from one planned event to the next, so that a schedule of minutes takes a millisecond. */
+export interface VirtualClock {
+  /** Milliseconds since the start. */
+  now(): number
+  plan(delay: number, owner: Owner | null, action: () => void): Event
+  /** Drops what an owner had planned, and whatever it will plan. */
+  end(owner: Owner): void
+  /** Drops some of what an owner had planned. */
+  dropSome(owner: Owner, isDropped: () => boolean): void
+  /**
+   * Runs event after event until none is left or `isOver`. Those of an owner have the turn to themselves until no promise
+   * is left to continue; those of nobody settle none.
+   */
+  run(isOver: () => boolean): Promise<void>
+  /** A timer belongs to the process whose turn it is. */
+  setTimeout(action: () => void, delay?: number): Event
+  clearTimeout(timer: Event): void
+}
+
+export function createVirtualClock(): VirtualClock {
+  let now = 0
+  let running: Event | null = null
+  /** In the order in which they will run. */
+  const events: Event[] = []
+  const ended = new Set<Owner>()
+
+  function plan(delay: number, owner: Owner | null, action: () => void): Event {
+    const event = { time: now + delay, owner, action }
+    if (owner && ended.has(owner)) return event
+    let index = events.length
+    while (index > 0 && (events[index - 1] as Event).time > event.time) index -= 1
+    events.splice(index, 0, event)
+    return event
+  }
+
+  function remove(event: Event): void {
+    const index = events.indexOf(event)
+    if (index >= 0) events.splice(index, 1)
+  }
+
+  function dropSome(owner: Owner, isDropped: () => boolean): void {
+    for (const event of events.filter(planned => planned.owner === owner)) if (isDropped()) remove(event)
+  }
+
+  return {
+    now: () => now,
+    plan,
+    dropSome,
+    end(owner) {
+      dropSome(owner, () => true)
+      ended.add(owner)
+    },
+    async run(isOver) {
+      while (events.length > 0 && !isOver()) {
+        running = events.shift() as Event
+        now = running.time
+        running.action()
+        if (running.owner) await promisesContinued()
+      }
+    },
+    setTimeout: (action, delay = 0) => plan(delay, running?.owner ?? null, action),
+    clearTimeout: remove,
+  }
+}
+
+/** Node empties the queue of continuations before each turn of the event loop. */
+const promisesContinued = () => new Promise<void>(resolve => void setImmediate(resolve))
+
+let followed: VirtualClock | null = null
+
+/** Makes the global functions follow a clock, or real time again; see {@link installVirtualTime}. */
+export function follow(clock: VirtualClock | null): void {
+  followed = clock
+}
+
+/**
+ * Replaces the global timers and `performance.now`, which the core uses. Once for many schedules, since with each
+ * replacement the engine throws away what it had compiled.
+ *
+ * @returns Puts the real ones back.
+ */
+export function installVirtualTime(): () => void {
+  const { setTimeout, clearTimeout } = globalThis
+  const now = performance.now.bind(performance)
+  Object.assign(globalThis, {
+    setTimeout: (action: () => void, delay?: number) =>
+      followed ? followed.setTimeout(action, delay) : setTimeout(action, delay),
+    clearTimeout: (timer: never) => (followed ? followed.clearTimeout(timer) : clearTimeout(timer)),
+  })
+  Object.defineProperty(performance, 'now', { value: () => (followed ? followed.now() : now()), configurable: true })
+  return () => {
+    Object.assign(globalThis, { setTimeout, clearTimeout })
+    // The real one is on the prototype.
+    Reflect.deleteProperty(performance, 'now')
+  }
+}

@@ -103,6 +103,7 @@ describe('messages', () => {
   test('a store that stopped counting is not taken at its word', () => {
     const verdict = judge(toName('*.example.com'), 'own', {
       ownerOf: () => undefined,
+      covering: () => [],
       below: () => ({
         ownDomains: ['a.example.com', 'b.example.com', 'c.example.com'],
         ownCount: 1000,

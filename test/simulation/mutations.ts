@@ -55,10 +55,11 @@ const registerAs =
     }))
 
 const outcomesAs = (change: (outcome: Outcome) => Outcome) =>
-  registerAs(registerNames => async (...parameters) => {
-    const outcomes = await registerNames(...parameters)
-    return new Map([...outcomes].map(([name, outcome]) => [name, change(outcome)]))
-  })
+  registerAs(
+    registerNames =>
+      async (...parameters) =>
+        (await registerNames(...parameters)).map(change),
+  )
 
 const waitAs = (change: (wait: Deadline['wait']) => Deadline['wait']) => () =>
   void vi.doMock('../../src/deadline.ts', async original => {

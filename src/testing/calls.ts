@@ -4,6 +4,7 @@ import type { Verdict } from '../registry/overlap.ts'
 import { createRegistrationRequest, type Decision } from '../registry/registration-request.ts'
 import type { Found, Registration, RegistrationRequest } from '../registry/store.ts'
 import type { DomainResult, InvalidCode } from '../wire/response.ts'
+import { UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './domain-store-suite.ts'
 
 /** What became of a name, in one word. */
@@ -57,7 +58,7 @@ export async function lookUp(
       return []
     }),
   )
-  if (!found) throw new Error('register resolved and never called decide')
+  if (!found) throw new UnmetExpectation('expected a call of decide, got none')
   const position = new Map(names.map(({ domain }, index) => [domain, index]))
   const rank = ({ domain }: Registration) => position.get(domain) ?? -1
   return { ...found, registrations: [...found.registrations].sort((one, other) => rank(one) - rank(other)) }
@@ -77,7 +78,7 @@ export async function attempt(store: SuiteStore, teamId: string, domains: readon
     decision = latest
   })
   const saved = await store.register(request)
-  if (!decision) throw new Error('register resolved and never called decide')
+  if (!decision) throw new UnmetExpectation('expected a call of decide, got none')
   return { fates: decision.verdicts.map(toFate), found: decision.found, saved }
 }
 
@@ -85,7 +86,7 @@ export async function attempt(store: SuiteStore, teamId: string, domains: readon
  * Registers hostnames as a caller does, through the core.
  *
  * @throws {ApiError} when the call fails as a whole.
- * @throws {Error} where a result would be `internal_error`: that is a store that failed.
+ * @throws what the store failed with, where a result would be `internal_error`.
  */
 export async function submit(
   store: SuiteStore,
@@ -95,7 +96,7 @@ export async function submit(
   const keyContext = { type: 'team', teamId, scopes: ['domains:create'] } as const
   const failures: unknown[] = []
   const { data } = await registerDomains(keyContext, { domains }, store, { onError: cause => failures.push(cause) })
-  for (const cause of failures) throw new Error(`the store failed: ${(cause as Error)?.message}`, { cause })
+  for (const cause of failures) throw cause
   return data.results
 }
 

@@ -1,17 +1,22 @@
+/** What a case found to be otherwise than it should be. */
+export class UnmetExpectation extends Error {
+  override readonly name = 'UnmetExpectation'
+}
+
 /**
  * Compares plain values: fields in any order, and what is `undefined` is not there.
  *
- * @throws {Error} that says what was expected and what came.
+ * @throws {UnmetExpectation} that says what was expected and what came.
  */
 export function checkEqual(what: string, actual: unknown, expected: unknown): void {
   if (show(actual) !== show(expected)) {
-    throw new Error(`${what}: expected ${abridge(show(expected))}, got ${abridge(show(actual))}`)
+    throw new UnmetExpectation(`${what}: expected ${abridge(show(expected))}, got ${abridge(show(actual))}`)
   }
 }
 
-/** @throws {Error} that says what should have been. */
+/** @throws {UnmetExpectation} that says what should have been. */
 export function checkThat(claim: string, holds: boolean, actual: unknown): void {
-  if (!holds) throw new Error(`expected that ${claim}, got ${abridge(show(actual))}`)
+  if (!holds) throw new UnmetExpectation(`expected that ${claim}, got ${abridge(show(actual))}`)
 }
 
 /**
@@ -26,7 +31,7 @@ export async function checkRejects(what: string, attempt: () => unknown): Promis
   } catch (error) {
     return error
   }
-  throw new Error(`${what}: expected a rejection, got ${abridge(show(value))}`)
+  throw new UnmetExpectation(`${what}: expected a rejection, got ${abridge(show(value))}`)
 }
 
 function show(value: unknown): string {

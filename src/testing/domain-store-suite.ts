@@ -1,8 +1,8 @@
 import type { Awaitable } from '../awaitable.ts'
-import { createDeadline } from '../deadline.ts'
+import { createDeadline, TimeLimitError } from '../deadline.ts'
 import type { DomainStore, Registration, Team } from '../registry/store.ts'
 import { allOrNothingCases } from './all-or-nothing-cases.ts'
-import { checkEqual } from './check.ts'
+import { checkEqual, UnmetExpectation } from './check.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
 import { lookUpCases } from './look-up-cases.ts'
 import { overlapCases } from './overlap-cases.ts'
@@ -159,8 +159,14 @@ async function runCase<Store extends SuiteStore>(
   try {
     await createDeadline(timeLimit).wait(test(trial))
   } catch (cause) {
-    throw new Error(`${id}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new Error(`${id}: ${explain(cause)}`, { cause })
   } finally {
     for (const store of opened) await createDeadline(timeLimit).wait(closeStore?.(store))
   }
+}
+
+function explain(cause: unknown): string {
+  if (cause instanceof UnmetExpectation) return cause.message
+  if (cause instanceof TimeLimitError) return `expected an answer, got none: ${cause.message}`
+  return `expected no failure, got ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`
 }

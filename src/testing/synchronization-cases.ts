@@ -1,7 +1,7 @@
 import { isApiError } from '../errors.ts'
 import type { Registration } from '../registry/store.ts'
 import { lookUp, save, submit, submitForFates, toDomains } from './calls.ts'
-import { checkEqual, checkRejects, checkThat } from './check.ts'
+import { checkEqual, checkRejects, checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './domain-store-suite.ts'
 import type { CaseDefinition } from './store-case.ts'
 
@@ -27,11 +27,11 @@ async function areSynchronized(store: SuiteStore, ...domains: string[]): Promise
 
 /** For a store whose feature is declared; a case tells when that is not so. */
 const synchronize = async (store: SuiteStore, registrations: readonly Registration[]) => {
-  if (!store.synchronize) throw new Error('expected a method synchronize, got none')
+  if (!store.synchronize) throw new UnmetExpectation('expected a method synchronize, got none')
   await store.synchronize(registrations)
 }
 const synchronizePending = async (store: SuiteStore, options?: { limit?: number }) => {
-  if (!store.synchronizePending) throw new Error('expected a method synchronizePending, got none')
+  if (!store.synchronizePending) throw new UnmetExpectation('expected a method synchronizePending, got none')
   return store.synchronizePending(options)
 }
 

@@ -14,10 +14,10 @@ const schema = `
   PRAGMA busy_timeout = 5000;
   CREATE TABLE IF NOT EXISTS registrations (
     position INTEGER PRIMARY KEY,
-    domain_id TEXT NOT NULL UNIQUE,
-    domain TEXT NOT NULL,
     registrable_domain TEXT NOT NULL,
     path TEXT NOT NULL, -- the labels from right to left, so that what is below a name stands together
+    domain TEXT NOT NULL,
+    domain_id TEXT NOT NULL UNIQUE,
     team_id TEXT NOT NULL,
     synchronized INTEGER NOT NULL,
     UNIQUE (registrable_domain, path)
@@ -27,8 +27,8 @@ const schema = `
 
 const columns = `domain_id AS domainId, domain, registrable_domain AS registrableDomain, team_id AS teamId, synchronized`
 // "." and "/" are neighbours: the range holds what goes on after a dot, and nothing else.
-const isBelow = `registrable_domain = :registrableDomain AND path > :path || '.' AND path < :path || '/'`
-const isOwn = 'registrable_domain = :registrableDomain AND path = :path AND team_id = :teamId'
+const isBelow = `registrable_domain = ?1 AND path > ?2 || '.' AND path < ?2 || '/'`
+const isName = 'registrable_domain = ?1 AND path = ?2'
 
 export interface SqliteStoreOptions {
   /** A file, which is made if it is not there, or `:memory:`. */
@@ -45,25 +45,19 @@ export function createSqliteStore({ file, findTeam, synchronize: push }: SqliteS
 
   function prepare<Row>(sql: string) {
     const statement = database.prepare(sql)
-    return (values: Record<string, JSValue>) =>
-      statement.all(Object.fromEntries(Object.entries(values).map(([name, value]) => [`:${name}`, value]))) as Row[]
+    return (...values: JSValue[]) => statement.all(values) as Row[]
   }
-  const select = prepare<Row>(
-    `SELECT ${columns} FROM registrations WHERE registrable_domain = :registrableDomain AND path = :path`,
-  )
-  const selectOwnBelow = prepare<Name>(
-    `SELECT domain FROM registrations WHERE ${isBelow} AND team_id = :teamId LIMIT 1000`,
-  )
+  const select = prepare<Row>(`SELECT ${columns} FROM registrations WHERE ${isName}`)
+  const selectOwnBelow = prepare<Name>(`SELECT domain FROM registrations WHERE ${isBelow} AND team_id = ?3 LIMIT 1000`)
   const selectBelow = prepare(`SELECT 1 FROM registrations WHERE ${isBelow} LIMIT 1`)
   const insert = prepare(
-    `INSERT INTO registrations (domain_id, domain, registrable_domain, path, team_id, synchronized)
-     VALUES (:domainId, :domain, :registrableDomain, :path, :teamId, :synchronized)`,
+    `INSERT INTO registrations (registrable_domain, path, domain, domain_id, team_id, synchronized)
+     VALUES (?, ?, ?, ?, ?, ?)`,
   )
-  const mark = prepare('UPDATE registrations SET synchronized = 1 WHERE domain_id = :domainId')
-  const selectPending = prepare<Row>(
-    `SELECT ${columns} FROM registrations WHERE synchronized = 0 ORDER BY position LIMIT :limit`,
-  )
-  const remove = prepare<Row>(`DELETE FROM registrations WHERE ${isOwn} RETURNING ${columns}`)
+  const mark = prepare('UPDATE registrations SET synchronized = 1 WHERE domain_id = ?')
+  const selectPending = prepare<Row>(`SELECT ${columns} FROM registrations WHERE synchronized = 0
+    ORDER BY position LIMIT ?`)
+  const remove = prepare<Row>(`DELETE FROM registrations WHERE ${isName} AND team_id = ?3 RETURNING ${columns}`)
 
   /** All of it or nothing, and nobody else in between, other processes included. */
   function transact<T>(work: () => T): T {
@@ -79,17 +73,17 @@ export function createSqliteStore({ file, findTeam, synchronize: push }: SqliteS
   }
 
   function findBelow(base: Name, teamId: string): Below {
-    const own = selectOwnBelow({ ...keyOf(base), teamId })
+    const own = selectOwnBelow(...keyOf(base), teamId)
     return {
       ownDomains: own.slice(0, 3).map(({ domain }) => domain),
       ownCount: own.length,
-      heldByOthers: own.length === 0 && selectBelow(keyOf(base)).length > 0,
+      heldByOthers: own.length === 0 && selectBelow(...keyOf(base)).length > 0,
     }
   }
 
   async function synchronize(registrations: readonly Registration[]): Promise<void> {
     await push?.(registrations)
-    transact(() => registrations.forEach(({ domainId }) => void mark({ domainId })))
+    transact(() => registrations.forEach(({ domainId }) => void mark(domainId)))
   }
 
   return {
@@ -97,21 +91,21 @@ export function createSqliteStore({ file, findTeam, synchronize: push }: SqliteS
     register: ({ teamId, names, wildcardBases, decide }) =>
       transact(() => {
         const created = decide({
-          registrations: names.flatMap(name => select(keyOf(name)).map(toRegistration)),
+          registrations: names.flatMap(name => select(...keyOf(name)).map(toRegistration)),
           below: wildcardBases.map(base => findBelow(base, teamId)),
         })
         return created.map(({ domain, registrableDomain }) => {
           const domainId = crypto.randomUUID()
-          const registration = { domainId, domain, registrableDomain, teamId, synchronized: push === undefined }
-          insert({ ...registration, ...keyOf(registration) })
-          return registration
+          const synchronized = push === undefined
+          insert(...keyOf({ domain, registrableDomain }), domain, domainId, teamId, synchronized)
+          return { domainId, domain, registrableDomain, teamId, synchronized }
         })
       }),
     ...(push && { synchronize }),
 
     /** For a timer of yours: pushes what no caller has retried. */
     async synchronizePending({ limit = 1000 } = {}): Promise<number> {
-      const pending = selectPending({ limit }).map(toRegistration)
+      const pending = selectPending(limit).map(toRegistration)
       if (pending.length > 0) await synchronize(pending)
       return pending.length
     },
@@ -121,7 +115,7 @@ export function createSqliteStore({ file, findTeam, synchronize: push }: SqliteS
         domains
           .map(domain => classifyHostname(domain))
           .filter(hostname => hostname.valid)
-          .flatMap(hostname => remove({ ...keyOf(hostname), teamId }).map(toRegistration)),
+          .flatMap(hostname => remove(...keyOf(hostname), teamId).map(toRegistration)),
       ),
     close: () => database.close(),
   } satisfies DomainStore & Record<string, unknown>
@@ -131,7 +125,5 @@ type Row = Omit<Registration, 'synchronized'> & { synchronized: number }
 
 const toRegistration = (row: Row): Registration => ({ ...row, synchronized: row.synchronized === 1 })
 
-const keyOf = ({ domain, registrableDomain }: Name) => ({
-  registrableDomain,
-  path: domain.split('.').reverse().join('.'),
-})
+const keyOf = ({ domain, registrableDomain }: Name) =>
+  [registrableDomain, domain.split('.').reverse().join('.')] as const

@@ -20,6 +20,7 @@ const publicNames = {
   ],
   './http': ['createHandler'],
   './express': ['domainsRouter'],
+  './testing': ['domainStoreSuite'],
 }
 
 test('the exports map lists these entry points and no others', () => {

@@ -18,11 +18,14 @@ export interface Registration extends Name {
   readonly synchronized: boolean
 }
 
-/** What is registered below the base of a wildcard, at any depth, in the same registrable domain; not the base itself. */
+/**
+ * What is registered below the base of a wildcard, at any depth, in the same registrable domain; not the base itself. Whether
+ * the wildcard over the base counts is all the same: it is among `names`.
+ */
 export interface Below {
-  /** Up to three domains of the asking team, whichever. */
+  /** Three domains of the asking team, whichever, or as many as there are. */
   readonly ownDomains: readonly string[]
-  /** How many the asking team has. A store MAY stop counting at 1,000. */
+  /** How many the asking team has. A store MAY stop counting at 1,000, but not before. */
   readonly ownCount: number
   /** Whether another team has any. A store need not look where `ownCount` is not 0. */
   readonly heldByOthers: boolean
@@ -77,6 +80,7 @@ export interface DomainStore {
    *   registrable domain: of two racing calls, the second sees what the first saved. Calls that share none SHOULD NOT wait
    *   for each other.
    * - Everything that `decide` returned MUST be saved durably before this resolves, or nothing of it when it rejects.
+   * - The request and what is in it MUST NOT be changed.
    * - On a conflict with another call the store MAY look up and call `decide` again, a bounded number of times.
    * - New registrations MUST be saved with `synchronized: false` if the store has {@link synchronize}, else `true`.
    * - The cost SHOULD depend on the length of the request alone, never on how much is registered.

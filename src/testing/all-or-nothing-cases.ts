@@ -1,0 +1,100 @@
+import type { Name } from '../registry/name.ts'
+import { attempt, createRequest, lookUp, save, toDomains, toName } from './calls.ts'
+import { checkEqual, checkRejects } from './check.ts'
+import type { CaseDefinition } from './store-case.ts'
+
+const fail = () => {
+  throw new Error('decide failed, as the case wants it')
+}
+
+/** A name at which saving fails: it cannot be read. */
+const unreadable: Name = {
+  get domain(): string {
+    throw new Error('this name cannot be read, as the case wants it')
+  },
+  registrableDomain: 'example.com',
+}
+
+export const allOrNothingCases: readonly CaseDefinition[] = [
+  {
+    id: 'rejects-when-decide-throws',
+    name: 'MUST reject, and save nothing, when decide throws',
+    async test({ open }) {
+      const store = await open()
+      const names = ['example.com', 'example.org'].map(toName)
+      await checkRejects('register', async () => store.register(createRequest('1', names, [], fail)))
+      checkEqual('what was saved', toDomains((await lookUp(store, '1', names)).registrations), [])
+    },
+  },
+  {
+    id: 'works-after-a-failure',
+    name: 'MUST NOT keep anything locked after it rejected',
+    async test({ open }) {
+      const store = await open()
+      const request = createRequest('1', ['example.com', 'example.org'].map(toName), [], fail)
+      // Whether it rejects is another case's question.
+      await Promise.allSettled(
+        [async () => store.register(request), async () => store.register(request)].map(call => call()),
+      )
+      const { fates } = await attempt(store, '1', ['example.org', 'example.com'])
+      checkEqual('what becomes of the same names afterwards', fates, ['created', 'created'])
+    },
+  },
+  {
+    id: 'saves-all-or-nothing',
+    name: 'MUST save nothing of a call that fails while it saves',
+    async test({ open }) {
+      const store = await open()
+      const names = ['a.example.com', 'b.example.com', 'c.example.com'].map(toName)
+      const decided = [...names.slice(0, 2), unreadable, ...names.slice(2)]
+      await checkRejects('register', async () => store.register(createRequest('1', names, [], () => decided)))
+      checkEqual('what was saved', toDomains((await lookUp(store, '1', names)).registrations), [])
+    },
+  },
+  {
+    id: 'saves-the-last-decision',
+    name: 'MUST save what the last call of decide returned, however often it was called',
+    async test({ open }) {
+      const store = await open()
+      const rivals = Array.from({ length: 4 }, async (_, caller) => {
+        const versions = Array.from({ length: 50 }, (_, run) => toName(`run-${run}.caller-${caller}.example.com`))
+        let runs = 0
+        const saved = await store.register(createRequest('1', versions, [], () => versions.slice(runs++).slice(0, 1)))
+        checkEqual('what was returned', toDomains(saved), toDomains(versions.slice(runs - 1, runs)))
+        checkEqual('what was saved', (await lookUp(store, '1', versions)).registrations, saved)
+      })
+      await Promise.all(rivals)
+    },
+  },
+  {
+    id: 'rejects-when-decide-throws-later',
+    name: 'MUST save everything or nothing when decide returns once and throws from then on',
+    async test({ open }) {
+      const store = await open()
+      const rivals = Array.from({ length: 4 }, async (_, caller) => {
+        const names = ['a', 'b'].map(label => toName(`${label}.caller-${caller}.example.com`))
+        let runs = 0
+        const request = createRequest('1', names, [], () => (runs++ === 0 ? names : fail()))
+        const [outcome] = await Promise.allSettled([(async () => store.register(request))()])
+        const expected = outcome.status === 'fulfilled' ? toDomains(names) : []
+        const found = toDomains((await lookUp(store, '1', names)).registrations)
+        checkEqual(`what was saved by a call that was ${outcome.status}`, found, expected)
+      })
+      await Promise.all(rivals)
+    },
+  },
+  {
+    id: 'save-does-not-replace',
+    name: 'MUST NOT let a call that fails change what was there before',
+    async test({ open }) {
+      const names = ['a.example.com', '*.b.example.org', 'c.example.com'].map(toName)
+      for (const decide of [fail, () => [...names.slice(2), unreadable]]) {
+        const store = await open()
+        const before = await save(store, '2', names.slice(0, 2))
+        await Promise.allSettled([(async () => store.register(createRequest('1', names, [], decide)))()])
+        const { registrations } = await lookUp(store, '2', names.slice(0, 2))
+        checkEqual('what is there', registrations, before)
+      }
+    },
+  },
+]

@@ -1,0 +1,172 @@
+import type { Awaitable } from '../awaitable.ts'
+import { createDeadline, TimeLimitError } from '../deadline.ts'
+import type { DomainStore, Registration, Team } from '../registry/store.ts'
+import { allOrNothingCases } from './all-or-nothing-cases.ts'
+import { checkEqual, UnmetExpectation } from './check.ts'
+import { hostileTextCases } from './hostile-text-cases.ts'
+import { lookUpCases } from './look-up-cases.ts'
+import { overlapCases } from './overlap-cases.ts'
+import { raceCases } from './race-cases.ts'
+import { registrationCases } from './registration-cases.ts'
+import { releaseCases } from './release-cases.ts'
+import type { CaseDefinition, Trial } from './store-case.ts'
+import { synchronizationCases } from './synchronization-cases.ts'
+import { teamCases, teams } from './team-cases.ts'
+
+/** One thing that a store's callers rely on, and the proof that a store does it. */
+export interface StoreCase {
+  /** Kebab-case, and the same in every version: for a list of what is known to fail. */
+  readonly id: string
+  /**
+   * In the words of RFC 2119. `MUST`: a store that fails it gives wrong answers, or registers what it should not. `SHOULD`:
+   * there may be a good reason to do otherwise, but know what it costs.
+   */
+  readonly level: 'MUST' | 'SHOULD'
+  /** What is claimed, beginning with the level. */
+  readonly name: string
+  /**
+   * Makes a fresh store, tries it, and closes it.
+   *
+   * @returns A promise that rejects with an `Error` which says what was expected and what came, also when the store has
+   *   not answered within the time limit.
+   */
+  run(): Promise<void>
+}
+
+/** A part of a store that it may be without. */
+export type StoreFeature = 'synchronize' | 'synchronizePending' | 'release'
+
+/** A {@link DomainStore}, and what the bundled stores offer their hosts beside it. */
+export interface SuiteStore extends DomainStore {
+  /**
+   * Pushes what is saved and not yet synchronized, oldest first, and at most `limit` registrations.
+   *
+   * @returns How many were pushed.
+   */
+  synchronizePending?(options?: { limit?: number }): Awaitable<number>
+  /**
+   * Gives up registrations of a team; names that the team does not hold are passed over.
+   *
+   * @returns What was given up.
+   */
+  release?(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
+}
+
+/** What a fresh store is to begin with. */
+export interface StoreSetup {
+  /** The teams that there are. No others are asked for, except to see that they are not found. */
+  readonly teams: readonly Team[]
+  /** The push that the store's `synchronize` is to make. Given only where the feature `synchronize` is listed. */
+  readonly synchronize?: (registrations: readonly Registration[]) => Awaitable<void>
+}
+
+export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
+  /** Makes a store that holds no registrations. Called at least once for each case. */
+  createStore(setup: StoreSetup): Awaitable<Store>
+  /** Cleans up after a store of {@link createStore}, whether its case passed or not. */
+  closeStore?(store: Store): Awaitable<void>
+  /**
+   * Which optional parts the store has: their cases are in the list, and those of others are not. A case checks that what
+   * is said here is so.
+   */
+  features: readonly StoreFeature[]
+  /** How many milliseconds a case may take until it counts as hung. Default 4,000: less than test runners wait. */
+  timeLimit?: number
+}
+
+/**
+ * The conformance suite for a store of your own: the cases that every store behind `registerDomains` should pass, racing
+ * callers and hostile names among them. Bound to no test runner: each case has a name, and a function that rejects.
+ *
+ * The cases are independent of each other and may run in any order, also at once if {@link StoreSuiteOptions.createStore}
+ * makes stores that share nothing.
+ *
+ * What no caller can see is not checked: that saved registrations outlive the process, that calls which share no
+ * registrable domain do not wait for each other, and what a call costs when much is registered.
+ *
+ * @returns The cases that apply, always in the same order.
+ *
+ * @example <caption>Vitest</caption>
+ * import { domainStoreSuite } from 'domain-registration/testing'
+ * import { test } from 'vitest'
+ *
+ * const cases = domainStoreSuite({
+ *   createStore: ({ teams, synchronize }) => createMyStore({ teams, synchronize }),
+ *   closeStore: store => store.close(),
+ *   features: ['synchronize', 'release'],
+ * })
+ * test.each(cases)('$name', ({ run }) => run())
+ *
+ * @example <caption>node:test</caption>
+ * import { test } from 'node:test'
+ *
+ * for (const { name, run } of cases) test(name, run)
+ *
+ * @example <caption>What is recommended is told, and fails nothing</caption>
+ * for (const { level, name, run } of cases) test(name, { todo: level === 'SHOULD' }, run)
+ */
+export function domainStoreSuite<Store extends SuiteStore>(options: StoreSuiteOptions<Store>): readonly StoreCase[] {
+  const has = (feature: StoreFeature) => options.features.includes(feature)
+  return definitions
+    .filter(({ needs = [] }) => needs.every(has))
+    .map(definition => ({
+      id: definition.id,
+      level: definition.name.startsWith('MUST') ? 'MUST' : 'SHOULD',
+      name: definition.name,
+      run: () => runCase(definition, options),
+    }))
+}
+
+const featureCases: readonly CaseDefinition[] = [
+  {
+    id: 'features-are-as-declared',
+    name: 'MUST have the optional parts that `features` lists, and no others',
+    async test({ open, features }) {
+      const store = await open(features.includes('synchronize') ? () => {} : undefined)
+      const parts = ['release', 'synchronize', 'synchronizePending'] as const
+      const found = parts.filter(part => typeof store[part] === 'function')
+      checkEqual('the optional parts of the store', found, [...features].sort())
+    },
+  },
+]
+
+const definitions: readonly CaseDefinition[] = [
+  ...featureCases,
+  ...teamCases,
+  ...registrationCases,
+  ...lookUpCases,
+  ...overlapCases,
+  ...raceCases,
+  ...allOrNothingCases,
+  ...hostileTextCases,
+  ...synchronizationCases,
+  ...releaseCases,
+]
+
+async function runCase<Store extends SuiteStore>(
+  { id, test }: CaseDefinition,
+  { createStore, closeStore, features, timeLimit = 4000 }: StoreSuiteOptions<Store>,
+): Promise<void> {
+  const opened: Store[] = []
+  const trial: Trial = {
+    features,
+    async open(synchronize) {
+      const store = await createStore({ teams, ...(synchronize && { synchronize }) })
+      opened.push(store)
+      return store
+    },
+  }
+  try {
+    await createDeadline(timeLimit).wait(test(trial))
+  } catch (cause) {
+    throw new Error(`${id}: ${explain(cause)}`, { cause })
+  } finally {
+    for (const store of opened) await createDeadline(timeLimit).wait(closeStore?.(store))
+  }
+}
+
+function explain(cause: unknown): string {
+  if (cause instanceof UnmetExpectation) return cause.message
+  if (cause instanceof TimeLimitError) return `expected an answer, got none: ${cause.message}`
+  return `expected no failure, got ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`
+}

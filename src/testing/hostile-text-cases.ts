@@ -1,0 +1,123 @@
+import type { Name } from '../registry/name.ts'
+import { lookUp, save, submitForFates, toDomains } from './calls.ts'
+import { checkEqual } from './check.ts'
+import type { CaseDefinition } from './store-case.ts'
+
+/** No hostnames: text that a store must not read anything into, should it ever be handed any. */
+const fragments = [
+  "o'brien",
+  'a"b',
+  'a`b',
+  "'; DROP TABLE registrations; --",
+  "' OR '1'='1",
+  '$1',
+  ':name',
+  '?',
+  '@p0',
+  '{"$ne":null}',
+  '[a-z]',
+  'a\\',
+  "a\\'b",
+  '{a,b}',
+  '(null)',
+  'null',
+  'a\tb\nc',
+]
+
+/** Fields that every JavaScript object has: found where nothing was put, in a store that keeps names as fields. */
+const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
+
+const longest = (label: string) => `${label}.${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(57)}.com`
+
+export const hostileTextCases: readonly CaseDefinition[] = [
+  {
+    id: 'text-is-data',
+    name: 'MUST treat every text as data: quotes, fragments of queries, placeholders',
+    async test({ open }) {
+      const store = await open()
+      const domains = fragments.map(fragment => `${fragment}.example.com`)
+      checkEqual('what was saved', toDomains(await save(store, '1', domains)), domains)
+      checkEqual('what was found', toDomains((await lookUp(store, '2', domains)).registrations), domains)
+    },
+  },
+  {
+    id: 'text-is-no-pattern',
+    name: 'MUST NOT read patterns into a text: neither %, _, ? nor a backslash',
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['x.abc.example.com', 'y.abc.example.com', 'abc.example.com'])
+      const patterns = ['a_c', '%', 'a%', 'a?c', '[a]bc', '.*', 'a\\bc'].map(label => `${label}.example.com`)
+      const { registrations, below } = await lookUp(store, '1', patterns, patterns)
+      checkEqual('what was found', toDomains(registrations), [])
+      checkEqual(
+        'what is below',
+        below.map(({ ownCount }) => ownCount),
+        patterns.map(() => 0),
+      )
+      const odd = ['x.a_c.example.com', 'x.%.example.com', 'x.a\\bc.example.com']
+      await save(store, '1', odd)
+      const again = await lookUp(store, '1', odd, ['a\\bc.example.com', 'a_c.example.com'])
+      checkEqual('what was found of such names', toDomains(again.registrations), odd)
+      checkEqual(
+        'what is below such bases',
+        again.below.map(({ ownDomains }) => ownDomains),
+        [['x.a\\bc.example.com'], ['x.a_c.example.com']],
+      )
+    },
+  },
+  {
+    id: 'names-of-object-fields',
+    name: 'MUST treat names such as __proto__ and constructor like all others',
+    async test({ open }) {
+      const store = await open()
+      const names: Name[] = inherited.map(domain => ({ domain, registrableDomain: domain }))
+      checkEqual('what was found before', toDomains((await lookUp(store, '1', names, names)).registrations), [])
+      checkEqual('what was saved', toDomains(await save(store, '1', names)), inherited)
+      checkEqual('what was found after', toDomains((await lookUp(store, '1', names)).registrations), inherited)
+      const hostnames = ['constructor.com', 'tostring.org', 'hasownproperty.net', 'proto.constructor.com']
+      checkEqual(
+        'what becomes of hostnames',
+        await submitForFates(store, '1', hostnames),
+        hostnames.map(() => 'created'),
+      )
+    },
+  },
+  {
+    id: 'longest-names',
+    name: 'MUST save names of the greatest length, and tell them apart to the last character',
+    async test({ open }) {
+      const store = await open()
+      const label = 'd'.repeat(63)
+      const name = longest(label)
+      const alike = [
+        longest(`${label.slice(1)}e`),
+        longest(`e${label.slice(1)}`),
+        longest(label.slice(1)),
+        name.replace(/com$/, 'net'),
+      ]
+      checkEqual('the length of the name', name.length, 253)
+      checkEqual('what becomes of them', await submitForFates(store, '1', [name, ...alike]), Array(5).fill('created'))
+      const wildcard = `*.${name}`
+      const { registrations, below } = await lookUp(store, '1', [name, wildcard, ...alike], [name])
+      checkEqual('what was found', toDomains(registrations), [name, ...alike])
+      checkEqual('how many are below the longest name', below[0]?.ownCount, 0)
+    },
+  },
+  {
+    id: 'international-names',
+    name: 'MUST register international names by their A-labels',
+    async test({ open }) {
+      const store = await open()
+      const hostnames = ['bücher.example.com', 'xn--bcher-kva.example.com', '*.例え.jp', 'a.xn--r8jz45g.jp']
+      checkEqual('what becomes of them', await submitForFates(store, '1', hostnames), [
+        'created',
+        'existing',
+        'created',
+        'wildcard_conflict',
+      ])
+      const asked = ['xn--bcher-kva.example.com', 'bücher.example.com', '*.xn--r8jz45g.jp']
+      const { registrations } = await lookUp(store, '2', asked)
+      checkEqual('what was found', toDomains(registrations), [asked[0], asked[2]])
+    },
+  },
+]

@@ -1,0 +1,218 @@
+import type { Below } from '../registry/store.ts'
+import { lookUp, manyDomains, save, submitForFates, toDomains, type toName } from './calls.ts'
+import { checkEqual, checkThat } from './check.ts'
+import type { SuiteStore } from './domain-store-suite.ts'
+import type { CaseDefinition } from './store-case.ts'
+
+const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }
+
+/** What is below a base, with the domains in order. */
+async function lookBelow(store: SuiteStore, teamId: string, base: string | ReturnType<typeof toName>): Promise<Below> {
+  const { below } = await lookUp(store, teamId, [], [base])
+  checkEqual('how many answers there are for one base', below.length, 1)
+  const [only = NOTHING] = below
+  return { ...only, ownDomains: [...only.ownDomains].sort() }
+}
+
+/** What is below a base when a team has just these domains there. */
+const own = (...domains: string[]): Below => ({ ownDomains: domains, ownCount: domains.length, heldByOthers: false })
+
+export const lookUpCases: readonly CaseDefinition[] = [
+  {
+    id: 'finds-names-exactly',
+    name: 'MUST find names exactly: not what is above or below them, nor what only looks alike',
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['www.example.com', 'b.a.example.com', 'example.org'])
+      const alike = ['ww.example.com', 'wwww.example.com', 'www.example.co', 'b-a.example.com', 'example.com']
+      const asked = [...alike, 'www.example.com', 'a.example.com', 'www.example.org', 'xample.org', 'example.org']
+      const { registrations } = await lookUp(store, '1', asked)
+      checkEqual('what was found', toDomains(registrations), ['www.example.com', 'example.org'])
+    },
+  },
+  {
+    id: 'finds-wildcards-exactly',
+    name: 'MUST find wildcards as the names that they are, and not as patterns',
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['*.example.com', '*.a.example.org', 'b.example.org', 'c.a.example.net'])
+      const asked = [
+        'x.a.example.org',
+        'x.example.com',
+        'example.com',
+        '*.example.com',
+        '*.example.org',
+        '*.a.example.net',
+        '*.example.net',
+      ]
+      const { registrations } = await lookUp(store, '1', asked)
+      checkEqual('what was found', toDomains(registrations), ['*.example.com'])
+    },
+  },
+  {
+    id: 'finds-names-of-other-teams',
+    name: 'MUST find registrations of other teams too, and say whose they are',
+    async test({ open }) {
+      const store = await open()
+      await save(store, '2', ['www.example.com'])
+      await save(store, '1', ['*.example.org'])
+      const { registrations } = await lookUp(store, '1', ['www.example.com', '*.example.org'])
+      checkEqual(
+        'whose they are',
+        registrations.map(({ domain, teamId }) => [domain, teamId]),
+        [
+          ['www.example.com', '2'],
+          ['*.example.org', '1'],
+        ],
+      )
+    },
+  },
+  {
+    id: 'looks-up-thousands-of-names',
+    name: 'MUST look up as many names as a hundred hostnames of the greatest depth lead to',
+    async test({ open }) {
+      const store = await open()
+      // Each has 120 labels below its registrable domain, and as many wildcards that could cover it.
+      const deep = manyDomains(100, 'a.'.repeat(120))
+      await save(store, '2', ['*.a.a.n99.com'])
+      const expected = deep.map(domain => (domain.endsWith('.n99.com') ? 'domain_already_licensed' : 'created'))
+      checkEqual('what became of them', await submitForFates(store, '1', deep), expected)
+    },
+  },
+  {
+    id: 'below-own',
+    name: 'MUST find what the asking team has below a base',
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['a.example.com', 'b.example.com', 'c.example.org'])
+      checkEqual('what is below', await lookBelow(store, '1', 'example.com'), own('a.example.com', 'b.example.com'))
+    },
+  },
+  {
+    id: 'below-others',
+    name: 'MUST say whether another team has something below a base, and not what',
+    async test({ open }) {
+      const store = await open()
+      await save(store, '2', ['a.example.com', 'b.example.com'])
+      checkEqual('what team 1 learns', await lookBelow(store, '1', 'example.com'), { ...NOTHING, heldByOthers: true })
+    },
+  },
+  {
+    id: 'below-names-three',
+    name: 'MUST name three domains of the asking team where there are more',
+    async test({ open }) {
+      const store = await open()
+      const domains = ['a', 'b', 'c', 'd', 'e'].map(label => `${label}.example.com`)
+      await save(store, '1', domains)
+      const { ownDomains } = await lookBelow(store, '1', 'example.com')
+      const named = new Set(ownDomains.filter(domain => domains.includes(domain)))
+      checkThat('three of the five are named', ownDomains.length === 3 && named.size === 3, ownDomains)
+    },
+  },
+  {
+    id: 'below-counts-past-three',
+    name: 'MUST count what the asking team has below a base, not only what is named',
+    async test({ open }) {
+      const store = await open()
+      await save(store, '2', ['x.example.com'])
+      const labels = ['a', 'b', 'c', 'd', 'e']
+      await save(
+        store,
+        '1',
+        labels.map(label => `${label}.example.com`),
+      )
+      checkEqual('how many', (await lookBelow(store, '1', 'example.com')).ownCount, 5)
+    },
+  },
+  {
+    id: 'below-counts-to-a-thousand',
+    name: 'MUST count up to a thousand, and MAY stop there',
+    async test({ open }) {
+      const store = await open()
+      for (let call = 0; call < 11; call += 1) {
+        const domains = Array.from({ length: 100 }, (_, index) => `n${call}-${index}.example.com`)
+        await save(store, '1', domains)
+      }
+      const { ownCount } = await lookBelow(store, '1', 'example.com')
+      checkThat('of 1,100 at least 1,000 are counted', ownCount >= 1000 && ownCount <= 1100, ownCount)
+    },
+  },
+  {
+    id: 'below-any-depth',
+    name: 'MUST find what is below a base at any depth',
+    async test({ open }) {
+      const store = await open()
+      const domain = 'a.b.c.d.e.f.example.com'
+      await save(store, '1', [domain])
+      for (const base of ['f.example.com', 'example.com']) {
+        checkEqual(`what is below ${base}`, await lookBelow(store, '1', base), own(domain))
+      }
+    },
+  },
+  {
+    id: 'below-narrower-wildcards',
+    name: 'MUST count narrower wildcards among what is below a base',
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['*.a.example.com'])
+      await save(store, '2', ['*.b.example.org'])
+      checkEqual('below example.com', await lookBelow(store, '1', 'example.com'), own('*.a.example.com'))
+      checkEqual('below example.org', await lookBelow(store, '1', 'example.org'), { ...NOTHING, heldByOthers: true })
+    },
+  },
+  {
+    id: 'below-not-the-base',
+    name: 'MUST NOT count the base among what is below it',
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['example.com', 'a.example.com'])
+      await save(store, '2', ['example.org', 'a.example.org'])
+      for (const base of ['a.example.com', 'a.example.org']) {
+        checkEqual(`what is below ${base}`, await lookBelow(store, '1', base), NOTHING)
+      }
+      checkEqual('below example.com', await lookBelow(store, '1', 'example.com'), own('a.example.com'))
+    },
+  },
+  {
+    id: 'below-not-look-alikes',
+    name: 'MUST NOT count what only ends or begins like the base',
+    async test({ open }) {
+      const store = await open()
+      const alike = ['ab.example.com', 'x.ab.example.com', 'b-c.example.com', 'x.b-c.example.com', 'b0.example.com']
+      const elsewhere = ['x.b.example.org', 'x.b.notexample.com', 'b.example.com.example.org', 'bxexample.com']
+      await save(store, '1', [...alike, ...elsewhere])
+      await save(store, '2', ['c.example.com', 'x.c.example.com', 'b1.example.com'])
+      checkEqual('what is below b.example.com', await lookBelow(store, '1', 'b.example.com'), NOTHING)
+    },
+  },
+  {
+    id: 'below-same-registrable-domain-only',
+    name: 'MUST NOT count what is below a base and in another registrable domain',
+    async test({ open }) {
+      const store = await open()
+      // s3.amazonaws.com is a public suffix, so that each bucket belongs to somebody else.
+      const bucket = { domain: 'bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
+      const inBucket = { domain: 'a.bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
+      await save(store, '1', [bucket])
+      await save(store, '2', [inBucket])
+      checkEqual('what is below amazonaws.com', await lookBelow(store, '1', 'amazonaws.com'), NOTHING)
+      checkEqual('below the bucket', await lookBelow(store, '1', bucket), { ...NOTHING, heldByOthers: true })
+    },
+  },
+  {
+    id: 'below-answers-in-order',
+    name: 'MUST answer for each base, in the order of wildcardBases',
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['x.b.com', 'x.c.com', 'y.c.com', 'x.a.c.com'])
+      await save(store, '2', ['x.a.com'])
+      const { below } = await lookUp(store, '1', [], ['c.com', 'e.com', 'a.com', 'b.com', 'a.c.com'])
+      checkEqual(
+        'how many the team has below each',
+        below.map(({ ownCount }) => ownCount),
+        [3, 0, 0, 1, 1],
+      )
+      checkEqual('where others have something', below[2]?.heldByOthers, true)
+    },
+  },
+]

@@ -1,0 +1,135 @@
+import { type Fate, submitForFates } from './calls.ts'
+import { checkEqual } from './check.ts'
+import type { CaseDefinition } from './store-case.ts'
+
+/** What becomes of a name that team 1 submits, while it holds some and team 2 holds others. */
+type Row = readonly [fate: Fate, submitted: string, own: readonly string[], others: readonly string[]]
+
+function overlapCase(id: string, name: CaseDefinition['name'], rows: readonly Row[]): CaseDefinition {
+  return {
+    id,
+    name,
+    async test({ open }) {
+      for (const [fate, submitted, own, others] of rows) {
+        const store = await open()
+        for (const domain of own)
+          checkEqual(`${domain}, before`, await submitForFates(store, '1', [domain]), ['created'])
+        for (const domain of others) {
+          checkEqual(`${domain}, before, for another team`, await submitForFates(store, '2', [domain]), ['created'])
+        }
+        const held = `while the team holds [${own}] and another one [${others}]`
+        checkEqual(`${submitted}, ${held}`, await submitForFates(store, '1', [submitted]), [fate])
+      }
+    },
+  }
+}
+
+export const overlapCases: readonly CaseDefinition[] = [
+  overlapCase('overlap-created', 'MUST let a name be registered that overlaps with nothing', [
+    ['created', 'example.com', [], []],
+    ['created', '*.example.com', [], []],
+    ['created', '8.8.8.8', ['8.8.4.4'], ['1.1.1.1']],
+    // A wildcard covers neither its own base nor what only looks alike, and a plain name covers nothing.
+    ['created', 'example.com', ['*.example.com'], []],
+    ['created', '*.example.com', ['example.com'], []],
+    ['created', 'example.com', [], ['*.example.com']],
+    ['created', '*.example.com', [], ['example.com']],
+    ['created', 'a.b.example.com', ['*.a.example.com'], []],
+    ['created', 'notexample.com', ['*.example.com'], ['*.ample.com']],
+    ['created', '*.a.example.com', ['b.example.com', 'a.example.com'], ['*.ba.example.com']],
+    ['created', 'www.example.com', ['example.com'], ['a.example.com', 'a.www.example.com']],
+    ['created', 'example.com', ['www.example.com'], ['a.example.com']],
+    ['created', 'bucket.s3.amazonaws.com', ['*.amazonaws.com'], ['amazonaws.com']],
+  ]),
+  overlapCase('overlap-existing', 'MUST show a team a name again that it has registered', [
+    ['existing', 'example.com', ['example.com'], []],
+    ['existing', '*.example.com', ['*.example.com'], []],
+    ['existing', '*.example.com', ['example.com', '*.example.com'], ['example.org']],
+    ['existing', '8.8.8.8', ['8.8.8.8'], []],
+    ['existing', '2001:4860:4860::8888', ['2001:4860:4860::8888'], []],
+  ]),
+  overlapCase('overlap-wildcard-conflict', 'MUST refuse what a wildcard of the same team covers', [
+    ['wildcard_conflict', 'a.example.com', ['*.example.com'], []],
+    ['wildcard_conflict', 'a.b.c.example.com', ['*.example.com'], []],
+    ['wildcard_conflict', 'a.b.c.example.com', ['*.c.example.com'], []],
+    ['wildcard_conflict', '*.a.example.com', ['*.example.com'], []],
+  ]),
+  overlapCase('overlap-subdomain-conflict', 'MUST refuse a wildcard that would cover names of the same team', [
+    ['subdomain_conflict', '*.example.com', ['a.example.com'], []],
+    ['subdomain_conflict', '*.example.com', ['a.b.example.com'], []],
+    ['subdomain_conflict', '*.example.com', ['*.a.example.com'], []],
+    ['subdomain_conflict', '*.b.example.com', ['example.com', 'a.b.example.com'], []],
+  ]),
+  overlapCase('overlap-with-another-team', 'MUST refuse what overlaps with a registration of another team', [
+    ['domain_already_licensed', 'example.com', [], ['example.com']],
+    ['domain_already_licensed', '*.example.com', [], ['*.example.com']],
+    ['domain_already_licensed', 'a.b.example.com', [], ['*.example.com']],
+    ['domain_already_licensed', '*.a.example.com', [], ['*.example.com']],
+    ['domain_already_licensed', '*.example.com', [], ['a.example.com']],
+    ['domain_already_licensed', '*.example.com', [], ['*.a.example.com']],
+    ['domain_already_licensed', '8.8.8.8', [], ['8.8.8.8']],
+  ]),
+  {
+    id: 'overlap-own-team-first',
+    name: 'MUST find what the own team holds where another one is in the way as well',
+    async test({ open }) {
+      const store = await open()
+      await submitForFates(store, '2', ['a.b.example.com', '*.example.org', 'example.net'])
+      checkEqual(
+        'what becomes of names between those of two teams',
+        await submitForFates(store, '1', [
+          'c.example.com',
+          '*.example.com',
+          '*.b.example.com',
+          '*.example.net',
+          'b.example.net',
+        ]),
+        ['created', 'subdomain_conflict', 'domain_already_licensed', 'created', 'wildcard_conflict'],
+      )
+      checkEqual('and of the same again', await submitForFates(store, '1', ['*.example.com', 'c.example.com']), [
+        'subdomain_conflict',
+        'existing',
+      ])
+    },
+  },
+  {
+    id: 'overlap-within-one-call',
+    name: 'MUST register the names of one call as if they had been submitted one after another',
+    async test({ open }) {
+      const store = await open()
+      const domains = ['*.a.com', 'x.a.com', 'x.b.com', '*.b.com', 'a.com', 'a.com', '*.y.c.com', '*.c.com']
+      checkEqual('what becomes of them', await submitForFates(store, '1', domains), [
+        'created',
+        'wildcard_conflict',
+        'created',
+        'subdomain_conflict',
+        'created',
+        'existing',
+        'created',
+        'subdomain_conflict',
+      ])
+      checkEqual(
+        'and of some in a second call',
+        await submitForFates(store, '1', ['a.com', '*.a.com', 'z.a.com', '*.b.com']),
+        ['existing', 'existing', 'wildcard_conflict', 'subdomain_conflict'],
+      )
+    },
+  },
+  {
+    id: 'two-teams-side-by-side',
+    name: 'MUST let two teams register in the same registrable domain what does not overlap',
+    async test({ open }) {
+      const store = await open()
+      checkEqual('team 1', await submitForFates(store, '1', ['example.com', 'a.example.com', '*.b.example.com']), [
+        'created',
+        'created',
+        'created',
+      ])
+      checkEqual('team 2', await submitForFates(store, '2', ['b.example.com', '*.a.example.com', 'www.example.com']), [
+        'created',
+        'created',
+        'created',
+      ])
+    },
+  },
+]

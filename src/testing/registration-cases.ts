@@ -1,0 +1,173 @@
+import type { Registration } from '../registry/store.ts'
+import { createRequest, lookUp, manyDomains, save, submit, toDomains, toName } from './calls.ts'
+import { checkEqual, checkThat } from './check.ts'
+import type { CaseDefinition } from './store-case.ts'
+
+const pick = ({ domain, registrableDomain, teamId }: Registration) => ({ domain, registrableDomain, teamId })
+
+export const registrationCases: readonly CaseDefinition[] = [
+  {
+    id: 'begins-empty',
+    name: 'MUST hold nothing when it is made',
+    async test({ open }) {
+      const domains = ['left-over.com', '*.left-over.com', 'a.b.left-over.com']
+      await save(await open(), '1', domains)
+      const { registrations, below } = await lookUp(await open(), '1', domains, ['left-over.com'])
+      checkEqual('what a second store holds', toDomains(registrations), [])
+      checkEqual('what it holds below left-over.com', below, [{ ownDomains: [], ownCount: 0, heldByOthers: false }])
+    },
+  },
+  {
+    id: 'registers-one-name',
+    name: 'MUST register a name, be it as short as can be, and find it from then on',
+    async test({ open }) {
+      const store = await open()
+      for (const domain of ['www.example.com', 't.co']) {
+        checkEqual('what was saved', toDomains(await save(store, '1', [domain])), [domain])
+        checkEqual('what was found', toDomains((await lookUp(store, '1', [domain])).registrations), [domain])
+      }
+    },
+  },
+  {
+    id: 'registers-a-hundred-names',
+    name: 'MUST register a hundred names at once, and find them all',
+    async test({ open }) {
+      const store = await open()
+      const domains = manyDomains(100).map((domain, index) => `${['www', 'a.b.c', '*'][index % 3]}.${domain}`)
+      checkEqual('what was saved', toDomains(await save(store, '1', domains)), domains)
+      checkEqual('what was found', toDomains((await lookUp(store, '2', domains)).registrations), domains)
+    },
+  },
+  {
+    id: 'registers-nothing',
+    name: 'MUST resolve to an empty list, and save nothing, when decide returns nothing',
+    async test({ open }) {
+      const store = await open()
+      const names = [toName('example.com')]
+      checkEqual('what was saved', await store.register(createRequest('1', names, [], () => [])), [])
+      checkEqual('what was found', toDomains((await lookUp(store, '1', names)).registrations), [])
+    },
+  },
+  {
+    id: 'registers-only-what-decide-returns',
+    name: 'MUST save the names that decide returns, and none that were only looked up',
+    async test({ open }) {
+      const store = await open()
+      const names = ['a.com', 'b.com', 'c.com'].map(toName)
+      const saved = await store.register(createRequest('1', names, [], () => names.slice(1, 2)))
+      checkEqual('what was saved', toDomains(saved), ['b.com'])
+      checkEqual('what was found', toDomains((await lookUp(store, '1', names)).registrations), ['b.com'])
+    },
+  },
+  {
+    id: 'returns-in-the-order-decided',
+    name: 'MUST return the registrations in the order in which decide returned their names',
+    async test({ open }) {
+      const store = await open()
+      const names = ['b.com', 'a.com', '*.c.com', 'd.a.com', 'b.a.com'].map(toName)
+      const decided = ['d.a.com', '*.c.com', 'b.com', 'b.a.com', 'a.com'].map(toName)
+      const saved = await store.register(createRequest('1', names, [toName('c.com')], () => decided))
+      checkEqual('what was returned', toDomains(saved), toDomains(decided))
+    },
+  },
+  {
+    id: 'returns-whole-registrations',
+    name: 'MUST return registrations with each of their fields',
+    async test({ open }) {
+      const british = { domain: 'www.example.co.uk', registrableDomain: 'example.co.uk' }
+      const names = [...['www.example.com', '*.example.org', 'a.b.example.net'].map(toName), british]
+      const saved = await save(await open(), '2', names)
+      checkEqual(
+        'what was returned',
+        saved.map(pick),
+        names.map(name => ({ ...name, teamId: '2' })),
+      )
+      for (const { domainId, synchronized } of saved) {
+        checkThat('domainId is a text that is not empty', typeof domainId === 'string' && domainId !== '', domainId)
+        checkThat('synchronized is true or false', typeof synchronized === 'boolean', synchronized)
+      }
+    },
+  },
+  {
+    id: 'returns-no-other-fields',
+    name: 'SHOULD return registrations without fields of its own, which a host might come to depend on',
+    async test({ open }) {
+      const store = await open()
+      const saved = await save(store, '1', ['example.com'])
+      const { registrations } = await lookUp(store, '1', ['example.com'])
+      for (const registration of [...saved, ...registrations]) {
+        const fields = ['domain', 'domainId', 'registrableDomain', 'synchronized', 'teamId']
+        checkEqual('the fields of a registration', Object.keys(registration).sort(), fields)
+      }
+    },
+  },
+  {
+    id: 'finds-what-it-returned',
+    name: 'MUST find a registration as it was returned, field for field, whoever asks',
+    async test({ open }) {
+      const store = await open()
+      const domains = ['www.example.com', '*.example.org']
+      const saved = await save(store, '1', domains)
+      for (const teamId of ['1', '2']) {
+        checkEqual(`what team ${teamId} found`, (await lookUp(store, teamId, domains)).registrations, saved)
+      }
+    },
+  },
+  {
+    id: 'ids-are-unique',
+    name: 'MUST give each registration an ID that no other one has',
+    async test({ open }) {
+      const store = await open()
+      const calls = await Promise.all(
+        ['a.', 'b.', 'c.', 'd.'].map((prefix, index) => save(store, index % 2 ? '1' : '2', manyDomains(50, prefix))),
+      )
+      const ids = calls.flat().map(({ domainId }) => domainId)
+      checkEqual('how many IDs 200 registrations have', new Set(ids).size, 200)
+    },
+  },
+  {
+    id: 'ids-are-stable',
+    name: 'MUST keep the ID of a registration, whatever is registered after it',
+    async test({ open }) {
+      const store = await open()
+      const ids = async () => (await submit(store, '1', ['www.example.com', '*.example.org'])).map(idOf)
+      const first = await ids()
+      await submit(store, '1', ['a.example.com', 'example.org', 'example.com'])
+      await submit(store, '2', ['b.example.com', 'www.example.com'])
+      checkEqual('the IDs of names that are registered again', await ids(), first)
+    },
+  },
+  {
+    id: 'duplicates-share-one-registration',
+    name: 'MUST register a name once that a caller submits several times in one call',
+    async test({ open }) {
+      const store = await open()
+      const results = await submit(store, '1', [
+        'www.example.com',
+        'WWW.Example.COM.',
+        'example.com',
+        'www.example.com',
+      ])
+      checkEqual(
+        'what became of them',
+        results.map(({ status }) => status),
+        ['created', 'existing', 'created', 'existing'],
+      )
+      checkEqual('their IDs, without repetition', new Set(results.map(idOf)).size, 2)
+    },
+  },
+  {
+    id: 'request-is-left-alone',
+    name: 'MUST NOT change the request',
+    async test({ open }) {
+      const store = await open()
+      const names = Object.freeze(['c.com', '*.a.com', 'b.com'].map(name => Object.freeze(toName(name))))
+      const bases = Object.freeze([Object.freeze(toName('a.com'))])
+      const request = createRequest('1', names, bases, () => names)
+      Object.freeze(request.registrableDomains)
+      checkEqual('what was saved', toDomains(await store.register(Object.freeze(request))), toDomains(names))
+    },
+  },
+]
+
+const idOf = (result: object) => ('domainId' in result ? result.domainId : undefined)

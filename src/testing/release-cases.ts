@@ -1,0 +1,116 @@
+import type { Registration } from '../registry/store.ts'
+import { lookUp, save, submitForFates, toDomains } from './calls.ts'
+import { checkEqual, checkThat, UnmetExpectation } from './check.ts'
+import type { SuiteStore } from './domain-store-suite.ts'
+import type { CaseDefinition } from './store-case.ts'
+
+const release = async (store: SuiteStore, teamId: string, domains: readonly string[]) => {
+  if (!store.release) throw new UnmetExpectation('expected a method release, got none')
+  return store.release(teamId, domains)
+}
+
+export const releaseCases: readonly CaseDefinition[] = [
+  {
+    id: 'release-frees-names',
+    name: 'MUST free what a team releases, names and wildcards, for other teams',
+    needs: ['release'],
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['a.example.com', 'b.example.com', '*.example.org'])
+      await release(store, '1', ['a.example.com', '*.example.org'])
+      checkEqual(
+        'what becomes of them for another team',
+        await submitForFates(store, '2', ['a.example.com', 'www.example.org', '*.example.com', 'b.example.com']),
+        ['created', 'created', 'subdomain_conflict', 'domain_already_licensed'],
+      )
+    },
+  },
+  {
+    id: 'release-returns-what-it-freed',
+    name: 'MUST return the registrations that were given up',
+    needs: ['release'],
+    async test({ open }) {
+      const store = await open()
+      const saved = await save(store, '1', ['a.example.com', '*.example.org', 'b.com'])
+      const released = await release(store, '1', ['a.example.com', '*.example.org'])
+      const sort = (registrations: readonly Registration[]) =>
+        registrations.toSorted((one, other) => (one.domain < other.domain ? -1 : 1))
+      checkEqual('what was returned', sort(released), sort(saved.slice(0, 2)))
+    },
+  },
+  {
+    id: 'release-passes-over-other-teams',
+    name: 'MUST NOT release what another team holds',
+    needs: ['release'],
+    async test({ open }) {
+      const store = await open()
+      const saved = await save(store, '2', ['example.com', '*.example.org'])
+      checkEqual('what was returned', await release(store, '1', ['example.com', '*.example.org']), [])
+      const { registrations } = await lookUp(store, '2', ['example.com', '*.example.org'])
+      checkEqual('what is still there', registrations, saved)
+    },
+  },
+  {
+    id: 'release-passes-over-what-is-not-there',
+    name: 'MUST pass over names that nobody holds, and what is no hostname',
+    needs: ['release'],
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['example.com', 'www.example.org'])
+      const released = await release(store, '1', ['www.example.com', 'localhost', '', '*.example.org', 'example.com'])
+      checkEqual('what was returned', toDomains(released), ['example.com'])
+      checkEqual('what is still there', toDomains((await lookUp(store, '1', ['www.example.org'])).registrations), [
+        'www.example.org',
+      ])
+    },
+  },
+  {
+    id: 'release-in-any-spelling',
+    name: 'MUST release a name in any spelling that registers it',
+    needs: ['release'],
+    async test({ open }) {
+      const store = await open()
+      await submitForFates(store, '1', ['www.example.com', 'bücher.example.org'])
+      const released = await release(store, '1', [' WWW.Example.com.', 'Bücher.example.org'])
+      checkEqual('what was returned', toDomains(released).toSorted(), ['www.example.com', 'xn--bcher-kva.example.org'])
+    },
+  },
+  {
+    id: 'release-ends-an-id',
+    name: 'MUST give a name a new ID when it is registered again after a release',
+    needs: ['release'],
+    async test({ open }) {
+      const store = await open()
+      const [before] = await save(store, '1', ['example.com'])
+      await release(store, '1', ['example.com'])
+      const [after] = await save(store, '1', ['example.com'])
+      checkThat('the ID is another one', before?.domainId !== after?.domainId, [before, after])
+    },
+  },
+  {
+    id: 'release-during-a-push',
+    name: 'MUST NOT bring back what was released while it was pushed',
+    needs: ['release', 'synchronize'],
+    async test({ open }) {
+      const store = await open(async () => {
+        await release(store, '1', ['example.com'])
+      })
+      const saved = await save(store, '1', ['example.com'])
+      await store.synchronize?.(saved)
+      checkEqual('what is there', toDomains((await lookUp(store, '1', ['example.com'])).registrations), [])
+    },
+  },
+  {
+    id: 'release-ends-what-is-pending',
+    name: 'MUST NOT push what was released before',
+    needs: ['release', 'synchronize', 'synchronizePending'],
+    async test({ open }) {
+      const pushed: string[] = []
+      const store = await open(registrations => void pushed.push(...toDomains(registrations)))
+      await save(store, '1', ['a.com', 'b.com'])
+      await release(store, '1', ['a.com'])
+      await store.synchronizePending?.()
+      checkEqual('what was pushed', pushed, ['b.com'])
+    },
+  },
+]

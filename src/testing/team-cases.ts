@@ -1,0 +1,70 @@
+import type { Team } from '../registry/store.ts'
+import { attempt, lookUp } from './calls.ts'
+import { checkEqual } from './check.ts'
+import type { CaseDefinition } from './store-case.ts'
+
+/** More digits than any type of number holds. */
+const VAST_ID = '9'.repeat(40)
+/** 2 to the power of 53: a double cannot tell it from the next number. */
+const LARGE_ID = '9007199254740992'
+
+/** Organization 10 has the teams 1 and 2, and 9, which is suspended; organization 20 has the rest. */
+export const teams: readonly Team[] = [
+  { id: '1', organizationId: '10', state: 'active' },
+  { id: '2', organizationId: '10', state: 'active' },
+  { id: '9', organizationId: '10', state: 'suspended' },
+  { id: '3', organizationId: '20', state: 'active' },
+  { id: LARGE_ID, organizationId: '20', state: 'active' },
+  { id: VAST_ID, organizationId: '20', state: 'active' },
+]
+
+/** IDs that a store takes for `1` or for {@link LARGE_ID} if it counts with them. */
+const mistakableIds = ['01', '4294967297', '18446744073709551617', '9007199254740993']
+
+export const teamCases: readonly CaseDefinition[] = [
+  {
+    id: 'finds-a-team',
+    name: 'MUST find a team, with its organization and its state',
+    async test({ open }) {
+      const store = await open()
+      for (const team of teams.slice(0, 4)) checkEqual(`findTeam('${team.id}')`, await store.findTeam(team.id), team)
+    },
+  },
+  {
+    id: 'unknown-team-is-null',
+    name: 'MUST resolve to null for a team that does not exist',
+    async test({ open }) {
+      const store = await open()
+      for (const id of ['77', '10', '20']) checkEqual(`findTeam('${id}')`, await store.findTeam(id), null)
+    },
+  },
+  {
+    id: 'team-id-of-any-length',
+    name: 'MUST resolve to null for a team that does not exist, however long its ID or like another one',
+    async test({ open }) {
+      const store = await open()
+      for (const id of [...mistakableIds, '0', '8'.repeat(40), '1'.repeat(1000)]) {
+        checkEqual(`findTeam('${id.slice(0, 60)}')`, await store.findTeam(id), null)
+      }
+    },
+  },
+  {
+    id: 'teams-with-long-ids-are-told-apart',
+    name: 'MUST keep the registrations of teams apart whose IDs no number can hold',
+    async test({ open }) {
+      const store = await open()
+      for (const id of [LARGE_ID, VAST_ID]) checkEqual(`findTeam('${id}')`, (await store.findTeam(id))?.id, id)
+      const { saved } = await attempt(store, LARGE_ID, ['example.com'])
+      checkEqual('the team of the registration', saved[0]?.teamId, LARGE_ID)
+      await attempt(store, VAST_ID, ['example.org'])
+      const { registrations } = await lookUp(store, VAST_ID, ['example.com', 'example.org'])
+      checkEqual(
+        'the teams of what was found',
+        registrations.map(({ teamId }) => teamId),
+        [LARGE_ID, VAST_ID],
+      )
+      const { fates } = await attempt(store, LARGE_ID, ['example.com', 'example.org'])
+      checkEqual('what becomes of names, one held by each', fates, ['existing', 'domain_already_licensed'])
+    },
+  },
+]

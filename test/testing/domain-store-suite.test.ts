@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import {
+  domainStoreSuite,
+  type StoreCase,
+  type StoreFeature,
+  type StoreSuiteOptions,
+} from '../../src/testing/domain-store-suite.ts'
+import { brokenStores } from './broken-stores.ts'
+import { createNaiveStore } from './naive-store.ts'
+
+const features: readonly StoreFeature[] = ['synchronize', 'synchronizePending', 'release']
+const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features })
+
+/** Runs cases at once, and tells which failed, and why. */
+async function findFailures(options: StoreSuiteOptions): Promise<Map<string, Error>> {
+  const cases = domainStoreSuite(options)
+  const outcomes = await Promise.allSettled(cases.map(({ run }) => run()))
+  return new Map(
+    outcomes.flatMap((outcome, index) =>
+      outcome.status === 'rejected' ? [[(cases[index] as StoreCase).id, outcome.reason as Error]] : [],
+    ),
+  )
+}
+
+describe('the cases', () => {
+  test('have IDs in kebab-case, each its own, and names that begin with their level', () => {
+    expect(new Set(allCases.map(({ id }) => id)).size).toBe(allCases.length)
+    expect(new Set(allCases.map(({ name }) => name)).size).toBe(allCases.length)
+    for (const { id, level, name } of allCases) {
+      expect(id).toMatch(/^[a-z]+(?:-[a-z]+)*$/)
+      expect(name.split(' ')[0], name).toBe(level)
+    }
+  })
+
+  test('all pass on a store that is slow and sound', async () => {
+    expect([...(await findFailures({ createStore: setup => createNaiveStore(setup), features }))]).toEqual([])
+  })
+
+  test('for parts that a store is without are not in the list', () => {
+    const listed = (...some: StoreFeature[]) =>
+      domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: some }).map(({ id }) => id)
+    expect(listed('release')).toContain('release-frees-names')
+    expect(listed('release')).not.toContain('release-during-a-push')
+    expect(listed('synchronize').filter(id => /release|^pending/.test(id))).toEqual([])
+    expect(listed().length).toBeLessThan(listed('synchronize').length)
+  })
+})
+
+describe('each case', () => {
+  test('has a store that is broken for it', () => {
+    expect(brokenStores.map(({ id }) => id)).toEqual(allCases.map(({ id }) => id))
+  })
+
+  test.each(brokenStores)('$id finds a store that $breaks', async ({ id, createStore, alsoFails, ...broken }) => {
+    const failures = await findFailures({ createStore, features: broken.features ?? features, timeLimit: 2000 })
+    const listing = [...failures].map(([failed, { message }]) => [failed, message])
+    expect([...failures.keys()].toSorted(), JSON.stringify(listing, null, 2)).toEqual(
+      [id, ...(alsoFails?.ids ?? [])].toSorted(),
+    )
+    expect(failures.get(id)?.message, 'it says what was expected').toMatch(/expected .+, got /s)
+  })
+})
+
+describe('a run', () => {
+  const [first] = allCases
+  const createStore = (setup: Parameters<typeof createNaiveStore>[0]) => createNaiveStore(setup)
+  const listed = (options: Partial<StoreSuiteOptions>) => domainStoreSuite({ createStore, features, ...options })
+  const find = (cases: readonly StoreCase[], id: string) => cases.find(each => each.id === id) as StoreCase
+
+  test('closes every store that it made, also when the case fails', async () => {
+    for (const changes of [{}, { findTeam: () => ({ id: '1', organizationId: '1', state: 'active' as const }) }]) {
+      const opened = new Set<object>()
+      const closed = new Set<object>()
+      const cases = listed({
+        createStore(setup) {
+          const store = { ...createNaiveStore(setup), ...changes }
+          opened.add(store)
+          return store
+        },
+        closeStore: store => void closed.add(store),
+      })
+      await Promise.allSettled([find(cases, 'unknown-team-is-null').run(), find(cases, 'begins-empty').run()])
+      expect(opened.size).toBe(3)
+      expect(closed).toEqual(opened)
+    }
+  })
+
+  test('rejects when a store cannot be made, and when it cannot be closed', async () => {
+    const down = () => Promise.reject(new Error('no database'))
+    await expect(listed({ createStore: down })[0]?.run()).rejects.toThrow(
+      `${first?.id}: expected no failure, got Error: no database`,
+    )
+    await expect(listed({ closeStore: down })[0]?.run()).rejects.toThrow('no database')
+  })
+
+  test('rejects when a store does not answer in time', async () => {
+    const hang = () => new Promise<never>(() => {})
+    const cases = listed({ createStore: setup => ({ ...createNaiveStore(setup), findTeam: hang }), timeLimit: 20 })
+    await expect(find(cases, 'finds-a-team').run()).rejects.toThrow(
+      'finds-a-team: expected an answer, got none: No answer within 20 ms',
+    )
+  })
+
+  test('says what was expected and what came', async () => {
+    const cases = listed({ createStore: setup => ({ ...createNaiveStore(setup), findTeam: () => undefined as never }) })
+    await expect(find(cases, 'unknown-team-is-null').run()).rejects.toThrow(
+      "unknown-team-is-null: findTeam('77'): expected null, got undefined",
+    )
+  })
+})

@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
+import { createNaiveStore } from './naive-store.ts'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+test('the suite runs under node:test, every case of it', async () => {
+  const { length } = domainStoreSuite({
+    createStore: setup => createNaiveStore(setup),
+    features: ['synchronize', 'synchronizePending', 'release'],
+  })
+  // Node tells its tests by this variable that they are run by another one, and they then report in another way.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const { stdout } = await run(
+    process.execPath,
+    ['--import', 'tsx', '--test', '--test-reporter', 'tap', 'test/testing/node-test.ts'],
+    { cwd: root, env },
+  )
+  expect(length).toBeGreaterThan(70)
+  expect(stdout).toContain(`\n# pass ${length}\n# fail 0\n`)
+  expect(stdout).toContain('\n# skipped 0\n# todo 0\n')
+})

@@ -2,6 +2,7 @@ const assert = require('node:assert/strict')
 const { ApiError, createMemoryKeyStore, createMemoryStore, registerDomains } = require('domain-registration')
 const { domainsRouter } = require('domain-registration/express')
 const { createHandler } = require('domain-registration/http')
+const { domainStoreSuite } = require('domain-registration/testing')
 const express = require('express')
 
 async function main() {
@@ -21,6 +22,11 @@ async function main() {
     readBody: () => ({ json: {} }),
   })
   assert.equal(status, 401)
+  for (const { run } of domainStoreSuite({
+    createStore: createMemoryStore,
+    features: ['release', 'synchronizePending'],
+  }))
+    await run()
   console.log('require works')
 }
 

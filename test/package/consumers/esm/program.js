@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { ApiError, createMemoryKeyStore, createMemoryStore, isApiError, registerDomains } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
 import { createHandler } from 'domain-registration/http'
+import { domainStoreSuite } from 'domain-registration/testing'
 import express from 'express'
 
 const store = createMemoryStore({ teams: [{ id: '1', organizationId: '1', state: 'active' }] })
@@ -16,4 +17,6 @@ const { status } = await createHandler({ store, keys: createMemoryKeyStore() })(
   readBody: () => ({ json: {} }),
 })
 assert.equal(status, 401)
+for (const { run } of domainStoreSuite({ createStore: createMemoryStore, features: ['release', 'synchronizePending'] }))
+  await run()
 console.log('import works')

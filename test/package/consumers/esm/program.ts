@@ -9,6 +9,7 @@ import {
 } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
 import { createHandler, type HandlerResponse } from 'domain-registration/http'
+import { domainStoreSuite, type StoreCase } from 'domain-registration/testing'
 import express from 'express'
 
 const store: DomainStore = createMemoryStore()
@@ -27,5 +28,6 @@ export const answer: Promise<HandlerResponse> = createHandler({ store, authentic
   header: () => undefined,
   readBody: () => ({ text: '' }),
 })
+export const cases: readonly StoreCase[] = domainStoreSuite({ createStore: createMemoryStore, features: ['release'] })
 // @ts-expect-error: somebody must say who is calling
 createHandler({ store })

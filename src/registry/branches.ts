@@ -1,10 +1,11 @@
 import type { Holding } from './holding.ts'
-import { createLargeMap } from './large-map.ts'
+import { createKeyedSet } from './keyed-set.ts'
 import { ancestorsOf } from './name.ts'
 
 /** What one team holds below a base; never nothing. The branches of a team form a tree, whose leaves are its holdings. */
 export interface Branch {
-  readonly base: string
+  /** Made of the base and the team. */
+  readonly key: string
   /** How many holdings, at any depth. */
   count: number
   /** The holdings one label below the base and the branches there, in any order. */
@@ -23,7 +24,7 @@ export interface Branches {
 }
 
 export function createBranches(): Branches {
-  const branches = createLargeMap<Branch>()
+  const branches = createKeyedSet<Branch>(branch => branch.key)
 
   return {
     add(holding) {
@@ -36,9 +37,9 @@ export function createBranches(): Branches {
           branch.count += 1
           loose = null
         } else if (loose) {
-          const grown: Branch = { base, count: 1, members: [loose], position: 0 }
+          const grown: Branch = { key, count: 1, members: [loose], position: 0 }
           loose.position = 0
-          branches.set(key, grown)
+          branches.put(grown)
           loose = grown
         }
       }

@@ -1,6 +1,6 @@
 import { createBranches, sample } from './branches.ts'
 import type { Holding } from './holding.ts'
-import { createLargeMap } from './large-map.ts'
+import { createKeyedSet } from './keyed-set.ts'
 import { ancestorsOf } from './name.ts'
 import type { Below } from './store.ts'
 
@@ -14,14 +14,19 @@ export interface LargeZone {
   isEmpty(): boolean
 }
 
+/** How many names all teams together hold below a base: never 0. */
+interface Tally {
+  readonly base: string
+  count: number
+}
+
 /** How many names {@link Below} has room for. */
 const SAMPLE_SIZE = 3
 
 export function createLargeZone(registrableDomain: string, initial: readonly Holding[]): LargeZone {
-  const holdings = createLargeMap<Holding>()
+  const holdings = createKeyedSet<Holding>(holding => holding.domain)
   const branches = createBranches()
-  /** How many names all teams together hold below a base. */
-  const counts = createLargeMap<number>()
+  const tallies = createKeyedSet<Tally>(tally => tally.base)
   let size = 0
 
   const zone: LargeZone = {
@@ -29,9 +34,13 @@ export function createLargeZone(registrableDomain: string, initial: readonly Hol
 
     add(holding) {
       size += 1
-      holdings.set(holding.domain, holding)
+      holdings.put(holding)
       branches.add(holding)
-      for (const base of ancestorsOf(holding)) counts.set(base, (counts.get(base) ?? 0) + 1)
+      for (const base of ancestorsOf(holding)) {
+        const tally = tallies.get(base)
+        if (tally) tally.count += 1
+        else tallies.put({ base, count: 1 })
+      }
     },
 
     remove(holding) {
@@ -39,9 +48,10 @@ export function createLargeZone(registrableDomain: string, initial: readonly Hol
       holdings.delete(holding.domain)
       branches.remove(holding)
       for (const base of ancestorsOf(holding)) {
-        const rest = (counts.get(base) ?? 0) - 1
-        if (rest > 0) counts.set(base, rest)
-        else counts.delete(base)
+        const tally = tallies.get(base)
+        if (!tally) continue
+        tally.count -= 1
+        if (tally.count === 0) tallies.delete(base)
       }
     },
 
@@ -53,7 +63,7 @@ export function createLargeZone(registrableDomain: string, initial: readonly Hol
       return {
         ownDomains: own ? sample(own, SAMPLE_SIZE) : [],
         ownCount,
-        heldByOthers: (counts.get(base) ?? 0) > ownCount,
+        heldByOthers: (tallies.get(base)?.count ?? 0) > ownCount,
       }
     },
 

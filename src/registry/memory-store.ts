@@ -1,7 +1,7 @@
 import type { Awaitable } from '../awaitable.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import { type Holding, toRegistration } from './holding.ts'
-import { createLargeMap } from './large-map.ts'
+import { createKeyedSet } from './keyed-set.ts'
 import type { Name } from './name.ts'
 import { createPendingQueue } from './pending-queue.ts'
 import type { Below, DomainStore, Registration, Team } from './store.ts'
@@ -46,13 +46,13 @@ export interface MemoryStore extends DomainStore {
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { synchronize: push } = options
-  const teams = createLargeMap<Team>()
-  const zones = createLargeMap<Zone>()
+  const teams = createKeyedSet<Team>(team => team.id)
+  const zones = createKeyedSet<Zone>(registrableDomainOf)
   const pending = createPendingQueue()
   const createId = createUuidGenerator()
 
   /** Copied, so that what the host does with its object later changes nothing here. */
-  const addTeam = (team: Team) => teams.set(team.id, Object.freeze({ ...team }))
+  const addTeam = (team: Team) => teams.put(Object.freeze({ ...team }))
   options.teams?.forEach(addTeam)
 
   function find({ domain, registrableDomain }: Name): Holding | undefined {
@@ -91,7 +91,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
       pending: null,
       position: 0,
     }
-    zones.set(holding.registrableDomain, addTo(zone, holding))
+    zones.put(addTo(zone, holding))
     if (push) pending.add(holding)
     return holding
   }
@@ -100,7 +100,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     const { registrableDomain } = holding
     const zone = zones.get(registrableDomain)
     const rest = zone && removeFrom(zone, holding)
-    if (rest) zones.set(registrableDomain, rest)
+    if (rest) zones.put(rest)
     else zones.delete(registrableDomain)
     pending.remove(holding)
   }

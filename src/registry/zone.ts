@@ -19,7 +19,8 @@ export function addTo(zone: Zone | undefined, holding: Holding): Zone {
     zone.add(holding)
     return zone
   }
-  const holdings = [...toSmallZone(zone), holding]
+  // Not spread: that would leave room for sixteen more.
+  const holdings = toSmallZone(zone).concat(holding)
   return holdings.length > MAX_SMALL_ZONE ? createLargeZone(holding.registrableDomain, holdings) : holdings
 }
 

@@ -36,7 +36,7 @@ export async function measureRegistering(): Promise<Row[]> {
         for (const domain of domains) parse(domain)
       }),
   )
-  return [{ work: 'registerDomains, 100 new names', yardstick: 'tldts.parse of the same names', ratio, goal: '<= 3' }]
+  return [{ work: 'registerDomains, 100 new names', yardstick: 'tldts.parse of the same names', ratio, goal: '≤ 3' }]
 }
 
 /** 100 new names with millions held, against 1,000 held; and the bytes that one of the millions takes. */
@@ -54,7 +54,7 @@ export async function measureHolding(): Promise<Row[]> {
       work: `memory store, bytes for each of ${count.toLocaleString('en')} registrations`,
       yardstick: 'heap used after garbage collection',
       value: ((heapUsed() - before) / held).toFixed(0),
-      goal: '<= 250',
+      goal: '≤ 250',
     })
     rows.push({
       work: `registerDomains, 100 new names, ${count.toLocaleString('en')} held`,
@@ -64,7 +64,7 @@ export async function measureHolding(): Promise<Row[]> {
         domains => registerAndRelease(many, domains),
         domains => registerAndRelease(few, domains),
       ),
-      goal: '<= 1.5',
+      goal: '≤ 1.5',
     })
   }
   return rows
@@ -96,7 +96,7 @@ export async function measureWildcards(): Promise<Row[]> {
       work: `a wildcard over a base with a million ${whose} names below it`,
       yardstick: 'a wildcard over an empty base',
       ratio,
-      goal: '<= 2',
+      goal: '≤ 2',
     })
   }
   return rows
@@ -180,7 +180,9 @@ function heapUsed(): number {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   for (const measure of [measureRegistering, measureWildcards, measureHolding]) {
     for (const { work, yardstick, ratio, value, goal } of await measure()) {
-      console.log(`${work} / ${yardstick}: ${ratio?.toFixed(2) ?? value} (goal ${goal})`)
+      console.log(
+        `${`${work}, against ${yardstick}`.padEnd(112)} ${(ratio?.toFixed(2) ?? value ?? '').padStart(6)}  ${goal}`,
+      )
     }
   }
 }

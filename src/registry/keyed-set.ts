@@ -69,11 +69,16 @@ function splitTable<Value>(node: Node<Value>, hash: number, depth: number): Node
 
 const indexAt = (hash: number, depth: number) => (hash >>> (depth * BITS)) & (2 ** BITS - 1)
 
-/** Another one in every process, so that nobody can send names that all have the same hash. */
-const [seed = 0] = crypto.getRandomValues(new Uint32Array(1))
+/**
+ * Another one in every process, so that nobody can send names that all have the same hash. Drawn when it is first needed:
+ * Workers give no random numbers to a module that is being loaded.
+ */
+let seed: number | undefined
+const drawSeed = () => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
 
 /** FNV-1a over code units, with its upper half folded into the lower; never 0. */
 function hashOf(key: string): number {
+  seed ??= drawSeed()
   let hash = seed
   for (let index = 0; index < key.length; index += 1) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
   return (hash ^ (hash >>> 16)) >>> 0 || 1

@@ -1,4 +1,5 @@
 import type { Awaitable } from '../awaitable.ts'
+import { createDeadline } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import { type Holding, toRegistration } from './holding.ts'
 import { createKeyedSet } from './keyed-set.ts'
@@ -15,7 +16,11 @@ export interface MemoryStoreOptions {
    * `domainId`. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
    */
   synchronize?: (registrations: readonly Registration[]) => Awaitable<void>
+  /** Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default 30,000. */
+  synchronizeTimeLimit?: number
 }
+
+const DEFAULT_SYNCHRONIZE_TIME_LIMIT = 30_000
 
 /** A store in memory, with what a host needs beside it. */
 export interface MemoryStore extends DomainStore {
@@ -45,14 +50,17 @@ export interface MemoryStore extends DomainStore {
  * const store = createMemoryStore({ teams: [{ id: '1', organizationId: '7', state: 'active' }] })
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const { synchronize: push } = options
-  const teams = createKeyedSet<Team>(team => team.id)
+  const { synchronize: send, synchronizeTimeLimit = DEFAULT_SYNCHRONIZE_TIME_LIMIT } = options
+  const push =
+    send &&
+    (async (registrations: readonly Registration[]) => createDeadline(synchronizeTimeLimit).wait(send(registrations)))
+  const teams = new Map<string, Team>()
   const zones = createKeyedSet<Zone>(registrableDomainOf)
   const pending = createPendingQueue()
   const createId = createUuidGenerator()
 
   /** Copied, so that what the host does with its object later changes nothing here. */
-  const addTeam = (team: Team) => teams.put(Object.freeze({ ...team }))
+  const addTeam = (team: Team) => void teams.set(team.id, Object.freeze({ ...team }))
   options.teams?.forEach(addTeam)
 
   function find({ domain, registrableDomain }: Name): Holding | undefined {

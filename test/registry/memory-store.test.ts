@@ -131,6 +131,26 @@ describe('a registrable domain with many names', () => {
   })
 })
 
+test('a push that hangs counts as failed after its time limit, and what it held is pushed again', async () => {
+  let isHanging = true
+  const pushed: string[] = []
+  const store = createStore({
+    synchronizeTimeLimit: 20,
+    synchronize(registrations) {
+      if (isHanging) return new Promise(() => {})
+      pushed.push(...registrations.map(({ domain }) => domain))
+    },
+  })
+  expect(await rejection(register(store, team1, 'a.com'))).toMatchObject({
+    status: 503,
+    cause: { name: 'TimeLimitError' },
+  })
+  await expect(store.synchronizePending()).rejects.toThrow('No answer within 20 ms')
+  isHanging = false
+  expect(await store.synchronizePending()).toBe(1)
+  expect(pushed).toEqual(['a.com'])
+})
+
 describe('release', () => {
   test('gives up a name once, however often it is named', async () => {
     const store = createStore()

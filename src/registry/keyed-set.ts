@@ -5,6 +5,8 @@ export interface KeyedSet<Value> {
   get(key: string): Value | undefined
   /** Adds a value, in place of the one with the same key. */
   put(value: Value): void
+  /** Puts what `change` makes of the value with this key; the new one has the same. */
+  update(key: string, change: (value: Value | undefined) => Value): void
   delete(key: string): void
 }
 
@@ -15,6 +17,14 @@ export interface KeyedSet<Value> {
 export function createKeyedSet<Value>(keyOf: (value: Value) => string): KeyedSet<Value> {
   let root: Node<Value> = createHashTable()
 
+  function update(key: string, change: (value: Value | undefined) => Value): void {
+    const hash = hashOf(key)
+    const table = findTable(root, hash)
+    const slot = findSlot(table, hash, key, keyOf)
+    fillSlot(table, slot, hash, change(table.values[slot]))
+    if (table.size > MAX_SIZE) root = splitTable(root, hash, 0)
+  }
+
   return {
     get(key) {
       const hash = hashOf(key)
@@ -22,13 +32,8 @@ export function createKeyedSet<Value>(keyOf: (value: Value) => string): KeyedSet
       return table.values[findSlot(table, hash, key, keyOf)]
     },
 
-    put(value) {
-      const key = keyOf(value)
-      const hash = hashOf(key)
-      const table = findTable(root, hash)
-      fillSlot(table, findSlot(table, hash, key, keyOf), hash, value)
-      if (table.size > MAX_SIZE) root = splitTable(root, hash, 0)
-    },
+    put: value => update(keyOf(value), () => value),
+    update,
 
     delete(key) {
       const hash = hashOf(key)

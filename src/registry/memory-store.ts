@@ -89,19 +89,18 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     return zone ? findBelow(zone, base, teamId) : NOTHING
   }
 
-  function save({ registrableDomain }: Name, domain: string, teamId: string, now: number): Holding {
-    const zone = zones.get(registrableDomain)
+  function save({ registrableDomain }: Name, domain: string, teamId: string, now: number): Registration {
     const holding: Holding = {
       domainId: createId(now),
       domain,
-      registrableDomain: zone ? registrableDomainOf(zone) : domain.slice(-registrableDomain.length),
+      registrableDomain: domain.slice(-registrableDomain.length),
       teamId,
       pending: null,
       position: 0,
     }
-    zones.put(addTo(zone, holding))
+    zones.update(registrableDomain, zone => addTo(zone, holding))
     if (push) pending.add(holding)
-    return holding
+    return toRegistration(holding)
   }
 
   function remove(holding: Holding): void {
@@ -122,7 +121,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
       const owner = teams.get(teamId)?.id ?? teamId
       const domains = copyStrings(created.map(name => name.domain))
       const now = Date.now()
-      return created.map((name, index) => toRegistration(save(name, domains[index] as string, owner, now)))
+      return created.map((name, index) => save(name, domains[index] as string, owner, now))
     },
 
     ...(push && {

@@ -19,50 +19,55 @@ export function createRegistrationRequest(
   submitted: readonly Name[],
   onDecision: (decision: Decision) => void,
 ): RegistrationRequest {
-  const zones = groupByRegistrableDomain(submitted)
+  const zoneSizes = countByRegistrableDomain(submitted)
+  // Only names of one registrable domain can be equal, have a wildcard in common, or overlap.
+  const isAlone = (name: Name) => zoneSizes.get(name.registrableDomain) === 1
   const wildcardBases = findWildcardBases(submitted)
   return {
     teamId,
     // For stores that lock; the others need not wait for the sorting.
     get registrableDomains() {
-      return [...zones.keys()].sort()
+      return [...zoneSizes.keys()].sort()
     },
-    names: toLookUps(zones.values()),
+    names: toLookUps(submitted, isAlone),
     wildcardBases,
     decide(found) {
-      const decision = decide({ teamId, submitted, zones, wildcardBases }, found)
+      const decision = decide({ teamId, submitted, isAlone, wildcardBases }, found)
       onDecision(decision)
       return decision.created
     },
   }
 }
 
-function groupByRegistrableDomain(names: readonly Name[]): Map<string, Name[]> {
-  const groups = new Map<string, Name[]>()
-  for (const name of names) {
-    const group = groups.get(name.registrableDomain)
-    if (group) group.push(name)
-    else groups.set(name.registrableDomain, [name])
-  }
-  return groups
+function countByRegistrableDomain(names: readonly Name[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { registrableDomain } of names) counts.set(registrableDomain, (counts.get(registrableDomain) ?? 0) + 1)
+  return counts
 }
 
-/** The names and every wildcard that could cover one, distinct. Only names of one zone can have any in common. */
-function toLookUps(zones: Iterable<readonly Name[]>): Name[] {
+/** The names and every wildcard that could cover one, distinct. */
+function toLookUps(names: readonly Name[], isAlone: (name: Name) => boolean): Name[] {
   const lookUps: Name[] = []
-  for (const names of zones) {
-    const seen = names.length > 1 ? new Set<string>() : undefined
-    const add = (name: Name) => {
-      if (seen?.has(name.domain)) return
-      seen?.add(name.domain)
-      lookUps.push(name)
+  const seen = new Set<string>()
+  for (const name of names) {
+    const candidates = withCoveringWildcards(name)
+    if (isAlone(name)) {
+      lookUps.push(...candidates)
+      continue
     }
-    for (const name of names) {
-      add(name)
-      for (const domain of coveringWildcards(name)) add({ domain, registrableDomain: name.registrableDomain })
+    for (const candidate of candidates) {
+      if (seen.has(candidate.domain)) continue
+      seen.add(candidate.domain)
+      lookUps.push(candidate)
     }
   }
   return lookUps
+}
+
+function withCoveringWildcards(name: Name): Name[] {
+  const { registrableDomain } = name
+  const wildcards = coveringWildcards(name)
+  return wildcards.length === 0 ? [name] : [name, ...wildcards.map(domain => ({ domain, registrableDomain }))]
 }
 
 function findWildcardBases(names: readonly Name[]): Name[] {
@@ -76,14 +81,13 @@ function findWildcardBases(names: readonly Name[]): Name[] {
 interface Submission {
   readonly teamId: string
   readonly submitted: readonly Name[]
-  readonly zones: ReadonlyMap<string, readonly Name[]>
+  readonly isAlone: (name: Name) => boolean
   readonly wildcardBases: readonly Name[]
 }
 
 /** Judges the names as if they had been submitted one by one: each sees those before it. */
-function decide({ teamId, submitted, zones, wildcardBases }: Submission, found: Found): Decision {
+function decide({ teamId, submitted, isAlone, wildcardBases }: Submission, found: Found): Decision {
   const holdings = createHoldings(teamId, wildcardBases, found)
-  const isAlone = (name: Name) => zones.get(name.registrableDomain)?.length === 1
   const created: Name[] = []
   const verdicts = submitted.map(name => {
     const verdict = judge(name, teamId, holdings)

@@ -6,7 +6,7 @@
  * runs over, the time is run ahead by a millisecond, as that section allows. 62 bits are random in each.
  */
 export function createUuidGenerator(): (now?: number) => string {
-  const random = new Uint32Array(WORDS_PER_UUID * 256)
+  const random = new Uint32Array(WORDS_PER_UUID * 1024)
   let used = random.length
   let time = 0
   let counter = 0

@@ -182,9 +182,9 @@ describe('names of one call', () => {
       'b.a.y.com',
       '*.a.y.com',
       '*.y.com',
-      'a.y.com',
       '*.x.com',
       'x.com',
+      'a.y.com',
     ])
     expect(request.wildcardBases).toEqual([{ domain: 'x.com', registrableDomain: 'x.com' }])
   })

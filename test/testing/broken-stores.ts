@@ -142,20 +142,12 @@ export const brokenStores: readonly BrokenStore[] = [
       }
     },
   }),
-  broken(
-    'returns-in-the-order-decided',
-    'returns registrations in the order of the look-ups',
-    {
-      reportSaved(saved, { names }) {
-        const rank = ({ domain }: Name) => names.findIndex(name => name.domain === domain)
-        return saved.toSorted((one, other) => rank(one) - rank(other))
-      },
+  broken('returns-in-the-order-decided', 'returns registrations in the order of the look-ups', {
+    reportSaved(saved, { names }) {
+      const rank = ({ domain }: Name) => names.findIndex(name => name.domain === domain)
+      return saved.toSorted((one, other) => rank(one) - rank(other))
     },
-    {
-      ids: ['names-of-object-fields', 'overlap-within-one-call'],
-      because: 'there names of several registrable domains are submitted by turns, and looked up domain by domain',
-    },
-  ),
+  }),
   broken('returns-whole-registrations', 'takes the last two labels for the registrable domain', {
     reportSaved: saved => saved.map(row => ({ ...row, registrableDomain: row.domain.split('.').slice(-2).join('.') })),
   }),

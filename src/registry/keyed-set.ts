@@ -19,6 +19,13 @@ export function createKeyedSet<Value>(keyOf: (value: Value) => string): KeyedSet
   let directory = [createHashTable<Value>()]
   const tableOf = (hash: number) => directory[hash & (directory.length - 1)] as HashTable<Value>
 
+  /** So that nobody can send names that all have the same hash. Drawn late: Workers have no random numbers at start-up. */
+  let seed: number | undefined
+  function hashOf(key: string): number {
+    seed ??= randomSeed()
+    return hashFrom(seed, key)
+  }
+
   function update(key: string, change: (value: Value | undefined) => Value): void {
     const hash = hashOf(key)
     const table = tableOf(hash)
@@ -62,12 +69,11 @@ const MAX_TABLE_SIZE = 6144
 /** For 400 million values; beyond, the tables grow as they must. */
 const MAX_DIRECTORY_SIZE = 2 ** 16
 
-/** Another one in every process, so that nobody can send names that all have the same hash. */
-const [seed = 0] = crypto.getRandomValues(new Uint32Array(1))
-
 /** FNV-1a over code units, with its upper half folded into the lower: 1 to 2^31 - 1, which engines keep unboxed. */
-function hashOf(key: string): number {
+function hashFrom(seed: number, key: string): number {
   let hash = seed
   for (let index = 0; index < key.length; index += 1) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
   return (hash ^ (hash >>> 16)) & 0x7fffffff || 1
 }
+
+const randomSeed = () => crypto.getRandomValues(new Int32Array(1))[0] as number

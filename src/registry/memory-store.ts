@@ -46,13 +46,13 @@ export interface MemoryStore extends DomainStore {
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { synchronize: push } = options
-  const teams = createKeyedSet<Team>(team => team.id)
+  const teams = new Map<string, Team>()
   const zones = createKeyedSet<Zone>(registrableDomainOf)
   const pending = createPendingQueue()
   const createId = createUuidGenerator()
 
   /** Copied, so that what the host does with its object later changes nothing here. */
-  const addTeam = (team: Team) => teams.put(Object.freeze({ ...team }))
+  const addTeam = (team: Team) => void teams.set(team.id, Object.freeze({ ...team }))
   options.teams?.forEach(addTeam)
 
   function find({ domain, registrableDomain }: Name): Holding | undefined {

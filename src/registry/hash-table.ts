@@ -5,7 +5,7 @@
  */
 export interface HashTable<Value> {
   /** 0 where nothing is. The length is a power of two. */
-  hashes: Uint32Array
+  hashes: Int32Array
   values: (Value | undefined)[]
   size: number
 }
@@ -13,7 +13,7 @@ export interface HashTable<Value> {
 const MIN_CAPACITY = 8
 
 export function createHashTable<Value>(capacity = MIN_CAPACITY): HashTable<Value> {
-  return { hashes: new Uint32Array(capacity), values: new Array(capacity).fill(undefined), size: 0 }
+  return { hashes: new Int32Array(capacity), values: new Array(capacity).fill(undefined), size: 0 }
 }
 
 /** @returns The slot of the value with this key, or the empty one where it would be. */
@@ -72,7 +72,7 @@ function resize<Value>(table: HashTable<Value>, capacity: number): void {
   Object.assign(table, resized)
 }
 
-function findEmptySlot(hashes: Uint32Array, hash: number): number {
+function findEmptySlot(hashes: Int32Array, hash: number): number {
   let slot = homeOf(hash, hashes.length)
   while (hashes[slot] !== 0) slot = next(slot, hashes.length)
   return slot

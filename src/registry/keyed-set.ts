@@ -15,20 +15,40 @@ export interface KeyedSet<Value> {
  * whenever it grows. This is one hash table as long as it is small; a full one is split into many.
  */
 export function createKeyedSet<Value>(keyOf: (value: Value) => string): KeyedSet<Value> {
-  let root: Node<Value> = createHashTable()
+  /** By the last bits of the hash. A table that needs fewer of them to be told from the others stands here several times. */
+  let directory = [createHashTable<Value>()]
+  const tableOf = (hash: number) => directory[hash & (directory.length - 1)] as HashTable<Value>
+
+  /** So that nobody can send names that all have the same hash. Drawn late: Workers have no random numbers at start-up. */
+  let seed: number | undefined
+  function hashOf(key: string): number {
+    seed ??= randomSeed()
+    return hashFrom(seed, key)
+  }
 
   function update(key: string, change: (value: Value | undefined) => Value): void {
     const hash = hashOf(key)
-    const table = findTable(root, hash)
+    const table = tableOf(hash)
     const slot = findSlot(table, hash, key, keyOf)
     fillSlot(table, slot, hash, change(table.values[slot]))
-    if (table.size > MAX_SIZE) root = splitTable(root, hash, 0)
+    if (table.size > MAX_TABLE_SIZE && directory.length < MAX_DIRECTORY_SIZE) split(table)
+  }
+
+  function split(table: HashTable<Value>): void {
+    const standsOnce = directory.indexOf(table) === directory.lastIndexOf(table)
+    if (standsOnce) directory = [...directory, ...directory]
+
+    // Its places are the same distance apart; every other one goes to the one half.
+    const halves = [createHashTable<Value>(), createHashTable<Value>()] as const
+    let place = 0
+    directory = directory.map(other => (other === table ? halves[place++ % 2 === 0 ? 0 : 1] : other))
+    distribute(table, tableOf)
   }
 
   return {
     get(key) {
       const hash = hashOf(key)
-      const table = findTable(root, hash)
+      const table = tableOf(hash)
       return table.values[findSlot(table, hash, key, keyOf)]
     },
 
@@ -37,54 +57,23 @@ export function createKeyedSet<Value>(keyOf: (value: Value) => string): KeyedSet
 
     delete(key) {
       const hash = hashOf(key)
-      const table = findTable(root, hash)
+      const table = tableOf(hash)
       const slot = findSlot(table, hash, key, keyOf)
       if (table.hashes[slot] !== 0) emptySlot(table, slot)
     },
   }
 }
 
-/** A table, or a child for each value of the bits of the hash that tell the children apart. */
-type Node<Value> = HashTable<Value> | Node<Value>[]
-
 /** A table of this size is full to three quarters, and split within a millisecond. */
-const MAX_SIZE = 6144
-const BITS = 5
-/** Where few bits are left to tell hashes apart, a table grows as it must. */
-const MAX_DEPTH = 5
+const MAX_TABLE_SIZE = 6144
+/** For 400 million values; beyond, the tables grow as they must. */
+const MAX_DIRECTORY_SIZE = 2 ** 16
 
-function findTable<Value>(root: Node<Value>, hash: number): HashTable<Value> {
-  let node = root
-  for (let depth = 0; Array.isArray(node); depth += 1) node = node[indexAt(hash, depth)] as Node<Value>
-  return node
-}
-
-/** @returns The node with the table of this hash split. */
-function splitTable<Value>(node: Node<Value>, hash: number, depth: number): Node<Value> {
-  if (Array.isArray(node)) {
-    const index = indexAt(hash, depth)
-    node[index] = splitTable(node[index] as Node<Value>, hash, depth + 1)
-    return node
-  }
-  if (depth === MAX_DEPTH) return node
-  const tables = Array.from({ length: 2 ** BITS }, () => createHashTable<Value>())
-  distribute(node, each => tables[indexAt(each, depth)] as HashTable<Value>)
-  return tables
-}
-
-const indexAt = (hash: number, depth: number) => (hash >>> (depth * BITS)) & (2 ** BITS - 1)
-
-/**
- * Another one in every process, so that nobody can send names that all have the same hash. Drawn when it is first needed:
- * Workers give no random numbers to a module that is being loaded.
- */
-let seed: number | undefined
-const drawSeed = () => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
-
-/** FNV-1a over code units, with its upper half folded into the lower; never 0. */
-function hashOf(key: string): number {
-  seed ??= drawSeed()
+/** FNV-1a over code units, with its upper half folded into the lower: 1 to 2^31 - 1, which engines keep unboxed. */
+function hashFrom(seed: number, key: string): number {
   let hash = seed
   for (let index = 0; index < key.length; index += 1) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
-  return (hash ^ (hash >>> 16)) >>> 0 || 1
+  return (hash ^ (hash >>> 16)) & 0x7fffffff || 1
 }
+
+const randomSeed = () => crypto.getRandomValues(new Int32Array(1))[0] as number

@@ -168,6 +168,22 @@ describe('teams', () => {
   })
 })
 
+test.each([
+  ['null', null],
+  ['an unknown type', { ...organization, type: 'partner' }],
+  ['an organization without an ID', { type: 'organization', scopes: ['domains:create'] }],
+  ['a team without an ID', { type: 'team', scopes: ['domains:create'] }],
+  ['scopes in a string', { ...team1, scopes: 'domains:create' }],
+])('a key context that is none (%s) is refused, and nothing is registered', async (_, keyContext) => {
+  const store = createStore()
+  store.addTeam({ id: '5', state: 'active' } as never)
+  const register = vi.spyOn(store, 'register')
+  for (const team_id of ['1', '5']) {
+    await expect(registerDomains(keyContext as never, { domains, team_id }, store)).rejects.toThrow(TypeError)
+  }
+  expect(register).not.toHaveBeenCalled()
+})
+
 describe('the order of checks', () => {
   const noScope = { scopes: ['domains:read', 'domains:create:all'] }
 

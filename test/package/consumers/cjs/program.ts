@@ -30,6 +30,9 @@ export const answer: Promise<HandlerResponse> = createHandler({ store, authentic
   readBody: () => ({ text: '' }),
 })
 export const cases: readonly StoreCase[] = domainStoreSuite({ createStore: createMemoryStore, features: ['release'] })
-export const document: OpenApiDocument = openapi({ info: { title: 'Monitoring' }, servers: [{ url: 'https://api.example.com' }] })
+export const document: OpenApiDocument = openapi({
+  info: { title: 'Monitoring' },
+  servers: [{ url: 'https://api.example.com' }],
+})
 // @ts-expect-error: somebody must say who is calling
 createHandler({ store })

@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
@@ -34,9 +34,18 @@ async function unpackFromNpm(directory) {
     )
   }
   // The package unpacks into the system's temporary folder, and the libraries that a bare system lacks (NSS) only where it
-  // takes itself to be in AWS Lambda; it then also points LD_LIBRARY_PATH and FONTCONFIG_PATH there.
+  // takes itself to be in AWS Lambda; it then also points LD_LIBRARY_PATH there.
   process.env.TMPDIR = directory
-  process.env.AWS_EXECUTION_ENV ??= 'AWS_Lambda_nodejs20.x'
+  process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs20.x'
   const { default: chromium } = await import('@sparticuz/chromium')
-  return chromium.executablePath()
+  const executable = await chromium.executablePath()
+
+  // Its own font settings name folders of AWS Lambda, and a page without any font crashes.
+  const fontSettings = join(directory, 'fonts.conf')
+  writeFileSync(
+    fontSettings,
+    `<fontconfig><dir>${join(directory, 'fonts')}</dir><cachedir>${join(directory, 'fonts-cache')}</cachedir></fontconfig>`,
+  )
+  process.env.FONTCONFIG_FILE = fontSettings
+  return executable
 }

@@ -22,7 +22,7 @@ export type {
 export interface OpenApiOptions {
   /** Title, version, licence, contact and so on of your API. Default: the title `Domain registration`, the version `1`. */
   info?: Partial<Info>
-  /** Where the API is served. Default: where the document is. */
+  /** Where the API is served. Default `/`: the host that serves the document. */
   servers?: Server[]
   /** The path of the operation below a server. Default `/v1/domains`. */
   path?: string

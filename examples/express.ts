@@ -26,7 +26,7 @@ export async function issueKey(type: 'organization' | 'team', id: string, scopes
 export const organizationKey = await issueKey('organization', '10') // for teams 1 and 2
 export const teamKey = await issueKey('team', '3') // for team 3
 
-const app = express()
+export const app = express()
 app.use(domainsRouter({ store, keys }))
 export const server = app.listen(process.env.PORT ?? 3000, error => {
   if (error) throw error

@@ -55,34 +55,37 @@ describe('examples/demo.ts', () => {
   })
 })
 
-describe('examples/express.ts', () => {
-  test('stays up, and the curl line that it prints works when pasted', async () => {
-    const server = spawn(process.execPath, ['--import', 'tsx', 'examples/express.ts'], {
-      cwd: root,
-      env: { ...process.env, PORT: '0' },
-    })
-    try {
-      let printed = ''
-      server.stdout.setEncoding('utf8')
-      while (!printed.includes('curl') || !printed.endsWith('\n')) printed += (await once(server.stdout, 'data'))[0]
-      const { stdout } = await run('bash', ['-c', `${printed.slice(printed.indexOf('curl'))}`])
-      expect(JSON.parse(stdout)).toMatchObject({
-        data: {
-          results: [
-            { status: 'created', domain: 'www.example.com' },
-            { status: 'created', domain: '*.example.org' },
-            { status: 'invalid', code: 'internal_domain' },
-          ],
-          totals: { created: 2, existing: 0, invalid: 1 },
-        },
+describe('a server among the examples:', () => {
+  test.each(['express.ts', 'documentation.ts'])(
+    '%s stays up, and the curl line that it prints works when pasted',
+    async example => {
+      const server = spawn(process.execPath, ['--import', 'tsx', `examples/${example}`], {
+        cwd: root,
+        env: { ...process.env, PORT: '0' },
       })
-      expect(server.exitCode).toBeNull()
-    } finally {
-      server.kill()
-    }
-  })
+      try {
+        let printed = ''
+        server.stdout.setEncoding('utf8')
+        while (!printed.includes('curl') || !printed.endsWith('\n')) printed += (await once(server.stdout, 'data'))[0]
+        const { stdout } = await run('bash', ['-c', `${printed.slice(printed.indexOf('curl'))}`])
+        expect(JSON.parse(stdout)).toMatchObject({
+          data: {
+            results: [
+              { status: 'created', domain: 'www.example.com' },
+              { status: 'created', domain: '*.example.org' },
+              { status: 'invalid', code: 'internal_domain' },
+            ],
+            totals: { created: 2, existing: 0, invalid: 1 },
+          },
+        })
+        expect(server.exitCode).toBeNull()
+      } finally {
+        server.kill()
+      }
+    },
+  )
 
-  test('is short enough to be copied', () => {
+  test('express.ts is short enough to be copied', () => {
     const source = readFileSync(new URL('examples/express.ts', root), 'utf8')
     expect(source.split('\n').length).toBeLessThan(40)
     expect(source).not.toMatch(/from '\.\.?\//)

@@ -20,6 +20,7 @@ const publicNames = {
   ],
   './http': ['createHandler'],
   './express': ['domainsRouter'],
+  './openapi': ['openapi'],
   './testing': ['domainStoreSuite'],
 }
 

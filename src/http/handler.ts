@@ -6,6 +6,7 @@ import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { registerDomains } from '../register-domains.ts'
 import type { DomainStore } from '../registry/store.ts'
+import { DEFAULT_BODY_LIMIT } from './body-limit.ts'
 import { consumeRateLimit, type RateLimiter } from './rate-limit.ts'
 import { type HandlerRequest, readJson } from './request.ts'
 
@@ -47,7 +48,6 @@ export interface HandlerResponse {
   body: string
 }
 
-const DEFAULT_BODY_LIMIT = 256 * 1024
 const DEFAULT_TIME_LIMIT = 30_000
 
 /**

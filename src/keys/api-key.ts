@@ -28,7 +28,8 @@ export interface GeneratedApiKey {
 /** Longer texts are no keys; nothing that a caller sends makes the server hash or search more than this. */
 const MAX_KEY_LENGTH = 512
 
-const DEFAULT_PREFIX = 'svc'
+/** The word that API keys begin with where the host sets none. */
+export const DEFAULT_PREFIX = 'svc'
 const SECRET_BYTES = 32
 
 const typeByWord = { org: 'organization', team: 'team' } as const

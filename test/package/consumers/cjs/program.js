@@ -2,6 +2,7 @@ const assert = require('node:assert/strict')
 const { ApiError, createMemoryKeyStore, createMemoryStore, registerDomains } = require('domain-registration')
 const { domainsRouter } = require('domain-registration/express')
 const { createHandler } = require('domain-registration/http')
+const { openapi } = require('domain-registration/openapi')
 const { domainStoreSuite } = require('domain-registration/testing')
 const express = require('express')
 
@@ -22,6 +23,7 @@ async function main() {
     readBody: () => ({ json: {} }),
   })
   assert.equal(status, 401)
+  assert.ok(openapi().paths['/v1/domains'])
   for (const { run } of domainStoreSuite({
     createStore: createMemoryStore,
     features: ['release', 'synchronizePending'],

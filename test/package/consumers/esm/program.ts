@@ -9,6 +9,7 @@ import {
 } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
 import { createHandler, type HandlerResponse } from 'domain-registration/http'
+import { type OpenApiDocument, openapi } from 'domain-registration/openapi'
 import { domainStoreSuite, type StoreCase } from 'domain-registration/testing'
 import express from 'express'
 
@@ -29,5 +30,9 @@ export const answer: Promise<HandlerResponse> = createHandler({ store, authentic
   readBody: () => ({ text: '' }),
 })
 export const cases: readonly StoreCase[] = domainStoreSuite({ createStore: createMemoryStore, features: ['release'] })
+export const document: OpenApiDocument = openapi({
+  info: { title: 'Monitoring' },
+  servers: [{ url: 'https://api.example.com' }],
+})
 // @ts-expect-error: somebody must say who is calling
 createHandler({ store })

@@ -1,0 +1,54 @@
+/**
+ * The program of `express.ts`, with a page to read about the call and to try it: Swagger UI, its files served from here.
+ * Prints the page's address.
+ */
+import { openapi } from 'domain-registration/openapi'
+import absolutePath from 'swagger-ui-dist/absolute-path.js'
+import { app, server } from './express.ts'
+
+const document = openapi({ info: { title: 'Domain registration, an example' }, rateLimited: false })
+
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${document.info.title}</title>
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <link rel="icon" href="/docs/favicon-32x32.png">
+  </head>
+  <body>
+    <div id="page"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/page.js"></script>
+  </body>
+</html>`
+
+const script = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#page', validatorUrl: null })`
+
+/** Nothing from other hosts, and nothing inline but the images in the style sheet of Swagger UI. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+app.get('/openapi.json', (_, response) => void response.json(document))
+app.use('/docs', (_, response, next) => {
+  response.set({ 'Content-Security-Policy': contentSecurityPolicy, 'X-Content-Type-Options': 'nosniff' })
+  next()
+})
+app.get('/docs', (_, response) => void response.type('html').send(page))
+app.get('/docs/page.js', (_, response) => void response.type('js').send(script))
+for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']) {
+  app.get(`/docs/${file}`, (_, response) => response.sendFile(file, { root: absolutePath() }))
+}
+
+if (!server.listening) await new Promise(resolve => server.once('listening', resolve))
+const { port } = server.address() as { port: number }
+console.log(`Read and try it: http://localhost:${port}/docs`)

@@ -1,0 +1,77 @@
+/** A schema of JSON Schema, draft 2020-12. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+export interface Example {
+  summary?: string
+  value: unknown
+}
+
+export interface Header {
+  description: string
+  required?: boolean
+  schema: JsonSchema
+  example?: unknown
+}
+
+export interface MediaType {
+  schema: JsonSchema
+  examples: Record<string, Example>
+}
+
+export interface Response {
+  description: string
+  headers: Record<string, Header>
+  content: { 'application/json': MediaType }
+}
+
+export interface Operation {
+  operationId: string
+  summary: string
+  description: string
+  tags: string[]
+  security: Record<string, string[]>[]
+  requestBody: { description: string; required: true; content: { 'application/json': MediaType } }
+  responses: Record<string, Response>
+}
+
+export interface SecurityScheme {
+  type: 'http'
+  scheme: 'bearer'
+  bearerFormat: string
+  description: string
+}
+
+/** Who offers the API, and on what terms. */
+export interface Info {
+  title: string
+  /** The version of the API, not of this package. */
+  version: string
+  summary?: string
+  description?: string
+  termsOfService?: string
+  contact?: { name?: string; url?: string; email?: string }
+  license?: { name: string; identifier?: string; url?: string }
+}
+
+export interface Server {
+  /** An address, absolute or relative to where the document is served; without a slash at its end. */
+  url: string
+  description?: string
+}
+
+/**
+ * The part of an OpenAPI 3.1 document that is used here. It holds nothing but what JSON can hold.
+ *
+ * @see https://spec.openapis.org/oas/v3.1.1.html
+ */
+export interface OpenApiDocument {
+  openapi: '3.1.1'
+  info: Info
+  servers: Server[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, { post: Operation }>
+  components: {
+    schemas: Record<string, JsonSchema>
+    securitySchemes: Record<string, SecurityScheme>
+  }
+}

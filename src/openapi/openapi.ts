@@ -1,0 +1,115 @@
+import { DEFAULT_BODY_LIMIT } from '../http/body-limit.ts'
+import { DEFAULT_PREFIX } from '../keys/api-key.ts'
+import { REQUIRED_SCOPE } from '../keys/key-context.ts'
+import { MAX_DOMAINS } from '../wire/request.ts'
+import type { Info, OpenApiDocument, Operation, SecurityScheme, Server } from './document.ts'
+import { describeResponses } from './responses.ts'
+import { componentSchemas, referenceTo } from './schemas.ts'
+
+export type {
+  Example,
+  Header,
+  Info,
+  JsonSchema,
+  MediaType,
+  OpenApiDocument,
+  Operation,
+  Response,
+  SecurityScheme,
+  Server,
+} from './document.ts'
+
+export interface OpenApiOptions {
+  /** Title, version, licence, contact and so on of your API. Default: the title `Domain registration`, the version `1`. */
+  info?: Partial<Info>
+  /** Where the API is served. Default `/`: the host that serves the document. */
+  servers?: Server[]
+  /** The path of the operation below a server. Default `/v1/domains`. */
+  path?: string
+  /** The word that API keys begin with: the handler's option of this name. Default `svc`. */
+  keyPrefix?: string
+  /** Bytes in a request body: the handler's option of this name. Default 262,144. */
+  bodyLimit?: number
+  /** Whether the handler has a `rateLimiter`: if not, there is no 429. Default `true`. */
+  rateLimited?: boolean
+}
+
+/**
+ * Describes `POST /v1/domains` as an OpenAPI 3.1 document, made from the schemas that validate the requests and the
+ * tables that the answers come from: every status, code, header field and limit, with examples. Give it the options
+ * that you give the handler.
+ *
+ * @returns A new object at each call, of nothing but what JSON can hold.
+ * @throws {TypeError} when the path does not begin with a slash, without which the document is invalid.
+ *
+ * @example
+ * const document = openapi({ info: { title: 'Monitoring', version: '2.3' }, servers: [{ url: 'https://api.my.host' }] })
+ * app.get('/openapi.json', (request, response) => response.json(document))
+ */
+export function openapi(options: OpenApiOptions = {}): OpenApiDocument {
+  const {
+    info,
+    servers = [{ url: '/' }],
+    path = '/v1/domains',
+    keyPrefix = DEFAULT_PREFIX,
+    bodyLimit = DEFAULT_BODY_LIMIT,
+    rateLimited = true,
+  } = options
+  if (!path.startsWith('/')) throw new TypeError('The path of an operation begins with a slash, as "/v1/domains"')
+  return structuredClone({
+    openapi: '3.1.1',
+    info: { title: 'Domain registration', version: '1', description, ...info },
+    servers,
+    tags: [{ name: 'Domains', description: 'Hostnames that a team has registered, so that they can be monitored.' }],
+    paths: { [path]: { post: { ...operation(bodyLimit), responses: describeResponses({ bodyLimit, rateLimited }) } } },
+    components: { schemas: componentSchemas(), securitySchemes: securitySchemes(keyPrefix) },
+  })
+}
+
+const description = `Registers hostnames in a team, so that they can be monitored.
+
+A hostname is registered once. A wildcard \`*.example.com\` covers everything below \`example.com\`, at any depth, and not \`example.com\` itself; a plain name covers only itself. What overlaps with a registration is not registered.
+
+Any call may be sent again after any answer or none: what it registered before is then \`existing\`, with the same \`domainId\`.`
+
+const operation = (bodyLimit: number): Omit<Operation, 'responses'> => ({
+  operationId: 'registerDomains',
+  summary: 'Register hostnames in a team',
+  description: `Registers 1 to ${MAX_DOMAINS} hostnames in one team. Each is processed for itself and gets its own result: one that is invalid does not make the others fail.
+
+With an organization key, \`team_id\` is required. A team key acts on its own team.`,
+  tags: ['Domains'],
+  security: [{ organizationKey: [REQUIRED_SCOPE] }, { teamKey: [REQUIRED_SCOPE] }],
+  requestBody: {
+    description: `JSON in UTF-8, not compressed, of at most ${bodyLimit} bytes.`,
+    required: true,
+    content: {
+      'application/json': {
+        schema: { anyOf: [{ $ref: referenceTo('OrganizationRequest') }, { $ref: referenceTo('TeamRequest') }] },
+        examples: {
+          organizationKey: { summary: 'With an organization key', value: { team_id: '1', domains } },
+          teamKey: { summary: 'With a team key', value: { domains } },
+        },
+      },
+    },
+  },
+})
+
+const domains = ['www.example.com', '*.example.org', 'localhost']
+
+function securitySchemes(keyPrefix: string): Record<string, SecurityScheme> {
+  return {
+    organizationKey: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: `${keyPrefix}_org_<digits>_<secret>`,
+      description: `The key of an organization, with the scope \`${REQUIRED_SCOPE}\`: registers in any of its teams, the one that \`team_id\` names.`,
+    },
+    teamKey: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: `${keyPrefix}_team_<digits>_<secret>`,
+      description: `The key of a team, with the scope \`${REQUIRED_SCOPE}\`: registers in that team.`,
+    },
+  }
+}

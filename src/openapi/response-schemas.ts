@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { MAX_DOMAINS } from '../wire/request.ts'
+import type { InvalidCode } from '../wire/response.ts'
+import { invalidCodeNames } from './invalid-codes.ts'
+
+// What is sent needs no validation, so these schemas only describe; that they equal the public types is a type test.
+
+export const registeredResultSchema = z.strictObject({
+  status: z.enum(['created', 'existing']),
+  input: z.string(),
+  domain: z.string(),
+  domainId: z.string(),
+})
+
+export const invalidResultSchema = z.strictObject({
+  status: z.literal('invalid'),
+  input: z.string(),
+  code: z.enum<InvalidCode[]>(invalidCodeNames),
+  message: z.string(),
+})
+
+export const domainResultSchema = z.discriminatedUnion('status', [registeredResultSchema, invalidResultSchema])
+
+const count = z.int().min(0).max(MAX_DOMAINS)
+
+export const totalsSchema = z.strictObject({ created: count, existing: count, invalid: count })
+
+export const responseSchema = z.strictObject({
+  data: z.strictObject({
+    results: z.array(domainResultSchema).min(1).max(MAX_DOMAINS),
+    totals: totalsSchema,
+  }),
+})

@@ -1,0 +1,51 @@
+import { accessSync, constants, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+
+/**
+ * Finds a Chromium: the one of `CHROME_PATH`, the first on `PATH`, or the one that npm installed beside this file.
+ *
+ * @param {string} directory Where the one from npm is unpacked.
+ * @returns {Promise<string>} The path of the executable.
+ */
+export async function findChromium(directory) {
+  return process.env.CHROME_PATH || findOnPath() || (await unpackFromNpm(directory))
+}
+
+function findOnPath() {
+  const directories = (process.env.PATH ?? '').split(delimiter)
+  return names.flatMap(name => directories.map(directory => join(directory, name))).find(isExecutable)
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function unpackFromNpm(directory) {
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error(
+      `No Chromium was found, and npm has none for ${process.platform} on ${process.arch}: install Chromium or Chrome, and set CHROME_PATH to its executable`,
+    )
+  }
+  // The package unpacks into the system's temporary folder, and the libraries that a bare system lacks (NSS) only where it
+  // takes itself to be in AWS Lambda; it then also points LD_LIBRARY_PATH there.
+  process.env.TMPDIR = directory
+  process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs20.x'
+  const { default: chromium } = await import('@sparticuz/chromium')
+  const executable = await chromium.executablePath()
+
+  // Its own font settings name folders of AWS Lambda, and a page without any font crashes.
+  const fontSettings = join(directory, 'fonts.conf')
+  writeFileSync(
+    fontSettings,
+    `<fontconfig><dir>${join(directory, 'fonts')}</dir><cachedir>${join(directory, 'fonts-cache')}</cachedir></fontconfig>`,
+  )
+  process.env.FONTCONFIG_FILE = fontSettings
+  return executable
+}

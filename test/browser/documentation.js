@@ -1,0 +1,189 @@
+/**
+ * Reads and tries the page of `examples/documentation.ts` in a real Chromium, as a person would: opens it, gives it a
+ * key, sends the call that it suggests, and reads the answer.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { chromium } from 'playwright-core'
+import { findChromium } from './chromium.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const scratch = mkdtempSync(join(tmpdir(), 'documentation-'))
+
+/** Starts the example on a free port, and reads the address and the keys that it prints. */
+async function startExample() {
+  const server = spawn(process.execPath, ['--import', 'tsx', 'examples/documentation.ts'], {
+    cwd: root,
+    env: { ...process.env, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(server, 'exit').then(() => {
+    throw new Error('The example ended')
+  })
+  exited.catch(() => {})
+  let printed = ''
+  server.stdout.setEncoding('utf8').on('data', text => {
+    printed += text
+  })
+  const wanted = {
+    page: /http:\/\/localhost:[0-9]+\/docs/,
+    organizationKey: /svc_org_[0-9]+_[0-9a-f]+/,
+    teamKey: /svc_team_[0-9]+_[0-9a-f]+/,
+  }
+  while (!Object.values(wanted).every(pattern => pattern.test(printed))) {
+    await Promise.race([once(server.stdout, 'data'), exited])
+  }
+  const read = pattern => pattern.exec(printed)[0]
+  return {
+    server,
+    page: read(wanted.page),
+    organizationKey: read(wanted.organizationKey),
+    teamKey: read(wanted.teamKey),
+  }
+}
+
+let example
+let browser
+before(async () => {
+  example = await startExample()
+  browser = await chromium.launch({
+    executablePath: await findChromium(scratch),
+    headless: true,
+    args: [
+      '--no-sandbox', // Chromium's sandbox does not start as root
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
+    ],
+  })
+})
+after(async () => {
+  await browser?.close()
+  example?.server.kill()
+  rmSync(scratch, { recursive: true, force: true })
+})
+
+/**
+ * Opens the page in a fresh profile and hands it over.
+ *
+ * @returns What the page asked of other hosts, and what the console complained of: on a good day, nothing.
+ */
+async function visit(use) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 1000 } })
+  const page = await context.newPage()
+  const { origin } = new URL(example.page)
+  const elsewhere = []
+  const complaints = []
+  page.on('request', request => {
+    const url = new URL(request.url())
+    if (url.protocol !== 'data:' && url.origin !== origin) elsewhere.push(url.href)
+  })
+  page.on('requestfailed', request => complaints.push(`${request.url()} failed`))
+  page.on('pageerror', error => complaints.push(String(error)))
+  page.on('console', message => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  try {
+    assert.equal((await page.goto(example.page)).status(), 200)
+    await page.getByRole('heading', { name: /Domain registration/ }).waitFor()
+    await use(page)
+    return { elsewhere, complaints }
+  } finally {
+    await context.close()
+  }
+}
+
+async function authorize(page, scheme, key) {
+  await page.getByRole('button', { name: 'Authorize' }).first().click()
+  const dialog = page.locator('.modal-ux')
+  const form = dialog.locator('.auth-container').filter({ hasText: scheme })
+  await form.getByRole('textbox').fill(key)
+  await form.getByRole('button', { name: 'Apply credentials' }).click()
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+}
+
+/** Tries the call with one of the documented examples, and reads the answer off the page. */
+async function send(page, exampleName) {
+  await page.locator('.opblock-summary-control').click()
+  await page.getByRole('button', { name: 'Try it out' }).click()
+  await page.locator('.opblock-section-request-body .examples-select-element').selectOption(exampleName)
+  await page.getByRole('button', { name: 'Execute' }).click()
+  const answer = page.locator('.live-responses-table .response')
+  await answer.waitFor()
+  return {
+    status: (await answer.locator('.response-col_status').innerText()).trim(),
+    body: JSON.parse(await answer.locator('.response-col_description .highlight-code code').first().innerText()),
+  }
+}
+
+test('the page tells of the call, its answers and both kinds of key', async () => {
+  const { elsewhere, complaints } = await visit(async page => {
+    await page.locator('.opblock-summary-control').click()
+    await page.locator('.responses-table').first().waitFor()
+    const text = await page.locator('#page').innerText()
+    const wanted = [
+      '/v1/domains',
+      'Register hostnames in a team',
+      'team_id',
+      'insufficient_scope',
+      '503',
+      'Retry-After',
+    ]
+    assert.deepEqual(
+      wanted.filter(shown => !text.includes(shown)),
+      [],
+    )
+  })
+  assert.deepEqual(elsewhere, [])
+  assert.deepEqual(complaints, [])
+})
+
+/** In this order, for the teams share the registry. */
+const calls = [
+  { key: 'organizationKey', outcomes: ['created', 'created', 'internal_domain'] },
+  { key: 'teamKey', outcomes: ['domain_already_licensed', 'domain_already_licensed', 'internal_domain'] },
+]
+for (const { key, outcomes } of calls) {
+  test(`a call can be sent from the page with the ${key}, and its results be read`, async () => {
+    const { elsewhere, complaints } = await visit(async page => {
+      await authorize(page, key, example[key])
+      const { status, body } = await send(page, key)
+      assert.equal(status, '200')
+      assert.deepEqual(
+        body.data.results.map(result => result.code ?? result.status),
+        outcomes,
+      )
+    })
+    assert.deepEqual(elsewhere, [])
+    assert.deepEqual(complaints, [])
+  })
+}
+
+test('the page can neither run a script of another host nor ask it for anything', async () => {
+  const { port } = new URL(example.page)
+  const other = `http://127.0.0.1:${port}`
+  const { complaints } = await visit(async page => {
+    await assert.rejects(
+      page.evaluate(url => fetch(url), `${other}/openapi.json`),
+      /Failed to fetch/,
+    )
+    await assert.rejects(page.addScriptTag({ url: `${other}/docs/page.js` }))
+  })
+  for (const directive of ['connect-src', 'script-src']) {
+    const refused = new RegExp(`Content Security Policy directive: "${directive} 'self'"`)
+    assert.ok(
+      complaints.some(complaint => refused.test(complaint)),
+      directive,
+    )
+  }
+})

@@ -1,0 +1,63 @@
+import { expect } from 'vitest'
+import { openapi } from '../../src/openapi/openapi.ts'
+import { compileSchema } from '../openapi/compile-schema.ts'
+
+const document = openapi()
+const operation = document.paths['/v1/domains']?.post
+if (!operation) throw new Error('The document does not describe POST /v1/domains')
+
+/** What the document says of each status, its schemas made into validators. */
+const answers = new Map(
+  Object.entries(operation.responses).map(([status, { headers, content }]) => [
+    Number(status),
+    {
+      fields: new Map(
+        Object.entries(headers).map(([name, { required = false, schema }]) => [
+          name,
+          { required, isInteger: schema.type === 'integer', validate: compileSchema(document, schema) },
+        ]),
+      ),
+      bodies: new Map(
+        Object.entries(content).map(([mediaType, { schema }]) => [mediaType, compileSchema(document, schema)]),
+      ),
+    },
+  ]),
+)
+
+/** The header fields of whatever status: on a status that does not list them they are a mistake. */
+const knownFields = new Set([...answers.values()].flatMap(({ fields }) => [...fields.keys()]))
+
+/**
+ * Says in which ways an answer is not what the OpenAPI document promises: its status, content type, header fields and
+ * body. Leaves the body to be read.
+ */
+export async function findUndocumented(response: Response): Promise<string[]> {
+  const answer = answers.get(response.status)
+  if (!answer) return [`the status ${response.status} is not documented`]
+
+  const faults: string[] = []
+  for (const name of knownFields) {
+    const value = response.headers.get(name)
+    const field = answer.fields.get(name)
+    if (value === null) {
+      if (field?.required) faults.push(`the header field ${name} is missing`)
+    } else if (!field) {
+      faults.push(`the header field ${name} is not documented for ${response.status}`)
+    } else if (!field.validate(field.isInteger && /^[0-9]+$/.test(value) ? Number(value) : value)) {
+      faults.push(`the header field ${name} is ${JSON.stringify(value)}`)
+    }
+  }
+
+  const [mediaType = ''] = (response.headers.get('Content-Type') ?? '').split(';')
+  const validate = answer.bodies.get(mediaType)
+  if (!validate) return [...faults, `the content type "${mediaType}" is not documented`]
+  if (!validate(await response.clone().json())) {
+    faults.push(...(validate.errors ?? []).map(({ instancePath, message }) => `the body: ${instancePath} ${message}`))
+  }
+  return faults
+}
+
+/** Fails the test when an answer is not what the OpenAPI document promises. */
+export async function expectDocumented(response: Response): Promise<void> {
+  expect(await findUndocumented(response), `${response.status} as the OpenAPI document has it`).toEqual([])
+}

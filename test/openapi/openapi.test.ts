@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { statusByErrorCode } from '../../src/errors.ts'
+import type { KeyContext } from '../../src/index.ts'
+import { openapi } from '../../src/openapi/openapi.ts'
+import { organizationRequestSchema, parseRequest, teamRequestSchema } from '../../src/wire/request.ts'
+import { organization, team1 } from '../fixtures.ts'
+import { compileSchema } from './compile-schema.ts'
+
+const document = openapi()
+const operation = (of = document, path = '/v1/domains') => {
+  const { post } = of.paths[path] ?? {}
+  if (!post) throw new Error(`Nothing is documented at ${path}`)
+  return post
+}
+
+test('the document is JSON, and nobody else has the same object', () => {
+  expect(JSON.parse(JSON.stringify(document))).toEqual(document)
+  operation(openapi()).tags.push('changed')
+  expect(openapi()).toEqual(document)
+})
+
+describe('a request', () => {
+  const keywords = ({ $schema: _, description: __, examples: ___, ...schema }: Record<string, unknown>) => schema
+  const withoutDocumentation = (schema: unknown): unknown =>
+    JSON.parse(JSON.stringify(schema), (_, value) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? keywords(value) : value,
+    )
+
+  test.each([
+    ['OrganizationRequest', organizationRequestSchema],
+    ['TeamRequest', teamRequestSchema],
+  ])('is described as %s by the schema that validates it', (name, schema) => {
+    const described = withoutDocumentation(document.components.schemas[name])
+    expect(described).toEqual(withoutDocumentation(z.toJSONSchema(schema, { io: 'input' })))
+  })
+
+  const bodies: unknown[] = [
+    { domains: ['example.com'] },
+    { domains: ['example.com'], team_id: '1' },
+    { domains: ['example.com'], team_id: '1', more: true },
+    { domains: ['example.com'], team_id: 1 },
+    { domains: ['example.com'], team_id: '' },
+    { domains: ['example.com'], team_id: '1a' },
+    { domains: ['example.com'], team_id: '1\n' },
+    { domains: Array(100).fill('') },
+    { domains: Array(101).fill(''), team_id: '1' },
+    { domains: [], team_id: '1' },
+    { domains: [1], team_id: '1' },
+    { domains: 'example.com', team_id: '1' },
+    { team_id: '1' },
+    [],
+    null,
+    'example.com',
+  ]
+  const readings: [string, KeyContext][] = [
+    ['OrganizationRequest', organization],
+    ['TeamRequest', team1],
+  ]
+  test.each(readings)('is an %s exactly when it is taken as one', (name, keyContext) => {
+    const isDocumented = compileSchema(document, { $ref: `#/components/schemas/${name}` })
+    const isTaken = (body: unknown) => {
+      try {
+        return Boolean(parseRequest(body, keyContext))
+      } catch {
+        return false
+      }
+    }
+    const taken = bodies.map(isTaken)
+    expect(new Set(taken).size).toBe(2)
+    expect(bodies.map(body => isDocumented(body))).toEqual(taken)
+  })
+})
+
+test('every status and code of the table is documented, each with an example', () => {
+  const codes = Object.entries(operation().responses).flatMap(([status, { content }]) =>
+    status === '200' ? [] : Object.keys(content['application/json'].examples).map(code => [code, Number(status)]),
+  )
+  expect(Object.fromEntries(codes)).toEqual(statusByErrorCode)
+})
+
+test('either kind of key is enough', () => {
+  expect(operation().security).toEqual([{ organizationKey: ['domains:create'] }, { teamKey: ['domains:create'] }])
+  expect(Object.keys(document.components.securitySchemes)).toEqual(['organizationKey', 'teamKey'])
+})
+
+test('the options of the handler are told', () => {
+  const changed = openapi({ path: '/names', keyPrefix: 'acme', bodyLimit: 1000, rateLimited: false })
+  expect(Object.keys(changed.paths)).toEqual(['/names'])
+  const { responses, requestBody } = operation(changed, '/names')
+  expect(requestBody.description).toContain('1000 bytes')
+  expect(JSON.stringify(responses[413])).toContain('1000 bytes')
+  expect(responses).not.toHaveProperty('429')
+  expect(JSON.stringify(changed)).not.toMatch(/RateLimit|svc_/)
+  expect(changed.components.securitySchemes).toMatchObject({
+    organizationKey: { bearerFormat: 'acme_org_<digits>_<secret>' },
+    teamKey: { bearerFormat: 'acme_team_<digits>_<secret>' },
+  })
+})
+
+test('the host says whose API it is and where', () => {
+  const info = { title: 'Monitoring', version: '2.3', license: { name: 'Terms', url: 'https://example.com/terms' } }
+  const servers = [{ url: 'https://api.example.com' }]
+  expect(openapi({ info, servers })).toMatchObject({ info, servers })
+})
+
+test('a path without a slash at its front is refused', () => {
+  expect(() => openapi({ path: 'v1/domains' })).toThrow(TypeError)
+})

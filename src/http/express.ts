@@ -37,15 +37,15 @@ export function domainsRouter(options: DomainsRouterOptions): [RequestHandler, E
 
   return [
     (request, response, next) => {
-      if (isOurs(request)) void answer(request, response, limit => readNodeBody(request, limit))
+      if (isOurs(request)) answer(request, response, limit => readNodeBody(request, limit)).catch(next)
       else next()
     },
     (error, request, response, next) => {
       const refusal = isOurs(request) ? toRefusal(error) : null
       if (!refusal) return next(error)
-      void answer(request, response, () => {
+      answer(request, response, () => {
         throw refusal
-      })
+      }).catch(next)
     },
   ]
 }

@@ -52,9 +52,13 @@ export function domainsRouter(options: DomainsRouterOptions): [RequestHandler, E
 
 const withoutTrailingSlash = (path: string) => path.replace(/\/$/, '')
 
-/** Errors of Express's body parsers carry a `type`; see the list of errors in the documentation of `body-parser`. */
-function toRefusal(error: { type?: unknown } | null | undefined): ApiError | null {
-  switch (error?.type) {
+/**
+ * Errors of Express's body parsers carry a `type`; see the list of errors in the documentation of `body-parser`. Those of
+ * a compressed body that cannot be unpacked carry the `code` of zlib or Brotli.
+ */
+function toRefusal(error: { type?: unknown; code?: unknown } | null | undefined): ApiError | null {
+  const isCompression = /^(?:Z_|ERR__)/.test(String(error?.code))
+  switch (isCompression ? 'encoding.unsupported' : error?.type) {
     case 'entity.parse.failed':
     case 'request.size.invalid':
     case 'request.aborted':

@@ -6,6 +6,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { domainsRouter } from '../../src/http/express.ts'
 import type { HandlerOptions } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import { describeHostileHttp } from './hostile.ts'
 import { describeHttp, type RunningServer } from './suite.ts'
 
 const versions = [
@@ -53,6 +54,16 @@ for (const [name, framework] of versions) {
       app.use(framework.text({ type: request => request.headers['x-kind'] === 'text' }))
       app.use(framework.raw({ type: 'application/octet-stream' }))
     }),
+  )
+
+  describeHostileHttp(
+    name,
+    startWith(() => {}),
+  )
+  describeHostileHttp(
+    `${name} after express.json()`,
+    startWith(app => app.use(framework.json({ strict: false, limit: '300kb' }))),
+    { bodyIsReadBefore: true },
   )
 
   describe(`${name}: the host`, () => {

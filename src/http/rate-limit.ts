@@ -94,7 +94,8 @@ async function consume(limiter: RateLimiter, key: string, deadline: Deadline) {
   }
   const standing = toStanding(answer)
   if (standing.length > 0) return { isAllowed, standing }
-  throw isAllowed ? new TypeError('The rate limiter gave no msBeforeNext and remainingPoints') : answer
+  if (answer instanceof Error) throw answer
+  throw new TypeError('The rate limiter gave no msBeforeNext and remainingPoints', { cause: answer })
 }
 
 /** Empty for what is no answer of a limiter. Of several limits, one that says no counts, though another failed. */

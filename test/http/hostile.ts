@@ -24,7 +24,8 @@ interface Call {
   body?: string | Uint8Array
   /** In place of `POST /v1/domains HTTP/1.1`. */
   requestLine?: string
-  hangUp?: boolean
+  /** Milliseconds after the last byte. */
+  hangUpAfter?: number
 }
 
 /** What was sent, which answers it may get, and what the message says. An empty list: no answer, or Node's own. */
@@ -200,7 +201,11 @@ const framing: Case[] = [
     (value): Case => [`Content-Length: ${value}`, withField('Content-Length', value), [400]],
   ),
   ['Content-Length twice, with different values', withField('Content-Length', '5', '31'), [400]],
-  ['a Content-Length that is too long, then hanging up', { ...withField('Content-Length', '1000'), hangUp: true }, []],
+  [
+    'a Content-Length that is too long, then hanging up',
+    { ...withField('Content-Length', '1000'), hangUpAfter: 0 },
+    [],
+  ],
   ['Content-Length and Transfer-Encoding', { ...withField('Transfer-Encoding', 'chunked'), body: '0\r\n\r\n' }, [400]],
   ['Transfer-Encoding: identity', { ...chunked(good), ...withField('Transfer-Encoding', 'identity') }, [400, 501]],
   ['chunks', chunked(`1;x=y\r\n{\r\n1e\r\n${good.slice(1)}\r\n0\r\nTrailer: x\r\n\r\n`), [200]],
@@ -210,7 +215,7 @@ const framing: Case[] = [
   ['a chunk with a negative size', chunked(`-1\r\n${good}\r\n0\r\n\r\n`), [400]],
   ['a chunk with a size of 80 bits', chunked(`FFFFFFFFFFFFFFFFFFFF\r\n${good}\r\n0\r\n\r\n`), [400]],
   ['a chunk that is longer than its size', chunked(`2\r\n${good}\r\n0\r\n\r\n`), [400]],
-  ['chunks without an end, then hanging up', { ...chunked(`1f\r\n${good}\r\n`), hangUp: true }, []],
+  ['chunks without an end, then hanging up', { ...chunked(`1f\r\n${good}\r\n`), hangUpAfter: 0 }, []],
   ['Expect: what nobody knows', withField('Expect', '200-maybe'), [417]],
   ['a target in absolute form', { requestLine: 'POST http://localhost/v1/domains HTTP/1.1' }, [200]],
   ['HTTP/1.0', { requestLine: 'POST /v1/domains HTTP/1.0' }, [200]],
@@ -301,7 +306,7 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
           onError,
           compose,
           async send(sent = {}) {
-            const responses = await exchange(server.origin, compose(sent), { hangUp: sent.hangUp ?? false })
+            const responses = await exchange(server.origin, compose(sent), { hangUpAfter: sent.hangUpAfter })
             for (const response of responses) expectDocumented(response, secrets)
             return responses
           },

@@ -14,12 +14,13 @@ const PATIENCE = 10_000
  * Sends bytes as they are, and reads every answer until the server closes the connection: for requests that no client of
  * HTTP would send.
  *
- * @param hangUp Closes our side after the last byte, in the middle of a body perhaps.
+ * @param hangUpAfter Milliseconds after the last byte, in the middle of a body perhaps, when our side closes. Node then
+ *   gives up a call that it has not answered.
  */
 export async function exchange(
   origin: string,
   request: string | Uint8Array,
-  { hangUp = false } = {},
+  { hangUpAfter }: { hangUpAfter?: number | undefined } = {},
 ): Promise<RawResponse[]> {
   const { hostname, port } = new URL(origin)
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
@@ -35,10 +36,11 @@ export async function exchange(
     socket.on('error', () => {})
     socket.on('close', () => {
       clearTimeout(timer)
+      clearTimeout(hangUp)
       resolve()
     })
-    if (hangUp) socket.end(request)
-    else socket.write(request)
+    socket.write(request)
+    const hangUp = hangUpAfter === undefined ? undefined : setTimeout(() => socket.end(), hangUpAfter)
   })
   return parseResponses(Buffer.concat(chunks).toString('latin1'))
 }

@@ -4,8 +4,8 @@ import { ApiError } from '../errors.ts'
 /** A request as every adapter presents it. */
 export interface HandlerRequest {
   /**
-   * The value of a header field, its name in lower case. Lines of the same name are joined with a comma (RFC 9110,
-   * section 5.3), as `Headers` does it: two different tokens are then no token.
+   * The value of a header field, its name in lower case. Where a field stands twice, both joined with a comma (RFC 9110,
+   * section 5.3), as `Headers` gives it, or the first, as `node:http` gives those that are read here; never the last.
    */
   header(name: string): string | null | undefined
   /**

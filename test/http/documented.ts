@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { statusByErrorCode } from '../../src/errors.ts'
 import type { RawResponse } from './raw-http.ts'
 
-/** What the server itself answers before anybody sees the request: no body, and the connection is closed. */
+/** What the server itself answers before anybody sees the request; Node says nothing more, Fastify a few words. */
 const ownStatuses = [400, 408, 417, 431]
 
 /** What no answer may hold: stacks, paths and source, whatever was asked. */
@@ -19,9 +19,9 @@ export function expectDocumented({ status, headers, body }: RawResponse, secrets
   expect(whole).not.toMatch(innards)
   for (const secret of [process.cwd(), ...secrets]) expect(whole).not.toContain(secret)
 
-  if (!headers.has('content-type')) {
+  if (!headers.has('cache-control')) {
     expect(ownStatuses).toContain(status)
-    expect(body).toBe('')
+    expect(body.length).toBeLessThan(100)
     return
   }
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8')

@@ -20,7 +20,10 @@ async function createCase(options = {}) {
 
 /** A promise that is rejected and that nobody holds ends a process of Node's. */
 const unhandled = vi.fn()
-beforeEach(() => void process.on('unhandledRejection', unhandled))
+beforeEach(() => {
+  unhandled.mockClear()
+  process.on('unhandledRejection', unhandled)
+})
 afterEach(async () => {
   await new Promise(resolve => setTimeout(resolve, 5))
   process.off('unhandledRejection', unhandled)

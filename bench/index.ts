@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { benchHostnames } from './hostnames.ts'
+import { printKeyLookup } from './key-lookup.ts'
 import { printMachine, printRow } from './report.ts'
 
 printMachine()
@@ -11,3 +12,5 @@ for (const row of await benchHostnames()) printRow(row)
 const memoryStore = fileURLToPath(new URL('memory-store.ts', import.meta.url))
 const options = ['--expose-gc', '--max-old-space-size=6000', '--import', 'tsx']
 process.exitCode = spawnSync(process.execPath, [...options, memoryStore], { stdio: 'inherit' }).status ?? 1
+
+await printKeyLookup()

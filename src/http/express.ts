@@ -37,24 +37,28 @@ export function domainsRouter(options: DomainsRouterOptions): [RequestHandler, E
 
   return [
     (request, response, next) => {
-      if (isOurs(request)) void answer(request, response, limit => readNodeBody(request, limit))
+      if (isOurs(request)) answer(request, response, limit => readNodeBody(request, limit)).catch(next)
       else next()
     },
     (error, request, response, next) => {
       const refusal = isOurs(request) ? toRefusal(error) : null
       if (!refusal) return next(error)
-      void answer(request, response, () => {
+      answer(request, response, () => {
         throw refusal
-      })
+      }).catch(next)
     },
   ]
 }
 
 const withoutTrailingSlash = (path: string) => path.replace(/\/$/, '')
 
-/** Errors of Express's body parsers carry a `type`; see the list of errors in the documentation of `body-parser`. */
-function toRefusal(error: { type?: unknown } | null | undefined): ApiError | null {
-  switch (error?.type) {
+/**
+ * Errors of Express's body parsers carry a `type`; see the list of errors in the documentation of `body-parser`. Those of
+ * a compressed body that cannot be unpacked carry the `code` of zlib or Brotli.
+ */
+function toRefusal(error: { type?: unknown; code?: unknown } | null | undefined): ApiError | null {
+  const isCompression = /^(?:Z_|ERR__)/.test(String(error?.code))
+  switch (isCompression ? 'encoding.unsupported' : error?.type) {
     case 'entity.parse.failed':
     case 'request.size.invalid':
     case 'request.aborted':

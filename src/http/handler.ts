@@ -7,10 +7,11 @@ import type { KeyStore } from '../keys/key-store.ts'
 import { registerDomains } from '../register-domains.ts'
 import type { DomainStore } from '../registry/store.ts'
 import { DEFAULT_BODY_LIMIT } from './body-limit.ts'
-import { consumeRateLimit, type RateLimiter } from './rate-limit.ts'
-import { type HandlerRequest, readJson } from './request.ts'
+import { requireOptions } from './options.ts'
+import { consumeRateLimit, type RateLimiter, type RateLimiterFailure } from './rate-limit.ts'
+import { type HandlerRequest, readField, readJson } from './request.ts'
 
-export type { RateLimiter, RateLimiterResult } from './rate-limit.ts'
+export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limit.ts'
 export type { HandlerRequest, RequestBody } from './request.ts'
 
 interface CommonOptions {
@@ -19,13 +20,23 @@ interface CommonOptions {
   keyPrefix?: string
   /** Called with one point for each authenticated call, keyed by API key. Default: no limit. */
   rateLimiter?: RateLimiter
+  /**
+   * Whether a call whose rate limit could not be checked is refused with 500 `internal_error`, or let through. Default
+   * `refuse`: a limit that cannot be checked must not be passed. A limiter that does not answer counts as failed after the
+   * time limit; to learn of it sooner, give the limiter a time limit of its own.
+   */
+  rateLimiterFailure?: RateLimiterFailure
   /** Bytes in a request body. Default 262,144, which holds 100 hostnames of any length. */
   bodyLimit?: number
-  /** Milliseconds that a call may wait for the stores. Default 30,000. */
+  /**
+   * Milliseconds that a call may wait, at most 2,147,483,647: for the key store and the limiter together, and after that
+   * for the store. Default 30,000.
+   */
   timeLimit?: number
   /**
-   * Learns what went wrong inside, once for each failure: the cause of an `internal_error` and of a 503. For logs; the
-   * caller is not told. What it throws is ignored.
+   * Learns what went wrong inside, once for each failure: the cause of an `internal_error`, of a 503, and of a rate limit
+   * that could not be checked. For logs; the
+   * caller is not told. What it throws is ignored, and so is a promise of it that is rejected.
    */
   onError?: (error: unknown) => void
 }
@@ -58,36 +69,39 @@ const DEFAULT_TIME_LIMIT = 30_000
  * body is not read before the caller is known to be allowed.
  *
  * @returns Never rejects.
+ * @throws {TypeError} for an option that is missing or wrong; it says what to pass instead.
  *
  * @example
  * const handle = createHandler({ store, keys })
  * const { status, headers, body } = await handle({
- *   header: name => request.headers[name],
- *   readBody: () => ({ json: request.body }),
+ *   header: name => request.headers.get(name),
+ *   readBody: async () => ({ bytes: new Uint8Array(await request.arrayBuffer()) }),
  * })
  */
 export function createHandler(options: HandlerOptions): (request: HandlerRequest) => Promise<HandlerResponse> {
+  requireOptions(options)
   const { store, rateLimiter, bodyLimit = DEFAULT_BODY_LIMIT, timeLimit = DEFAULT_TIME_LIMIT } = options
-  const onError = (error: unknown) => {
+  const onError = async (error: unknown) => {
     try {
-      options.onError?.(error)
+      await options.onError?.(error)
     } catch {
-      // Reporting a failure must not become one.
+      // Reporting a failure must not become one: a rejected promise that nobody holds would end the process.
     }
   }
+  const rateLimit = rateLimiter && { limiter: rateLimiter, failure: options.rateLimiterFailure ?? 'refuse', onError }
 
   return async request => {
     const headers: Record<string, string> = {}
     try {
       const deadline = createDeadline(timeLimit)
       const { keyContext, limiterKey } = await identify(request, options, deadline)
-      if (rateLimiter) Object.assign(headers, await deadline.wait(consumeRateLimit(rateLimiter, limiterKey)))
+      if (rateLimit) Object.assign(headers, await consumeRateLimit(rateLimit, limiterKey, deadline))
       requireScope(keyContext)
       const body = await readJson(request, bodyLimit)
       return respond(200, await registerDomains(keyContext, body, store, { onError, timeLimit }), headers)
     } catch (error) {
       const apiError = isApiError(error) ? error : internalError(error)
-      if (apiError.status >= 500) onError(apiError.cause ?? apiError)
+      if (apiError.status >= 500) void onError(apiError.cause ?? apiError)
       return respond(
         apiError.status,
         { error: apiError.code, message: apiError.message },
@@ -108,7 +122,7 @@ async function identify(
     return { keyContext, limiterKey: `${keyContext.type}:${owner}` }
   }
   const prefix = keyPrefix === undefined ? {} : { prefix: keyPrefix }
-  const record = await deadline.wait(findKeyRecord(request.header('authorization'), keys, prefix))
+  const record = await deadline.wait(findKeyRecord(readField(request, 'authorization'), keys, prefix))
   return { keyContext: toKeyContext(record), limiterKey: record.hash }
 }
 

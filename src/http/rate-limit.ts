@@ -1,58 +1,113 @@
+import type { Deadline } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
+import { DEFAULT_POLICY, type Standing, toRateLimitFields, toSeconds } from './rate-limit-fields.ts'
 
-/** What `consume` tells, in both outcomes. */
+/** Where a caller stands with one limit: what `consume` tells, in both outcomes. */
 export interface RateLimiterResult {
-  /** Milliseconds until points are available again. */
+  /** Milliseconds until points are available again. Below 0 where that has no known end. */
   readonly msBeforeNext: number
   readonly remainingPoints: number
 }
 
-/** A limiter with the shape of the package `rate-limiter-flexible`. */
+/**
+ * A limiter with the shape of the package `rate-limiter-flexible`: `RateLimiterMemory`, `RateLimiterPostgres` and every
+ * other store of it, with and without an `insuranceLimiter`, `BurstyRateLimiter`, and `RateLimiterUnion`.
+ *
+ * It limits who is let in, by API key. Callers without a good key are answered 401 before it is asked: to limit them too,
+ * by address, put a limiter of your server's in front.
+ *
+ * @example
+ * import { RateLimiterMemory } from 'rate-limiter-flexible'
+ * createHandler({ store, keys, rateLimiter: new RateLimiterMemory({ points: 60, duration: 60 }) })
+ */
 export interface RateLimiter {
   /**
    * Takes points from a key's allowance. Rejects with a {@link RateLimiterResult} when it is used up, and with an error
-   * when it cannot tell.
+   * when it cannot tell. A limiter made of several gives a result for each by its name.
+   *
+   * @param key The SHA-256 of the API key in hex, never the key itself. Where the host authenticates, `organization:<id>`
+   *   or `team:<id>`: all that an owner does counts together.
    */
-  consume(key: string, points?: number): Promise<RateLimiterResult>
+  consume(key: string, points?: number): Promise<RateLimiterResult | Readonly<Record<string, RateLimiterResult>>>
   /** Points in a window, and the window's length in seconds; when given, they are told in `RateLimit-Policy`. */
   readonly points?: number
   readonly duration?: number
 }
 
+/** What a limiter that fails does to a call: an error, an answer that is no result, or none within the time limit. */
+export type RateLimiterFailure = 'refuse' | 'allow'
+
+export interface RateLimit {
+  readonly limiter: RateLimiter
+  readonly failure: RateLimiterFailure
+  /** Learns why the limiter failed when the call goes on all the same. */
+  readonly onError: (cause: unknown) => void
+}
+
+/** After how many seconds to try again when the limiter knows no end, as with a `duration` of 0. */
+const RETRY_AFTER_UNKNOWN = 3600
+
 /**
  * Takes one point for a call.
  *
- * @returns The header fields that tell the caller where it stands (draft-ietf-httpapi-ratelimit-headers-10).
- * @throws {ApiError} 429 `too_many_requests` with `Retry-After`; 500 `internal_error` when the limiter fails, for a limit
- *   that cannot be checked must not be passed.
+ * @returns The header fields that tell the caller where it stands (draft-ietf-httpapi-ratelimit-headers-11). None when
+ *   the limiter failed and failure allows the call.
+ * @throws {ApiError} 429 `too_many_requests` with `Retry-After`; 500 `internal_error` when the limiter fails and failure
+ *   refuses the call. It is no 503: that means that something was saved.
  */
-export async function consumeRateLimit(limiter: RateLimiter, key: string): Promise<Record<string, string>> {
+export async function consumeRateLimit(
+  { limiter, failure, onError }: RateLimit,
+  key: string,
+  deadline: Deadline,
+): Promise<Record<string, string>> {
+  let outcome: { isAllowed: boolean; standing: Standing }
   try {
-    return toHeaders(limiter, await limiter.consume(key, 1))
-  } catch (reason) {
-    if (!isRateLimiterResult(reason)) {
-      throw new ApiError('internal_error', 'The rate limit could not be checked. Try again later.', { cause: reason })
+    outcome = await consume(limiter, key, deadline)
+  } catch (cause) {
+    if (failure === 'refuse') {
+      throw new ApiError(
+        'internal_error',
+        'The rate limit could not be checked; nothing was registered. Try again later.',
+        { cause },
+      )
     }
-    const seconds = toSeconds(reason.msBeforeNext)
-    throw new ApiError('too_many_requests', `Too many requests with this API key; try again in ${seconds} s.`, {
-      headers: { ...toHeaders(limiter, reason), 'Retry-After': String(seconds) },
-    })
+    onError(cause)
+    return {}
   }
+  const fields = toRateLimitFields(limiter, outcome.standing)
+  if (outcome.isAllowed) return fields
+  const waits = outcome.standing.map(([, { msBeforeNext }]) => toSeconds(msBeforeNext) ?? RETRY_AFTER_UNKNOWN)
+  const seconds = Math.max(1, ...waits)
+  throw new ApiError('too_many_requests', `Too many requests; try again in ${seconds} s.`, {
+    headers: { ...fields, 'Retry-After': String(seconds) },
+  })
 }
 
-function toHeaders({ points, duration }: RateLimiter, result: RateLimiterResult): Record<string, string> {
-  const remaining = Math.max(0, Math.floor(result.remainingPoints))
-  return {
-    ...(points !== undefined && {
-      'RateLimit-Policy': `"default";q=${points}${duration === undefined ? '' : `;w=${duration}`}`,
-    }),
-    RateLimit: `"default";r=${remaining};t=${toSeconds(result.msBeforeNext)}`,
+async function consume(limiter: RateLimiter, key: string, deadline: Deadline) {
+  let isAllowed = true
+  let answer: unknown
+  try {
+    answer = await deadline.wait(limiter.consume(key, 1))
+  } catch (reason) {
+    isAllowed = false
+    answer = reason
   }
+  const standing = toStanding(answer)
+  if (standing.length > 0) return { isAllowed, standing }
+  if (answer instanceof Error) throw answer
+  throw new TypeError('The rate limiter gave no msBeforeNext and remainingPoints', { cause: answer })
 }
 
-/** Whole seconds, rounded up: a caller that waits as told is not refused again. */
-const toSeconds = (milliseconds: number) => Math.max(1, Math.ceil(milliseconds / 1000))
-
-function isRateLimiterResult(value: unknown): value is RateLimiterResult {
-  return typeof value === 'object' && value !== null && 'msBeforeNext' in value && 'remainingPoints' in value
+/** Empty for what is no answer of a limiter. Of several limits, one that says no counts, though another failed. */
+function toStanding(answer: unknown): Standing {
+  if (isResult(answer)) return [[DEFAULT_POLICY, answer]]
+  if (typeof answer !== 'object' || answer === null) return []
+  return Object.entries(answer).filter((entry): entry is [string, RateLimiterResult] => isResult(entry[1]))
 }
+
+function isResult(value: unknown): value is RateLimiterResult {
+  const { msBeforeNext, remainingPoints } = (value ?? {}) as Partial<RateLimiterResult>
+  return isNumber(msBeforeNext) && isNumber(remainingPoints)
+}
+
+const isNumber = (value: unknown): value is number => typeof value === 'number' && !Number.isNaN(value)

@@ -3,7 +3,10 @@ import { ApiError } from '../errors.ts'
 
 /** A request as every adapter presents it. */
 export interface HandlerRequest {
-  /** The value of a header field, its name in lower case. */
+  /**
+   * The value of a header field, its name in lower case. Where a field stands twice, both joined with a comma (RFC 9110,
+   * section 5.3), as `Headers` gives it, or the first, as `node:http` gives those that are read here; never the last.
+   */
   header(name: string): string | null | undefined
   /**
    * The body. Called at most once, and only after the caller was let in.
@@ -20,21 +23,34 @@ export function payloadTooLarge(limit: number): ApiError {
   return new ApiError('payload_too_large', `The request body is larger than the ${limit} bytes allowed.`)
 }
 
+/** A field's value, also from an accessor without types that gives the lines of a field as an array. */
+export function readField(request: HandlerRequest, name: string): string | undefined {
+  const value: unknown = request.header(name)
+  if (value === null || value === undefined) return undefined
+  return Array.isArray(value) ? value.join(', ') : String(value)
+}
+
 /**
  * Reads a JSON body: `application/json` in UTF-8, not compressed.
+ *
+ * A byte order mark before it is ignored, as RFC 8259, section 8.1, lets parsers do; of a field that stands twice in an
+ * object the last one counts, as everywhere in JavaScript.
  *
  * @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large`, 400 `invalid_request`.
  */
 export async function readJson(request: HandlerRequest, limit: number): Promise<unknown> {
   requireJson(request)
-  if (Number(request.header('content-length') ?? 0) > limit) throw payloadTooLarge(limit)
+  if (Number(readField(request, 'content-length') ?? 0) > limit) throw payloadTooLarge(limit)
   const body = await request.readBody(limit)
   if ('json' in body) return body.json
+  // A body that the host read was held to the host's limit, and is held to ours here.
+  const length = 'text' in body ? new TextEncoder().encode(body.text).byteLength : body.bytes.byteLength
+  if (length > limit) throw payloadTooLarge(limit)
   return parseJson('text' in body ? body.text : decodeUtf8(body.bytes))
 }
 
 function requireJson(request: HandlerRequest): void {
-  const contentType = request.header('content-type') ?? ''
+  const contentType = readField(request, 'content-type') ?? ''
   if (!/^application\/json\s*(?:;|$)/i.test(contentType)) {
     throw new ApiError(
       'unsupported_media_type',
@@ -45,24 +61,25 @@ function requireJson(request: HandlerRequest): void {
   if (!/^utf-?8$/i.test(charset)) {
     throw new ApiError('unsupported_media_type', 'The request body must be in UTF-8 (RFC 8259, section 8.1).')
   }
-  if (!/^(?:identity)?$/i.test(request.header('content-encoding') ?? '')) {
+  if (!/^(?:identity)?$/i.test(readField(request, 'content-encoding') ?? '')) {
     throw new ApiError('unsupported_media_type', 'The request body must not be compressed: send no "Content-Encoding".')
   }
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     throw new ApiError('invalid_request', 'The request body is not valid UTF-8.', { cause })
   }
 }
 
 function parseJson(text: string): unknown {
+  const json = text.replace(/^\ufeff/, '')
   try {
-    return JSON.parse(text)
+    return JSON.parse(json)
   } catch (cause) {
-    const problem = text.trim() === '' ? 'is empty' : 'is not valid JSON'
+    const problem = json.trim() === '' ? 'is empty' : 'is not valid JSON'
     throw new ApiError('invalid_request', `The request body ${problem}; send {"domains": ["www.example.com"]}.`, {
       cause,
     })

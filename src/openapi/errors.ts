@@ -55,8 +55,8 @@ export function describeErrors({ bodyLimit }: { bodyLimit: number }) {
       message: 'The request body must be JSON: send "Content-Type: application/json".',
     },
     too_many_requests: {
-      meaning: 'Too many calls with this API key. Wait for `Retry-After` seconds.',
-      message: 'Too many requests with this API key; try again in 42 s.',
+      meaning: 'Too many calls. Wait for `Retry-After` seconds.',
+      message: 'Too many requests; try again in 42 s.',
       headers: ['Retry-After', 'RateLimit'],
     },
     internal_error: {

@@ -3,6 +3,10 @@ import type { Header } from './document.ts'
 
 const seconds = { type: 'integer', minimum: 1 }
 
+/** A string and a list of RFC 9651, sections 3.3.3 and 3.1: the name of a limit, and what is told of several limits. */
+const limitName = '"([^"\\\\]|\\\\["\\\\])+"'
+const listOf = (member: string) => `^${member}(, ${member})*$`
+
 /** The header fields of the answers. `required` is added where every answer of a status carries the field. */
 export const headers = {
   'Cache-Control': {
@@ -28,14 +32,14 @@ export const headers = {
   },
   'RateLimit-Policy': {
     description:
-      'How many calls a key may make (`q`) in how many seconds (`w`), where a limit is set (draft-ietf-httpapi-ratelimit-headers-10).',
-    schema: { type: 'string', pattern: '^"[^"]+";q=[0-9]+(;w=[0-9]+)?$' },
+      'How many calls a key may make (`q`) in how many seconds (`w`), where a limit is set (draft-ietf-httpapi-ratelimit-headers-11).',
+    schema: { type: 'string', pattern: listOf(`${limitName};q=[0-9]+(;w=[0-9]+)?`) },
     example: '"default";q=100;w=60',
   },
   RateLimit: {
     description:
-      'How many calls remain (`r`) for how many seconds (`t`), where a limit is set (draft-ietf-httpapi-ratelimit-headers-10).',
-    schema: { type: 'string', pattern: '^"[^"]+";r=[0-9]+;t=[0-9]+$' },
+      'How many calls remain (`r`) for how many seconds (`t`), where a limit is set (draft-ietf-httpapi-ratelimit-headers-11).',
+    schema: { type: 'string', pattern: listOf(`${limitName};r=[0-9]+(;t=[0-9]+)?`) },
     example: '"default";r=99;t=60',
   },
 } as const satisfies Record<string, Header>

@@ -5,7 +5,9 @@ import express4 from 'express4'
 import { describe, expect, test, vi } from 'vitest'
 import { domainsRouter } from '../../src/http/express.ts'
 import type { HandlerOptions } from '../../src/http/handler.ts'
+import { ApiError } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import { describeHostileHttp } from './hostile.ts'
 import { describeHttp, type RunningServer } from './suite.ts'
 
 const versions = [
@@ -53,6 +55,16 @@ for (const [name, framework] of versions) {
       app.use(framework.text({ type: request => request.headers['x-kind'] === 'text' }))
       app.use(framework.raw({ type: 'application/octet-stream' }))
     }),
+  )
+
+  describeHostileHttp(
+    name,
+    startWith(() => {}),
+  )
+  describeHostileHttp(
+    `${name} after express.json()`,
+    startWith(app => app.use(framework.json({ strict: false, limit: '300kb' }))),
+    { bodyIsReadBefore: true },
   )
 
   describe(`${name}: the host`, () => {
@@ -126,6 +138,16 @@ for (const [name, framework] of versions) {
         const { headers, router } = await createRouter()
         expect((await call(framework().use(parser).use(router), '/v1/domains', { headers })).status).toBe(200)
       }
+    })
+
+    test('gets an answer that cannot be sent as an error, and the process goes on', async () => {
+      const app = framework()
+      const authenticate = () => {
+        throw new ApiError('unauthorized', 'Log in.', { headers: { 'WWW-Authenticate': 'Bearer\r\nSet-Cookie: a=b' } })
+      }
+      app.use(domainsRouter({ store: createStore(), authenticate }))
+      app.use(((error, _request, response, _next) => void response.status(418).send(error.code)) as ErrorRequestHandler)
+      expect(await call(app, '/v1/domains')).toEqual({ status: 418, body: 'ERR_INVALID_CHAR' })
     })
 
     test('that read the body and left nothing of it is told so, not the caller', async () => {

@@ -1,0 +1,43 @@
+import type { RateLimiter, RateLimiterResult } from './rate-limit.ts'
+
+/** Where a caller stands, limit by limit. */
+export type Standing = readonly (readonly [policy: string, result: RateLimiterResult])[]
+
+/** The name of the one policy of a limiter that names none, as in the draft's own examples. */
+export const DEFAULT_POLICY = 'default'
+
+/** The largest integer of a structured field (RFC 9651, section 3.3.1). */
+const MAX_INTEGER = 999_999_999_999_999
+
+/**
+ * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11 of 2026-05-23, sections 3 and 4). No partition
+ * key is told: the caller knows which key it sent.
+ */
+export function toRateLimitFields({ points, duration }: RateLimiter, standing: Standing): Record<string, string> {
+  const limits = standing.map(([policy, { remainingPoints, msBeforeNext }]) => {
+    const seconds = toSeconds(msBeforeNext)
+    return `${quoted(policy)};r=${toInteger(remainingPoints)}${seconds === null ? '' : `;t=${toInteger(seconds)}`}`
+  })
+  const isDefault = standing.every(([policy]) => policy === DEFAULT_POLICY)
+  return {
+    ...(isDefault && points !== undefined && { 'RateLimit-Policy': toPolicy(points, duration) }),
+    RateLimit: limits.join(', '),
+  }
+}
+
+/** A window is a whole number of seconds above 0; points that never come back have none. */
+function toPolicy(points: number, duration = 0): string {
+  const window = duration > 0 ? `;w=${toInteger(Math.ceil(duration))}` : ''
+  return `${quoted(DEFAULT_POLICY)};q=${toInteger(points)}${window}`
+}
+
+/** Whole seconds, rounded up: a caller that waits as told is not refused again. `null` where there is no known end. */
+export function toSeconds(milliseconds: number): number | null {
+  if (milliseconds < 0 || milliseconds === Number.POSITIVE_INFINITY) return null
+  return Math.max(1, Math.ceil(milliseconds / 1000))
+}
+
+const toInteger = (value: number) => String(Math.min(MAX_INTEGER, Math.max(0, Math.floor(value))))
+
+/** A string of a structured field: printable ASCII in quotes (RFC 9651, section 3.3.3). */
+const quoted = (text: string) => `"${text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')}"`

@@ -1,0 +1,162 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { domainsRouter } from '../../src/http/express.ts'
+import { hashApiKey } from '../../src/index.ts'
+import { createKeys, createStore } from '../fixtures.ts'
+import { expectHarmless } from './harmless.ts'
+import { exchange } from './raw-http.ts'
+
+const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+console.info(`random requests: SEED=${seed}`)
+
+const onError = vi.fn()
+const seen = new Map<number, number>()
+let server: Server
+let origin: string
+let keys: { team: string; organization: string; unscoped: string }
+let secrets: string[]
+
+beforeAll(async () => {
+  const { keys: keyStore, issue } = createKeys()
+  keys = {
+    team: await issue('team', '1'),
+    organization: await issue('organization', '10'),
+    unscoped: await issue('team', '1', { scopes: [] }),
+  }
+  secrets = [...Object.values(keys), ...(await Promise.all(Object.values(keys).map(hashApiKey)))]
+  const options = { store: createStore(), keys: keyStore, onError, bodyLimit: 2000 }
+  server = express().use(domainsRouter(options)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.close()
+  server.closeAllConnections()
+})
+
+/** Sends random requests; whatever they were, the server then still answers a good one. */
+async function check<T>(arbitrary: fc.Arbitrary<T>, toRequest: (value: T) => string | Uint8Array, numRuns: number) {
+  seen.clear()
+  await fc.assert(
+    fc.asyncProperty(arbitrary, async value => {
+      for (const response of await exchange(origin, toRequest(value), { hangUpAfter: 100 })) {
+        // A mutation of the target leads past us, to the page of the framework.
+        if (response.status === 404 && response.headers.get('content-type')?.startsWith('text/html')) continue
+        await expectHarmless(response, secrets)
+        seen.set(response.status, (seen.get(response.status) ?? 0) + 1)
+      }
+    }),
+    { seed, numRuns },
+  )
+  const [after] = await exchange(origin, compose({}))
+  expect(after?.status).toBe(200)
+  expect(onError).not.toHaveBeenCalled()
+}
+
+interface Fields {
+  authorization?: string
+  type?: string
+  encoding?: string
+  body?: Uint8Array | string
+}
+
+function compose({
+  authorization = `Bearer ${keys.team}`,
+  type,
+  encoding,
+  body = '{"domains":["www.example.com"]}',
+}: Fields) {
+  const bytes = Buffer.from(body as string)
+  const head = [
+    'POST /v1/domains HTTP/1.1',
+    'Host: localhost',
+    'Connection: close',
+    `User-Agent: ${'a client of which nobody has heard '.repeat(3)}`,
+    `Authorization: ${authorization}`,
+    `Content-Type: ${type ?? 'application/json'}`,
+    `Content-Length: ${bytes.byteLength}`,
+    ...(encoding === undefined ? [] : [`Content-Encoding: ${encoding}`]),
+  ]
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), bytes])
+}
+
+/** Near enough to what is right that some of it is. */
+const hostname = fc.oneof(
+  fc.domain(),
+  fc.ipV4(),
+  fc.ipV6(),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom('*.example.com', 'localhost', 'com', '', ' ', 'bücher.de', '__proto__', '127.1'),
+)
+const body = fc.oneof(
+  fc.record({
+    domains: fc.array(hostname, { maxLength: 12 }),
+    team_id: fc.constantFrom('1', '9', '3', '77', 'x', 1, null),
+  }),
+  fc.record({ domains: fc.array(fc.oneof(hostname, fc.jsonValue()), { maxLength: 120 }) }, { requiredKeys: [] }),
+  fc.dictionary(fc.constantFrom('domains', 'team_id', '__proto__', 'constructor', 'length'), fc.jsonValue()),
+  fc.jsonValue(),
+)
+
+test('random bytes for a body', async () => {
+  await check(fc.uint8Array({ maxLength: 300 }), bytes => compose({ body: bytes }), 200)
+  expect([...seen.keys()]).toEqual([400])
+}, 120_000)
+
+test('random JSON for a body, by every kind of key', async () => {
+  await check(
+    fc.record({ body, owner: fc.constantFrom('team', 'team', 'organization', 'organization', 'unscoped') }),
+    ({ body, owner }) =>
+      compose({ body: JSON.stringify(body), authorization: `Bearer ${keys[owner as keyof typeof keys]}` }),
+    500,
+  )
+  expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 400, 403, 404]))
+}, 120_000)
+
+test('random values of the fields that are read', async () => {
+  const mix = (...right: string[]) =>
+    fc.oneof(
+      fc.constantFrom(...right),
+      fc.string({ unit: fc.constantFrom(...'abcjsonutf/-+;:=", \t8_.%\xe9'), maxLength: 40 }),
+    )
+  await check(
+    fc.record(
+      {
+        authorization: mix('Bearer svc_team_1_00', 'Bearer ', 'Basic eDp5'),
+        type: mix('application/json', 'application/json;charset=utf-8', 'application/json; charset="utf-16"'),
+        encoding: mix('identity', 'gzip', ''),
+      },
+      { requiredKeys: [] },
+    ),
+    compose,
+    300,
+  )
+  expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 401, 415]))
+}, 120_000)
+
+test('a good request with bytes changed, doubled, dropped and put in', async () => {
+  const change = fc.record({
+    permille: fc.nat(999),
+    drop: fc.integer({ min: 0, max: 3 }),
+    put: fc.oneof(
+      fc.uint8Array({ maxLength: 3 }),
+      fc
+        .constantFrom('\r\n', '\n', '\r\n\r\n', ',', '"', '\\', '{', ']', '9', '0', ': ', 'chunked', '\0', '\ufeff')
+        .map(text => Buffer.from(text)),
+    ),
+  })
+  await check(
+    fc.array(change, { minLength: 1, maxLength: 4 }),
+    changes =>
+      changes.reduce<Buffer>((bytes, { permille, drop, put }) => {
+        const start = Math.floor((permille / 1000) * bytes.byteLength)
+        return Buffer.concat([bytes.subarray(0, start), put, bytes.subarray(start + drop)])
+      }, compose({})),
+    600,
+  )
+  expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 400, 401]))
+}, 120_000)

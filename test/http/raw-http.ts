@@ -1,0 +1,83 @@
+import { connect } from 'node:net'
+
+export interface RawResponse {
+  status: number
+  /** Names in lower case. */
+  headers: Map<string, string>
+  body: string
+}
+
+/** A guard against a test that never ends, not a measure: what hangs this long has hung. */
+const PATIENCE = 10_000
+
+/**
+ * Sends bytes as they are, and reads every answer until the server closes the connection: for requests that no client of
+ * HTTP would send.
+ *
+ * @param hangUpAfter Milliseconds after the last byte, in the middle of a body perhaps, when our side closes. Node then
+ *   gives up a call that it has not answered.
+ */
+export async function exchange(
+  origin: string,
+  request: string | Uint8Array,
+  { hangUpAfter }: { hangUpAfter?: number | undefined } = {},
+): Promise<RawResponse[]> {
+  const { hostname, port } = new URL(origin)
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+  const chunks: Buffer[] = []
+  socket.on('data', chunk => chunks.push(chunk))
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      socket.destroy()
+      reject(new Error(`The server neither answered in full nor hung up; it sent: ${Buffer.concat(chunks)}`))
+    }, PATIENCE)
+    socket.on('end', () => socket.end())
+    // A server that does not read on resets the connection while we still send; what it said before counts.
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearTimeout(timer)
+      clearTimeout(hangUp)
+      resolve()
+    })
+    socket.write(request)
+    const hangUp = hangUpAfter === undefined ? undefined : setTimeout(() => socket.end(), hangUpAfter)
+  })
+  return parseResponses(Buffer.concat(chunks).toString('latin1'))
+}
+
+function parseResponses(text: string): RawResponse[] {
+  const responses: RawResponse[] = []
+  let rest = text
+  while (rest !== '') {
+    const end = rest.indexOf('\r\n\r\n')
+    const [statusLine = '', ...lines] = rest.slice(0, end).split('\r\n')
+    const status = Number(/^HTTP\/1\.1 ([0-9]{3}) /.exec(statusLine)?.[1])
+    if (end === -1 || !status) throw new Error(`No HTTP/1.1 answer: ${rest}`)
+    const headers = new Map(
+      lines.map(line => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+    )
+    rest = rest.slice(end + 4)
+    const isInterim = status < 200
+    const [body, length] = isInterim ? ['', 0] : readBody(rest, headers)
+    if (!isInterim) responses.push({ status, headers, body: Buffer.from(body, 'latin1').toString('utf8') })
+    rest = rest.slice(length)
+  }
+  return responses
+}
+
+/** A body, and how much of the text it took. */
+function readBody(text: string, headers: Map<string, string>): [body: string, length: number] {
+  if (headers.get('transfer-encoding') !== 'chunked') {
+    const length = Number(headers.get('content-length') ?? text.length)
+    return [text.slice(0, length), length]
+  }
+  let body = ''
+  let offset = 0
+  for (;;) {
+    const lineEnd = text.indexOf('\r\n', offset)
+    const size = Number.parseInt(text.slice(offset, lineEnd), 16)
+    if (!(size > 0)) return [body, lineEnd + 4]
+    body += text.slice(lineEnd + 2, lineEnd + 2 + size)
+    offset = lineEnd + 2 + size + 2
+  }
+}

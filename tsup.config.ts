@@ -5,6 +5,8 @@ export default defineConfig({
     index: 'src/index.ts',
     http: 'src/http/handler.ts',
     express: 'src/http/express.ts',
+    fastify: 'src/http/fastify.ts',
+    fetch: 'src/http/fetch.ts',
     testing: 'src/testing/domain-store-suite.ts',
   },
   format: ['esm', 'cjs'],

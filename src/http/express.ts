@@ -1,12 +1,20 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
-import { ApiError } from '../errors.ts'
 import { createHandler, type HandlerOptions } from './handler.ts'
 import { readNodeBody } from './node-body.ts'
+import { type PathOption, toPath, withoutTrailingSlash } from './path.ts'
+import { type Refusals, toRefusedBody } from './refusal.ts'
 import type { HandlerRequest } from './request.ts'
 
-export type DomainsRouterOptions = HandlerOptions & {
-  /** The path below where the router is mounted. With and without a trailing slash. Default `/v1/domains`. */
-  path?: string
+export type DomainsRouterOptions = HandlerOptions & PathOption
+
+/** By the `type` of the error; see the list of errors in the documentation of `body-parser`. */
+const refusals: Refusals = {
+  'entity.parse.failed': 'invalid_request',
+  'request.size.invalid': 'invalid_request',
+  'request.aborted': 'invalid_request',
+  'entity.too.large': 'payload_too_large',
+  'charset.unsupported': 'unsupported_media_type',
+  'encoding.unsupported': 'unsupported_media_type',
 }
 
 /**
@@ -21,7 +29,7 @@ export type DomainsRouterOptions = HandlerOptions & {
  */
 export function domainsRouter(options: DomainsRouterOptions): [RequestHandler, ErrorRequestHandler] {
   const handle = createHandler(options)
-  const path = withoutTrailingSlash(options.path ?? '/v1/domains')
+  const path = toPath(options)
   const isOurs = (request: Request) => request.method === 'POST' && withoutTrailingSlash(request.path) === path
 
   async function answer(request: Request, response: Response, readBody: HandlerRequest['readBody']): Promise<void> {
@@ -41,33 +49,9 @@ export function domainsRouter(options: DomainsRouterOptions): [RequestHandler, E
       else next()
     },
     (error, request, response, next) => {
-      const refusal = isOurs(request) ? toRefusal(error) : null
-      if (!refusal) return next(error)
-      void answer(request, response, () => {
-        throw refusal
-      })
+      const readBody = isOurs(request) ? toRefusedBody(refusals, error?.type) : null
+      if (readBody) void answer(request, response, readBody)
+      else next(error)
     },
   ]
-}
-
-const withoutTrailingSlash = (path: string) => path.replace(/\/$/, '')
-
-/** Errors of Express's body parsers carry a `type`; see the list of errors in the documentation of `body-parser`. */
-function toRefusal(error: { type?: unknown } | null | undefined): ApiError | null {
-  switch (error?.type) {
-    case 'entity.parse.failed':
-    case 'request.size.invalid':
-    case 'request.aborted':
-      return new ApiError(
-        'invalid_request',
-        'The request body is not valid JSON; send {"domains": ["www.example.com"]}.',
-      )
-    case 'entity.too.large':
-      return new ApiError('payload_too_large', 'The request body is larger than allowed.')
-    case 'charset.unsupported':
-    case 'encoding.unsupported':
-      return new ApiError('unsupported_media_type', 'The request body must be JSON in UTF-8, not compressed.')
-    default:
-      return null
-  }
 }

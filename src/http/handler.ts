@@ -8,9 +8,11 @@ import { registerDomains } from '../register-domains.ts'
 import type { DomainStore } from '../registry/store.ts'
 import { consumeRateLimit, type RateLimiter } from './rate-limit.ts'
 import { type HandlerRequest, readJson } from './request.ts'
+import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
 export type { RateLimiter, RateLimiterResult } from './rate-limit.ts'
 export type { HandlerRequest, RequestBody } from './request.ts'
+export type { HandlerResponse } from './response.ts'
 
 interface CommonOptions {
   store: DomainStore
@@ -39,13 +41,6 @@ export type HandlerOptions = CommonOptions &
         keys?: never
       }
   )
-
-export interface HandlerResponse {
-  status: number
-  headers: Record<string, string>
-  /** JSON. */
-  body: string
-}
 
 const DEFAULT_BODY_LIMIT = 256 * 1024
 const DEFAULT_TIME_LIMIT = 30_000
@@ -88,11 +83,7 @@ export function createHandler(options: HandlerOptions): (request: HandlerRequest
     } catch (error) {
       const apiError = isApiError(error) ? error : internalError(error)
       if (apiError.status >= 500) onError(apiError.cause ?? apiError)
-      return respond(
-        apiError.status,
-        { error: apiError.code, message: apiError.message },
-        { ...headers, ...apiError.headers },
-      )
+      return respondWithError(apiError, headers)
     }
   }
 }
@@ -114,12 +105,4 @@ async function identify(
 
 function internalError(cause: unknown): ApiError {
   return new ApiError('internal_error', 'The call could not be processed. Try again later.', { cause })
-}
-
-function respond(status: number, body: object, headers: Record<string, string>): HandlerResponse {
-  return {
-    status,
-    headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', ...headers },
-    body: JSON.stringify(body),
-  }
 }

@@ -20,6 +20,11 @@ export function payloadTooLarge(limit: number): ApiError {
   return new ApiError('payload_too_large', `The request body is larger than the ${limit} bytes allowed.`)
 }
 
+/** A body that ended before all of it was there: the caller hung up, or something between. */
+export function bodyCutShort(): ApiError {
+  return new ApiError('invalid_request', 'The request body was cut short.')
+}
+
 /**
  * Reads a JSON body: `application/json` in UTF-8, not compressed.
  *

@@ -4,6 +4,7 @@ import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import type { HandlerOptions } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import { describeClients } from './clients.ts'
 
 /** A server under test: where it answers, and how to stop it. */
 export interface RunningServer {
@@ -207,7 +208,7 @@ export function describeHttp(name: string, start: StartServer, { bodyIsReadBefor
 
     test('415 unsupported_media_type for what is not JSON in UTF-8', async () => {
       await serve(async ({ post }) => {
-        for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
+        for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'json', '']) {
           const response = await post({ domains }, { headers: { 'Content-Type': type } })
           await expectError(response, 415, 'unsupported_media_type', /application\/json/)
         }
@@ -445,5 +446,7 @@ export function describeHttp(name: string, start: StartServer, { bodyIsReadBefor
         expect(answers.filter(([, , status]) => status === 'created')).toHaveLength(1)
       })
     })
+
+    describeClients(start, { bodyIsReadBefore })
   })
 }

@@ -55,9 +55,9 @@ describe('examples/demo.ts', () => {
   })
 })
 
-describe('examples/express.ts', () => {
+describe.each(['examples/express.ts', 'examples/fastify.ts', 'examples/fetch.ts'])('%s', file => {
   test('stays up, and the curl line that it prints works when pasted', async () => {
-    const server = spawn(process.execPath, ['--import', 'tsx', 'examples/express.ts'], {
+    const server = spawn(process.execPath, ['--import', 'tsx', file], {
       cwd: root,
       env: { ...process.env, PORT: '0' },
     })
@@ -83,7 +83,7 @@ describe('examples/express.ts', () => {
   })
 
   test('is short enough to be copied', () => {
-    const source = readFileSync(new URL('examples/express.ts', root), 'utf8')
+    const source = readFileSync(new URL(file, root), 'utf8')
     expect(source.split('\n').length).toBeLessThan(40)
     expect(source).not.toMatch(/from '\.\.?\//)
   })

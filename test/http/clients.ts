@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -34,8 +34,13 @@ function createSignal() {
  * What clients do that `fetch` does not, on a real server, each with real connections.
  *
  * @param bodyIsReadBefore A parser of the host's reads the body, to its end, before we are asked.
+ * @param leavesClosing The server does not close the connection of a body that it stopped reading; the client may.
+ * @param pipelines Whether the server takes a call before it has answered the one before.
  */
-export function describeClients(start: StartServer, { bodyIsReadBefore = false } = {}): void {
+export function describeClients(
+  start: StartServer,
+  { bodyIsReadBefore = false, leavesClosing = false, pipelines = true } = {},
+): void {
   async function serve(use: (client: Client) => Promise<void>, store: DomainStore = createStore()): Promise<void> {
     const { keys, issue } = createKeys()
     const key = await issue('team', '1')
@@ -66,16 +71,26 @@ export function describeClients(start: StartServer, { bodyIsReadBefore = false }
     return socket
   }
 
-  /** Sends a body in pieces, without a declared length. */
-  async function postInPieces({ url, headers }: Client, pieces: Iterable<string>, agent?: Agent) {
+  /** Hangs up when it has what it waited for. */
+  async function readUntil(socket: Socket, last: RegExp): Promise<string> {
+    let received = ''
+    for await (const part of socket) {
+      received += part
+      if (last.test(received)) break
+    }
+    return received
+  }
+
+  /** Sends a body in pieces, without a declared length if there are several. */
+  async function postInPieces({ url, headers }: Client, pieces: readonly string[], agent?: Agent) {
     const outgoing = request(url, { method: 'POST', headers, ...(agent && { agent }) })
     const answered = once(outgoing, 'response')
     outgoing.setNoDelay(true)
-    for (const piece of pieces) {
+    for (const piece of pieces.slice(0, -1)) {
       outgoing.write(piece)
       await sleep(1)
     }
-    outgoing.end()
+    outgoing.end(pieces.at(-1))
     const [incoming] = await answered
     return { status: incoming.statusCode, reused: outgoing.reusedSocket, body: JSON.parse(await text(incoming)) }
   }
@@ -95,31 +110,32 @@ export function describeClients(start: StartServer, { bodyIsReadBefore = false }
     test('a body may come in chunks, and slowly, byte by byte', async () => {
       await serve(async client => {
         const body = bodyOf('www.example.com', 'bücher.de')
-        for (const pieces of [[body.slice(0, 9), body.slice(9)], body]) {
+        for (const pieces of [[body.slice(0, 9), body.slice(9)], [...body]]) {
           const { status, body: answer } = await postInPieces(client, pieces)
           expect([status, answer.data?.results.length]).toEqual([200, 2])
         }
       })
     })
 
-    test('two calls sent at once on one connection are answered in their order', async () => {
-      await serve(async ({ port, headers }) => {
-        const socket = await open(port)
-        const received = text(socket)
-        const last = { ...headers, Connection: 'close' }
-        socket.write(toWire(headers, bodyOf('first.com')) + toWire(last, bodyOf('second.com')))
-        const answers = (await received).split(/(?=HTTP\/1\.1 )/)
-        expect(answers.map(answer => /"domain":"([^"]+)"/.exec(answer)?.[1])).toEqual(['first.com', 'second.com'])
-        for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
-      })
-    })
+    test.skipIf(!pipelines)(
+      'two calls sent at once on one connection are answered in their order (skipped where the server takes one at a time)',
+      async () => {
+        await serve(async ({ port, headers }) => {
+          const socket = await open(port)
+          socket.write(toWire(headers, bodyOf('first.com')) + toWire(headers, bodyOf('second.com')))
+          const answers = (await readUntil(socket, /"totals".*"totals":{.*?}/s)).split(/(?=HTTP\/1\.1 )/)
+          expect(answers.map(answer => /"domain":"([^"]+)"/.exec(answer)?.[1])).toEqual(['first.com', 'second.com'])
+          for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+        })
+      },
+    )
 
     test.skipIf(bodyIsReadBefore)(
       'a body in chunks is answered 413 once it is over the limit (skipped where the host reads it before us)',
       async () => {
         await serve(async ({ port, headers }) => {
           const socket = await open(port)
-          const received = text(socket)
+          const received = leavesClosing ? readUntil(socket, /}/) : text(socket)
           const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
           socket.write(toWire({ ...headers, 'Transfer-Encoding': 'chunked' }, chunk.repeat(5)))
           const answer = await received

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build } from 'tsup'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -16,12 +16,14 @@ export async function setup(): Promise<void> {
   const [{ filename }] = JSON.parse(run('npm', 'pack', '--json', '--pack-destination', installed))
   run('tar', '-xzf', `${installed}/${filename}`, '-C', installed, '--strip-components=1')
   await build({
-    entryPoints: [`${here}servers/worker.js`],
-    outfile: `${here}node_modules/worker.js`,
-    bundle: true,
+    config: false,
+    silent: true,
+    entry: { worker: `${here}servers/worker.js` },
+    outDir: `${here}node_modules/worker`,
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
-    logLevel: 'error',
+    noExternal: [/./],
+    splitting: false,
   })
 }

@@ -9,7 +9,7 @@ const config :Workerd.Config = (
 );
 
 const worker :Workerd.Worker = (
-  modules = [(name = "worker.js", esModule = embed "../node_modules/worker.js")],
+  modules = [(name = "worker.js", esModule = embed "../node_modules/worker/worker.js")],
   bindings = [(name = "SETTINGS", fromEnvironment = "SETTINGS")],
   compatibilityDate = "2026-10-01",
 );

@@ -6,6 +6,8 @@ export default defineConfig({
     http: 'src/http/handler.ts',
     express: 'src/http/express.ts',
     openapi: 'src/openapi/openapi.ts',
+    fastify: 'src/http/fastify.ts',
+    fetch: 'src/http/fetch.ts',
     testing: 'src/testing/domain-store-suite.ts',
   },
   format: ['esm', 'cjs'],

@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // They have runtimes of their own to install first: npm run test:runtimes.
+    exclude: ['**/node_modules/**', 'test/runtimes/**'],
     // The examples import the package by its name; a server and a demo take a moment to start.
     testTimeout: 30_000,
   },

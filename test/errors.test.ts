@@ -7,6 +7,7 @@ test.each([
   ['insufficient_scope', 403],
   ['team_suspended', 403],
   ['team_not_found', 404],
+  ['method_not_allowed', 405],
   ['payload_too_large', 413],
   ['unsupported_media_type', 415],
   ['too_many_requests', 429],

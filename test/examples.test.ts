@@ -56,7 +56,7 @@ describe('examples/demo.ts', () => {
 })
 
 describe('a server among the examples:', () => {
-  test.each(['express.ts', 'documentation.ts'])(
+  test.each(['express.ts', 'documentation.ts', 'fastify.ts', 'fetch.ts'])(
     '%s stays up, and the curl line that it prints works when pasted',
     async example => {
       const server = spawn(process.execPath, ['--import', 'tsx', `examples/${example}`], {
@@ -85,8 +85,8 @@ describe('a server among the examples:', () => {
     },
   )
 
-  test('express.ts is short enough to be copied', () => {
-    const source = readFileSync(new URL('examples/express.ts', root), 'utf8')
+  test.each(['express.ts', 'fastify.ts', 'fetch.ts'])('%s is short enough to be copied', example => {
+    const source = readFileSync(new URL(`examples/${example}`, root), 'utf8')
     expect(source.split('\n').length).toBeLessThan(40)
     expect(source).not.toMatch(/from '\.\.?\//)
   })

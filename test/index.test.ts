@@ -20,6 +20,8 @@ const publicNames = {
   ],
   './http': ['createHandler'],
   './express': ['domainsRouter'],
+  './fastify': ['domainsPlugin'],
+  './fetch': ['domainsHandler'],
   './openapi': ['openapi'],
   './testing': ['domainStoreSuite'],
 }
@@ -49,7 +51,7 @@ test('the manifest says what a user must know', () => {
     type: 'module',
     sideEffects: false,
     engines: { node: '>=20.19' },
-    peerDependenciesMeta: { express: { optional: true } },
+    peerDependenciesMeta: { express: { optional: true }, fastify: { optional: true } },
   })
   expect(Object.keys(manifest.dependencies)).toEqual(['ipaddr.js', 'punycode', 'tldts', 'tr46', 'zod'])
 })

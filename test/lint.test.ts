@@ -30,6 +30,8 @@ test.each([
   ['src/registry/memory-store.ts', 'node:fs', 'noNodejsModules'],
   ['src/http/handler.ts', 'node:http', 'noNodejsModules'],
   ['src/http/handler.ts', 'express', 'noRestrictedImports'],
+  ['src/http/fetch.ts', 'node:http', 'noNodejsModules'],
+  ['src/http/fetch.ts', 'hono', 'noRestrictedImports'],
   ['src/registry/store.ts', 'pg', 'noRestrictedImports'],
   ['src/hostname/classify.ts', 'tldts', 'noRestrictedImports'],
   ['src/hostname/classify.ts', 'ipaddr.js', 'noRestrictedImports'],
@@ -44,6 +46,7 @@ test.each([
   ['src/hostname/idna.ts', 'tr46'],
   ['src/wire/request.ts', 'zod'],
   ['src/http/express.ts', 'express'],
+  ['src/http/fastify.ts', 'fastify'],
 ])('%s may import %s', (file, specifier) => {
   expect(lint(file, specifier)).not.toMatch(/noRestrictedImports|noNodejsModules/)
 })

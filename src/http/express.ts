@@ -1,12 +1,20 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
-import { ApiError } from '../errors.ts'
 import { createHandler, type HandlerOptions } from './handler.ts'
-import { readNodeBody } from './node-body.ts'
+import { abandonBody, readNodeBody } from './node-body.ts'
+import { type PathOption, toPath, withoutTrailingSlash } from './path.ts'
+import { type Refusals, toRefusedBody } from './refusal.ts'
 import type { HandlerRequest } from './request.ts'
 
-export type DomainsRouterOptions = HandlerOptions & {
-  /** The path below where the router is mounted. With and without a trailing slash. Default `/v1/domains`. */
-  path?: string
+export type DomainsRouterOptions = HandlerOptions & PathOption
+
+/** By the `type` of the error; see the list of errors in the documentation of `body-parser`. */
+const refusals: Refusals = {
+  'entity.parse.failed': 'invalid_request',
+  'request.size.invalid': 'invalid_request',
+  'request.aborted': 'invalid_request',
+  'entity.too.large': 'payload_too_large',
+  'charset.unsupported': 'unsupported_media_type',
+  'encoding.unsupported': 'unsupported_media_type',
 }
 
 /**
@@ -21,14 +29,13 @@ export type DomainsRouterOptions = HandlerOptions & {
  */
 export function domainsRouter(options: DomainsRouterOptions): [RequestHandler, ErrorRequestHandler] {
   const handle = createHandler(options)
-  const path = withoutTrailingSlash(options.path ?? '/v1/domains')
+  const path = toPath(options)
   const isOurs = (request: Request) => request.method === 'POST' && withoutTrailingSlash(request.path) === path
 
   async function answer(request: Request, response: Response, readBody: HandlerRequest['readBody']): Promise<void> {
     const { status, headers, body } = await handle({ header: name => request.get(name), readBody })
     if (response.headersSent || response.destroyed) return
-    // The rest of a body that is too large is not read, so the connection is of no further use.
-    if (status === 413 && !request.complete) response.setHeader('Connection', 'close')
+    if (status === 413) abandonBody(request, response)
     response
       .status(status)
       .setHeaders(new Map(Object.entries(headers)))
@@ -41,37 +48,13 @@ export function domainsRouter(options: DomainsRouterOptions): [RequestHandler, E
       else next()
     },
     (error, request, response, next) => {
-      const refusal = isOurs(request) ? toRefusal(error) : null
-      if (!refusal) return next(error)
-      answer(request, response, () => {
-        throw refusal
-      }).catch(next)
+      const readBody = isOurs(request) ? toRefusedBody(refusals, kindOf(error)) : null
+      if (readBody) answer(request, response, readBody).catch(next)
+      else next(error)
     },
   ]
 }
 
-const withoutTrailingSlash = (path: string) => path.replace(/\/$/, '')
-
-/**
- * Errors of Express's body parsers carry a `type`; see the list of errors in the documentation of `body-parser`. Those of
- * a compressed body that cannot be unpacked carry the `code` of zlib or Brotli.
- */
-function toRefusal(error: { type?: unknown; code?: unknown } | null | undefined): ApiError | null {
-  const isCompression = /^(?:Z_|ERR__)/.test(String(error?.code))
-  switch (isCompression ? 'encoding.unsupported' : error?.type) {
-    case 'entity.parse.failed':
-    case 'request.size.invalid':
-    case 'request.aborted':
-      return new ApiError(
-        'invalid_request',
-        'The request body is not valid JSON; send {"domains": ["www.example.com"]}.',
-      )
-    case 'entity.too.large':
-      return new ApiError('payload_too_large', 'The request body is larger than allowed.')
-    case 'charset.unsupported':
-    case 'encoding.unsupported':
-      return new ApiError('unsupported_media_type', 'The request body must be JSON in UTF-8, not compressed.')
-    default:
-      return null
-  }
-}
+/** A compressed body that cannot be unpacked is told by the `code` of zlib or Brotli. */
+const kindOf = (error: { type?: unknown; code?: unknown } | null | undefined) =>
+  /^(?:Z_|ERR__)/.test(String(error?.code)) ? 'encoding.unsupported' : error?.type

@@ -10,9 +10,11 @@ import { DEFAULT_BODY_LIMIT } from './body-limit.ts'
 import { requireOptions } from './options.ts'
 import { consumeRateLimit, type RateLimiter, type RateLimiterFailure } from './rate-limit.ts'
 import { type HandlerRequest, readField, readJson } from './request.ts'
+import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
 export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limit.ts'
 export type { HandlerRequest, RequestBody } from './request.ts'
+export type { HandlerResponse } from './response.ts'
 
 interface CommonOptions {
   store: DomainStore
@@ -51,13 +53,6 @@ export type HandlerOptions = CommonOptions &
         keys?: never
       }
   )
-
-export interface HandlerResponse {
-  status: number
-  headers: Record<string, string>
-  /** JSON. */
-  body: string
-}
 
 const DEFAULT_TIME_LIMIT = 30_000
 
@@ -102,11 +97,7 @@ export function createHandler(options: HandlerOptions): (request: HandlerRequest
     } catch (error) {
       const apiError = isApiError(error) ? error : internalError(error)
       if (apiError.status >= 500) void onError(apiError.cause ?? apiError)
-      return respond(
-        apiError.status,
-        { error: apiError.code, message: apiError.message },
-        { ...headers, ...apiError.headers },
-      )
+      return respondWithError(apiError, headers)
     }
   }
 }
@@ -128,12 +119,4 @@ async function identify(
 
 function internalError(cause: unknown): ApiError {
   return new ApiError('internal_error', 'The call could not be processed. Try again later.', { cause })
-}
-
-function respond(status: number, body: object, headers: Record<string, string>): HandlerResponse {
-  return {
-    status,
-    headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', ...headers },
-    body: JSON.stringify(body),
-  }
 }

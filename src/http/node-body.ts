@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http'
-import { ApiError } from '../errors.ts'
-import { payloadTooLarge, type RequestBody } from './request.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerHttp2Stream } from 'node:http2'
+import { createChunks } from './chunks.ts'
+import { bodyCutShort, type RequestBody } from './request.ts'
 
 /** A request of `node:http`, with what a body parser of the host's may have left on it. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
@@ -18,19 +19,34 @@ export function readNodeBody(request: NodeRequest, limit: number): RequestBody |
   return { json: body }
 }
 
+/**
+ * Before an answer to a body that is not read to its end: the connection is of no further use then, or in HTTP/2 the stream,
+ * which would be held open (RFC 9113, section 8.1).
+ */
+export function abandonBody(
+  request: IncomingMessage & { readonly stream?: ServerHttp2Stream },
+  response: ServerResponse,
+): void {
+  if (request.complete) return
+  const { stream } = request
+  if (stream) stream.once('finish', () => stream.destroy())
+  else response.setHeader('Connection', 'close')
+}
+
 function readStream(request: NodeRequest, limit: number): Promise<RequestBody> {
   return new Promise((resolve, reject) => {
-    if (request.destroyed) return reject(cutShort())
-    const chunks: Uint8Array[] = []
-    let length = 0
+    if (request.destroyed) return reject(bodyCutShort())
+    const chunks = createChunks(limit)
 
     const onData = (chunk: Uint8Array) => {
-      length += chunk.byteLength
-      if (length <= limit) chunks.push(chunk)
-      else settle(() => reject(payloadTooLarge(limit)))
+      try {
+        chunks.add(chunk)
+      } catch (tooLarge) {
+        settle(() => reject(tooLarge))
+      }
     }
-    const onEnd = () => settle(() => resolve({ bytes: concatenate(chunks, length) }))
-    const onCutShort = () => settle(() => reject(cutShort()))
+    const onEnd = () => settle(() => resolve({ bytes: chunks.toBytes() }))
+    const onCutShort = () => settle(() => reject(bodyCutShort()))
     const settle = (outcome: () => void) => {
       request.pause()
       for (const [event, listener] of listeners) request.off(event, listener)
@@ -44,16 +60,4 @@ function readStream(request: NodeRequest, limit: number): Promise<RequestBody> {
     ] as const
     for (const [event, listener] of listeners) request.on(event, listener)
   })
-}
-
-const cutShort = () => new ApiError('invalid_request', 'The request body was cut short.')
-
-function concatenate(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return bytes
 }

@@ -30,6 +30,11 @@ export function readField(request: HandlerRequest, name: string): string | undef
   return Array.isArray(value) ? value.join(', ') : String(value)
 }
 
+/** A body that ended before all of it was there: the caller hung up, or something between. */
+export function bodyCutShort(): ApiError {
+  return new ApiError('invalid_request', 'The request body was cut short.')
+}
+
 /**
  * Reads a JSON body: `application/json` in UTF-8, not compressed.
  *

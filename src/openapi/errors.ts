@@ -41,8 +41,8 @@ export function describeErrors({ bodyLimit }: { bodyLimit: number }) {
       message: 'The team does not exist, or it does not belong to the key.',
     },
     method_not_allowed: {
-      meaning: 'The method is not POST.',
-      message: 'Only POST is allowed here.',
+      meaning: 'The method is not POST, where the host routes every method of this path here.',
+      message: 'Domains are registered with POST.',
       headers: ['Allow'],
       beforeRateLimit: true,
     },
@@ -69,5 +69,5 @@ export function describeErrors({ bodyLimit }: { bodyLimit: number }) {
       message: 'The domains were saved but are not yet synchronized. Send the same call again.',
       headers: ['Retry-After'],
     },
-  } as const satisfies Record<ErrorCode | 'method_not_allowed', ErrorDescription>
+  } as const satisfies Record<ErrorCode, ErrorDescription>
 }

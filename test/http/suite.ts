@@ -4,6 +4,7 @@ import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import type { HandlerOptions } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import { describeClients } from './clients.ts'
 import { expectDocumented } from './documented.ts'
 
 /** A server under test: where it answers, and how to stop it. */
@@ -22,8 +23,14 @@ const domains = ['www.example.com', 'localhost']
  * The cases that every adapter passes on a real server, over real HTTP.
  *
  * @param bodyIsReadBefore A parser of the host's reads the body, to its end, before we are asked.
+ * @param leavesClosing The server does not close the connection of a body that it stopped reading; the client may.
+ * @param pipelines Whether the server takes a call before it has answered the one before.
  */
-export function describeHttp(name: string, start: StartServer, { bodyIsReadBefore = false } = {}): void {
+export function describeHttp(
+  name: string,
+  start: StartServer,
+  { bodyIsReadBefore = false, leavesClosing = false, pipelines = true } = {},
+): void {
   describe(name, () => {
     /** Runs a server for the length of one test. */
     async function serve(
@@ -227,7 +234,7 @@ export function describeHttp(name: string, start: StartServer, { bodyIsReadBefor
 
     test('415 unsupported_media_type for what is not JSON in UTF-8', async () => {
       await serve(async ({ post }) => {
-        for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
+        for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'json', '']) {
           const response = await post({ domains }, { headers: { 'Content-Type': type } })
           await expectError(response, 415, 'unsupported_media_type', /application\/json/)
         }
@@ -281,11 +288,13 @@ export function describeHttp(name: string, start: StartServer, { bodyIsReadBefor
           })
           socket.on('error', () => {})
           const closed = once(socket, 'close')
-          const length = 10_000_000_000
+          const length = 100_000_000
           socket.write(
             `POST /v1/domains HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${teamKey}\r\n` +
               `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n{"domains": ["`,
           )
+          while (leavesClosing && !received.includes('}')) await once(socket, 'data')
+          if (leavesClosing) socket.destroy()
           await closed
           const response = readResponse(received)
           await expectDocumented(response)
@@ -466,5 +475,7 @@ export function describeHttp(name: string, start: StartServer, { bodyIsReadBefor
         expect(answers.filter(([, , status]) => status === 'created')).toHaveLength(1)
       })
     })
+
+    describeClients(start, { bodyIsReadBefore, leavesClosing, pipelines })
   })
 }

@@ -4,6 +4,7 @@ import express from 'express'
 import { describe, expect, test } from 'vitest'
 import { type ErrorCode, statusByErrorCode } from '../../src/errors.ts'
 import { domainsRouter } from '../../src/http/express.ts'
+import { domainsHandler } from '../../src/http/fetch.ts'
 import { createHandler, type HandlerOptions } from '../../src/http/handler.ts'
 import { type DomainResult, type InvalidCode, registerDomains } from '../../src/index.ts'
 import { invalidCodeNames, invalidCodes } from '../../src/openapi/invalid-codes.ts'
@@ -82,7 +83,7 @@ describe('the example of an error is what the library says:', () => {
 
   /** How to get each code: what is set up, and what is sent. */
   const provocations: Record<
-    Exclude<ErrorCode, 'method_not_allowed'>,
+    Exclude<ErrorCode, 'method_not_allowed'>, // The handler knows no methods: see below.
     [options: Partial<HandlerOptions>, body?: unknown, contentType?: string]
   > = {
     invalid_request: [asTeam1, { domains: [] }],
@@ -110,4 +111,13 @@ describe('the example of an error is what the library says:', () => {
       expect(JSON.parse(body)).toEqual(responses[status]?.content['application/json'].examples[code]?.value)
     },
   )
+
+  test('method_not_allowed', async () => {
+    const handle = domainsHandler({ store: createStore(), ...asTeam1 })
+    const response = await handle(new Request('https://host.test/v1/domains'))
+    expect(response.status).toBe(statusByErrorCode.method_not_allowed)
+    expect(await response.json()).toEqual(
+      responses[405]?.content['application/json'].examples.method_not_allowed?.value,
+    )
+  })
 })

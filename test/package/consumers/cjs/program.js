@@ -1,10 +1,13 @@
 const assert = require('node:assert/strict')
 const { ApiError, createMemoryKeyStore, createMemoryStore, registerDomains } = require('domain-registration')
 const { domainsRouter } = require('domain-registration/express')
+const { domainsPlugin } = require('domain-registration/fastify')
+const { domainsHandler } = require('domain-registration/fetch')
 const { createHandler } = require('domain-registration/http')
 const { openapi } = require('domain-registration/openapi')
 const { domainStoreSuite } = require('domain-registration/testing')
 const express = require('express')
+const fastify = require('fastify')
 
 async function main() {
   const store = createMemoryStore({ teams: [{ id: '1', organizationId: '1', state: 'active' }] })
@@ -14,6 +17,9 @@ async function main() {
   await assert.rejects(registerDomains(keyContext, {}, store), ApiError)
 
   express().use(domainsRouter({ store, keys: createMemoryKeyStore() }))
+  await fastify().register(domainsPlugin, { store, keys: createMemoryKeyStore() })
+  const request = new Request('http://localhost/', { method: 'POST' })
+  assert.equal((await domainsHandler({ store, keys: createMemoryKeyStore() })(request)).status, 401)
   // An ApiError of the main entry point is known to the others: they share one class.
   const authenticate = () => {
     throw new ApiError('unauthorized', 'No session.')

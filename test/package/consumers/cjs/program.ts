@@ -8,10 +8,13 @@ import {
   registerDomains,
 } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
+import { domainsPlugin } from 'domain-registration/fastify'
+import { domainsHandler } from 'domain-registration/fetch'
 import { createHandler, type HandlerResponse } from 'domain-registration/http'
 import { type OpenApiDocument, openapi } from 'domain-registration/openapi'
 import { domainStoreSuite, type StoreCase } from 'domain-registration/testing'
 import express from 'express'
+import fastify from 'fastify'
 
 const store: DomainStore = createMemoryStore()
 const keyContext: KeyContext = { type: 'organization', organizationId: '1', scopes: [] }
@@ -25,6 +28,9 @@ export const outcome: InvalidCode | string = hostname.valid ? hostname.registrab
 
 express().use(domainsRouter({ store, authenticate: () => keyContext }))
 express().use('/api', domainsRouter({ store, keys: { findKey: () => null }, path: '/' }))
+fastify().register(domainsPlugin, { store, authenticate: () => keyContext })
+fastify({ http2: true }).register(domainsPlugin, { store, keys: { findKey: () => null }, path: '/', prefix: '/api' })
+export const POST: (request: Request) => Promise<Response> = domainsHandler({ store, keys: { findKey: () => null } })
 export const answer: Promise<HandlerResponse> = createHandler({ store, authenticate: async () => keyContext })({
   header: () => undefined,
   readBody: () => ({ text: '' }),

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { ApiError, createMemoryKeyStore, createMemoryStore, isApiError, registerDomains } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
+import { domainsPlugin } from 'domain-registration/fastify'
+import { domainsHandler } from 'domain-registration/fetch'
 import { createHandler } from 'domain-registration/http'
 import { openapi } from 'domain-registration/openapi'
 import { domainStoreSuite } from 'domain-registration/testing'
 import express from 'express'
+import fastify from 'fastify'
 
 const store = createMemoryStore({ teams: [{ id: '1', organizationId: '1', state: 'active' }] })
 const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
@@ -13,6 +16,9 @@ assert.deepEqual(data.totals, { created: 2, existing: 0, invalid: 1 })
 await assert.rejects(registerDomains(keyContext, {}, store), error => error instanceof ApiError && isApiError(error))
 
 express().use(domainsRouter({ store, keys: createMemoryKeyStore() }))
+await fastify().register(domainsPlugin, { store, keys: createMemoryKeyStore() })
+const request = new Request('http://localhost/', { method: 'POST' })
+assert.equal((await domainsHandler({ store, keys: createMemoryKeyStore() })(request)).status, 401)
 const { status } = await createHandler({ store, keys: createMemoryKeyStore() })({
   header: () => null,
   readBody: () => ({ json: {} }),

@@ -1,0 +1,29 @@
+import { payloadTooLarge } from './request.ts'
+
+/** Gathers the chunks of a body that is being read. */
+export interface Chunks {
+  /** @throws {ApiError} 413 `payload_too_large` once there are more bytes than the limit. */
+  add(chunk: Uint8Array): void
+  toBytes(): Uint8Array
+}
+
+export function createChunks(limit: number): Chunks {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  return {
+    add(chunk) {
+      length += chunk.byteLength
+      if (length > limit) throw payloadTooLarge(limit)
+      chunks.push(chunk)
+    },
+    toBytes() {
+      const bytes = new Uint8Array(length)
+      let offset = 0
+      for (const chunk of chunks) {
+        bytes.set(chunk, offset)
+        offset += chunk.byteLength
+      }
+      return bytes
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { ApiError, isApiError } from '../errors.ts'
+import { createChunks } from './chunks.ts'
+import { createHandler, type HandlerOptions } from './handler.ts'
+import { bodyCutShort, type RequestBody } from './request.ts'
+import { respondWithError } from './response.ts'
+
+export type DomainsHandlerOptions = HandlerOptions
+
+/**
+ * Makes a function from the web's `Request` to its `Response`, for whatever serves with those: Hono, Next.js, Bun, Deno,
+ * Workers.
+ *
+ * Which path leads to it is the host's business: it does not look at the URL. Other methods than POST are answered 405
+ * `method_not_allowed`, before anything else is looked at. The body must not have been read before.
+ *
+ * @example
+ * const handle = domainsHandler({ store, keys })
+ *
+ * app.post('/v1/domains', c => handle(c.req.raw)) // Hono; new Hono({ strict: false }) takes the trailing slash too
+ * export const POST = handle // Next.js, in app/v1/domains/route.ts
+ * Bun.serve({ routes: { '/v1/domains': handle } })
+ * Deno.serve(request => (new URL(request.url).pathname === '/v1/domains' ? handle(request) : notFound()))
+ *
+ * // Workers: what a call began is brought to its end also when the caller hangs up.
+ * export default {
+ *   fetch(request, env, context) {
+ *     const answer = handle(request)
+ *     context.waitUntil(answer)
+ *     return answer
+ *   },
+ * }
+ *
+ * @returns Never rejects.
+ */
+export function domainsHandler(options: DomainsHandlerOptions): (request: Request) => Promise<Response> {
+  const handle = createHandler(options)
+
+  return async request => {
+    const { status, headers, body } =
+      request.method === 'POST'
+        ? await handle({
+            header: name => request.headers.get(name),
+            readBody: limit => readStream(request, limit),
+          })
+        : respondWithError(methodNotAllowed())
+    return new Response(body, { status, headers })
+  }
+}
+
+/** RFC 9110, section 15.5.6: the answer must name the methods that are allowed. */
+function methodNotAllowed(): ApiError {
+  return new ApiError('method_not_allowed', 'Domains are registered with POST.', { headers: { Allow: 'POST' } })
+}
+
+async function readStream({ body, bodyUsed }: Request, limit: number): Promise<RequestBody> {
+  if (bodyUsed || body?.locked) throw new Error('The request body was read before, or is being read')
+  const chunks = createChunks(limit)
+  const reader = body?.getReader()
+  try {
+    for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) chunks.add(read.value)
+  } catch (error) {
+    if (!isApiError(error)) throw bodyCutShort()
+    // Nobody waits for the rest of a body that is too large, and that it cannot be stopped is nobody's failure.
+    reader?.cancel().catch(() => {})
+    throw error
+  }
+  return { bytes: chunks.toBytes() }
+}

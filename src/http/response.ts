@@ -1,0 +1,21 @@
+import type { ApiError } from '../errors.ts'
+
+/** An answer as every adapter sends it. */
+export interface HandlerResponse {
+  status: number
+  headers: Record<string, string>
+  /** JSON. */
+  body: string
+}
+
+export function respond(status: number, body: object, headers: Record<string, string> = {}): HandlerResponse {
+  return {
+    status,
+    headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', ...headers },
+    body: JSON.stringify(body),
+  }
+}
+
+export function respondWithError(error: ApiError, headers: Record<string, string> = {}): HandlerResponse {
+  return respond(error.status, { error: error.code, message: error.message }, { ...headers, ...error.headers })
+}

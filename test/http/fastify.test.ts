@@ -1,0 +1,217 @@
+import { once } from 'node:events'
+import { connect } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import fastify4 from 'fastify4'
+import { describe, expect, test, vi } from 'vitest'
+import { domainsPlugin } from '../../src/http/fastify.ts'
+import type { HandlerOptions } from '../../src/http/handler.ts'
+import { createKeys, createStore } from '../fixtures.ts'
+import { describeHostileHttp } from './hostile.ts'
+import { describeHttp, type RunningServer, type StartServer } from './suite.ts'
+
+const versions = [
+  ['Fastify 5', fastify, { routerOptions: { ignoreTrailingSlash: true } }],
+  ['Fastify 4', fastify4, { ignoreTrailingSlash: true }],
+] as const
+
+const body = '{"domains":["www.example.com"]}'
+const json = { 'Content-Type': 'application/json' }
+
+async function listen(app: FastifyInstance): Promise<RunningServer> {
+  await app.listen({ port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  return { origin: `http://localhost:${port}`, close: () => app.close() }
+}
+
+for (const [name, framework, ignoreTrailingSlash] of versions) {
+  const create = (options: FastifyServerOptions = {}) => framework({ forceCloseConnections: true, ...options })
+
+  const start: StartServer = options => {
+    const app = create()
+    app.register(domainsPlugin, options)
+    return listen(app)
+  }
+  describeHttp(name, start)
+  describeHostileHttp(name, start)
+  describeHttp(`${name} in a host with settings, parsers, hooks and an error handler of its own`, options => {
+    const app = create({ ...ignoreTrailingSlash, bodyLimit: 10 })
+    app.removeContentTypeParser('application/json')
+    app.addContentTypeParser('application/json', { parseAs: 'string' }, () => {
+      throw new Error('The parser of the host')
+    })
+    app.setErrorHandler((_error, _request, reply) => reply.code(404).send('The error handler of the host'))
+    app.addHook('preParsing', async (_request, _reply, stream) => stream)
+    app.addHook('preHandler', async () => {})
+    app.addHook('onSend', async (_request, _reply, payload) => payload)
+    app.register(domainsPlugin, options)
+    return listen(app)
+  })
+
+  describe(`${name}: the host`, () => {
+    async function call(app: FastifyInstance, path: string, headers: Record<string, string>, sent = body) {
+      const { statusCode: status, payload } = await app.inject({ method: 'POST', url: path, headers, payload: sent })
+      return { status, body: payload }
+    }
+
+    async function createOptions() {
+      const { keys, issue } = createKeys()
+      const headers = { ...json, Authorization: `Bearer ${await issue('team', '1')}` }
+      return { headers, options: { store: createStore(), keys } satisfies HandlerOptions }
+    }
+
+    test('may mount the plugin below a prefix, with and without a path of its own', async () => {
+      const { headers, options } = await createOptions()
+      const app = create()
+      app.register(domainsPlugin, { ...options, prefix: '/api' })
+      app.register(domainsPlugin, { ...options, prefix: '/names', path: '/' })
+      app.register(async nested => void nested.register(domainsPlugin, { ...options, path: '/domains/' }), {
+        prefix: '/nested',
+      })
+      for (const path of ['/api/v1/domains', '/names', '/nested/domains']) {
+        expect((await call(app, path, headers)).status, path).toBe(200)
+        expect((await call(app, `${path}/`, headers)).status, `${path}/`).toBe(200)
+      }
+      expect((await call(app, '/v1/domains', headers)).status).toBe(404)
+    })
+
+    test('may mount it twice, with stores that know nothing of each other', async () => {
+      const [first, second] = [await createOptions(), await createOptions()]
+      const app = create()
+      app.register(domainsPlugin, { ...first.options, prefix: '/first' })
+      app.register(domainsPlugin, { ...second.options, prefix: '/second' })
+      for (const [prefix, { headers }] of [
+        ['/first', first],
+        ['/second', second],
+      ] as const) {
+        const answer = await call(app, `${prefix}/v1/domains`, headers)
+        expect(JSON.parse(answer.body).data.totals).toEqual({ created: 1, existing: 0, invalid: 0 })
+      }
+      expect((await call(app, '/first/v1/domains', second.headers)).status).toBe(401)
+    })
+
+    test('has its own routes, parsers and bodies as before', async () => {
+      const { headers, options } = await createOptions()
+      const app = create()
+      app.addContentTypeParser(
+        'text/own',
+        { parseAs: 'string' },
+        async (_request: unknown, sent: string) => sent.length,
+      )
+      app.register(domainsPlugin, options)
+      app.get('/v1/domains', async () => 'a list of its own')
+      app.post('/other', async request => request.body)
+      expect((await app.inject('/v1/domains')).payload).toBe('a list of its own')
+      expect(await call(app, '/other', json)).toEqual({ status: 200, body })
+      expect(await call(app, '/other', { 'Content-Type': 'text/own' })).toEqual({ status: 200, body: '31' })
+      expect((await call(app, '/other', { 'Content-Type': 'text/unknown' })).status).toBe(415)
+      expect((await call(app, '/v1/domains', headers)).status).toBe(200)
+    })
+
+    test('has its own error handler for all that is not ours', async () => {
+      const { headers, options } = await createOptions()
+      const handled: string[] = []
+      const app = create()
+      app.setErrorHandler((error: Error, _request, reply) => {
+        handled.push(error.message)
+        return reply.code(418).send('handled')
+      })
+      app.addHook('onRequest', async request => {
+        if (request.headers['x-fail']) throw new Error('of the host')
+      })
+      app.post('/other', async () => 'other')
+      app.register(domainsPlugin, options)
+
+      expect(await call(app, '/v1/domains', { ...headers, 'X-Fail': 'yes' })).toEqual({ status: 418, body: 'handled' })
+      expect((await call(app, '/other', json, '{')).status).toBe(418)
+      expect(handled).toEqual(['of the host', expect.stringContaining('JSON')])
+
+      for (const [changes, sent, status] of [
+        [{}, '{', 400],
+        [{ 'Content-Type': 'no media type' }, body, 415],
+        [{ 'Content-Type': 'no media type', Authorization: 'Bearer unknown' }, body, 401],
+      ] as const) {
+        const ours = await call(app, '/v1/domains', { ...headers, ...changes }, sent)
+        expect(ours.status).toBe(status)
+        expect(JSON.parse(ours.body)).toEqual({ error: expect.any(String), message: expect.any(String) })
+      }
+      expect(handled).toHaveLength(2)
+    })
+
+    test('may refuse a body in a hook with the errors of Fastify, and the caller gets ours', async () => {
+      const { headers, options } = await createOptions()
+      for (const [code, status] of [
+        ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 400],
+        ['FST_ERR_CTP_BODY_TOO_LARGE', 413],
+      ] as const) {
+        const app = create()
+        app.addHook('preParsing', async () => {
+          throw new (framework as unknown as typeof fastify).errorCodes[code]()
+        })
+        app.register(domainsPlugin, options)
+        const answer = await call(app, '/v1/domains', headers)
+        expect(answer.status).toBe(status)
+        expect(Object.keys(JSON.parse(answer.body))).toEqual(['error', 'message'])
+      }
+    })
+
+    test('has its hooks called for our answers', async () => {
+      const { headers, options } = await createOptions()
+      const called: string[] = []
+      const app = create()
+      app.addHook('onRequest', async () => void called.push('onRequest'))
+      app.addHook('onSend', async (_request, reply, payload) => {
+        called.push('onSend')
+        reply.header('X-Host', 'was here')
+        return payload
+      })
+      app.addHook('onResponse', async () => void called.push('onResponse'))
+      app.register(domainsPlugin, options)
+      const response = await app.inject({ method: 'POST', url: '/v1/domains', headers, payload: body })
+      expect(response.headers['x-host']).toBe('was here')
+      expect(called).toEqual(['onRequest', 'onSend', 'onResponse'])
+    })
+
+    test('that read the body and left nothing of it is told so, not the caller', async () => {
+      const { headers, options } = await createOptions()
+      const onError = vi.fn()
+      const app = create()
+      app.addHook('onRequest', async request => void (await text(request.raw)))
+      app.register(domainsPlugin, { ...options, onError })
+      const server = await listen(app)
+      try {
+        const response = await fetch(`${server.origin}/v1/domains`, { method: 'POST', headers, body })
+        expect(response.status).toBe(500)
+        expect(await response.json()).toMatchObject({ error: 'internal_error' })
+        expect(onError.mock.calls).toMatchObject([[{ message: expect.stringContaining('read before') }]])
+      } finally {
+        await server.close()
+      }
+    })
+
+    test('may serve HTTP/2', async () => {
+      const { headers, options } = await createOptions()
+      const app = framework({ http2: true })
+      app.register(domainsPlugin, options)
+      await app.listen({ port: 0 })
+      const session = connect(`http://localhost:${(app.server.address() as AddressInfo).port}`)
+      try {
+        for (const [sent, status] of [
+          [body, 200],
+          ['x'.repeat(300_000), 413],
+        ] as const) {
+          const stream = session.request({ ':method': 'POST', ':path': '/v1/domains', ...headers })
+          const answered = once(stream, 'response')
+          stream.on('error', () => {}).end(sent)
+          const [fields] = await answered
+          expect(fields[':status']).toBe(status)
+          expect(JSON.parse(await text(stream))).toHaveProperty(status === 200 ? 'data' : 'error')
+        }
+      } finally {
+        session.destroy()
+        await app.close()
+      }
+    })
+  })
+}

@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+import { describe, expect, test, vi } from 'vitest'
+import { domainsHandler } from '../../src/http/fetch.ts'
+import { createKeys, createStore } from '../fixtures.ts'
+import { expectDocumented } from './documented.ts'
+import { describeHostileHttp } from './hostile.ts'
+import { describeHttp, type StartServer } from './suite.ts'
+
+const startHono: StartServer = async ({ path = '/v1/domains', ...options }) => {
+  const handle = domainsHandler(options)
+  const app = new Hono({ strict: false }).post(path, context => handle(context.req.raw))
+  const server = serve({ fetch: app.fetch, port: 0 }) as Server
+  if (!server.listening) await once(server, 'listening')
+  return {
+    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise<void>(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+describeHttp('fetch under Hono on Node', startHono)
+describeHostileHttp('fetch under Hono on Node', startHono)
+
+describe('fetch: a request', () => {
+  async function create() {
+    const { keys, issue } = createKeys()
+    const findKey = vi.spyOn(keys, 'findKey')
+    const onError = vi.fn()
+    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${await issue('team', '1')}` }
+    const handle = domainsHandler({ store: createStore(), keys, onError })
+    const createRequest = (body: BodyInit, changes: RequestInit = {}) =>
+      new Request('https://host.test/any/path', { method: 'POST', headers, body, duplex: 'half', ...changes } as never)
+    return { handle, createRequest, findKey, onError }
+  }
+
+  const json = '{"domains":["www.example.com"]}'
+
+  /** A body of chunks without an end that counts how many were asked for, and knows when it was cancelled. */
+  function createEndlessBody(chunk: Uint8Array) {
+    const seen = { chunks: 0, cancelled: false }
+    const stream = new ReadableStream(
+      {
+        pull(controller) {
+          seen.chunks += 1
+          controller.enqueue(chunk)
+        },
+        cancel() {
+          seen.cancelled = true
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    return { seen, stream }
+  }
+
+  test('is answered whatever its path', async () => {
+    const { handle, createRequest } = await create()
+    const response = await handle(createRequest(json))
+    expect(response.status).toBe(200)
+    expect((await response.json()).data.totals).toEqual({ created: 1, existing: 0, invalid: 0 })
+  })
+
+  test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+    'with the method %s is answered 405',
+    async method => {
+      const { handle, findKey, onError } = await create()
+      const response = await handle(new Request('https://host.test/v1/domains', { method }))
+      expect(response.status).toBe(405)
+      expect(response.headers.get('Allow')).toBe('POST')
+      expect(response.headers.get('Cache-Control')).toBe('no-store')
+      await expectDocumented(response)
+      expect(await response.json()).toEqual({ error: 'method_not_allowed', message: expect.stringContaining('POST') })
+      expect(findKey).not.toHaveBeenCalled()
+      expect(onError).not.toHaveBeenCalled()
+    },
+  )
+
+  test('without a body is answered 400', async () => {
+    const { handle, createRequest } = await create()
+    const response = await handle(createRequest(null as never))
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ message: expect.stringContaining('is empty') })
+  })
+
+  test('over the limit is read to the limit and then cancelled', async () => {
+    const { handle, createRequest } = await create()
+    const { seen, stream } = createEndlessBody(new Uint8Array(64 * 1024))
+    expect((await handle(createRequest(stream))).status).toBe(413)
+    expect(seen).toEqual({ chunks: 5, cancelled: true })
+  })
+
+  test('of nobody is not read at all', async () => {
+    const { handle, createRequest } = await create()
+    const { seen, stream } = createEndlessBody(new Uint8Array(1))
+    const request = createRequest(stream, { headers: { 'Content-Type': 'application/json' } })
+    expect((await handle(request)).status).toBe(401)
+    expect(seen).toEqual({ chunks: 0, cancelled: false })
+  })
+
+  test('that breaks off in its body is answered 400, and is nobody’s failure', async () => {
+    const { handle, createRequest, onError } = await create()
+    const stream = new ReadableStream({
+      start: controller => controller.enqueue(new TextEncoder().encode('{"domains":[')),
+      pull: controller => controller.error(new Error('connection reset')),
+    })
+    const response = await handle(createRequest(stream))
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual({ error: 'invalid_request', message: 'The request body was cut short.' })
+    expect(onError).not.toHaveBeenCalled()
+  })
+
+  test('whose body the host has read, or is reading, is the host’s failure and told to it', async () => {
+    for (const read of [(request: Request) => request.text(), (request: Request) => request.body?.getReader()]) {
+      const { handle, createRequest, onError } = await create()
+      const request = createRequest(json)
+      await read(request)
+      const response = await handle(request)
+      expect(response.status).toBe(500)
+      expect(await response.json()).toMatchObject({ error: 'internal_error' })
+      expect(onError.mock.calls).toMatchObject([[{ message: expect.stringContaining('read before') }]])
+    }
+  })
+})

@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import type { HandlerOptions } from '../../src/http/handler.ts'
+import type { Name } from '../../src/index.ts'
+
+type Answers = Record<string, unknown>
+
+/** Thrown where a function that is asked cannot go on without an answer of the side that asks. */
+class Question {
+  readonly content: unknown
+  constructor(content: unknown) {
+    this.content = content
+  }
+}
+
+/**
+ * Lets a server in another process ask the functions of these options. A function that needs something of the caller's at
+ * once, as a store needs `decide`, is broken off with a {@link Question}, and called again with the answer.
+ *
+ * @returns What the server is to make its options of, in a line.
+ */
+export async function askHere(options: HandlerOptions & { path?: string }) {
+  const { store, keys, authenticate, rateLimiter, onError } = options
+  const errors: unknown[] = []
+
+  const functions: Record<string, (answers: Answers, ...parameters: never[]) => unknown> = {
+    findTeam: (_, teamId: string) => store.findTeam(teamId),
+    register: (answers, request: Omit<Parameters<typeof store.register>[0], 'decide'>) =>
+      store.register({ ...request, decide: found => answerTo(found, answers) as readonly Name[] }),
+    ...(store.synchronize && { synchronize: (_, registrations: never) => store.synchronize?.(registrations) }),
+    ...(keys && { findKey: (_, hash: string) => keys.findKey(hash) }),
+    ...(authenticate && {
+      authenticate: answers =>
+        authenticate({
+          header: name => answerTo(name, answers) as string | null,
+          readBody: () => {
+            throw new Error('The body is not for those who authenticate')
+          },
+        }),
+    }),
+    ...(rateLimiter && { consume: (_, key: string, points: number) => rateLimiter.consume(key, points) }),
+    ...(onError && {
+      onError: (_, { id, message }: { id?: number; message: string }) =>
+        onError(id === undefined ? new Error(message) : errors[id]),
+    }),
+  }
+
+  async function call(name: string, answers: Answers, parameters: unknown[]) {
+    try {
+      return { value: (await functions[name]?.(answers, ...(parameters as never[]))) ?? null }
+    } catch (error) {
+      if (error instanceof Question) return { question: error.content }
+      if (!(error instanceof Error)) return { reason: error }
+      return { error: { id: errors.push(error) - 1, message: error.message } }
+    }
+  }
+
+  const server = createServer(async (request, response) => {
+    const { name, answers, parameters } = (await json(request)) as never
+    response.end(JSON.stringify(await call(name, answers, parameters)))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const { points, duration } = rateLimiter ?? {}
+  const { path, bodyLimit, timeLimit, keyPrefix, rateLimiterFailure } = options
+  return {
+    settings: JSON.stringify({
+      url: `http://127.0.0.1:${port}`,
+      functions: Object.keys(functions),
+      values: {
+        path,
+        bodyLimit,
+        timeLimit,
+        keyPrefix,
+        rateLimiterFailure,
+        ...(rateLimiter && { rateLimiter: { points, duration } }),
+      },
+    }),
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+function answerTo(question: unknown, answers: Answers): unknown {
+  const asked = JSON.stringify(question)
+  if (!Object.hasOwn(answers, asked)) throw new Question(question)
+  return answers[asked]
+}

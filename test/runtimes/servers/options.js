@@ -1,0 +1,48 @@
+/**
+ * The options that the server under test is given: each function in them is asked of the test process, over HTTP, so that
+ * a case of the suite runs as it stands, whichever runtime the server is in. See `ask-here.ts` for the other side.
+ *
+ * @param {string} settings What the test process made of them.
+ */
+export function createOptions(settings) {
+  const { url, functions, values } = JSON.parse(settings)
+  const reports = []
+
+  /** @param answer Answers what the function asks back, before it can go on: what `decide` or `header` would return. */
+  async function ask(name, parameters, answer) {
+    const answers = {}
+    for (;;) {
+      const response = await fetch(url, { method: 'POST', body: JSON.stringify({ name, parameters, answers }) })
+      const { question, value, reason, error } = await response.json()
+      if (question !== undefined) answers[JSON.stringify(question)] = answer(question) ?? null
+      else if (error) throw Object.assign(new Error(error.message), error)
+      else if (reason !== undefined) throw reason
+      else return value
+    }
+  }
+
+  const stubs = {
+    findTeam: teamId => ask('findTeam', [teamId]),
+    register: ({ decide, ...request }) => ask('register', [request], decide),
+    synchronize: registrations => ask('synchronize', [registrations]),
+    findKey: hash => ask('findKey', [hash]),
+    authenticate: request => ask('authenticate', [], name => request.header(name)),
+    consume: (key, points) => ask('consume', [key, points]),
+    onError: ({ id, message }) => void reports.push(ask('onError', [{ id, message }]).catch(() => {})),
+  }
+  const pick = (...names) =>
+    Object.fromEntries(names.filter(name => functions.includes(name)).map(name => [name, stubs[name]]))
+
+  return {
+    options: {
+      ...values,
+      ...pick('authenticate', 'onError'),
+      store: pick('findTeam', 'register', 'synchronize'),
+      ...(functions.includes('findKey') && { keys: pick('findKey') }),
+      ...(functions.includes('consume') && { rateLimiter: { ...values.rateLimiter, ...pick('consume') } }),
+    },
+    path: values.path ?? '/v1/domains',
+    /** Resolves when the test process has heard of every failure so far. An answer that waits for it is not too early. */
+    reported: () => Promise.all(reports),
+  }
+}

@@ -5,6 +5,7 @@ export default defineConfig({
     index: 'src/index.ts',
     http: 'src/http/handler.ts',
     express: 'src/http/express.ts',
+    postgres: 'src/postgres/index.ts',
     testing: 'src/testing/domain-store-suite.ts',
   },
   format: ['esm', 'cjs'],

@@ -20,6 +20,7 @@ const publicNames = {
   ],
   './http': ['createHandler'],
   './express': ['domainsRouter'],
+  './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],
   './testing': ['domainStoreSuite'],
 }
 

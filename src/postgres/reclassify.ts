@@ -6,7 +6,7 @@ import { toArrayLiteral } from './array-literal.ts'
 import type { Database } from './connection.ts'
 import { type Key, toDomain, toKey } from './path.ts'
 import type { EmptyZoneRow, NameRow, Statements } from './statements.ts'
-import { inZones, toColumns, toRegistration } from './zone-transaction.ts'
+import { inZones, read, toColumns, toRegistration } from './zone-transaction.ts'
 
 /** What a newer Public Suffix List has changed. */
 export interface Reclassification {
@@ -44,7 +44,14 @@ export function createReclassifier(database: Database, statements: Statements, t
   async function* walk() {
     for (let last: Key = { registrableDomain: '', path: '' }; ; ) {
       const { registrableDomain, path } = last
-      const rows = await database.ask(createDeadline(timeLimit), statements.walk, registrableDomain, path, ROWS_AT_ONCE)
+      const rows = await read(
+        database,
+        createDeadline(timeLimit),
+        statements.walk,
+        registrableDomain,
+        path,
+        ROWS_AT_ONCE,
+      )
       yield* rows
       const end = rows.at(-1)
       if (!end) return

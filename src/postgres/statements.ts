@@ -196,6 +196,7 @@ export function toOpening(milliseconds: number): string {
     statement_timeout: limit,
     idle_in_transaction_session_timeout: limit,
     enable_seqscan: 'off',
+    enable_bitmapscan: 'off',
     enable_hashjoin: 'off',
     enable_mergejoin: 'off',
     jit: 'off',

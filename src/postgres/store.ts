@@ -9,7 +9,7 @@ import { type Key, toKey } from './path.ts'
 import { createReclassifier, type Reclassification } from './reclassify.ts'
 import { CROWD, type PostgresSchemaOptions, toTables } from './schema.ts'
 import { createStatements, type ZoneRow } from './statements.ts'
-import { inZones, toColumns, toRegistration } from './zone-transaction.ts'
+import { inZones, read, toColumns, toRegistration } from './zone-transaction.ts'
 
 export interface PostgresStoreOptions extends PostgresSchemaOptions {
   /**
@@ -136,7 +136,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 
     async synchronizePending({ limit = 1000 } = {}) {
       if (!push) return 0
-      const rows = await database.ask(createDeadline(timeLimit), statements.findPending, limit)
+      const rows = await read(database, createDeadline(timeLimit), statements.findPending, limit)
       if (rows.length > 0) await pushAndMark(rows.map(toRegistration))
       return rows.length
     },

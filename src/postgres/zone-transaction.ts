@@ -1,7 +1,7 @@
 import type { Deadline } from '../deadline.ts'
 import type { Below, Registration } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
-import type { Database, Send } from './connection.ts'
+import type { Database, Send, Statement } from './connection.ts'
 import { type Key, rangeBelow, toDomain } from './path.ts'
 import { retryConflicts } from './retry.ts'
 import { type BelowRow, type NameRow, type Statements, toOpening, type ZoneRow } from './statements.ts'
@@ -42,6 +42,15 @@ export async function inZones<T>(
     ),
   )
 }
+
+/** Asks one question, and locks nothing. In a transaction for the sake of its settings. */
+export const read = <Row>(
+  database: Database,
+  deadline: Deadline,
+  statement: Statement<Row>,
+  ...values: readonly unknown[]
+): Promise<readonly Row[]> =>
+  database.transact(deadline, toOpening(deadline.remaining() * SERVER_SHARE), send => send(statement, ...values))
 
 /** Of the time that is left, so that the server gives up first and the connection can be kept. */
 const SERVER_SHARE = 0.9

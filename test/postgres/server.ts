@@ -8,6 +8,8 @@ import { Pool, type PoolConfig } from 'pg'
 /** A real PostgreSQL, for as long as a file of tests runs. */
 export interface TestServer {
   readonly config: PoolConfig
+  /** What the server has written so far. */
+  readonly log: readonly string[]
   /** Makes a pool that ends with the server. */
   createPool(options?: PoolConfig): Pool
   stop(): Promise<void>
@@ -42,7 +44,12 @@ export async function startServer(flags: readonly string[] = []): Promise<TestSe
       await chmod(directory, 0o755)
       await server.initialise()
       await server.start()
-      return withPools(server, { host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres' }, directory)
+      return withPools(
+        server,
+        { host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres' },
+        directory,
+        log,
+      )
     } catch (cause) {
       // The port may have been taken by somebody else since it was found free.
       if (attempt === ATTEMPTS) throw new Error(`PostgreSQL did not start:\n${log.join('')}`, { cause })
@@ -50,10 +57,16 @@ export async function startServer(flags: readonly string[] = []): Promise<TestSe
   }
 }
 
-function withPools(server: EmbeddedPostgres, config: PoolConfig, directory: string): TestServer {
+function withPools(
+  server: EmbeddedPostgres,
+  config: PoolConfig,
+  directory: string,
+  log: readonly string[],
+): TestServer {
   const pools: Pool[] = []
   return {
     config,
+    log,
     createPool(options = {}) {
       const pool = new Pool({ ...config, ...options })
       // Connections that a test cuts while they lie idle.

@@ -2,6 +2,7 @@ const assert = require('node:assert/strict')
 const { ApiError, createMemoryKeyStore, createMemoryStore, registerDomains } = require('domain-registration')
 const { domainsRouter } = require('domain-registration/express')
 const { createHandler } = require('domain-registration/http')
+const { postgresSchema } = require('domain-registration/postgres')
 const { domainStoreSuite } = require('domain-registration/testing')
 const express = require('express')
 
@@ -22,6 +23,7 @@ async function main() {
     readBody: () => ({ json: {} }),
   })
   assert.equal(status, 401)
+  assert.match(postgresSchema({ schema: 'registry' }), /CREATE SCHEMA IF NOT EXISTS "registry"/)
   for (const { run } of domainStoreSuite({
     createStore: createMemoryStore,
     features: ['release', 'synchronizePending'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { ApiError, createMemoryKeyStore, createMemoryStore, isApiError, registerDomains } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
 import { createHandler } from 'domain-registration/http'
+import { postgresSchema } from 'domain-registration/postgres'
 import { domainStoreSuite } from 'domain-registration/testing'
 import express from 'express'
 
@@ -17,6 +18,7 @@ const { status } = await createHandler({ store, keys: createMemoryKeyStore() })(
   readBody: () => ({ json: {} }),
 })
 assert.equal(status, 401)
+assert.match(postgresSchema({ schema: 'registry' }), /CREATE SCHEMA IF NOT EXISTS "registry"/)
 for (const { run } of domainStoreSuite({ createStore: createMemoryStore, features: ['release', 'synchronizePending'] }))
   await run()
 console.log('import works')

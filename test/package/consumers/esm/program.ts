@@ -9,6 +9,13 @@ import {
 } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
 import { createHandler, type HandlerResponse } from 'domain-registration/http'
+import {
+  createPostgresKeyStore,
+  createPostgresStore,
+  migrate,
+  type PostgresPool,
+  postgresSchema,
+} from 'domain-registration/postgres'
 import { domainStoreSuite, type StoreCase } from 'domain-registration/testing'
 import express from 'express'
 
@@ -29,5 +36,10 @@ export const answer: Promise<HandlerResponse> = createHandler({ store, authentic
   readBody: () => ({ text: '' }),
 })
 export const cases: readonly StoreCase[] = domainStoreSuite({ createStore: createMemoryStore, features: ['release'] })
+declare const pool: PostgresPool
+export const durable: DomainStore = createPostgresStore({ pool, findTeam: () => null })
+export const migrated: Promise<void> = migrate({ pool, schema: 'registry' })
+export const sql: string = postgresSchema()
+createHandler({ store: durable, keys: createPostgresKeyStore({ pool }) })
 // @ts-expect-error: somebody must say who is calling
 createHandler({ store })

@@ -10,7 +10,7 @@ import { inZones, read, toColumns, toRegistration } from './zone-transaction.ts'
 
 /** What a newer Public Suffix List has changed. */
 export interface Reclassification {
-  /** How many registrations were looked at. */
+  /** How many registrations were looked at; one that moved ahead of the walk is looked at twice. */
   readonly examined: number
   /** How many have another registrable domain now, and were moved there. */
   readonly moved: number

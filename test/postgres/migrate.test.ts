@@ -1,4 +1,3 @@
-import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresStore, migrate, postgresSchema } from '../../src/postgres/index.ts'
 import { save } from '../../src/testing/calls.ts'
@@ -63,14 +62,6 @@ test('a failure that is no race is told, and leaves nothing half-made', async ()
   })
   const { rows } = await pool.query("SELECT FROM pg_class WHERE oid = to_regclass('occupied.names')")
   expect(rows).toEqual([])
-})
-
-test('the SQL for a migration tool is enough for PGlite too', async () => {
-  const pool = new PGlite()
-  await pool.exec(postgresSchema({ schema: 'mine' }))
-  await pool.exec(postgresSchema({ schema: 'mine' }))
-  const store = createPostgresStore({ pool, schema: 'mine', findTeam: () => null })
-  expect(await save(store, '1', ['example.com'])).toHaveLength(1)
 })
 
 test.each(['', 'a\0b'])('%j is no name of a schema', schema => {

@@ -9,7 +9,7 @@ const DEFAULT_SCHEMA = 'domain_registration'
 export const SCHEMA_VERSION = 1
 
 /** A zone with more names than this is crowded. */
-export const CROWD = 100
+export const CROWD = 200
 
 /** The tables of a schema, quoted. */
 export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {

@@ -37,8 +37,8 @@ const COUNTED = 1000
 
 /**
  * All statements of the store. Each is planned such that it walks an index from key to key whatever the tables hold, also
- * when the plan was made while they were empty: a subquery that depends on what stands left of it, with a `LIMIT`, leaves
- * the planner no other order; see also {@link toOpening}.
+ * when the plan was made while they were empty: a subquery that depends on what stands left of it, with a `LIMIT` or
+ * `OFFSET`, leaves the planner no other order; see also {@link toOpening}.
  */
 export function createStatements({ names }: Tables) {
   return {
@@ -56,13 +56,14 @@ export function createStatements({ names }: Tables) {
        ORDER BY registrable_domain FOR UPDATE`,
     ),
 
+    /** All names of one registrable domain in one walk; the second parameter has an array, as text, for each of the first. */
     findNames: prepare<NameRow>(
       'find_names',
-      `SELECT held.* FROM unnest($1::text[], $2::text[]) AS asked (registrable_domain, path)
+      `SELECT held.* FROM unnest($1::text[], $2::text[]) AS asked (registrable_domain, paths)
        CROSS JOIN LATERAL (
          SELECT registrable_domain, path, domain_id, team_id, synchronized FROM ${names} AS name
-         WHERE name.registrable_domain = asked.registrable_domain AND name.path = asked.path
-         LIMIT 1
+         WHERE name.registrable_domain = asked.registrable_domain AND name.path = ANY (asked.paths::text[])
+         OFFSET 0
        ) AS held
        WHERE held.domain_id IS NOT NULL`,
     ),

@@ -63,7 +63,7 @@ async function lockAndFind(
   const ranges = bases.map(rangeBelow)
   const [zones, found, below] = await Promise.all([
     send(statements.lockZones, toArrayLiteral(registrableDomains)),
-    names.length === 0 ? [] : send(statements.findNames, ...toColumns(names)),
+    names.length === 0 ? [] : send(statements.findNames, ...groupPaths(names)),
     bases.length === 0
       ? []
       : send(
@@ -75,6 +75,17 @@ async function lockAndFind(
         ),
   ])
   return { zones, names: found, below: toBelow(bases, below) }
+}
+
+/** Each registrable domain once, and for each the paths that are asked for, as an array within the array. */
+function groupPaths(keys: readonly Key[]): [registrableDomains: string, paths: string] {
+  const pathsByZone = new Map<string, string[]>()
+  for (const { registrableDomain, path } of keys) {
+    const paths = pathsByZone.get(registrableDomain)
+    if (paths) paths.push(path)
+    else pathsByZone.set(registrableDomain, [path])
+  }
+  return [toArrayLiteral([...pathsByZone.keys()]), toArrayLiteral([...pathsByZone.values()].map(toArrayLiteral))]
 }
 
 /** The two columns of the key. */

@@ -83,8 +83,8 @@ describe('in a registrable domain that becomes crowded', () => {
     ).rows
 
   test.each([
-    [99, 0, [{ crowded: false, count: 100 }]],
-    [60, 60, [{ crowded: true, count: 121 }]],
+    [199, 0, [{ crowded: false, count: 200 }]],
+    [120, 120, [{ crowded: true, count: 241 }]],
     [1, 1200, [{ crowded: true, count: 1202 }]],
     [1200, 0, [{ crowded: true, count: 1201 }]],
   ])('of %i names of one team and %i of another each is found', async (own, foreign, expected) => {
@@ -101,7 +101,7 @@ describe('in a registrable domain that becomes crowded', () => {
   })
 
   test('what is registered and released later is counted as well', async () => {
-    await save(store, '1', crowd(150))
+    await save(store, '1', crowd(250))
     await save(store, '2', ['late.crowd.com', 'crowd.com'])
     expect((await lookUp(store, '2', [], ['crowd.com'])).below[0]).toMatchObject({ ownDomains: ['late.crowd.com'] })
     expect(toDomains(await store.release('2', ['late.crowd.com', 'crowd.com']))).toHaveLength(2)

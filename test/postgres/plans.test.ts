@@ -25,7 +25,7 @@ const [zones, paths, ids] = ["'{a.com,b.com}'", "'{www,b.a}'", "'{00000000-0000-
 /** Parameters for each, as SQL. A statement without does not compile. */
 const parameters: Readonly<Record<keyof typeof statements, readonly string[]>> = {
   lockZones: [zones],
-  findNames: [zones, paths],
+  findNames: [zones, '\'{"{www,*}","{b.a,b.*,*}"}\''],
   findBelow: ["'{crowd.com}'", '\'{""}\'', "'{\u{10ffff}}'", "'2'"],
   insertNames: [zones, paths, ids, "'1'", 'true', "'{}'"],
   occupyZones: [zones, ids, "'1'", 'true'],

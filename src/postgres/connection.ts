@@ -10,6 +10,8 @@ export interface PostgresClient {
   /** Whether queries are sent without waiting for the answer to the one before. */
   readonly pipeline?: boolean
   query(query: Query): PromiseLike<Answer>
+  /** Where `pg` writes to, and holds back each statement until it is complete. */
+  readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void } }
   /** Gives the connection back; with an error, to be closed. */
   release(error?: Error): void
   on(event: 'error', listener: (error: Error) => void): unknown
@@ -63,13 +65,19 @@ export interface Database {
    */
   ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly unknown[]): Promise<readonly Row[]>
   /**
-   * Runs a transaction: all that `work` sends is committed, or nothing. What it sent last need not have been answered when
-   * it resolves: the `COMMIT` goes out with it, and a failure of any statement rejects the whole.
+   * Runs a transaction: all that is sent is committed, or nothing. It goes out in two parts, the second with the `COMMIT`.
    *
    * @param opening SQL without parameters that runs first.
    * @throws what failed first, within the deadline. The connection is then given back clean, or closed.
    */
-  transact<T>(deadline: Deadline, opening: string, work: (send: Send) => Promise<T>): Promise<T>
+  transact<Findings, T>(deadline: Deadline, opening: string, work: Work<Findings, T>): Promise<T>
+}
+
+export interface Work<Findings, T> {
+  /** Sends what is to be known first, all before it waits for any answer. */
+  find(send: Send): Promise<Findings>
+  /** Sends what is to be saved, and waits for no answer: a failure of any statement rejects the whole. */
+  save(findings: Findings, send: Send): T
 }
 
 export function toDatabase(pool: PostgresPool | EmbeddedPostgres): Database {
@@ -98,9 +106,15 @@ function fromPool(pool: PostgresPool): Database {
       const { client, giveBack } = await acquire(pool, deadline)
       const queue = createQueue(query => client.query(query), client.pipeline === true)
       try {
-        void queue.add({ text: `${BEGIN}; ${opening}` })
-        const result = await deadline.wait(work(queue.send))
-        const commit = queue.add({ text: 'COMMIT' })
+        const finding = inOnePacket(client, () => {
+          void queue.add({ text: `${BEGIN}; ${opening}` })
+          return work.find(queue.send)
+        })
+        const findings = await deadline.wait(finding)
+        const { result, commit } = inOnePacket(client, () => ({
+          result: work.save(findings, queue.send),
+          commit: queue.add({ text: 'COMMIT' }),
+        }))
         await deadline.wait(queue.allAnswered())
         // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and calls that no error.
         if ((await commit).command !== 'COMMIT') throw new Error('The transaction was rolled back')
@@ -133,6 +147,16 @@ async function acquire(pool: PostgresPool, deadline: Deadline) {
   }
 }
 
+/** Writes several statements at once where it can: a packet for each costs the client more than anything else it does. */
+function inOnePacket<T>({ connection }: PostgresClient, send: () => T): T {
+  connection?.stream?.cork?.()
+  try {
+    return send()
+  } finally {
+    connection?.stream?.uncork?.()
+  }
+}
+
 async function isRolledBack(client: PostgresClient, cause: unknown): Promise<boolean> {
   if (cause instanceof TimeLimitError) return false
   try {
@@ -156,7 +180,7 @@ function fromEmbedded(embedded: EmbeddedPostgres): Database {
         await transaction.exec(opening)
         const queue = createQueue(({ text, values = [] }) => transaction.query(text, values), false)
         try {
-          const result = await work(queue.send)
+          const result = work.save(await work.find(queue.send), queue.send)
           await queue.allAnswered()
           return result
         } catch (error) {

@@ -19,6 +19,8 @@ const absent = new Set(['3F000', '42P01'])
 /** `IF NOT EXISTS` does not look at what others are about to make, so that two who start at once get in each other's way. */
 const races = new Set(['23505', '42P07', '42P06', '42710', '40001', '40P01', 'XX000'])
 
+const NOTHING_ELSE = { find: async () => {}, save: () => {} }
+
 /**
  * Makes the tables, if they are not there: for the start of a server. Any number of processes may start at once. Where the
  * tables are up to date it only reads, and needs no right to make anything.
@@ -52,7 +54,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
       if (version > SCHEMA_VERSION) {
         throw new Error(`The tables are of version ${version}, and this package knows ${SCHEMA_VERSION}`)
       }
-      if (version < SCHEMA_VERSION) await database.transact(deadline, postgresSchema(options), async () => {})
+      if (version < SCHEMA_VERSION) await database.transact(deadline, postgresSchema(options), NOTHING_ELSE)
     },
     error => hasCode(error, races),
   )

@@ -37,9 +37,10 @@ export async function inZones<T>(
   save: (findings: ZoneFindings, send: Send) => T,
 ): Promise<T> {
   return retryConflicts(deadline, () =>
-    database.transact(deadline, toOpening(deadline.remaining() * SERVER_SHARE), async send =>
-      save(await lockAndFind(send, statements, question), send),
-    ),
+    database.transact(deadline, toOpening(deadline.remaining() * SERVER_SHARE), {
+      find: send => lockAndFind(send, statements, question),
+      save,
+    }),
   )
 }
 
@@ -50,7 +51,10 @@ export const read = <Row>(
   statement: Statement<Row>,
   ...values: readonly unknown[]
 ): Promise<readonly Row[]> =>
-  database.transact(deadline, toOpening(deadline.remaining() * SERVER_SHARE), send => send(statement, ...values))
+  database.transact(deadline, toOpening(deadline.remaining() * SERVER_SHARE), {
+    find: send => send(statement, ...values),
+    save: rows => rows,
+  })
 
 /** Of the time that is left, so that the server gives up first and the connection can be kept. */
 const SERVER_SHARE = 0.9

@@ -7,5 +7,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'test/runtimes/**'],
     // The examples import the package by its name; a server and a demo take a moment to start.
     testTimeout: 30_000,
+    // As does a database, several of which start at once.
+    hookTimeout: 60_000,
   },
 })

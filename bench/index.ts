@@ -8,9 +8,15 @@ import { printMachine, printRow } from './report.ts'
 printMachine()
 for (const row of await benchHostnames()) printRow(row)
 
-// In a process of its own, with room for ten million registrations.
-const memoryStore = fileURLToPath(new URL('memory-store.ts', import.meta.url))
-const options = ['--expose-gc', '--max-old-space-size=6000', '--import', 'tsx']
-process.exitCode = spawnSync(process.execPath, [...options, memoryStore], { stdio: 'inherit' }).status ?? 1
+// Each in a process of its own; the memory store with room for ten million registrations.
+const programs = [
+  { file: 'memory-store.ts', options: ['--expose-gc', '--max-old-space-size=6000'] },
+  { file: 'postgres.ts', options: [] },
+]
+for (const { file, options } of programs) {
+  const program = fileURLToPath(new URL(file, import.meta.url))
+  const { status } = spawnSync(process.execPath, [...options, '--import', 'tsx', program], { stdio: 'inherit' })
+  process.exitCode ||= status ?? 1
+}
 
 await printKeyLookup()

@@ -23,6 +23,7 @@ const publicNames = {
   './fastify': ['domainsPlugin'],
   './fetch': ['domainsHandler'],
   './openapi': ['openapi'],
+  './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],
   './testing': ['domainStoreSuite'],
 }
 

@@ -5,6 +5,7 @@ const { domainsPlugin } = require('domain-registration/fastify')
 const { domainsHandler } = require('domain-registration/fetch')
 const { createHandler } = require('domain-registration/http')
 const { openapi } = require('domain-registration/openapi')
+const { postgresSchema } = require('domain-registration/postgres')
 const { domainStoreSuite } = require('domain-registration/testing')
 const express = require('express')
 const fastify = require('fastify')
@@ -30,6 +31,7 @@ async function main() {
   })
   assert.equal(status, 401)
   assert.ok(openapi().paths['/v1/domains'])
+  assert.match(postgresSchema({ schema: 'registry' }), /CREATE SCHEMA IF NOT EXISTS "registry"/)
   for (const { run } of domainStoreSuite({
     createStore: createMemoryStore,
     features: ['release', 'synchronizePending'],

@@ -12,6 +12,13 @@ import { domainsPlugin } from 'domain-registration/fastify'
 import { domainsHandler } from 'domain-registration/fetch'
 import { createHandler, type HandlerResponse } from 'domain-registration/http'
 import { type OpenApiDocument, openapi } from 'domain-registration/openapi'
+import {
+  createPostgresKeyStore,
+  createPostgresStore,
+  migrate,
+  type PostgresPool,
+  postgresSchema,
+} from 'domain-registration/postgres'
 import { domainStoreSuite, type StoreCase } from 'domain-registration/testing'
 import express from 'express'
 import fastify from 'fastify'
@@ -40,5 +47,10 @@ export const document: OpenApiDocument = openapi({
   info: { title: 'Monitoring' },
   servers: [{ url: 'https://api.example.com' }],
 })
+declare const pool: PostgresPool
+export const durable: DomainStore = createPostgresStore({ pool, findTeam: () => null })
+export const migrated: Promise<void> = migrate({ pool, schema: 'registry' })
+export const sql: string = postgresSchema()
+createHandler({ store: durable, keys: createPostgresKeyStore({ pool }) })
 // @ts-expect-error: somebody must say who is calling
 createHandler({ store })

@@ -1,0 +1,118 @@
+import { pathToFileURL } from 'node:url'
+import type { Pool } from 'pg'
+import { registerDomains } from '../src/index.ts'
+import { createPostgresStore, migrate } from '../src/postgres/index.ts'
+import { createUuidGenerator } from '../src/registry/uuid.ts'
+import { startServer } from '../test/postgres/server.ts'
+
+/**
+ * What registering in PostgreSQL costs, as ratios of medians to a bare insert of the same rows: same server, same
+ * connection, pipelined, with every setting of durability at its default. The sides take turns.
+ * Run it with `node --import tsx bench/postgres.ts`.
+ */
+export interface Row {
+  readonly work: string
+  readonly yardstick: string
+  readonly ratio: number
+  /** Medians in milliseconds. */
+  readonly spent: readonly [work: number, yardstick: number]
+  readonly goal: string
+}
+
+const BATCH = 100
+const WARM_UP = 100
+const ROUNDS = 400
+
+const team = { id: '1', organizationId: '1', state: 'active' } as const
+const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] } as const
+
+/** How customers have names: each registrable domain by itself or with something below it. */
+const inputs = {
+  '100 new names': (index: number) => `${['', 'www.', '', 'api.'][index % 4]}${word(index)}.com`,
+  '100 new names, all registrable domains': (index: number) => `${word(index)}.com`,
+  '100 new names below one registrable domain': (index: number) =>
+    `host-${index}.${word(Math.floor(index / BATCH))}.com`,
+}
+
+export async function measureRegistering(pool: Pool): Promise<Row[]> {
+  const store = createPostgresStore({ pool, findTeam: () => team })
+  const insert = await createBareInsert(pool)
+  const rows: Row[] = []
+  for (const [work, toName] of Object.entries(inputs)) {
+    const spent = { work: [] as number[], yardstick: [] as number[] }
+    for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
+      const domains = nextNames(toName)
+      const workTime = await time(async () => {
+        const { data } = await registerDomains(keyContext, { domains }, store)
+        if (data.totals.created !== BATCH) throw new Error('The names were not new')
+      })
+      const yardstickTime = await time(insert(domains))
+      if (round < WARM_UP) continue
+      spent.work.push(workTime)
+      spent.yardstick.push(yardstickTime)
+    }
+    const medians = [median(spent.work), median(spent.yardstick)] as const
+    rows.push({
+      work: `PostgreSQL, ${work}`,
+      yardstick: 'INSERT … SELECT unnest … ON CONFLICT DO NOTHING of the same rows',
+      ratio: medians[0] / medians[1],
+      spent: medians,
+      goal: '≤ 1.5',
+    })
+  }
+  return rows
+}
+
+/** One statement that knows the keys and saves the rows, into a table with the same columns, checks and indexes. */
+async function createBareInsert(pool: Pool): Promise<(domains: readonly string[]) => () => Promise<void>> {
+  await pool.query('CREATE TABLE yardstick (LIKE domain_registration.names INCLUDING ALL)')
+  const createId = createUuidGenerator()
+  const text = `INSERT INTO yardstick (registrable_domain, path, domain_id, team_id, created_at)
+    SELECT registrable_domain, path, domain_id, $4, now()
+    FROM unnest($1::text[], $2::text[], $3::uuid[]) AS new (registrable_domain, path, domain_id)
+    ON CONFLICT DO NOTHING`
+  return domains => {
+    const keys = domains.map(domain => domain.split('.'))
+    const registrableDomains = keys.map(labels => labels.slice(-2).join('.'))
+    const paths = keys.map(labels => labels.slice(0, -2).reverse().join('.'))
+    const ids = domains.map(() => createId())
+    return async () => {
+      const { rowCount } = await pool.query({ name: 'yardstick', text, values: [registrableDomains, paths, ids, '1'] })
+      if (rowCount !== BATCH) throw new Error('The rows were not new')
+    }
+  }
+}
+
+let fresh = 0
+const nextNames = (toName: (index: number) => string) => {
+  const first = fresh
+  fresh += BATCH
+  return Array.from({ length: BATCH }, (_, index) => toName(first + index))
+}
+
+/** Distinct, and in no order, so that rows go to all parts of an index. */
+const word = (index: number) => `n${(Math.imul(index + 1, 0x9e3779b1) >>> 0).toString(36)}-${index.toString(36)}`
+
+const median = (values: readonly number[]) => values.toSorted((one, other) => one - other)[values.length >> 1] as number
+
+async function time(work: () => Promise<void>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const server = await startServer()
+  try {
+    const pool = server.createPool({ max: 1, pipeline: true })
+    await migrate({ pool })
+    for (const { work, yardstick, ratio, spent, goal } of await measureRegistering(pool)) {
+      const medians = spent.map(milliseconds => `${milliseconds.toFixed(2)} ms`).join(' : ')
+      console.log(
+        `${`${work}, against ${yardstick}`.padEnd(112)} ${ratio.toFixed(2).padStart(6)}  ${goal}  (${medians})`,
+      )
+    }
+  } finally {
+    await server.stop()
+  }
+}

@@ -1,0 +1,92 @@
+import { createDeadline } from '../deadline.ts'
+import type { KeyRecord, KeyStore } from '../keys/key-store.ts'
+import { toArrayLiteral } from './array-literal.ts'
+import { type EmbeddedPostgres, type PostgresPool, type Statement, toDatabase } from './connection.ts'
+import { type PostgresSchemaOptions, type Tables, toTables } from './schema.ts'
+import { prepare } from './statements.ts'
+
+export interface PostgresKeyStoreOptions extends PostgresSchemaOptions {
+  /** A `pg` pool or a PGlite, which stays yours. */
+  pool: PostgresPool | EmbeddedPostgres
+  /** Milliseconds for each question, waiting for a connection included. Default 10,000. */
+  timeLimit?: number | undefined
+}
+
+const DEFAULT_TIME_LIMIT = 10_000
+
+/** A key store in PostgreSQL. */
+export interface PostgresKeyStore extends KeyStore {
+  findKey(hash: string): Promise<KeyRecord | null>
+  /** Adds a key, or replaces the one with the same hash: that is how to change its scopes. */
+  addKey(record: KeyRecord): Promise<void>
+  /**
+   * Refuses a key from now on; one that was revoked before keeps its date.
+   *
+   * @returns Whether there is such a key.
+   */
+  revokeKey(hash: string): Promise<boolean>
+}
+
+interface KeyRow {
+  readonly hash: string
+  readonly type: KeyRecord['type']
+  readonly owner_id: string
+  readonly scopes: string[]
+  readonly revoked_at: Date | null
+}
+
+/**
+ * Keeps API keys in PostgreSQL, by their hash. The table must be there: see {@link migrate}.
+ *
+ * @example
+ * const keys = createPostgresKeyStore({ pool })
+ * const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
+ * await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
+ */
+export function createPostgresKeyStore(options: PostgresKeyStoreOptions): PostgresKeyStore {
+  const { timeLimit = DEFAULT_TIME_LIMIT } = options
+  const database = toDatabase(options.pool)
+  const statements = createKeyStatements(toTables(options))
+
+  const ask = <Row>(statement: Statement<Row>, ...values: readonly unknown[]) =>
+    database.ask(createDeadline(timeLimit), statement, ...values)
+
+  return {
+    async findKey(hash) {
+      const [row] = await ask(statements.find, hash)
+      return row ? toRecord(row) : null
+    },
+
+    async addKey({ hash, type, ownerId, scopes, revokedAt = null }) {
+      await ask(statements.add, hash, type, ownerId, toArrayLiteral(scopes), revokedAt?.toISOString() ?? null)
+    },
+
+    async revokeKey(hash) {
+      return (await ask(statements.revoke, hash)).length > 0
+    },
+  }
+}
+
+function createKeyStatements({ keys }: Tables) {
+  return {
+    find: prepare<KeyRow>('find_key', `SELECT hash, type, owner_id, scopes, revoked_at FROM ${keys} WHERE hash = $1`),
+    add: prepare(
+      'add_key',
+      `INSERT INTO ${keys} (hash, type, owner_id, scopes, revoked_at) VALUES ($1, $2, $3, $4::text[], $5::timestamptz)
+       ON CONFLICT (hash) DO UPDATE SET (type, owner_id, scopes, revoked_at) =
+         (excluded.type, excluded.owner_id, excluded.scopes, excluded.revoked_at)`,
+    ),
+    revoke: prepare<{ hash: string }>(
+      'revoke_key',
+      `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, now()) WHERE hash = $1 RETURNING hash`,
+    ),
+  }
+}
+
+const toRecord = ({ hash, type, owner_id: ownerId, scopes, revoked_at: revokedAt }: KeyRow): KeyRecord => ({
+  hash,
+  type,
+  ownerId,
+  scopes,
+  revokedAt,
+})

@@ -1,0 +1,61 @@
+import { createDeadline } from '../deadline.ts'
+import { type EmbeddedPostgres, type PostgresPool, toDatabase } from './connection.ts'
+import { hasCode, retryConflicts } from './retry.ts'
+import { type PostgresSchemaOptions, postgresSchema, SCHEMA_VERSION, toTables } from './schema.ts'
+import { prepare } from './statements.ts'
+
+export interface MigrateOptions extends PostgresSchemaOptions {
+  /** A `pg` pool or a PGlite, which stays yours. */
+  pool: PostgresPool | EmbeddedPostgres
+  /** Milliseconds for all of it, waiting for others who do the same included. Default 60,000. */
+  timeLimit?: number | undefined
+}
+
+const DEFAULT_TIME_LIMIT = 60_000
+
+/** The schema or its table of versions is not there. */
+const absent = new Set(['3F000', '42P01'])
+
+/** `IF NOT EXISTS` does not look at what others are about to make, so that two who start at once get in each other's way. */
+const races = new Set(['23505', '42P07', '42P06', '42710', '40001', '40P01', 'XX000'])
+
+const NOTHING_ELSE = { find: async () => {}, save: () => {} }
+
+/**
+ * Makes the tables, if they are not there: for the start of a server. Any number of processes may start at once. Where the
+ * tables are up to date it only reads, and needs no right to make anything.
+ *
+ * @throws {Error} if the tables are of a later version of this package.
+ *
+ * @example
+ * await migrate({ pool })
+ */
+export async function migrate(options: MigrateOptions): Promise<void> {
+  const { timeLimit = DEFAULT_TIME_LIMIT } = options
+  const database = toDatabase(options.pool)
+  const deadline = createDeadline(timeLimit)
+  const { version: table } = toTables(options)
+  const selectVersion = prepare<{ version: number | null }>('version', `SELECT max(version) AS version FROM ${table}`)
+
+  async function findVersion(): Promise<number> {
+    try {
+      const [row] = await database.ask(deadline, selectVersion)
+      return row?.version ?? 0
+    } catch (error) {
+      if (hasCode(error, absent)) return 0
+      throw error
+    }
+  }
+
+  await retryConflicts(
+    deadline,
+    async () => {
+      const version = await findVersion()
+      if (version > SCHEMA_VERSION) {
+        throw new Error(`The tables are of version ${version}, and this package knows ${SCHEMA_VERSION}`)
+      }
+      if (version < SCHEMA_VERSION) await database.transact(deadline, postgresSchema(options), NOTHING_ELSE)
+    },
+    error => hasCode(error, races),
+  )
+}

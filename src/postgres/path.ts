@@ -1,0 +1,31 @@
+import type { Name } from '../registry/name.ts'
+
+/** How a name is kept: what is below a name stands together, and the registrable domain is not stored twice. */
+export interface Key {
+  readonly registrableDomain: string
+  /** The labels below the registrable domain from right to left: `b.a` for `a.b.example.com`, and `''` for `example.com`. */
+  readonly path: string
+}
+
+export function toKey({ domain, registrableDomain }: Name): Key {
+  if (domain === registrableDomain) return { registrableDomain, path: '' }
+  if (!domain.endsWith(`.${registrableDomain}`)) {
+    throw new TypeError(`"${registrableDomain}" is not the registrable domain of "${domain}"`)
+  }
+  return { registrableDomain, path: reverseLabels(domain.slice(0, -registrableDomain.length - 1)) }
+}
+
+export const toDomain = ({ registrableDomain, path }: Key) =>
+  path === '' ? registrableDomain : `${reverseLabels(path)}.${registrableDomain}`
+
+/**
+ * The paths of what is below a base, without the ends: `.` and `/` are neighbours in ASCII, so that the range holds what
+ * goes on after a dot, and nothing else. Below a registrable domain is everything but itself.
+ */
+export const rangeBelow = ({ path }: Key): { after: string; before: string } =>
+  path === '' ? { after: '', before: HIGHEST } : { after: `${path}.`, before: `${path}/` }
+
+/** The last character of Unicode, which no path begins with. */
+const HIGHEST = '\u{10ffff}'
+
+const reverseLabels = (labels: string) => (labels.includes('.') ? labels.split('.').reverse().join('.') : labels)

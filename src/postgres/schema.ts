@@ -1,0 +1,99 @@
+export interface PostgresSchemaOptions {
+  /** The schema that holds the tables; any name. Default `domain_registration`. */
+  schema?: string | undefined
+}
+
+const DEFAULT_SCHEMA = 'domain_registration'
+
+/** Counts up with each change of the tables. */
+export const SCHEMA_VERSION = 1
+
+/** A zone with more names than this is crowded. */
+export const CROWD = 200
+
+/** The tables of a schema, quoted. */
+export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {
+  const quoted = quoteIdentifier(schema)
+  return {
+    schema: quoted,
+    names: `${quoted}.names`,
+    registrations: `${quoted}.registrations`,
+    keys: `${quoted}.keys`,
+    version: `${quoted}.version`,
+  }
+}
+
+export type Tables = ReturnType<typeof toTables>
+
+/** PostgreSQL documentation, section 4.1.1: anything but the character with code zero, quotes doubled. */
+export function quoteIdentifier(name: string): string {
+  if (name === '' || name.includes('\0'))
+    throw new TypeError('The name of a schema must be text without \\0, and not empty')
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/**
+ * The SQL that makes the tables of {@link createPostgresStore} and {@link createPostgresKeyStore}: for a migration tool of
+ * yours. It may be run again, and changes nothing then; {@link migrate} runs it for you.
+ *
+ * To look into it, ask the view `registrations`, which has one row for each registered hostname:
+ *
+ * ```sql
+ * SELECT domain, domain_id, created_at FROM domain_registration.registrations WHERE team_id = '1';
+ * ```
+ *
+ * Make an index for such questions if you ask them often: `CREATE INDEX ON domain_registration.names (team_id)`.
+ *
+ * @throws {TypeError} if the name of the schema is empty or has a character with code zero in it.
+ */
+export function postgresSchema(options: PostgresSchemaOptions = {}): string {
+  const { schema, names, registrations, keys, version } = toTables(options)
+  return `CREATE SCHEMA IF NOT EXISTS ${schema};
+
+-- One row for each registered name, and one for each registrable domain, whether registered or not, which is what calls
+-- lock. "registrable_domain" is in the key and in every statement: to partition or distribute by.
+CREATE TABLE IF NOT EXISTS ${names} (
+  created_at timestamptz,
+  domain_id uuid, -- version 7; none where only something below the registrable domain is registered
+  synchronized boolean NOT NULL DEFAULT true, -- whether what does the monitoring knows of it
+  crowded boolean NOT NULL DEFAULT false, -- whether the registrable domain has more than ${CROWD} names
+  registrable_domain text COLLATE "C" NOT NULL,
+  path text COLLATE "C" NOT NULL, -- the labels below it from right to left: 'b.a' for a.b.example.com
+  team_id text COLLATE "C",
+  PRIMARY KEY (registrable_domain, path),
+  CHECK (path = '' OR domain_id IS NOT NULL)
+);
+
+-- The names of one team below a base, where there are too many of others to look at each.
+CREATE INDEX IF NOT EXISTS names_of_crowds ON ${names} (registrable_domain, team_id, path) WHERE crowded;
+
+-- What waits to be synchronized, oldest first.
+CREATE INDEX IF NOT EXISTS names_pending ON ${names} (domain_id) WHERE NOT synchronized;
+
+-- What is registered, for you to read.
+CREATE OR REPLACE VIEW ${registrations} AS
+  SELECT
+    coalesce((
+      SELECT string_agg(label, '.' ORDER BY position DESC) || '.'
+      FROM unnest(string_to_array(path, '.')) WITH ORDINALITY AS labels (label, position)
+    ), '') || registrable_domain AS domain,
+    registrable_domain, domain_id, team_id, created_at, synchronized
+  FROM ${names}
+  WHERE domain_id IS NOT NULL;
+
+CREATE TABLE IF NOT EXISTS ${keys} (
+  hash text COLLATE "C" PRIMARY KEY, -- SHA-256 in lower-case hex
+  type text NOT NULL CHECK (type IN ('organization', 'team')),
+  owner_id text NOT NULL,
+  scopes text[] NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  revoked_at timestamptz
+);
+
+CREATE TABLE IF NOT EXISTS ${version} (
+  version integer PRIMARY KEY,
+  applied_at timestamptz NOT NULL DEFAULT now()
+);
+INSERT INTO ${version} (version) VALUES (${SCHEMA_VERSION}) ON CONFLICT DO NOTHING;
+`
+}

@@ -1,0 +1,221 @@
+import type { Statement } from './connection.ts'
+import { CROWD, type Tables } from './schema.ts'
+
+/** A row of a look-up. */
+export interface NameRow {
+  readonly registrable_domain: string
+  readonly path: string
+  readonly domain_id: string
+  readonly team_id: string
+  readonly synchronized: boolean
+}
+
+/** A row that stands for a registrable domain alone. */
+export interface EmptyZoneRow extends Omit<NameRow, 'domain_id' | 'team_id'> {
+  readonly domain_id: null
+  readonly team_id: null
+}
+
+/** A registrable domain under lock. */
+export interface ZoneRow {
+  readonly registrable_domain: string
+  readonly crowded: boolean
+}
+
+export interface BelowRow {
+  /** Of the base among those asked for, from 1. */
+  readonly position: number
+  readonly own_count: number
+  readonly first: string | null
+  readonly second: string | null
+  readonly third: string | null
+  readonly held: boolean
+}
+
+/** {@link Below} may stop counting here. */
+const COUNTED = 1000
+
+/**
+ * All statements of the store. Each is planned such that it walks an index from key to key whatever the tables hold, also
+ * when the plan was made while they were empty: a subquery that depends on what stands left of it, with a `LIMIT` or
+ * `OFFSET`, leaves the planner no other order; see also {@link toOpening}.
+ */
+export function createStatements({ names }: Tables) {
+  return {
+    /**
+     * Locks registrable domains, in order, so that no two calls wait for each other. Only what the *next* statement sees is
+     * as the last holder of the lock left it: in READ COMMITTED each has a snapshot of its own.
+     *
+     * Those without a row are not locked: the call that is first to insert one locks it by that, and a second one fails
+     * with a unique violation and begins again.
+     */
+    lockZones: prepare<ZoneRow>(
+      'lock_zones',
+      `SELECT registrable_domain, crowded FROM ${names}
+       WHERE registrable_domain = ANY ($1::text[]) AND path = ''
+       ORDER BY registrable_domain FOR UPDATE`,
+    ),
+
+    /** All names of one registrable domain in one walk; the second parameter has an array, as text, for each of the first. */
+    findNames: prepare<NameRow>(
+      'find_names',
+      `SELECT held.* FROM unnest($1::text[], $2::text[]) AS asked (registrable_domain, paths)
+       CROSS JOIN LATERAL (
+         SELECT registrable_domain, path, domain_id, team_id, synchronized FROM ${names} AS name
+         WHERE name.registrable_domain = asked.registrable_domain AND name.path = ANY (asked.paths::text[])
+         OFFSET 0
+       ) AS held
+       WHERE held.domain_id IS NOT NULL`,
+    ),
+
+    /** In a crowd the names of the team have an index; elsewhere there are few to look at. */
+    findBelow: prepare<BelowRow>(
+      'find_below',
+      `SELECT base.position::integer, own.count::integer AS own_count,
+         own.paths[1] AS first, own.paths[2] AS second, own.paths[3] AS third,
+         own.count > 0 OR EXISTS (
+           SELECT FROM ${names} AS name
+           WHERE name.registrable_domain = base.registrable_domain AND name.path > base.after AND name.path < base.before
+         ) AS held
+       FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS base (registrable_domain, after, before, position)
+       CROSS JOIN LATERAL (
+         SELECT crowded FROM ${names} AS name
+         WHERE name.registrable_domain = base.registrable_domain AND name.path = ''
+         LIMIT 1
+       ) AS zone
+       CROSS JOIN LATERAL (
+         SELECT count(*), (array_agg(path))[1:3] AS paths FROM (
+           (SELECT path FROM ${names} AS name
+            WHERE zone.crowded AND name.crowded AND name.team_id = $4
+              AND name.registrable_domain = base.registrable_domain AND name.path > base.after AND name.path < base.before
+            LIMIT ${COUNTED})
+           UNION ALL
+           (SELECT path FROM ${names} AS name
+            WHERE NOT zone.crowded AND name.team_id = $4
+              AND name.registrable_domain = base.registrable_domain AND name.path > base.after AND name.path < base.before
+            LIMIT ${COUNTED})
+         ) AS found
+       ) AS own`,
+    ),
+
+    /** New rows in the order given; a row without an ID stands for a registrable domain alone. */
+    insertNames: prepare(
+      'insert_names',
+      `INSERT INTO ${names} (registrable_domain, path, domain_id, team_id, created_at, synchronized, crowded)
+       SELECT registrable_domain, path, domain_id,
+         CASE WHEN domain_id IS NOT NULL THEN $4::text END, CASE WHEN domain_id IS NOT NULL THEN now() END,
+         domain_id IS NULL OR $5::boolean, registrable_domain = ANY ($6::text[])
+       FROM unnest($1::text[], $2::text[], $3::uuid[]) AS new (registrable_domain, path, domain_id)`,
+    ),
+
+    /** Registers registrable domains that have a row already, and are under lock. Written as an upsert, which goes by key. */
+    occupyZones: prepare(
+      'occupy_zones',
+      `INSERT INTO ${names} AS zone (registrable_domain, path, domain_id, team_id, created_at, synchronized)
+       SELECT registrable_domain, '', domain_id, $3::text, now(), $4::boolean
+       FROM unnest($1::text[], $2::uuid[]) AS new (registrable_domain, domain_id)
+       ON CONFLICT (registrable_domain, path) DO UPDATE SET (domain_id, team_id, created_at, synchronized) =
+         (excluded.domain_id, excluded.team_id, excluded.created_at, excluded.synchronized)`,
+    ),
+
+    /** Marks the names of registrable domains that have become crowded; those have at most ${CROWD} names and one call's. */
+    markCrowds: prepare(
+      'mark_crowds',
+      `UPDATE ${names} SET crowded = true
+       WHERE NOT crowded AND registrable_domain = ANY (ARRAY(
+         SELECT zone FROM unnest($1::text[]) AS zone
+         WHERE (
+           SELECT count(*) FROM (
+             SELECT FROM ${names} AS name WHERE name.registrable_domain = zone LIMIT ${CROWD + 1}
+           ) AS found
+         ) > ${CROWD}
+       ))`,
+    ),
+
+    /** Only what is still there under its ID; the locks are held. */
+    markSynchronized: prepare(
+      'mark_synchronized',
+      `INSERT INTO ${names} (registrable_domain, path, domain_id)
+       SELECT pushed.* FROM unnest($1::text[], $2::text[], $3::uuid[]) AS pushed (registrable_domain, path, domain_id)
+       CROSS JOIN LATERAL (
+         SELECT FROM ${names} AS name
+         WHERE name.registrable_domain = pushed.registrable_domain AND name.path = pushed.path
+           AND name.domain_id = pushed.domain_id
+         LIMIT 1
+       ) AS held
+       ON CONFLICT (registrable_domain, path) DO UPDATE SET synchronized = true`,
+    ),
+
+    findPending: prepare<NameRow>(
+      'find_pending',
+      `SELECT registrable_domain, path, domain_id, team_id, synchronized FROM ${names}
+       WHERE NOT synchronized ORDER BY domain_id LIMIT $1`,
+    ),
+
+    /** One after the other, each by its key. */
+    deleteName: prepare(
+      'delete_name',
+      `DELETE FROM ${names} WHERE registrable_domain = $1 AND path = $2 AND path <> ''`,
+    ),
+    /** A registrable domain keeps its row, which calls lock. */
+    vacateZone: prepare(
+      'vacate_zone',
+      `UPDATE ${names} SET domain_id = NULL, team_id = NULL, created_at = NULL, synchronized = true
+       WHERE registrable_domain = $1 AND path = ''`,
+    ),
+
+    /** Copies a name to another key, under lock: into a registrable domain's row, if that is where it goes. */
+    copyName: prepare(
+      'copy_name',
+      `INSERT INTO ${names} AS zone (registrable_domain, path, domain_id, team_id, created_at, synchronized, crowded)
+       SELECT $3::text, $4::text, domain_id, team_id, created_at, synchronized, $5::boolean FROM ${names}
+       WHERE registrable_domain = $1 AND path = $2
+       ON CONFLICT (registrable_domain, path) DO UPDATE SET (domain_id, team_id, created_at, synchronized) =
+         (excluded.domain_id, excluded.team_id, excluded.created_at, excluded.synchronized)
+         WHERE zone.domain_id IS NULL`,
+    ),
+
+    /** The names after a key, in the order of keys. */
+    walk: prepare<NameRow | EmptyZoneRow>(
+      'walk',
+      `SELECT registrable_domain, path, domain_id, team_id, synchronized FROM ${names}
+       WHERE (registrable_domain, path) > ($1, $2) ORDER BY registrable_domain, path LIMIT $3`,
+    ),
+  }
+}
+
+export type Statements = ReturnType<typeof createStatements>
+
+/**
+ * Settings for one transaction. The time limits are so that nobody who freezes keeps others from what he has locked; the
+ * others keep the planner from plans that are best for an empty table and are kept when it has grown. What an engine does
+ * not know is left out.
+ */
+export function toOpening(milliseconds: number): string {
+  const limit = String(Math.max(1, Math.round(milliseconds)))
+  const settings = {
+    statement_timeout: limit,
+    idle_in_transaction_session_timeout: limit,
+    enable_seqscan: 'off',
+    enable_bitmapscan: 'off',
+    enable_hashjoin: 'off',
+    enable_mergejoin: 'off',
+    jit: 'off',
+  }
+  const rows = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`)
+  return `SELECT set_config(name, value, true) FROM (VALUES ${rows.join(', ')}) AS setting (name, value)
+    WHERE current_setting(name, true) IS NOT NULL`
+}
+
+/** The name tells apart versions of this package and schemas that share a connection. */
+export const prepare = <Row = never>(name: string, text: string): Statement<Row> => ({
+  name: `domain_registration_${name}_${checksum(text)}`,
+  text,
+})
+
+/** FNV-1a. */
+function checksum(text: string): string {
+  let hash = 0x811c9dc5
+  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
+  return (hash >>> 0).toString(16)
+}

@@ -1,0 +1,201 @@
+import type { Awaitable } from '../awaitable.ts'
+import { createDeadline } from '../deadline.ts'
+import { classifyHostname } from '../hostname/classify.ts'
+import type { DomainStore, Registration, RegistrationRequest, Team } from '../registry/store.ts'
+import { createUuidGenerator } from '../registry/uuid.ts'
+import { toArrayLiteral } from './array-literal.ts'
+import { type EmbeddedPostgres, type PostgresPool, type Send, toDatabase } from './connection.ts'
+import { type Key, toKey } from './path.ts'
+import { createReclassifier, type Reclassification } from './reclassify.ts'
+import { CROWD, type PostgresSchemaOptions, toTables } from './schema.ts'
+import { createStatements, type ZoneRow } from './statements.ts'
+import { inZones, read, toColumns, toRegistration } from './zone-transaction.ts'
+
+export interface PostgresStoreOptions extends PostgresSchemaOptions {
+  /**
+   * A `pg` pool or a PGlite, which stays yours: nothing of its sessions is changed beyond a transaction. Give a pool
+   * `pipeline: true` (`pg` 8.23 or later) for two round trips a call instead of six.
+   */
+  pool: PostgresPool | EmbeddedPostgres
+  /** Finds a team where you keep them; see {@link DomainStore.findTeam}. */
+  findTeam: (teamId: string) => Awaitable<Team | null>
+  /**
+   * Pushes registrations to what does the monitoring. May be called again with the same ones: it must be idempotent on
+   * `domainId`. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
+   */
+  synchronize?: ((registrations: readonly Registration[]) => Awaitable<void>) | undefined
+  /** Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default 30,000. */
+  synchronizeTimeLimit?: number | undefined
+  /**
+   * Milliseconds for each piece of work in the database: waiting for a connection, for locks, and for statements, with all
+   * that is tried again after a conflict. Default 10,000.
+   */
+  timeLimit?: number | undefined
+}
+
+const DEFAULT_SYNCHRONIZE_TIME_LIMIT = 30_000
+const DEFAULT_TIME_LIMIT = 10_000
+
+/** A store in PostgreSQL, with what a host needs beside it. */
+export interface PostgresStore extends DomainStore {
+  /**
+   * Pushes what is saved and not yet synchronized, oldest first: for a timer of the host, so that nothing waits for a
+   * caller to retry. Many processes may do so at once, and may then push the same twice.
+   *
+   * @returns How many registrations were pushed.
+   */
+  synchronizePending(options?: { limit?: number }): Promise<number>
+  /**
+   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed over.
+   *
+   * @param domains In any spelling that registers them. All are given up in one transaction.
+   * @returns What was given up.
+   */
+  release(teamId: string, domains: readonly string[]): Promise<readonly Registration[]>
+  /**
+   * Puts right what a newer Public Suffix List says of names that are stored: run it once each time that the installed
+   * `tldts` has changed, after all processes have the new one. A name whose registrable domain is another one now is not
+   * found until then, and could be registered a second time.
+   *
+   * Walks the whole table in small transactions, and disturbs nobody for longer than one takes. It may be stopped and begun
+   * again at any time, and changes nothing the second time.
+   */
+  reclassify(): Promise<Reclassification>
+}
+
+/**
+ * Makes a store in PostgreSQL (14 or later) or PGlite, for any number of processes that share one database. The tables
+ * must be there: see {@link migrate}.
+ *
+ * A call is one transaction in READ COMMITTED. It locks the rows of its registrable domains, so that calls which share none
+ * do not wait for each other. Conflicts with other transactions are retried within {@link PostgresStoreOptions.timeLimit}.
+ *
+ * @example
+ * const pool = new pg.Pool({ connectionString, pipeline: true })
+ * await migrate({ pool })
+ * const store = createPostgresStore({ pool, findTeam: id => myTeams.find(id) })
+ */
+export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
+  const { findTeam, synchronize: push, timeLimit = DEFAULT_TIME_LIMIT } = options
+  const { synchronizeTimeLimit = DEFAULT_SYNCHRONIZE_TIME_LIMIT } = options
+  const database = toDatabase(options.pool)
+  const statements = createStatements(toTables(options))
+  const createId = createUuidGenerator()
+
+  async function register({ teamId, registrableDomains, names, wildcardBases, decide }: RegistrationRequest) {
+    const question = { registrableDomains, names: names.map(toKey), bases: wildcardBases.map(toKey), teamId }
+    return inZones(database, statements, createDeadline(timeLimit), question, (findings, send) => {
+      const now = Date.now()
+      const created = decide({ registrations: findings.names.map(toRegistration), below: findings.below }).map(
+        name => ({
+          domainId: createId(now),
+          domain: name.domain,
+          registrableDomain: name.registrableDomain,
+          teamId,
+          synchronized: push === undefined,
+        }),
+      )
+      if (created.length > 0) save(created, findings.zones, send)
+      return created
+    })
+  }
+
+  function save(registrations: readonly Registration[], zones: readonly ZoneRow[], send: Send): void {
+    const [{ teamId, synchronized }] = registrations as [Registration]
+    const { inserted, occupied, crowded, joined } = plan(registrations, zones)
+    if (inserted.length > 0) {
+      const ids = toArrayLiteral(inserted.map(({ domainId }) => domainId))
+      void send(statements.insertNames, ...toColumns(inserted), ids, teamId, synchronized, toArrayLiteral(crowded))
+    }
+    if (occupied.length > 0) {
+      const ids = toArrayLiteral(occupied.map(({ domainId }) => domainId))
+      void send(statements.occupyZones, toColumns(occupied)[0], ids, teamId, synchronized)
+    }
+    if (joined.length > 0) void send(statements.markCrowds, toArrayLiteral(joined))
+  }
+
+  async function markSynchronized(registrations: readonly Registration[]): Promise<void> {
+    const names = registrations.map(toKey)
+    const registrableDomains = sortDistinct(names.map(({ registrableDomain }) => registrableDomain))
+    const question = { registrableDomains, names: [], bases: [], teamId: '' }
+    await inZones(database, statements, createDeadline(timeLimit), question, (_, send) => {
+      const ids = toArrayLiteral(registrations.map(({ domainId }) => domainId))
+      void send(statements.markSynchronized, ...toColumns(names), ids)
+    })
+  }
+
+  async function pushAndMark(registrations: readonly Registration[]): Promise<void> {
+    await createDeadline(synchronizeTimeLimit).wait(push?.(registrations))
+    await markSynchronized(registrations)
+  }
+
+  return {
+    findTeam,
+    register,
+    ...(push && { synchronize: pushAndMark }),
+
+    async synchronizePending({ limit = 1000 } = {}) {
+      if (!push) return 0
+      const rows = await read(database, createDeadline(timeLimit), statements.findPending, limit)
+      if (rows.length > 0) await pushAndMark(rows.map(toRegistration))
+      return rows.length
+    },
+
+    async release(teamId, domains) {
+      const hostnames = domains.map(classifyHostname).filter(hostname => hostname.valid)
+      if (hostnames.length === 0) return []
+      const question = {
+        registrableDomains: sortDistinct(hostnames.map(({ registrableDomain }) => registrableDomain)),
+        names: [...new Map(hostnames.map(hostname => [hostname.domain, toKey(hostname)])).values()],
+        bases: [],
+        teamId,
+      }
+      return inZones(database, statements, createDeadline(timeLimit), question, ({ names }, send) => {
+        const released = names.filter(row => row.team_id === teamId)
+        for (const { registrable_domain, path } of released) {
+          if (path === '') void send(statements.vacateZone, registrable_domain)
+          else void send(statements.deleteName, registrable_domain, path)
+        }
+        return released.map(toRegistration)
+      })
+    },
+
+    reclassify: createReclassifier(database, statements, timeLimit),
+  }
+}
+
+interface NewRow extends Key {
+  /** None for a row that stands for its registrable domain alone. */
+  readonly domainId: string | null
+}
+
+/** Sorts new registrations by what becomes of them. Registrable domains without a row get one: first of all, and in order. */
+function plan(registrations: readonly Registration[], zones: readonly ZoneRow[]) {
+  const known = new Map(zones.map(zone => [zone.registrable_domain, zone.crowded]))
+  const fresh = new Map<string, NewRow>()
+  const below: NewRow[] = []
+  const occupied: NewRow[] = []
+  for (const registration of registrations) {
+    const { registrableDomain, domainId } = registration
+    const { path } = toKey(registration)
+    const row = { registrableDomain, path, domainId }
+    if (path !== '') below.push(row)
+    else if (known.has(registrableDomain)) occupied.push(row)
+    else fresh.set(registrableDomain, row)
+  }
+  for (const { registrableDomain } of below) {
+    if (known.has(registrableDomain) || fresh.has(registrableDomain)) continue
+    fresh.set(registrableDomain, { registrableDomain, path: '', domainId: null })
+  }
+  const heads = [...fresh.values()].sort((one, other) => (one.registrableDomain < other.registrableDomain ? -1 : 1))
+  const zonesBelow = sortDistinct(below.map(({ registrableDomain }) => registrableDomain))
+  return {
+    inserted: [...heads, ...below],
+    occupied,
+    crowded: zonesBelow.filter(zone => known.get(zone) === true),
+    /** May have become crowded: a call has 100 names at most, but a store may be asked for more. */
+    joined: zonesBelow.filter(zone => known.get(zone) === false || (!known.has(zone) && below.length >= CROWD)),
+  }
+}
+
+const sortDistinct = (texts: readonly string[]) => [...new Set(texts)].sort()

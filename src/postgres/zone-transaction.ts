@@ -1,0 +1,123 @@
+import type { Deadline } from '../deadline.ts'
+import type { Below, Registration } from '../registry/store.ts'
+import { toArrayLiteral } from './array-literal.ts'
+import type { Database, Send, Statement } from './connection.ts'
+import { type Key, rangeBelow, toDomain } from './path.ts'
+import { retryConflicts } from './retry.ts'
+import { type BelowRow, type NameRow, type Statements, toOpening, type ZoneRow } from './statements.ts'
+
+/** What a transaction wants to know of the registrable domains that it locks. */
+export interface ZoneQuestion {
+  /** Distinct, in ascending order of code units. */
+  readonly registrableDomains: readonly string[]
+  readonly names: readonly Key[]
+  readonly bases: readonly Key[]
+  /** Whose names below the bases are counted. */
+  readonly teamId: string
+}
+
+export interface ZoneFindings {
+  readonly zones: readonly ZoneRow[]
+  readonly names: readonly NameRow[]
+  /** One for each of the bases, in that order. */
+  readonly below: readonly Below[]
+}
+
+/**
+ * Locks registrable domains, looks up, and saves: one transaction, made again after a conflict as long as there is time. It
+ * takes two round trips where the driver sends without waiting.
+ *
+ * @param save Sends what is to be saved, without waiting for answers.
+ */
+export async function inZones<T>(
+  database: Database,
+  statements: Statements,
+  deadline: Deadline,
+  question: ZoneQuestion,
+  save: (findings: ZoneFindings, send: Send) => T,
+): Promise<T> {
+  return retryConflicts(deadline, () =>
+    database.transact(deadline, toOpening(deadline.remaining() * SERVER_SHARE), {
+      find: send => lockAndFind(send, statements, question),
+      save,
+    }),
+  )
+}
+
+/** Asks one question, and locks nothing. In a transaction for the sake of its settings. */
+export const read = <Row>(
+  database: Database,
+  deadline: Deadline,
+  statement: Statement<Row>,
+  ...values: readonly unknown[]
+): Promise<readonly Row[]> =>
+  database.transact(deadline, toOpening(deadline.remaining() * SERVER_SHARE), {
+    find: send => send(statement, ...values),
+    save: rows => rows,
+  })
+
+/** Of the time that is left, so that the server gives up first and the connection can be kept. */
+const SERVER_SHARE = 0.9
+
+async function lockAndFind(
+  send: Send,
+  statements: Statements,
+  { registrableDomains, names, bases, teamId }: ZoneQuestion,
+): Promise<ZoneFindings> {
+  const ranges = bases.map(rangeBelow)
+  const [zones, found, below] = await Promise.all([
+    send(statements.lockZones, toArrayLiteral(registrableDomains)),
+    names.length === 0 ? [] : send(statements.findNames, ...groupPaths(names)),
+    bases.length === 0
+      ? []
+      : send(
+          statements.findBelow,
+          toArrayLiteral(bases.map(base => base.registrableDomain)),
+          toArrayLiteral(ranges.map(({ after }) => after)),
+          toArrayLiteral(ranges.map(({ before }) => before)),
+          teamId,
+        ),
+  ])
+  return { zones, names: found, below: toBelow(bases, below) }
+}
+
+/** Each registrable domain once, and for each the paths that are asked for, as an array within the array. */
+function groupPaths(keys: readonly Key[]): [registrableDomains: string, paths: string] {
+  const pathsByZone = new Map<string, string[]>()
+  for (const { registrableDomain, path } of keys) {
+    const paths = pathsByZone.get(registrableDomain)
+    if (paths) paths.push(path)
+    else pathsByZone.set(registrableDomain, [path])
+  }
+  return [toArrayLiteral([...pathsByZone.keys()]), toArrayLiteral([...pathsByZone.values()].map(toArrayLiteral))]
+}
+
+/** The two columns of the key. */
+export const toColumns = (keys: readonly Key[]): [registrableDomains: string, paths: string] => [
+  toArrayLiteral(keys.map(({ registrableDomain }) => registrableDomain)),
+  toArrayLiteral(keys.map(({ path }) => path)),
+]
+
+function toBelow(bases: readonly Key[], rows: readonly BelowRow[]): Below[] {
+  const below: Below[] = bases.map(() => NOTHING)
+  for (const { position, own_count: ownCount, first, second, third, held } of rows) {
+    const index = position - 1
+    const { registrableDomain } = bases[index] as Key
+    below[index] = {
+      ownDomains: [first, second, third].flatMap(path =>
+        path === null ? [] : [toDomain({ registrableDomain, path })],
+      ),
+      ownCount,
+      heldByOthers: held && ownCount === 0,
+    }
+  }
+  return below
+}
+
+const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }
+
+export function toRegistration(row: NameRow): Registration {
+  const { registrable_domain: registrableDomain, path, domain_id: domainId, team_id: teamId, synchronized } = row
+  const domain = toDomain({ registrableDomain, path })
+  return { domainId, domain, registrableDomain, teamId, synchronized }
+}

@@ -1,0 +1,184 @@
+import type { Pool, PoolConfig } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
+import { registerDomains } from '../../src/register-domains.ts'
+import { createRequest, lookUp, save, toDomains, toName } from '../../src/testing/calls.ts'
+import { rejection, team1, teams } from '../fixtures.ts'
+import { startServer, type TestServer } from './server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer(['-c', 'deadlock_timeout=50ms'])
+  await migrate({ pool: server.createPool() })
+})
+afterAll(() => server.stop())
+
+const names = 'domain_registration.names'
+
+describe.each([
+  ['pipelined', true],
+  ['one statement after the other', false],
+])('a store on PostgreSQL, %s,', (_, pipeline) => {
+  /** Another program on the same database. */
+  let foreign: Pool
+  beforeEach(async () => {
+    foreign = server.createPool()
+    await foreign.query(`DELETE FROM ${names}`)
+  })
+  afterEach(async () => {
+    await foreign.query(`DROP TRIGGER IF EXISTS saboteur ON ${names}`)
+    await foreign.end()
+  })
+
+  function createStore(options: Partial<PostgresStoreOptions> = {}, poolOptions: PoolConfig = {}) {
+    const pool = server.createPool({ pipeline, max: 1, ...poolOptions })
+    const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
+    return { pool, store: createPostgresStore({ pool, findTeam, timeLimit: 5000, ...options }) }
+  }
+
+  /** Runs a statement of PL/pgSQL when the row of a path is saved. */
+  async function sabotage(path: string, statement: string, kind = 'TRIGGER'): Promise<void> {
+    await foreign.query(`
+      CREATE OR REPLACE FUNCTION saboteur() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN IF NEW.path = '${path}' THEN ${statement}; END IF; RETURN NEW; END $$;
+      CREATE ${kind} saboteur ${kind === 'TRIGGER' ? 'BEFORE' : 'AFTER'} INSERT ON ${names}
+        ${kind === 'TRIGGER' ? '' : 'DEFERRABLE INITIALLY DEFERRED'} FOR EACH ROW EXECUTE FUNCTION saboteur()`)
+  }
+
+  const isLocking = async () =>
+    (await foreign.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).rows as { pid: number }[]
+  const waitUntilLocking = () => vi.waitFor(async () => expect(await isLocking()).toHaveLength(1), { timeout: 4000 })
+
+  const held = async () => (await foreign.query('SELECT domain FROM domain_registration.registrations')).rows
+  const countDeadlocks = () => server.log.join('').split('ERROR:  deadlock detected').length - 1
+
+  test('begins again when it is chosen as the victim of a deadlock with another program', async () => {
+    const { store } = createStore()
+    await save(store, '1', ['a.com', 'b.com'])
+    const before = countDeadlocks()
+    const other = await foreign.connect()
+    const lock = (zone: string) => other.query(`SELECT FROM ${names} WHERE registrable_domain = $1 FOR UPDATE`, [zone])
+    await other.query("BEGIN; SET LOCAL deadlock_timeout = '10s'")
+    await lock('b.com')
+    const saving = save(store, '1', ['www.a.com', 'www.b.com'])
+    await waitUntilLocking()
+    await lock('a.com')
+    await other.query('COMMIT')
+    other.release()
+    expect(toDomains(await saving)).toEqual(['www.a.com', 'www.b.com'])
+    await vi.waitFor(() => expect(countDeadlocks()).toBeGreaterThan(before))
+  })
+
+  test('rejects in time when the pool has no connection to give, and takes none later', async () => {
+    const { pool, store } = createStore({ timeLimit: 200 })
+    const only = await pool.connect()
+    await expect(rejection(save(store, '1', ['example.com']))).resolves.toMatchObject({ name: 'TimeLimitError' })
+    only.release()
+    await vi.waitFor(() => expect([pool.idleCount, pool.waitingCount]).toEqual([1, 0]))
+    expect(await held()).toEqual([])
+    expect(await save(store, '1', ['example.com'])).toHaveLength(1)
+  })
+
+  test('rejects in time when a lock is not given up, and keeps its connection', async () => {
+    const { pool, store } = createStore({ timeLimit: 500 })
+    await save(store, '1', ['example.com'])
+    const other = await foreign.connect()
+    await other.query(`BEGIN; SELECT FROM ${names} FOR UPDATE`)
+    await expect(rejection(save(store, '1', ['www.example.com', 'example.org']))).resolves.toMatchObject({
+      code: '57014',
+    })
+    await other.query('COMMIT')
+    other.release()
+    expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
+    expect(await held()).toEqual([{ domain: 'example.com' }])
+    expect(await save(store, '1', ['www.example.com'])).toHaveLength(1)
+  })
+
+  test('rejects when its connection is cut while it waits for a lock, and opens another', async () => {
+    const { pool, store } = createStore()
+    await save(store, '1', ['example.com'])
+    const other = await foreign.connect()
+    await other.query(`BEGIN; SELECT FROM ${names} FOR UPDATE`)
+    const saving = rejection(save(store, '1', ['www.example.com']))
+    await waitUntilLocking()
+    const [waiting] = await isLocking()
+    await foreign.query('SELECT pg_terminate_backend($1)', [waiting?.pid])
+    await expect(saving).resolves.toMatchObject({ code: '57P01' })
+    await other.query('COMMIT')
+    other.release()
+    expect(await held()).toEqual([{ domain: 'example.com' }])
+    expect(await save(store, '1', ['www.example.com'])).toHaveLength(1)
+    expect(pool.totalCount).toBe(1)
+  })
+
+  test('rejects when its connection is cut while it saves, and saves nothing of the call', async () => {
+    await sabotage('cut', 'PERFORM pg_terminate_backend(pg_backend_pid())')
+    const { store } = createStore()
+    await expect(rejection(save(store, '1', ['example.com', 'cut.example.com']))).resolves.toBeInstanceOf(Error)
+    expect(await held()).toEqual([])
+    expect(await save(store, '1', ['example.com'])).toHaveLength(1)
+  })
+
+  test.each([
+    ['a row', 'TRIGGER'],
+    ['the commit', 'CONSTRAINT TRIGGER'],
+  ])('rejects when the database refuses %s, saves nothing of the call, and keeps its connection', async (_, kind) => {
+    await sabotage('poison', "RAISE EXCEPTION 'poisoned' USING ERRCODE = 'DR001'", kind)
+    const { pool, store } = createStore()
+    const names = ['example.com', 'poison.example.com', 'example.org']
+    await expect(rejection(save(store, '1', names))).resolves.toMatchObject({ code: 'DR001' })
+    expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
+    expect(await held()).toEqual([])
+    expect(toDomains(await save(store, '1', ['example.com']))).toEqual(['example.com'])
+  })
+
+  test('costs one result of a hundred when one name cannot be saved', async () => {
+    await sabotage('poison', "RAISE EXCEPTION 'poisoned'")
+    const { store } = createStore()
+    const domains = Array.from({ length: 100 }, (_, index) => `${index === 42 ? 'poison' : 'www'}.n${index}.com`)
+    const onError = vi.fn()
+    const { data } = await registerDomains(team1, { domains }, store, { onError })
+    expect(data.totals).toEqual({ created: 99, existing: 0, invalid: 1 })
+    expect(data.results[42]).toMatchObject({ code: 'internal_error' })
+    expect(onError.mock.calls).toEqual([[expect.objectContaining({ message: 'poisoned' })]])
+  })
+
+  test('rejects on a read-only server, and tells the host once for each registrable domain', async () => {
+    const { pool, store } = createStore({}, { options: '-c default_transaction_read_only=on' })
+    const onError = vi.fn()
+    const domains = ['example.com', 'www.example.com', 'example.org']
+    const { data } = await registerDomains(team1, { domains }, store, { onError })
+    expect(data.totals).toEqual({ created: 0, existing: 0, invalid: 3 })
+    expect(onError.mock.calls.map(([error]) => error.code)).toEqual(['25006', '25006'])
+    expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
+  })
+
+  test('loses its locks, and saves nothing, when its process freezes with them', async () => {
+    const { store } = createStore({ timeLimit: 300 })
+    await save(store, '1', ['example.com'])
+    const freeze = () => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 900)
+      return [toName('www.example.com')]
+    }
+    const freezing = store.register(createRequest('1', [toName('www.example.com')], [], freeze))
+    await expect(rejection(Promise.resolve(freezing))).resolves.toBeInstanceOf(Error)
+    const other = createStore().store
+    expect(toDomains((await lookUp(other, '1', ['example.com', 'www.example.com'])).registrations)).toEqual([
+      'example.com',
+    ])
+  })
+
+  test('leaves no setting of its own behind in the sessions of the pool', async () => {
+    const { pool, store } = createStore()
+    const settings = ['statement_timeout', 'idle_in_transaction_session_timeout', 'enable_seqscan', 'enable_hashjoin']
+    const show = async () =>
+      (await pool.query('SELECT name, setting FROM pg_settings WHERE name = ANY ($1) ORDER BY name', [settings])).rows
+    const before = await show()
+    await save(store, '1', ['example.com', '*.example.org'])
+    await rejection(
+      Promise.resolve(store.register(createRequest('1', [], [], () => [{ domain: 'a', registrableDomain: 'b' }]))),
+    )
+    expect(await show()).toEqual(before)
+    expect(before).toHaveLength(settings.length)
+  })
+})

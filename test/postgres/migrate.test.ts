@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPostgresStore, migrate, postgresSchema } from '../../src/postgres/index.ts'
+import { save } from '../../src/testing/calls.ts'
+import { rejection } from '../fixtures.ts'
+import { startServer, type TestServer } from './server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+const STARTS = 12
+
+test.each([
+  ['there is no schema', 'fresh', 'SELECT'],
+  ['the schema is there, and empty', 'empty', 'CREATE SCHEMA empty'],
+])('servers that start at once all find their tables when %s', async (_, schema, before) => {
+  await server.createPool().query(before)
+  const pools = Array.from({ length: STARTS }, () => server.createPool({ max: 1 }))
+  await Promise.all(pools.map(pool => pool.query('SELECT')))
+  await Promise.all(pools.map(pool => migrate({ pool, schema })))
+  const [pool] = pools as [(typeof pools)[0]]
+  expect((await pool.query(`SELECT version FROM ${schema}.version`)).rows).toEqual([{ version: 1 }])
+  expect(await save(createPostgresStore({ pool, schema, findTeam: () => null }), '1', ['example.com'])).toHaveLength(1)
+})
+
+test('migrating again keeps what is there, and needs no right to make anything', async () => {
+  const pool = server.createPool()
+  await migrate({ pool })
+  const saved = await save(createPostgresStore({ pool, findTeam: () => null }), '1', [
+    'b.a.example.com',
+    '*.example.org',
+  ])
+  await migrate({ pool: server.createPool({ options: '-c default_transaction_read_only=on' }) })
+  await pool.query(postgresSchema())
+  const { rows } = await pool.query(
+    "SELECT domain, registrable_domain, domain_id, synchronized FROM domain_registration.registrations WHERE team_id = '1' ORDER BY domain_id",
+  )
+  expect(rows).toEqual(
+    saved.map(({ domain, registrableDomain, domainId, synchronized }) => ({
+      domain,
+      registrable_domain: registrableDomain,
+      domain_id: domainId,
+      synchronized,
+    })),
+  )
+})
+
+test('tables of a later version are refused', async () => {
+  const pool = server.createPool()
+  await migrate({ pool, schema: 'later' })
+  await pool.query('INSERT INTO later.version (version) VALUES (1000)')
+  await expect(migrate({ pool, schema: 'later' })).rejects.toThrow('The tables are of version 1000')
+})
+
+test('a failure that is no race is told, and leaves nothing half-made', async () => {
+  const pool = server.createPool()
+  await pool.query('CREATE SCHEMA occupied; CREATE TABLE occupied.registrations ()')
+  await expect(rejection(migrate({ pool, schema: 'occupied', timeLimit: 2000 }))).resolves.toMatchObject({
+    code: '42809',
+  })
+  const { rows } = await pool.query("SELECT FROM pg_class WHERE oid = to_regclass('occupied.names')")
+  expect(rows).toEqual([])
+})
+
+test.each(['', 'a\0b'])('%j is no name of a schema', schema => {
+  expect(() => postgresSchema({ schema })).toThrow(TypeError)
+})

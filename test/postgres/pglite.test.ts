@@ -1,0 +1,19 @@
+import { PGlite } from '@electric-sql/pglite'
+import { afterAll, expect, test } from 'vitest'
+import { createPostgresStore, postgresSchema } from '../../src/postgres/index.ts'
+import { save } from '../../src/testing/calls.ts'
+import { describeKeyStore, describeServer, describeStore } from './suites.ts'
+
+const pool = new PGlite()
+afterAll(() => pool.close())
+
+describeStore('PGlite', () => pool)
+describeKeyStore('PGlite', () => pool)
+describeServer('PGlite', () => pool)
+
+test('the SQL for a migration tool may be run twice, and is enough', async () => {
+  await pool.exec(postgresSchema({ schema: 'mine' }))
+  await pool.exec(postgresSchema({ schema: 'mine' }))
+  const store = createPostgresStore({ pool, schema: 'mine', findTeam: () => null })
+  expect(await save(store, '1', ['example.com'])).toHaveLength(1)
+})

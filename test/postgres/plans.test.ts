@@ -1,0 +1,151 @@
+import type { PoolClient } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { toTables } from '../../src/postgres/schema.ts'
+import { createStatements, toOpening } from '../../src/postgres/statements.ts'
+import { lookUp } from '../../src/testing/calls.ts'
+import { startServer, type TestServer } from './server.ts'
+
+let server: TestServer
+let client: PoolClient
+beforeAll(async () => {
+  server = await startServer()
+  const pool = server.createPool()
+  await migrate({ pool })
+  client = await pool.connect()
+})
+afterAll(async () => {
+  client.release(true)
+  await server.stop()
+})
+
+const statements = createStatements(toTables({}))
+const [zones, paths, ids] = ["'{a.com,b.com}'", "'{www,b.a}'", "'{00000000-0000-7000-8000-000000000001,NULL}'"]
+
+/** Parameters for each, as SQL. A statement without does not compile. */
+const parameters: Readonly<Record<keyof typeof statements, readonly string[]>> = {
+  lockZones: [zones],
+  findNames: [zones, '\'{"{www,*}","{b.a,b.*,*}"}\''],
+  findBelow: ["'{crowd.com}'", '\'{""}\'', "'{\u{10ffff}}'", "'2'"],
+  insertNames: [zones, paths, ids, "'1'", 'true', "'{}'"],
+  occupyZones: [zones, ids, "'1'", 'true'],
+  markCrowds: [zones],
+  markSynchronized: [zones, paths, ids],
+  findPending: ['1000'],
+  deleteName: ["'a.com'", "'www'"],
+  vacateZone: ["'a.com'"],
+  copyName: ["'a.com'", "'www'", "'b.com'", "'www'", 'false'],
+  walk: ["'a.com'", "'www'", '1000'],
+}
+
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly 'Index Cond'?: string
+  readonly 'Actual Rows'?: number
+  readonly 'Actual Loops'?: number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly Plan[]
+}
+
+async function explain(statement: keyof typeof statements, mode: string, options = ''): Promise<Plan[]> {
+  await client.query('BEGIN')
+  try {
+    await client.query(toOpening(60_000))
+    await client.query(`SET LOCAL plan_cache_mode = ${mode}; PREPARE explained AS ${statements[statement].text}`)
+    const { rows } = await client.query(
+      `EXPLAIN (FORMAT JSON ${options}) EXECUTE explained (${parameters[statement].join(', ')})`,
+    )
+    return flatten(rows[0]['QUERY PLAN'][0].Plan)
+  } finally {
+    await client.query('ROLLBACK; DEALLOCATE ALL')
+  }
+}
+
+const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)]
+const isScan = (plan: Plan) => /Scan/.test(plan['Node Type']) && plan['Relation Name'] === 'names'
+
+/** What a statement may look up in an index by: all begin with the registrable domain, but for the outbox. */
+function expectLookUps(statement: keyof typeof statements, plans: readonly Plan[]): void {
+  for (const plan of plans.filter(isScan)) {
+    expect(plan['Node Type']).toMatch(/^Index (Only )?Scan$/)
+    if (statement === 'findPending') expect(plan['Index Name']).toBe('names_pending')
+    else expect(plan['Index Cond']).toMatch(/registrable_domain/)
+  }
+}
+
+/** In this order: the last fills the table. */
+const tables: readonly (readonly [what: string, sql: string])[] = [
+  ['a table that was never analysed', 'SELECT'],
+  ['an empty table', `VACUUM ANALYZE domain_registration.names`],
+  [
+    'a table of one row',
+    `INSERT INTO domain_registration.names (registrable_domain, path) VALUES ('a.com', ''); ANALYZE domain_registration.names`,
+  ],
+  [
+    'a large table',
+    `INSERT INTO domain_registration.names (registrable_domain, path, domain_id, team_id, crowded)
+       SELECT zone, CASE WHEN n = 0 THEN '' ELSE 'n' || n END, CASE WHEN n > 0 THEN gen_random_uuid() END, '1', true
+       FROM (VALUES ('crowd.com', 100000)) AS crowd (zone, size), generate_series(0, size) AS n;
+     INSERT INTO domain_registration.names (registrable_domain, path, domain_id, team_id)
+       SELECT 'n' || n || '.com', '', gen_random_uuid(), '1' FROM generate_series(1, 50000) AS n;
+     ANALYZE domain_registration.names`,
+  ],
+]
+
+describe.each(tables)('on %s', (_, sql) => {
+  beforeAll(async () => {
+    for (const statement of sql.split(';')) await client.query(statement)
+  })
+
+  const names = Object.keys(statements) as (keyof typeof statements)[]
+  const cases = names.flatMap(name => ['force_generic_plan', 'force_custom_plan'].map(mode => [name, mode] as const))
+  test.each(cases)('%s goes by the index, with a %s', async (name, mode) => {
+    const plans = await explain(name, mode)
+    expectLookUps(name, plans)
+    expect(plans.some(plan => plan['Relation Name'] === 'names')).toBe(true)
+  })
+})
+
+describe('with a hundred thousand names of team 1 below one base', () => {
+  const countRows = (plans: readonly Plan[]) =>
+    plans
+      .filter(isScan)
+      .map(plan => ((plan['Actual Rows'] ?? 0) + (plan['Rows Removed by Filter'] ?? 0)) * (plan['Actual Loops'] ?? 0))
+      .reduce((sum, rows) => sum + rows, 0)
+
+  test.each([
+    ["'1'", 1002, 'the team that holds them'],
+    ["'2'", 2, 'a team that holds none'],
+  ])('to team %s a wildcard costs a look at %i rows: %s', async (team, limit) => {
+    const [zone, after, before] = parameters.findBelow
+    const plans = await explainWith('findBelow', [zone, after, before, team] as string[])
+    expect(countRows(plans)).toBeGreaterThan(0)
+    expect(countRows(plans)).toBeLessThanOrEqual(limit)
+  })
+
+  test('the answers are right all the same', async () => {
+    const pool = server.createPool()
+    const store = createPostgresStore({ pool, findTeam: () => null })
+    const own = await lookUp(store, '1', [], ['crowd.com'])
+    expect(own.below).toEqual([
+      { ownDomains: [expect.any(String), expect.any(String), expect.any(String)], ownCount: 1000, heldByOthers: false },
+    ])
+    const foreign = await lookUp(store, '2', [], ['crowd.com', 'n1.crowd.com'])
+    expect(foreign.below).toEqual([
+      { ownDomains: [], ownCount: 0, heldByOthers: true },
+      { ownDomains: [], ownCount: 0, heldByOthers: false },
+    ])
+  })
+
+  async function explainWith(statement: keyof typeof statements, values: readonly string[]): Promise<Plan[]> {
+    await client.query(`BEGIN; ${toOpening(60_000)}; PREPARE explained AS ${statements[statement].text}`)
+    try {
+      const { rows } = await client.query(`EXPLAIN (FORMAT JSON, ANALYZE) EXECUTE explained (${values.join(', ')})`)
+      return flatten(rows[0]['QUERY PLAN'][0].Plan)
+    } finally {
+      await client.query('ROLLBACK; DEALLOCATE ALL')
+    }
+  }
+})

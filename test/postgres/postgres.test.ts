@@ -1,0 +1,17 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll } from 'vitest'
+import { startServer, type TestServer } from './server.ts'
+import { describeKeyStore, describeServer, describeStore } from './suites.ts'
+
+let server: TestServer
+let pool: Pool
+beforeAll(async () => {
+  server = await startServer()
+  pool = server.createPool({ pipeline: true })
+})
+afterAll(() => server.stop())
+
+describeStore('PostgreSQL, pipelined', () => pool)
+describeStore('PostgreSQL, one statement after the other', () => server.createPool())
+describeKeyStore('PostgreSQL', () => pool)
+describeServer('PostgreSQL', () => pool)

@@ -1,0 +1,155 @@
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createDeadline } from '../../src/deadline.ts'
+import { domainsRouter } from '../../src/http/express.ts'
+import { generateApiKey } from '../../src/keys/api-key.ts'
+import { type EmbeddedPostgres, type PostgresPool, toDatabase } from '../../src/postgres/connection.ts'
+import {
+  createPostgresKeyStore,
+  createPostgresStore,
+  migrate,
+  type PostgresKeyStore,
+} from '../../src/postgres/index.ts'
+import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
+import { scopes, teams } from '../fixtures.ts'
+
+/** Gives the one pool of a file of tests. */
+type OpenPool = () => PostgresPool | EmbeddedPostgres
+
+/** Cases run one after the other, in a schema whose name must be quoted. */
+export function describeStore(name: string, open: OpenPool) {
+  describe(`the store on ${name}`, () => {
+    const schema = `Ä "${name}" 🌍 $1; --`
+    const table = `"${schema.replaceAll('"', '""')}".names`
+    let pool: PostgresPool | EmbeddedPostgres
+    beforeAll(async () => {
+      pool = open()
+      await migrate({ pool, schema })
+    })
+    const cases = domainStoreSuite({
+      async createStore({ teams, synchronize }) {
+        await toDatabase(pool).ask(createDeadline(5000), { name: 'clear', text: `DELETE FROM ${table}` })
+        return createPostgresStore({
+          pool,
+          schema,
+          findTeam: id => teams.find(team => team.id === id) ?? null,
+          synchronize,
+        })
+      },
+      features: ['synchronize', 'synchronizePending', 'release'],
+    })
+    test.each(cases)('$name', ({ run }) => run())
+    test('is asked many cases', () => expect(cases.length).toBeGreaterThan(80))
+  })
+}
+
+export function describeKeyStore(name: string, open: OpenPool): void {
+  describe(`the key store on ${name}`, () => {
+    let keys: PostgresKeyStore
+    beforeEach(async () => {
+      keys = await createKeys()
+    })
+    async function createKeys() {
+      const pool = open()
+      await migrate({ pool, schema: 'keys "of" mine' })
+      await toDatabase(pool).ask(createDeadline(5000), {
+        name: 'clear_keys',
+        text: 'DELETE FROM "keys ""of"" mine".keys',
+      })
+      return createPostgresKeyStore({ pool, schema: 'keys "of" mine' })
+    }
+    const record = {
+      hash: 'a'.repeat(64),
+      type: 'team',
+      ownerId: '12345678901234567890123',
+      scopes: ['domains:create'],
+    } as const
+
+    test('finds a key by its hash, with everything that was added', async () => {
+      expect(await keys.findKey(record.hash)).toBeNull()
+      await keys.addKey(record)
+      expect(await keys.findKey(record.hash)).toEqual({ ...record, revokedAt: null })
+      const scopes = ['a,b', '{c}', '"d"', '\\', 'NULL', '']
+      const revokedAt = new Date('2026-01-02T03:04:05.678Z')
+      await keys.addKey({ ...record, type: 'organization', scopes, revokedAt })
+      expect(await keys.findKey(record.hash)).toEqual({ ...record, type: 'organization', scopes, revokedAt })
+    })
+
+    test('revokes a key once, and says when there is none', async () => {
+      await keys.addKey(record)
+      expect(await keys.revokeKey(record.hash)).toBe(true)
+      const revoked = await keys.findKey(record.hash)
+      expect(revoked?.revokedAt).toBeInstanceOf(Date)
+      expect(await keys.revokeKey(record.hash)).toBe(true)
+      expect(await keys.findKey(record.hash)).toEqual(revoked)
+      expect(await keys.revokeKey('b'.repeat(64))).toBe(false)
+    })
+
+    test('rejects when it cannot tell', async () => {
+      const absent = createPostgresKeyStore({ pool: open(), schema: 'not there' })
+      await expect(absent.findKey('a'.repeat(64))).rejects.toMatchObject({ code: '42P01' })
+    })
+  })
+}
+
+export function describeServer(name: string, open: OpenPool): void {
+  describe(`over HTTP, with registrations and keys in ${name},`, () => {
+    async function serve() {
+      const pool = open()
+      await migrate({ pool })
+      const monitor = { isOnline: true, watched: [] as string[] }
+      const keys = createPostgresKeyStore({ pool })
+      const store = createPostgresStore({
+        pool,
+        findTeam: id => teams.find(team => team.id === id) ?? null,
+        synchronize(registrations) {
+          if (!monitor.isOnline) throw new Error('The monitor is offline')
+          monitor.watched.push(...registrations.map(({ domainId }) => domainId))
+        },
+      })
+      const onError = vi.fn()
+      const server = express().use(domainsRouter({ store, keys, onError })).listen(0, '127.0.0.1')
+      await new Promise(resolve => server.once('listening', resolve))
+      const { port } = server.address() as AddressInfo
+      const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
+      await keys.addKey({ hash, type: 'team', ownerId: '1', scopes })
+      async function post(domains: readonly string[]) {
+        const response = await fetch(`http://127.0.0.1:${port}/v1/domains`, {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+          body: JSON.stringify({ domains }),
+        })
+        return { status: response.status, body: await response.json() }
+      }
+      return { post, monitor, keys, hash, store, onError, close: () => server.close() }
+    }
+
+    test('names are registered once, pushed, and answered with the same IDs; a revoked key is refused', async () => {
+      const { post, monitor, keys, hash, store, onError, close } = await serve()
+      try {
+        const domains = ['www.example.com', '*.example.org', 'example.net', 'localhost']
+        monitor.isOnline = false
+        expect(await post(domains)).toMatchObject({ status: 503, body: { error: 'domain_registration_unavailable' } })
+        expect(onError).toHaveBeenCalledTimes(1)
+        monitor.isOnline = true
+        const retry = await post(domains)
+        expect(retry).toMatchObject({
+          status: 200,
+          body: { data: { totals: { created: 0, existing: 3, invalid: 1 } } },
+        })
+        const ids = retry.body.data.results.flatMap(({ domainId = [] }) => domainId)
+        expect(monitor.watched).toEqual(ids)
+        expect(await store.synchronizePending()).toBe(0)
+        const third = await post(domains)
+        expect(third).toEqual(retry)
+        expect(monitor.watched).toHaveLength(3)
+
+        expect(await keys.revokeKey(hash)).toBe(true)
+        expect(await post(domains)).toMatchObject({ status: 401 })
+      } finally {
+        close()
+      }
+    })
+  })
+}

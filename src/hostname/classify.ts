@@ -1,6 +1,6 @@
 import { quote } from '../wire/quote.ts'
 import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
-import { startOfLabel } from './dots.ts'
+import { type Dots, startOfLabel } from './dots.ts'
 import { type Explanation, explainInvalid, suggestTopLevel } from './explain.ts'
 import { toALabels } from './idna.ts'
 import { isLdhName, scanPlainName } from './plain-name.ts'
@@ -61,21 +61,18 @@ const MAX_INPUT_LENGTH = 512
  * classifyHostname('0x7f.1') // { valid: false, code: 'reserved_ip', message: … }
  */
 export function classifyHostname(input: string): HostnameClassification {
-  return classifyPlainName(input) ?? classifyUnusual(input)
+  const dots = typeof input === 'string' ? scanPlainName(input) : null
+  return dots === null ? classifyUnusual(input) : classifyPlainName(input, dots)
 }
 
-/**
- * The fast path: a name that is canonical as it stands and that can be registered. The long way comes to the same.
- *
- * @returns `null` says only that the text takes the long way.
- */
-function classifyPlainName(text: string): ValidHostname | null {
-  const dots = typeof text === 'string' ? scanPlainName(text) : null
-  if (dots === null) return null
-  const suffix = findPublicSuffix(text, startOfLabel(text, text.length, dots))
-  if (suffix === null || suffix.length === text.length) return null
-  const start = startOfLabel(text, text.length - suffix.length - 1, dots)
-  return { valid: true, kind: 'name', domain: text, registrableDomain: start === 0 ? text : text.slice(start) }
+/** The fast path, for a name that is canonical as it stands, or an IPv4 address. The long way comes to the same. */
+function classifyPlainName(name: string, dots: Dots): HostnameClassification {
+  const suffix = findPublicSuffix(name, startOfLabel(name, name.length, dots))
+  if (suffix === null || suffix.length === name.length) {
+    return endsInNumber(name) ? classifyUnusual(name) : rejectBySuffix(name, suffix)
+  }
+  const start = startOfLabel(name, name.length - suffix.length - 1, dots)
+  return { valid: true, kind: 'name', domain: name, registrableDomain: start === 0 ? name : name.slice(start) }
 }
 
 /** The long way, for every input. */
@@ -118,8 +115,7 @@ function classifyHost(host: string, sent: string): HostnameClassification | null
 /** @param name A canonical name. */
 function classifyName(name: string): HostnameClassification {
   const suffix = findPublicSuffix(name, startOfTopLevel(name))
-  if (suffix === null) return rejectInternal(name)
-  if (suffix.length === name.length) return rejectPublicSuffix(name)
+  if (suffix === null || suffix.length === name.length) return rejectBySuffix(name, suffix)
   return { valid: true, kind: 'name', domain: name, registrableDomain: cutToRegistrableDomain(name, suffix) }
 }
 
@@ -179,6 +175,9 @@ function toCanonicalName(text: string): string | null {
   const mapped = isAscii(text) && !/(?:^|\.)xn--/.test(text) ? text : toALabels(text)
   return mapped !== null && isLdhName(mapped) ? mapped : null
 }
+
+const rejectBySuffix = (name: string, suffix: string | null) =>
+  suffix === null ? rejectInternal(name) : rejectPublicSuffix(name)
 
 function rejectPublicSuffix(domain: string): InvalidHostname {
   return reject(

@@ -1,4 +1,4 @@
-import { type Dots, MAX_LENGTH_WITH_DOTS, UNKNOWN_DOTS } from './dots.ts'
+import { type Dots, MAX_LENGTH_WITH_DOTS } from './dots.ts'
 
 /**
  * Tells in one pass whether a text is a hostname in canonical form already. Lower-case letters, digits and
@@ -49,8 +49,34 @@ function scanShortName(text: string): Dots | null {
   return dots
 }
 
-/** The same, for names that are too long for it. */
-const scanLongName = (text: string): Dots | null => (isLdhName(text) && !aLabel.test(text) ? UNKNOWN_DOTS : null)
+/** The same label by label, for names that are too long for it. */
+function scanLongName(text: string): Dots | null {
+  const { length } = text
+  if (length > MAX_NAME_LENGTH) return null
+  let dots = 1
+  let labelStart = 0
+  for (let index = 0; index < length; index += 1) {
+    const kind = text.charCodeAt(index) < 0x80 ? kinds[text.charCodeAt(index)] : FORBIDDEN
+    dots <<= 1
+    if (kind === 0) continue
+    if (kind === DOT) {
+      if (!isPlainLabel(text, labelStart, index)) return null
+      dots |= 1
+      labelStart = index + 1
+    } else if (kind !== HYPHEN || index === labelStart || isALabelPrefix(text, labelStart, index)) return null
+  }
+  return isPlainLabel(text, labelStart, length) ? (dots << 1) | 1 : null
+}
+
+/** The characters are known to be good, and the first to be no hyphen. */
+function isPlainLabel(text: string, start: number, end: number): boolean {
+  return end > start && end - start <= MAX_LABEL_LENGTH && text[end - 1] !== '-'
+}
+
+/** Whether the hyphen at `index` is the second of `xn--` (RFC 5890, section 2.3.2.1). */
+function isALabelPrefix(text: string, labelStart: number, index: number): boolean {
+  return index === labelStart + 3 && text.startsWith('xn--', labelStart)
+}
 
 /** RFC 5890, section 2.3.2.1. */
 const aLabel = /(?:^|\.)xn--/

@@ -1,9 +1,9 @@
 import { type Dots, MAX_LENGTH_WITH_DOTS } from './dots.ts'
 
 /**
- * Tells in one pass whether a text is a hostname in canonical form already. Lower-case letters, digits and
- * inner hyphens in labels of 1 to 63, 253 octets at most (RFC 1035, section 2.3.4; RFC 1123, section 2.1), and no label that
- * looks like an A-label.
+ * Tells in one pass whether a text is a hostname in canonical form already: lower-case letters, digits and inner hyphens in
+ * labels of 1 to 63, 253 octets at most (RFC 1035, section 2.3.4; RFC 1123, section 2.1), and no label that looks like an
+ * A-label.
  *
  * @returns `null` says only that the text takes the long way.
  */
@@ -13,7 +13,8 @@ export function scanPlainName(text: string): Dots | null {
 
 const DOT = 1
 const HYPHEN = 2
-const FORBIDDEN = 4
+/** What no code of ASCII has a bit of. */
+const FORBIDDEN = 0x80
 
 /** What the characters of ASCII are; letters and digits are 0. */
 const kinds = Uint8Array.from({ length: 0x80 }, (_, code) => {
@@ -29,17 +30,15 @@ const kinds = Uint8Array.from({ length: 0x80 }, (_, code) => {
 function scanShortName(text: string): Dots | null {
   let dots = 1
   let hyphens = 0
-  let allKinds = 0
-  let allCodes = 0
+  let all = 0
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index)
     const kind = kinds[code & 0x7f] as number
     dots = (dots << 1) | (kind & DOT)
     hyphens = (hyphens << 1) | (kind & HYPHEN)
-    allKinds |= kind
-    allCodes |= code
+    all |= kind | code
   }
-  if (allCodes > 0x7f || allKinds >= FORBIDDEN) return null
+  if (all >= FORBIDDEN) return null
 
   // Both ends; a hyphen is worth two, and so has been moved over by that place already.
   dots = (dots << 1) | 1

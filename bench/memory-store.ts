@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
+import { createMemoryStore, type MemoryStore, registerDomains } from 'domain-registration'
 import { parse } from 'tldts'
-import { createMemoryStore, type MemoryStore, registerDomains } from '../src/index.ts'
 
 /**
  * What the memory store costs, as ratios of medians: the two sides of a ratio take turns within one run, on the same kind

@@ -61,9 +61,9 @@ export async function registerDomains(
   const outcomes = await registerNames({ store, teamId, deadline, onError }, names)
   await synchronize(outcomes, store, deadline)
 
-  const remaining = outcomes.values()
+  let used = 0
   const results = hostnames.map((hostname, index) =>
-    toResult(domains[index] as string, hostname.valid ? (remaining.next().value as Outcome) : hostname),
+    toResult(domains[index] as string, hostname.valid ? (outcomes[used++] as Outcome) : hostname),
   )
   return { data: { results, totals: countTotals(results) } }
 }

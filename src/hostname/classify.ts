@@ -1,8 +1,9 @@
 import { quote } from '../wire/quote.ts'
 import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
+import { type Dots, startOfLabel } from './dots.ts'
 import { type Explanation, explainInvalid, suggestTopLevel } from './explain.ts'
 import { toALabels } from './idna.ts'
-import { findLabelStarts, type LabelStarts, scanPlainName } from './plain-name.ts'
+import { isLdhName, scanPlainName } from './plain-name.ts'
 import { findPublicSuffix } from './public-suffix.ts'
 import { specialUseTopLevels } from './special-use.ts'
 
@@ -60,11 +61,21 @@ const MAX_INPUT_LENGTH = 512
  * classifyHostname('0x7f.1') // { valid: false, code: 'reserved_ip', message: … }
  */
 export function classifyHostname(input: string): HostnameClassification {
-  const starts = typeof input === 'string' ? scanPlainName(input) : null
-  return starts === null ? classifyUnusual(input) : classifyName(input, starts)
+  const dots = typeof input === 'string' ? scanPlainName(input) : null
+  return dots === null ? classifyUnusual(input) : classifyPlainName(input, dots)
 }
 
-/** What is no canonical name as it stands. */
+/** The fast path, for a name that is canonical as it stands, or an IPv4 address. The long way comes to the same. */
+function classifyPlainName(name: string, dots: Dots): HostnameClassification {
+  const suffix = findPublicSuffix(name, startOfLabel(name, name.length, dots))
+  if (suffix === null || suffix.length === name.length) {
+    return endsInNumber(name) ? classifyUnusual(name) : rejectBySuffix(name, suffix)
+  }
+  const start = startOfLabel(name, name.length - suffix.length - 1, dots)
+  return { valid: true, kind: 'name', domain: name, registrableDomain: start === 0 ? name : name.slice(start) }
+}
+
+/** The long way, for every input. */
 function classifyUnusual(input: string): HostnameClassification {
   if (typeof input !== 'string') return reject('invalid_domain', 'A hostname must be a string.')
   const trimmed = input.trim()
@@ -91,10 +102,7 @@ function classifyHost(host: string, sent: string): HostnameClassification | null
 
   const name = toCanonicalName(base)
   if (name === null) return null
-  if (!endsInNumber(name)) {
-    const starts = findLabelStarts(name)
-    return kind === 'wildcard' ? classifyWildcard(name, starts) : classifyName(name, starts)
-  }
+  if (!endsInNumber(name)) return kind === 'wildcard' ? classifyWildcard(name) : classifyName(name)
 
   const ipv4 = readIPv4(name)
   if (ipv4) return classifyAddress(ipv4, kind, sent, base)
@@ -105,11 +113,10 @@ function classifyHost(host: string, sent: string): HostnameClassification | null
 }
 
 /** @param name A canonical name. */
-function classifyName(name: string, starts: LabelStarts): HostnameClassification {
-  const suffix = findPublicSuffix(name, starts.topLevel)
-  if (suffix === null) return rejectInternal(name, starts)
-  if (suffix.length === name.length) return rejectPublicSuffix(name)
-  return { valid: true, kind: 'name', domain: name, registrableDomain: cutToRegistrableDomain(name, starts, suffix) }
+function classifyName(name: string): HostnameClassification {
+  const suffix = findPublicSuffix(name, startOfTopLevel(name))
+  if (suffix === null || suffix.length === name.length) return rejectBySuffix(name, suffix)
+  return { valid: true, kind: 'name', domain: name, registrableDomain: cutToRegistrableDomain(name, suffix) }
 }
 
 /**
@@ -118,20 +125,19 @@ function classifyName(name: string, starts: LabelStarts): HostnameClassification
  *
  * @param base The canonical name after `*.`.
  */
-function classifyWildcard(base: string, starts: LabelStarts): HostnameClassification {
+function classifyWildcard(base: string): HostnameClassification {
   const domain = `*.${base}`
-  const suffix = findPublicSuffix(domain, starts.topLevel + 2)
-  if (suffix === null) return rejectInternal(base, starts)
+  const suffix = findPublicSuffix(domain, startOfTopLevel(domain))
+  if (suffix === null) return rejectInternal(base)
   if (suffix.length >= base.length) return rejectPublicSuffix(domain)
-  return { valid: true, kind: 'wildcard', domain, registrableDomain: cutToRegistrableDomain(base, starts, suffix) }
+  return { valid: true, kind: 'wildcard', domain, registrableDomain: cutToRegistrableDomain(base, suffix) }
 }
 
+const startOfTopLevel = (name: string) => name.lastIndexOf('.') + 1
+
 /** The public suffix and one label more. */
-function cutToRegistrableDomain(name: string, { topLevel, secondLevel }: LabelStarts, suffix: string): string {
-  const suffixStart = name.length - suffix.length
-  const start = suffixStart === topLevel ? secondLevel : name.lastIndexOf('.', suffixStart - 2) + 1
-  return start === 0 ? name : name.slice(start)
-}
+const cutToRegistrableDomain = (name: string, suffix: string) =>
+  name.slice(name.lastIndexOf('.', name.length - suffix.length - 2) + 1)
 
 /** @param spelling What was sent, in lower case and without brackets. */
 function classifyAddress(
@@ -164,14 +170,14 @@ const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
 /** Full Unicode is left for UTS #46 to map. */
 const toAsciiLowerCase = (text: string) => text.replace(/[A-Z]+/g, capitals => capitals.toLowerCase())
 
-/** RFC 1123, section 2.1: letters, digits and inner hyphens, in labels of 1 to 63 and 253 octets at most. */
-const ldhName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
-
 function toCanonicalName(text: string): string | null {
-  if (scanPlainName(text)) return text
+  if (scanPlainName(text) !== null) return text
   const mapped = isAscii(text) && !/(?:^|\.)xn--/.test(text) ? text : toALabels(text)
-  return mapped !== null && ldhName.test(mapped) ? mapped : null
+  return mapped !== null && isLdhName(mapped) ? mapped : null
 }
+
+const rejectBySuffix = (name: string, suffix: string | null) =>
+  suffix === null ? rejectInternal(name) : rejectPublicSuffix(name)
 
 function rejectPublicSuffix(domain: string): InvalidHostname {
   return reject(
@@ -180,14 +186,15 @@ function rejectPublicSuffix(domain: string): InvalidHostname {
   )
 }
 
-function rejectInternal(name: string, starts: LabelStarts): InvalidHostname {
-  const topLevel = name.slice(starts.topLevel)
+function rejectInternal(name: string): InvalidHostname {
+  const topLevelStart = startOfTopLevel(name)
+  const topLevel = name.slice(topLevelStart)
   const source = specialUseTopLevels.get(topLevel)
   if (source !== undefined) {
-    const place = starts.topLevel === 0 ? 'is' : `is under ".${topLevel}", which is`
+    const place = topLevelStart === 0 ? 'is' : `is under ".${topLevel}", which is`
     return reject('internal_domain', `${quote(name)} ${place} set aside and not in the public DNS (${source}).`)
   }
-  if (starts.topLevel === 0) {
+  if (topLevelStart === 0) {
     return reject(
       'internal_domain',
       `${quote(name)} is a single label, a local name; send a full name such as "www.example.com".`,

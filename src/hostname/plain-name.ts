@@ -1,44 +1,75 @@
-const HYPHEN = 0x2d
-const DOT = 0x2e
-
-/** RFC 1035, section 2.3.4. */
-const MAX_NAME_LENGTH = 253
-const MAX_LABEL_LENGTH = 63
-
-/** Where the last two labels of a name begin; both 0 in a single label. */
-export interface LabelStarts {
-  readonly topLevel: number
-  readonly secondLevel: number
-}
+import { type Dots, MAX_LENGTH_WITH_DOTS } from './dots.ts'
 
 /**
- * The fast path: tells in one pass whether a text is a hostname in canonical form already. Lower-case letters, digits and
- * inner hyphens in labels of 1 to 63, 253 octets at most (RFC 1035, section 2.3.4; RFC 1123, section 2.1), no label that
- * looks like an A-label, and a last label that begins with a letter and so is no number.
+ * Tells in one pass whether a text is a hostname in canonical form already: lower-case letters, digits and inner hyphens in
+ * labels of 1 to 63, 253 octets at most (RFC 1035, section 2.3.4; RFC 1123, section 2.1), and no label that looks like an
+ * A-label.
  *
  * @returns `null` says only that the text takes the long way.
  */
-export function scanPlainName(text: string): LabelStarts | null {
+export function scanPlainName(text: string): Dots | null {
+  return text.length <= MAX_LENGTH_WITH_DOTS ? scanShortName(text) : scanLongName(text)
+}
+
+const DOT = 1
+const HYPHEN = 2
+/** What no code of ASCII has a bit of. */
+const FORBIDDEN = 0x80
+
+/** What the characters of ASCII are; letters and digits are 0. */
+const kinds = Uint8Array.from({ length: 0x80 }, (_, code) => {
+  const character = String.fromCharCode(code)
+  if (/[a-z0-9]/.test(character)) return 0
+  return character === '.' ? DOT : character === '-' ? HYPHEN : FORBIDDEN
+})
+
+/**
+ * Asks of no character what it is: processors cannot foresee the answer, and that would take longer than all the rest. The
+ * loop writes down where dots and hyphens are, and what may not stand side by side shows when one is moved over the other.
+ */
+function scanShortName(text: string): Dots | null {
+  let dots = 1
+  let hyphens = 0
+  let all = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    const kind = kinds[code & 0x7f] as number
+    dots = (dots << 1) | (kind & DOT)
+    hyphens = (hyphens << 1) | (kind & HYPHEN)
+    all |= kind | code
+  }
+  if (all >= FORBIDDEN) return null
+
+  // Both ends; a hyphen is worth two, and so has been moved over by that place already.
+  dots = (dots << 1) | 1
+  const besideDots = (dots << 1) | (dots >>> 1)
+  if ((besideDots & (dots | hyphens)) !== 0) return null
+  if ((hyphens & (hyphens << 1)) !== 0 && aLabel.test(text)) return null
+  return dots
+}
+
+/** The same label by label, for names that are too long for it. */
+function scanLongName(text: string): Dots | null {
   const { length } = text
   if (length > MAX_NAME_LENGTH) return null
-  let secondLevel = 0
+  let dots = 1
   let labelStart = 0
   for (let index = 0; index < length; index += 1) {
-    const code = text.charCodeAt(index)
-    if ((code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)) continue
-    if (code === DOT) {
+    const kind = text.charCodeAt(index) < 0x80 ? kinds[text.charCodeAt(index)] : FORBIDDEN
+    dots <<= 1
+    if (kind === 0) continue
+    if (kind === DOT) {
       if (!isPlainLabel(text, labelStart, index)) return null
-      secondLevel = labelStart
+      dots |= 1
       labelStart = index + 1
-    } else if (code !== HYPHEN || index === labelStart || isALabelPrefix(text, labelStart, index)) return null
+    } else if (kind !== HYPHEN || index === labelStart || isALabelPrefix(text, labelStart, index)) return null
   }
-  if (!isPlainLabel(text, labelStart, length) || text.charCodeAt(labelStart) < 0x61) return null
-  return { topLevel: labelStart, secondLevel }
+  return isPlainLabel(text, labelStart, length) ? (dots << 1) | 1 : null
 }
 
 /** The characters are known to be good, and the first to be no hyphen. */
 function isPlainLabel(text: string, start: number, end: number): boolean {
-  return end > start && end - start <= MAX_LABEL_LENGTH && text.charCodeAt(end - 1) !== HYPHEN
+  return end > start && end - start <= MAX_LABEL_LENGTH && text[end - 1] !== '-'
 }
 
 /** Whether the hyphen at `index` is the second of `xn--` (RFC 5890, section 2.3.2.1). */
@@ -46,8 +77,21 @@ function isALabelPrefix(text: string, labelStart: number, index: number): boolea
   return index === labelStart + 3 && text.startsWith('xn--', labelStart)
 }
 
-/** The same of a canonical name that has A-labels or a last label that begins with a digit. */
-export function findLabelStarts(name: string): LabelStarts {
-  const topLevel = name.lastIndexOf('.') + 1
-  return { topLevel, secondLevel: topLevel === 0 ? 0 : name.lastIndexOf('.', topLevel - 2) + 1 }
+/** RFC 5890, section 2.3.2.1. */
+const aLabel = /(?:^|\.)xn--/
+
+/** RFC 1035, section 2.3.4. */
+const MAX_NAME_LENGTH = 253
+const MAX_LABEL_LENGTH = 63
+const tooLongLabel = /[^.]{64}/
+
+/** RFC 1123, section 2.1: letters, digits and inner hyphens, in labels of 1 to 63 and 253 octets at most. */
+export function isLdhName(text: string): boolean {
+  return (
+    text.length <= MAX_NAME_LENGTH &&
+    ldhLabels.test(text) &&
+    (text.length <= MAX_LABEL_LENGTH || !tooLongLabel.test(text))
+  )
 }
+
+const ldhLabels = /^[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/

@@ -1,4 +1,5 @@
 import { getPublicSuffix, parse } from 'tldts'
+import { isKnownTopLevel, rememberTopLevel } from './known-top-levels.ts'
 import { specialUseTopLevels } from './special-use.ts'
 
 /**
@@ -33,32 +34,13 @@ export function findPublicSuffix(name: string, topLevelStart: number): string | 
   return isRule && !specialUseTopLevels.has(name.slice(topLevelStart)) ? suffix : null
 }
 
-/**
- * Top-level labels in the public DNS that were met so far. All are on the list, so these cannot grow past it. Nine names in
- * ten end in a short one, which is looked up as a number: a new string would have to be made and hashed each time.
- */
-const knownShort = new Set<number>()
-const knownLong = new Set<string>()
-const MAX_SHORT = 4
-
 function isInPublicDns(name: string, topLevelStart: number): boolean {
-  return name.length - topLevelStart <= MAX_SHORT
-    ? knownShort.has(packLabel(name, topLevelStart)) || learnTopLevel(name, topLevelStart)
-    : knownLong.has(name.slice(topLevelStart)) || learnTopLevel(name, topLevelStart)
+  return isKnownTopLevel(name, topLevelStart) || learnTopLevel(name.slice(topLevelStart))
 }
 
-/** Up to four ASCII characters as one integer. */
-function packLabel(name: string, start: number): number {
-  let packed = 0
-  for (let index = start; index < name.length; index += 1) packed = (packed << 7) | name.charCodeAt(index)
-  return packed
-}
-
-function learnTopLevel(name: string, start: number): boolean {
-  const topLevel = name.slice(start)
+function learnTopLevel(topLevel: string): boolean {
   if (specialUseTopLevels.has(topLevel) || !isListed(topLevel)) return false
-  if (topLevel.length <= MAX_SHORT) knownShort.add(packLabel(name, start))
-  else knownLong.add(topLevel)
+  rememberTopLevel(topLevel)
   return true
 }
 

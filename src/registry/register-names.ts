@@ -81,14 +81,14 @@ function toOutcomes(
   if (saved.length !== created.length || created.some((name, index) => saved[index]?.domain !== name.domain)) {
     throw new Error('The store did not return one registration for each name that decide returned, in that order')
   }
-  const fresh = saved.values()
   const existing = indexByDomain(
     verdicts.some(({ status }) => status === 'existing') ? [...found.registrations, ...saved] : [],
   )
+  let used = 0
   return names.map(({ domain }, index) => {
     const verdict = verdicts[index] ?? missing()
     if (verdict.status === 'invalid') return verdict
-    const registration = verdict.status === 'created' ? fresh.next().value : existing.get(domain)
+    const registration = verdict.status === 'created' ? saved[used++] : existing.get(domain)
     return { status: verdict.status, registration: registration ?? missing() }
   })
 }

@@ -19,15 +19,15 @@ export function createRegistrationRequest(
   submitted: readonly Name[],
   onDecision: (decision: Decision) => void,
 ): RegistrationRequest {
-  const zoneSizes = countByRegistrableDomain(submitted)
+  const { registrableDomains, shared } = collectRegistrableDomains(submitted)
   // Only names of one registrable domain can be equal, have a wildcard in common, or overlap.
-  const isAlone = (name: Name) => zoneSizes.get(name.registrableDomain) === 1
+  const isAlone = (name: Name) => shared.size === 0 || !shared.has(name.registrableDomain)
   const wildcardBases = findWildcardBases(submitted)
   return {
     teamId,
     // For stores that lock; the others need not wait for the sorting.
     get registrableDomains() {
-      return [...zoneSizes.keys()].sort()
+      return [...registrableDomains].sort()
     },
     names: toLookUps(submitted, isAlone),
     wildcardBases,
@@ -39,35 +39,37 @@ export function createRegistrationRequest(
   }
 }
 
-function countByRegistrableDomain(names: readonly Name[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const { registrableDomain } of names) counts.set(registrableDomain, (counts.get(registrableDomain) ?? 0) + 1)
-  return counts
+/** All registrable domains, and those of more than one name. */
+function collectRegistrableDomains(names: readonly Name[]): Record<'registrableDomains' | 'shared', Set<string>> {
+  const registrableDomains = new Set<string>()
+  const shared = new Set<string>()
+  for (const { registrableDomain } of names) {
+    const { size } = registrableDomains
+    registrableDomains.add(registrableDomain)
+    if (registrableDomains.size === size) shared.add(registrableDomain)
+  }
+  return { registrableDomains, shared }
 }
 
 /** The names and every wildcard that could cover one, distinct. */
 function toLookUps(names: readonly Name[], isAlone: (name: Name) => boolean): Name[] {
   const lookUps: Name[] = []
   const seen = new Set<string>()
+  function lookUp(name: Name, mayRepeat: boolean): void {
+    if (mayRepeat) {
+      if (seen.has(name.domain)) return
+      seen.add(name.domain)
+    }
+    lookUps.push(name)
+  }
+
   for (const name of names) {
-    const candidates = withCoveringWildcards(name)
-    if (isAlone(name)) {
-      lookUps.push(...candidates)
-      continue
-    }
-    for (const candidate of candidates) {
-      if (seen.has(candidate.domain)) continue
-      seen.add(candidate.domain)
-      lookUps.push(candidate)
-    }
+    const { registrableDomain } = name
+    const mayRepeat = !isAlone(name)
+    lookUp(name, mayRepeat)
+    for (const domain of coveringWildcards(name)) lookUp({ domain, registrableDomain }, mayRepeat)
   }
   return lookUps
-}
-
-function withCoveringWildcards(name: Name): Name[] {
-  const { registrableDomain } = name
-  const wildcards = coveringWildcards(name)
-  return wildcards.length === 0 ? [name] : [name, ...wildcards.map(domain => ({ domain, registrableDomain }))]
 }
 
 function findWildcardBases(names: readonly Name[]): Name[] {

@@ -6,9 +6,12 @@ import express from 'express'
 import pg from 'pg'
 
 // A PostgreSQL server, for any number of processes like this one. Or, without one, PGlite: PostgreSQL within this process,
-// with its data in a folder, which no second process may open.
+// with its data in a folder, which no second process may open. It outlives the process, but PGlite syncs no disk: after a
+// power cut some of it may be gone.
 const { DATABASE_URL, DATA_FOLDER = 'data', PORT = '3000' } = process.env
-const pool = DATABASE_URL ? new pg.Pool({ connectionString: DATABASE_URL, pipeline: true }) : new PGlite(DATA_FOLDER)
+const pool = DATABASE_URL
+  ? new pg.Pool({ connectionString: DATABASE_URL, pipeline: true, connectionTimeoutMillis: 5000 })
+  : new PGlite(DATA_FOLDER)
 if (pool instanceof pg.Pool) pool.on('error', console.error) // of connections that are cut while nobody uses them
 await migrate({ pool })
 

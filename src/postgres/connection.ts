@@ -2,7 +2,7 @@ import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
 
 /** What the store needs of a `pg` pool: `new Pool({ … })` has it. With `pipeline: true` a call takes two round trips. */
 export interface PostgresPool {
-  connect(): PromiseLike<PostgresClient>
+  connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): void
 }
 
 /** A connection that a pool has lent out. */
@@ -116,21 +116,30 @@ function fromPool(pool: PostgresPool): Database {
 }
 
 async function acquire(pool: PostgresPool, deadline: Deadline) {
-  const connecting = pool.connect()
+  const connecting = connect(pool)
   try {
-    const client = await deadline.wait(connecting)
-    // A connection that is cut tells so twice: to its queries, and with an event that would end the process.
-    client.on('error', ignore)
-    const giveBack = (error?: Error) => {
-      client.removeListener('error', ignore)
-      client.release(error)
-    }
-    return { client, giveBack }
+    return await deadline.wait(connecting)
   } catch (error) {
     // One that comes too late goes straight back.
-    connecting.then(client => client.release(), ignore)
+    connecting.then(({ giveBack }) => giveBack(), ignore)
     throw error
   }
+}
+
+/** With a callback, since a server may end a connection in the same breath as it opens it: a promise hears of it too late. */
+function connect(pool: PostgresPool) {
+  return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (!client) return reject(error)
+      // A connection that is cut tells so twice: to its queries, and with an event that would end the process.
+      client.on('error', ignore)
+      const giveBack = (error?: Error) => {
+        client.removeListener('error', ignore)
+        client.release(error)
+      }
+      resolve({ client, giveBack })
+    })
+  })
 }
 
 async function isRolledBack(client: PostgresClient, cause: unknown): Promise<boolean> {

@@ -6,7 +6,7 @@ import { createRandom } from '../simulation/random.ts'
 import { type Call, type Callers, createCalls, startCallers } from './callers.ts'
 import { expectAgreement, type HeldRow } from './ledger.ts'
 import { createMortalServer, type MortalServer } from './mortal-server.ts'
-import { type Nodes, startNodes } from './nodes.ts'
+import { ENDED, type Nodes, startNodes } from './nodes.ts'
 
 /** What is called for, and when something is killed, to be replayed with SEED=…; who wins a race is for the machine to say. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32))
@@ -65,6 +65,7 @@ describe(`with SEED=${seed},`, () => {
     }
     await scene.expectNothingLost(callers)
     expect(countLearnedByRetry(callers)).toBeGreaterThan(0)
+    expect(scene.nodes.failures).not.toContain(ENDED)
     expect(server.log.join('').split('automatic recovery in progress').length - 1).toBe(kinds.length)
   }, 120_000)
 

@@ -11,8 +11,17 @@ interface Passage {
   readonly before: number
 }
 
-/** What becomes of data: how much of a chunk still goes through, and whether the connection is cut after that. */
-export type Fault = (passage: Passage) => { readonly passes: number; readonly isCut: boolean }
+/** What becomes of data. */
+interface Outcome {
+  /** How many bytes of the chunk still go through. */
+  readonly passes: number
+  /** What arrives after them in the same breath, as if the other end had sent it. */
+  readonly adds?: Buffer
+  /** Whether the connection is cut after that. */
+  readonly isCut: boolean
+}
+
+export type Fault = (passage: Passage) => Outcome
 
 const passes = (chunk: Buffer) => ({ passes: chunk.length, isCut: false })
 const isCut = { passes: 0, isCut: true }
@@ -35,6 +44,16 @@ export const loseCommit: Fault = ({ from, chunk }) =>
 /** Cuts a connection when the server has committed, and before the client learns of it. */
 export const loseAnswerToCommit: Fault = ({ from, chunk }) =>
   from === 'server' && chunk.includes('COMMIT\0') ? isCut : passes(chunk)
+
+/** Ends each connection in the same breath as the server says that it is ready, as one that has just crashed does. */
+export const endWhenReady: Fault = ({ from, chunk }) =>
+  from === 'server' && chunk.subarray(-READY.length).equals(READY)
+    ? { passes: chunk.length, adds: CRASHED, isCut: true }
+    : passes(chunk)
+
+// PostgreSQL documentation, section 54.7: ReadyForQuery, and ErrorResponse with crash_shutdown.
+const READY = Buffer.from('Z\0\0\0\x05I', 'latin1')
+const CRASHED = Buffer.from('E\0\0\0\x23SFATAL\0VFATAL\0C57P02\0Mcrashed\0\0', 'latin1')
 
 /** Lets a fault cut one connection, and no other after it. */
 export function onlyOnce(fault: Fault): Fault {
@@ -74,7 +93,8 @@ export async function createFaultyNetwork(target: { host: string; port: number }
       const outcome = fault({ from, chunk, before })
       before += chunk.length
       carried[from] += chunk.length
-      if (outcome.passes > 0) destination.write(chunk.subarray(0, outcome.passes), () => outcome.isCut && cut())
+      const arrives = Buffer.concat([chunk.subarray(0, outcome.passes), outcome.adds ?? Buffer.of()])
+      if (arrives.length > 0) destination.write(arrives, () => outcome.isCut && cut())
       else if (outcome.isCut) cut()
     })
     source.on('error', () => {})

@@ -23,6 +23,9 @@ export interface Nodes {
   stop(): Promise<void>
 }
 
+/** Stands among the failures when a node has ended that nobody killed. */
+export const ENDED = 'The node ended'
+
 /** Starts servers of ours on one database. */
 export async function startNodes(count: number, task: Omit<NodeTask, 'node'>): Promise<Nodes> {
   const directory = await mkdtemp(join(tmpdir(), 'domain-registration-node-'))
@@ -42,6 +45,7 @@ export async function startNodes(count: number, task: Omit<NodeTask, 'node'>): P
     // The next one loads its program while this one works, so that a killed node is soon replaced.
     let next = load()
     let port = 0
+    let isAlive = false
     return {
       origin: () => `http://127.0.0.1:${port}`,
       async start() {
@@ -51,13 +55,18 @@ export async function startNodes(count: number, task: Omit<NodeTask, 'node'>): P
             if ('port' in message) resolve(message.port)
             else failures.push(message.failure)
           })
-          child.once('exit', () => reject(new Error('The node ended before it listened')))
+          child.once('exit', () => {
+            reject(new Error('The node ended before it listened'))
+            if (isAlive) failures.push(ENDED)
+          })
         })
         child.send({ ...task, node } satisfies NodeTask)
         port = await isListening
+        isAlive = true
         next = load()
       },
       async kill() {
+        isAlive = false
         const exit = once(child, 'exit')
         child.kill('SIGKILL')
         await exit

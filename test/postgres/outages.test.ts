@@ -14,6 +14,7 @@ import { team1, teams } from '../fixtures.ts'
 import {
   createFaultyNetwork,
   cutAfter,
+  endWhenReady,
   type FaultyNetwork,
   loseAnswerToCommit,
   loseCommit,
@@ -270,6 +271,14 @@ describe.each([
     },
     60_000,
   )
+
+  test('a connection that ends in the same breath as it opens costs a result, and not the process', async () => {
+    network.suffer(endWhenReady)
+    const { results, failures } = await call(['example.com'])
+    expect([results.map(toCode), failures]).toEqual([['internal_error'], 1])
+    network.suffer(noFault)
+    expect((await call(['example.com'])).totals.created).toBe(1)
+  })
 
   async function cutAndRetry(cut: number, end: 'client' | 'server'): Promise<string> {
     const domains = [`cut-${cut}.com`, `www.cut-${cut}.com`, `*.sub.cut-${cut}.com`]

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await pool.query(
     'CREATE SCHEMA monitor; CREATE TABLE monitor.pushes (domain_id uuid NOT NULL, node integer NOT NULL)',
   )
-})
+}, 60_000)
 afterEach(async () => {
   await nodes?.stop()
   nodes = undefined
@@ -37,10 +37,10 @@ afterAll(async () => {
 describe(`with SEED=${seed},`, () => {
   test('a server that is killed again and again loses nothing that it acknowledged', async () => {
     const scene = await open('killed_server', 1)
-    const callers = scene.startCallers(createCalls(random, 260))
+    const callers = scene.startCallers(createCalls(random, 200))
     const kills = 12
     for (let kill = 1; kill <= kills; kill += 1) {
-      await callers.answeredFor(kill * 20)
+      await callers.answeredFor(kill * 15)
       await soon(20)
       await scene.nodes.all[0]?.kill()
       await scene.nodes.all[0]?.start()
@@ -53,10 +53,10 @@ describe(`with SEED=${seed},`, () => {
 
   test('PostgreSQL that is killed again and again loses nothing that was acknowledged', async () => {
     const scene = await open('killed_postgres', 2)
-    const callers = scene.startCallers(createCalls(random, 330))
+    const callers = scene.startCallers(createCalls(random, 210))
     const kinds = ['postmaster', 'all', 'backend', 'postmaster', 'all', 'backend'] as const
     for (const [index, kind] of kinds.entries()) {
-      await callers.answeredFor((index + 1) * 40)
+      await callers.answeredFor((index + 1) * 30)
       await soon(20)
       if (kind === 'backend') await server.killBackend()
       if (kind === 'postmaster') await server.killPostmaster()
@@ -71,11 +71,11 @@ describe(`with SEED=${seed},`, () => {
 
   test('four servers behind one address make one registry, also while one of them is gone', async () => {
     const scene = await open('many_servers', 4)
-    const callers = scene.startCallers(createCalls(random, 400))
+    const callers = scene.startCallers(createCalls(random, 250))
     for (const [index, node] of scene.nodes.all.entries()) {
-      await callers.answeredFor((index + 1) * 80)
+      await callers.answeredFor((index + 1) * 48)
       await node.kill()
-      await callers.answeredFor((index + 1) * 80 + 20)
+      await callers.answeredFor((index + 1) * 48 + 12)
       await node.start()
     }
     await scene.expectNothingLost(callers)

@@ -12,10 +12,10 @@ let server: TestServer
 let running: ChildProcess | undefined
 beforeAll(async () => {
   server = await startServer()
-})
+}, 60_000)
 afterEach(() => void running?.kill('SIGKILL'))
 afterAll(async () => {
-  rmSync(directory, { recursive: true })
+  rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   await server.stop()
 })
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
   network = await createFaultyNetwork({ host: '127.0.0.1', port: server.config.port as number })
   foreign = server.createPool({ options: '-c default_transaction_read_only=off' })
   await migrate({ pool: foreign })
-})
+}, 60_000)
 beforeEach(async () => {
   network.suffer(noFault)
   await foreign.query(`DELETE FROM ${table}`)

@@ -30,8 +30,8 @@ afterEach(async () => {
   nodes = undefined
 })
 afterAll(async () => {
-  await pool.end()
   await server.remove()
+  await pool.end()
 })
 
 describe(`with SEED=${seed},`, () => {

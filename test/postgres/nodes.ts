@@ -66,6 +66,7 @@ export async function startNodes(count: number, task: Omit<NodeTask, 'node'>): P
         next = load()
       },
       async kill() {
+        if (!isAlive || child.exitCode !== null || child.signalCode !== null) return
         isAlive = false
         const exit = once(child, 'exit')
         child.kill('SIGKILL')

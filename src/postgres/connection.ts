@@ -2,7 +2,8 @@ import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
 
 /** What the store needs of a `pg` pool: `new Pool({ … })` has it. With `pipeline: true` a call takes two round trips. */
 export interface PostgresPool {
-  connect(): PromiseLike<PostgresClient>
+  /** May return a promise of the client in place of calling back. */
+  connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
 }
 
 /** A connection that a pool has lent out. */
@@ -130,19 +131,12 @@ function fromPool(pool: PostgresPool): Database {
 }
 
 async function acquire(pool: PostgresPool, deadline: Deadline) {
-  const connecting = pool.connect()
+  const connecting = connect(pool)
   try {
-    const client = await deadline.wait(connecting)
-    // A connection that is cut tells so twice: to its queries, and with an event that would end the process.
-    client.on('error', ignore)
-    const giveBack = (error?: Error) => {
-      client.removeListener('error', ignore)
-      client.release(error)
-    }
-    return { client, giveBack }
+    return await deadline.wait(connecting)
   } catch (error) {
     // One that comes too late goes straight back.
-    connecting.then(client => client.release(), ignore)
+    connecting.then(({ giveBack }) => giveBack(), ignore)
     throw error
   }
 }
@@ -155,6 +149,29 @@ function inOnePacket<T>({ connection }: PostgresClient, send: () => T): T {
   } finally {
     connection?.stream?.uncork?.()
   }
+}
+
+/**
+ * With a callback, since a server may end a connection in the same breath as it opens it: a promise hears of it too late.
+ * A pool that knows only promises gives one all the same.
+ */
+function connect(pool: PostgresPool) {
+  return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {
+    let isLent = false
+    function lend(client: PostgresClient | undefined): void {
+      if (isLent || !client) return
+      isLent = true
+      // A connection that is cut tells so twice: to its queries, and with an event that would end the process.
+      client.on('error', ignore)
+      const giveBack = (error?: Error) => {
+        client.removeListener('error', ignore)
+        client.release(error)
+      }
+      resolve({ client, giveBack })
+    }
+    const promise = pool.connect((error, client) => (error ? reject(error) : lend(client)))
+    Promise.resolve(promise as PromiseLike<PostgresClient | undefined> | undefined).then(lend, reject)
+  })
 }
 
 async function isRolledBack(client: PostgresClient, cause: unknown): Promise<boolean> {

@@ -14,7 +14,9 @@ import { inZones, read, toColumns, toRegistration } from './zone-transaction.ts'
 export interface PostgresStoreOptions extends PostgresSchemaOptions {
   /**
    * A `pg` pool or a PGlite, which stays yours: nothing of its sessions is changed beyond a transaction. Give a pool
-   * `pipeline: true` (`pg` 8.23 or later) for two round trips a call instead of six.
+   * `pipeline: true` (`pg` 8.23 or later) for two round trips a call instead of six; `connectionTimeoutMillis`, or an
+   * attempt to connect that is never answered takes up its place for good; and a listener for `'error'`, or a connection
+   * that is cut while nobody uses it ends your process.
    */
   pool: PostgresPool | EmbeddedPostgres
   /** Finds a team where you keep them; see {@link DomainStore.findTeam}. */

@@ -52,6 +52,18 @@ describe.each([
   const held = async () => (await foreign.query('SELECT domain FROM domain_registration.registrations')).rows
   const countDeadlocks = () => server.log.join('').split('ERROR:  deadlock detected').length - 1
 
+  test.each([
+    ['knows only promises', (pool: Pool) => () => pool.connect()],
+    ['is behind an asynchronous function', (pool: Pool) => async (done: never) => pool.connect(done)],
+  ])('takes a connection of a pool that %s, and says why it gets none', async (_, toConnect) => {
+    const { pool, store } = createStore()
+    const behind = createPostgresStore({ pool: { connect: toConnect(pool) }, findTeam: () => null })
+    await save(behind, '1', ['a.com', 'b.com'])
+    expect(await lookUp(store, '2', ['a.com'])).toMatchObject({ registrations: [{ teamId: '1' }] })
+    await pool.end()
+    await expect(save(behind, '1', ['c.com'])).rejects.toThrow('after calling end on the pool')
+  })
+
   test('begins again when it is chosen as the victim of a deadlock with another program', async () => {
     const { store } = createStore()
     await save(store, '1', ['a.com', 'b.com'])

@@ -1,0 +1,50 @@
+import { PGlite } from '@electric-sql/pglite'
+import { generateApiKey } from 'domain-registration'
+import { domainsRouter } from 'domain-registration/express'
+import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-registration/postgres'
+import express from 'express'
+import pg from 'pg'
+
+// A PostgreSQL server, for any number of processes like this one. Or, without one, PGlite: PostgreSQL within this process,
+// with its data in a folder, which no second process may open. It outlives the process, but PGlite syncs no disk: after a
+// power cut some of it may be gone.
+const { DATABASE_URL, DATA_FOLDER = 'data', PORT = '3000' } = process.env
+const pool = DATABASE_URL
+  ? new pg.Pool({ connectionString: DATABASE_URL, pipeline: true, connectionTimeoutMillis: 5000 })
+  : new PGlite(DATA_FOLDER)
+if (pool instanceof pg.Pool) pool.on('error', console.error) // of connections that are cut while nobody uses them
+await migrate({ pool })
+
+const teams = new Map([['1', { id: '1', organizationId: '10', state: 'active' } as const]])
+const store = createPostgresStore({
+  pool,
+  findTeam: id => teams.get(id) ?? null,
+  synchronize(registrations) {
+    for (const { domain } of registrations) console.log(`Watching ${domain}`) // stands for your monitoring
+  },
+})
+
+const keys = createPostgresKeyStore({ pool })
+const anyKey = 'SELECT FROM domain_registration.keys LIMIT 1'
+if ((await (pool instanceof pg.Pool ? pool.query(anyKey) : pool.query(anyKey))).rows.length === 0) {
+  const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
+  await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
+  console.log(`Team key, shown this once: ${key}`)
+}
+
+const app = express()
+app.use(domainsRouter({ store, keys, onError: console.error }))
+const server = app.listen(PORT, error => {
+  if (error) throw error
+  console.log('Listening on port', (server.address() as { port: number }).port)
+})
+
+// What is saved, and was not pushed since the push failed or the process ended, is pushed now and then.
+const timer = setInterval(() => store.synchronizePending().catch(console.error), 10_000)
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    clearInterval(timer)
+    server.close(() => (pool instanceof pg.Pool ? pool.end() : pool.close()))
+  })
+}

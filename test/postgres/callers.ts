@@ -1,0 +1,109 @@
+import type { DomainResult, RegisterDomainsResponse } from '../../src/wire/response.ts'
+import type { Random } from '../simulation/random.ts'
+import { families } from '../simulation/rules.ts'
+
+/** What one caller wants, and sends until every hostname is answered for. */
+export interface Call {
+  readonly teamId: string
+  readonly domains: readonly string[]
+}
+
+/** An answer with status 200. */
+export interface Answer {
+  readonly call: Call
+  /** Which of the call's tries it answers, from 1. */
+  readonly attempt: number
+  readonly results: readonly DomainResult[]
+}
+
+export interface CallersOptions {
+  readonly calls: readonly Call[]
+  /** A key of each team. */
+  readonly keys: ReadonlyMap<string, string>
+  /** The servers' origins; each try goes to the next one in turn. */
+  readonly origins: readonly (() => string)[]
+}
+
+/** Callers at work. */
+export interface Callers {
+  readonly answers: readonly Answer[]
+  /** What came instead of an answer with status 200: a status with its code, or `cut` where the connection was. */
+  readonly refusals: readonly string[]
+  /** Resolves when so many calls have been answered for. */
+  answeredFor(count: number): Promise<void>
+  /** Resolves when all have. */
+  readonly done: Promise<void>
+}
+
+const CALLERS = 8
+const teamIds = ['1', '2', '3']
+
+/** Calls whose hostnames overlap within a call, between calls and between teams; each has some of its own as well. */
+export function createCalls(random: Random, count: number): Call[] {
+  const zones = Array.from({ length: 12 }, (_, index) => `zone-${index}.com`)
+  const shared = [
+    ...families.flat().map(({ domain }) => domain),
+    ...zones.flatMap(zone => [zone, `www.${zone}`, `a.b.${zone}`, `*.b.${zone}`, `*.${zone}`]),
+  ]
+  return Array.from({ length: count }, (_, index) => {
+    const own = Array.from({ length: random.integer(1, 3) }, (_, which) => `${which}.call-${index}-${which % 2}.com`)
+    const picked = Array.from({ length: random.integer(0, 5) }, () => random.pick(shared))
+    return { teamId: random.pick(teamIds), domains: [...picked, ...own, contest(index)] }
+  })
+}
+
+/** Calls that are made at about the same time want names that exclude each other, below what is known since long. */
+function contest(index: number): string {
+  const round = Math.floor(index / 4)
+  const base = `round-${round}.zone-${round % 12}.com`
+  return [`*.${base}`, `x.${base}`, `*.y.${base}`, `a.y.${base}`][index % 4] as string
+}
+
+/** Sends calls, several at a time, each until it is answered without `internal_error`. */
+export function startCallers({ calls, keys, origins }: CallersOptions): Callers {
+  const answers: Answer[] = []
+  const refusals: string[] = []
+  const waiting: { count: number; resolve: () => void }[] = []
+  let turn = 0
+  let answered = 0
+
+  async function send({ teamId, domains }: Call): Promise<readonly DomainResult[] | null> {
+    const origin = origins[turn++ % origins.length] as () => string
+    try {
+      const response = await fetch(`${origin()}/v1/domains`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${keys.get(teamId)}` },
+        body: JSON.stringify({ domains }),
+      })
+      const body = await response.json()
+      if (response.status === 200) return (body as RegisterDomainsResponse).data.results
+      refusals.push(`${response.status} ${(body as { error: string }).error}`)
+    } catch {
+      refusals.push('cut')
+    }
+    return null
+  }
+
+  async function satisfy(call: Call): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const results = await send(call)
+      if (results) answers.push({ call, attempt, results })
+      if (results?.every(result => result.status !== 'invalid' || result.code !== 'internal_error')) break
+      await new Promise(resolve => setTimeout(resolve, 10))
+    }
+    answered += 1
+    for (const { count, resolve } of waiting) if (answered >= count) resolve()
+  }
+
+  const remaining = calls.values()
+  async function work(): Promise<void> {
+    for (const call of remaining) await satisfy(call)
+  }
+
+  return {
+    answers,
+    refusals,
+    answeredFor: count => new Promise(resolve => waiting.push({ count, resolve })),
+    done: Promise.all(Array.from({ length: CALLERS }, work)).then(() => {}),
+  }
+}

@@ -1,0 +1,136 @@
+import { Pool, type PoolConfig } from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { generateApiKey } from '../../src/keys/api-key.ts'
+import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { createRandom } from '../simulation/random.ts'
+import { type Call, type Callers, createCalls, startCallers } from './callers.ts'
+import { expectAgreement, type HeldRow } from './ledger.ts'
+import { createMortalServer, type MortalServer } from './mortal-server.ts'
+import { ENDED, type Nodes, startNodes } from './nodes.ts'
+
+/** What is called for, and when something is killed, to be replayed with SEED=…; who wins a race is for the machine to say. */
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32))
+const random = createRandom(seed)
+const soon = (most: number) => new Promise(resolve => setTimeout(resolve, random.integer(0, most)))
+
+let server: MortalServer
+let pool: Pool
+let nodes: Nodes | undefined
+beforeAll(async () => {
+  server = await createMortalServer()
+  await server.start()
+  pool = new Pool(server.config)
+  pool.on('error', () => {})
+  await pool.query(
+    'CREATE SCHEMA monitor; CREATE TABLE monitor.pushes (domain_id uuid NOT NULL, node integer NOT NULL)',
+  )
+}, 60_000)
+afterEach(async () => {
+  await nodes?.stop()
+  nodes = undefined
+})
+afterAll(async () => {
+  await server.remove()
+  await pool.end()
+})
+
+describe(`with SEED=${seed},`, () => {
+  test('a server that is killed again and again loses nothing that it acknowledged', async () => {
+    const scene = await open('killed_server', 1)
+    const callers = scene.startCallers(createCalls(random, 200))
+    const kills = 12
+    for (let kill = 1; kill <= kills; kill += 1) {
+      await callers.answeredFor(kill * 15)
+      await soon(20)
+      await scene.nodes.all[0]?.kill()
+      await scene.nodes.all[0]?.start()
+    }
+    await scene.expectNothingLost(callers)
+    expect(callers.refusals).toContain('cut')
+    expect(countLearnedByRetry(callers)).toBeGreaterThan(0)
+    expect(new Set(scene.nodes.failures)).toEqual(new Set(['Error: The monitor is away']))
+  }, 120_000)
+
+  test('PostgreSQL that is killed again and again loses nothing that was acknowledged', async () => {
+    const scene = await open('killed_postgres', 2)
+    const callers = scene.startCallers(createCalls(random, 210))
+    const kinds = ['postmaster', 'all', 'backend', 'postmaster', 'all', 'backend'] as const
+    for (const [index, kind] of kinds.entries()) {
+      await callers.answeredFor((index + 1) * 30)
+      await soon(20)
+      if (kind === 'backend') await server.killBackend()
+      if (kind === 'postmaster') await server.killPostmaster()
+      if (kind === 'all') await server.killAll()
+      if (kind !== 'backend') await server.start()
+    }
+    await scene.expectNothingLost(callers)
+    expect(countLearnedByRetry(callers)).toBeGreaterThan(0)
+    expect(scene.nodes.failures).not.toContain(ENDED)
+    expect(server.log.join('').split('automatic recovery in progress').length - 1).toBe(kinds.length)
+  }, 120_000)
+
+  test('four servers behind one address make one registry, also while one of them is gone', async () => {
+    const scene = await open('many_servers', 4)
+    const callers = scene.startCallers(createCalls(random, 250))
+    for (const [index, node] of scene.nodes.all.entries()) {
+      await callers.answeredFor((index + 1) * 48)
+      await node.kill()
+      await callers.answeredFor((index + 1) * 48 + 12)
+      await node.start()
+    }
+    await scene.expectNothingLost(callers)
+    expect(callers.answers.some(({ results }) => results.some(hasCode('domain_already_licensed')))).toBe(true)
+    expect(new Set(scene.nodes.failures)).toEqual(new Set(['Error: The monitor is away']))
+    const { rows } = await pool.query('SELECT DISTINCT node FROM monitor.pushes ORDER BY node')
+    expect(rows).toEqual([{ node: 1 }, { node: 2 }, { node: 3 }, { node: 4 }])
+  }, 120_000)
+})
+
+/** A registry of its own, with servers of ours on it. */
+async function open(schema: string, count: number) {
+  const config: PoolConfig = server.config
+  await pool.query('TRUNCATE monitor.pushes')
+  await migrate({ pool, schema })
+  const keyStore = createPostgresKeyStore({ pool, schema })
+  const keys = new Map<string, string>()
+  for (const id of ['1', '2', '3']) {
+    const { key, hash } = await generateApiKey({ type: 'team', id })
+    await keyStore.addKey({ hash, type: 'team', ownerId: id, scopes: ['domains:create'] })
+    keys.set(id, key)
+  }
+  const opened = await startNodes(count, { config, schema })
+  nodes = opened
+  const origins = opened.all.map(({ origin }) => origin)
+
+  /** Waits for the callers to be done, has all calls made once more, and looks at everything. */
+  async function expectNothingLost(callers: Callers): Promise<void> {
+    await callers.done
+    const calls = [...new Set(callers.answers.map(({ call }) => call))]
+    const again = startCallers({ calls, keys, origins: origins.toReversed() })
+    await again.done
+    expect(again.answers.flatMap(({ results }) => results.filter(({ status }) => status === 'created'))).toEqual([])
+
+    const { rows } = await pool.query<HeldRow>(`SELECT * FROM ${schema}.registrations`)
+    expect(rows.length).toBeGreaterThan(calls.length)
+    expectAgreement([...callers.answers, ...again.answers], rows)
+    await expectAllPushed(schema, rows)
+  }
+
+  return { nodes: opened, startCallers: (calls: Call[]) => startCallers({ calls, keys, origins }), expectNothingLost }
+}
+
+async function expectAllPushed(schema: string, rows: readonly HeldRow[]): Promise<void> {
+  const push = () => {
+    throw new Error('Something was left to push')
+  }
+  const store = createPostgresStore({ pool, schema, findTeam: () => null, synchronize: push })
+  expect(await store.synchronizePending()).toBe(0)
+  const pushed = await pool.query('SELECT DISTINCT domain_id FROM monitor.pushes')
+  expect(pushed.rows.map(row => row.domain_id).toSorted()).toEqual(rows.map(row => row.domain_id).toSorted())
+}
+
+/** How many registrations a caller has learned of only by trying again: they were saved, and the answer was lost. */
+const countLearnedByRetry = ({ answers }: Callers): number =>
+  answers.filter(({ attempt, results }) => attempt > 1 && results.some(({ status }) => status === 'existing')).length
+
+const hasCode = (code: string) => (result: object) => 'code' in result && result.code === code

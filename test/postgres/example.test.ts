@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from './server.ts'
+
+const root = new URL('../..', import.meta.url)
+const directory = mkdtempSync(join(tmpdir(), 'postgres-example-'))
+let server: TestServer
+let running: ChildProcess | undefined
+beforeAll(async () => {
+  server = await startServer()
+}, 60_000)
+afterEach(() => void running?.kill('SIGKILL'))
+afterAll(async () => {
+  rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  await server.stop()
+})
+
+/** Starts the example, and waits until it listens. */
+async function start(settings: Record<string, string>) {
+  const { DATABASE_URL: _, ...env } = process.env
+  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/postgres.ts'], {
+    cwd: root,
+    env: { ...env, PORT: '0', ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  running = child
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', text => {
+    printed += text
+  })
+  while (!/Listening on port \d+\n/.test(printed)) {
+    await Promise.race([
+      once(child.stdout, 'data'),
+      once(child, 'exit').then(() => Promise.reject(new Error(`The example ended: ${printed}`))),
+    ])
+  }
+  return {
+    printed: () => printed,
+    key: /svc_team_\w+/.exec(printed)?.[0],
+    async register(key: string | undefined) {
+      const response = await fetch(`http://localhost:${/port (\d+)/.exec(printed)?.[1]}/v1/domains`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        body: '{"domains":["www.example.com","*.example.org"]}',
+      })
+      return { status: response.status, ...(await response.json()) }
+    },
+    async end(signal: 'SIGKILL' | 'SIGTERM') {
+      const exit = once(child, 'exit')
+      child.kill(signal)
+      return (await exit)[0] as number | null
+    },
+  }
+}
+
+describe('examples/postgres.ts', () => {
+  test.each([
+    ['in a folder', () => ({ DATA_FOLDER: join(directory, 'data') })],
+    [
+      'in PostgreSQL',
+      () => {
+        const { user, password, host, port, database } = server.config
+        return { DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}` }
+      },
+    ],
+  ])(
+    'has its registrations and its key %s after it was killed, and ends when asked to',
+    async (_, settings) => {
+      const first = await start(settings())
+      const created = await first.register(first.key)
+      expect(created).toMatchObject({ status: 200, data: { totals: { created: 2, existing: 0, invalid: 0 } } })
+      expect(first.printed()).toContain('Watching www.example.com\nWatching *.example.org\n')
+      await first.end('SIGKILL')
+
+      const second = await start(settings())
+      expect(second.key, 'is shown once').toBeUndefined()
+      expect(await second.register(first.key)).toEqual({
+        status: 200,
+        data: {
+          results: created.data.results.map((result: object) => ({ ...result, status: 'existing' })),
+          totals: { created: 0, existing: 2, invalid: 0 },
+        },
+      })
+      expect(await second.register(`${first.key?.slice(0, -1)}x`)).toMatchObject({ status: 401 })
+      expect(second.printed(), 'nothing was left to push').not.toContain('Watching')
+      expect(await second.end('SIGTERM')).toBe(0)
+    },
+    90_000,
+  )
+
+  test('is short enough to be copied', () => {
+    const source = readFileSync(new URL('examples/postgres.ts', root), 'utf8')
+    expect(source.split('\n').length).toBeLessThan(60)
+    expect(source).not.toMatch(/from '\.\.?\//)
+  })
+})

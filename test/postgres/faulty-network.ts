@@ -1,0 +1,134 @@
+import { once } from 'node:events'
+import { createServer, connect as open, type Server, type Socket } from 'node:net'
+
+type End = 'client' | 'server'
+
+/** Data on its way. */
+interface Passage {
+  readonly from: End
+  readonly chunk: Buffer
+  /** How many bytes of this connection have come from there before. */
+  readonly before: number
+}
+
+/** What becomes of data. */
+interface Outcome {
+  /** How many bytes of the chunk still go through. */
+  readonly passes: number
+  /** What arrives after them in the same breath, as if the other end had sent it. */
+  readonly adds?: Buffer
+  /** Whether the connection is cut after that. */
+  readonly isCut: boolean
+}
+
+export type Fault = (passage: Passage) => Outcome
+
+const passes = (chunk: Buffer) => ({ passes: chunk.length, isCut: false })
+const isCut = { passes: 0, isCut: true }
+
+export const noFault: Fault = ({ chunk }) => passes(chunk)
+
+/** Nothing arrives, and no connection ends. */
+export const silence: Fault = () => ({ passes: 0, isCut: false })
+
+/** Cuts each connection when so many bytes have come from one end. */
+export const cutAfter =
+  (bytes: number, end: End): Fault =>
+  ({ from, chunk, before }) =>
+    from === end && before + chunk.length > bytes ? { passes: bytes - before, isCut: true } : passes(chunk)
+
+/** Cuts a connection before the server learns that it is to commit. */
+export const loseCommit: Fault = ({ from, chunk }) =>
+  from === 'client' && chunk.includes('COMMIT\0') ? isCut : passes(chunk)
+
+/** Cuts a connection when the server has committed, and before the client learns of it. */
+export const loseAnswerToCommit: Fault = ({ from, chunk }) =>
+  from === 'server' && chunk.includes('COMMIT\0') ? isCut : passes(chunk)
+
+/** Ends each connection in the same breath as the server says that it is ready, as one that has just crashed does. */
+export const endWhenReady: Fault = ({ from, chunk }) =>
+  from === 'server' && chunk.subarray(-READY.length).equals(READY)
+    ? { passes: chunk.length, adds: CRASHED, isCut: true }
+    : passes(chunk)
+
+// PostgreSQL documentation, section 54.7: ReadyForQuery, and ErrorResponse with crash_shutdown.
+const READY = Buffer.from('Z\0\0\0\x05I', 'latin1')
+const CRASHED = Buffer.from('E\0\0\0\x23SFATAL\0VFATAL\0C57P02\0Mcrashed\0\0', 'latin1')
+
+/** Lets a fault cut one connection, and no other after it. */
+export function onlyOnce(fault: Fault): Fault {
+  let isOver = false
+  return passage => {
+    const outcome = isOver ? passes(passage.chunk) : fault(passage)
+    isOver ||= outcome.isCut
+    return outcome
+  }
+}
+
+/** A network between clients and a server, on a port of its own. */
+export interface FaultyNetwork {
+  readonly port: number
+  /** How many bytes have come from each end, of all connections together. */
+  readonly carried: Readonly<Record<End, number>>
+  /** Takes effect for open connections too. */
+  suffer(fault: Fault): void
+  /** Cuts all connections; new ones are refused. */
+  goDown(): Promise<void>
+  comeUp(): Promise<void>
+}
+
+export async function createFaultyNetwork(target: { host: string; port: number }): Promise<FaultyNetwork> {
+  const sockets = new Set<Socket>()
+  const carried = { client: 0, server: 0 }
+  let fault = noFault
+
+  function carry(source: Socket, destination: Socket, from: End): void {
+    let before = 0
+    sockets.add(source)
+    const cut = () => {
+      source.destroy()
+      destination.destroy()
+    }
+    source.on('data', chunk => {
+      const outcome = fault({ from, chunk, before })
+      before += chunk.length
+      carried[from] += chunk.length
+      const arrives = Buffer.concat([chunk.subarray(0, outcome.passes), outcome.adds ?? Buffer.of()])
+      if (arrives.length > 0) destination.write(arrives, () => outcome.isCut && cut())
+      else if (outcome.isCut) cut()
+    })
+    source.on('error', () => {})
+    source.on('close', () => {
+      sockets.delete(source)
+      destination.end()
+    })
+  }
+
+  const server: Server = createServer(client => {
+    const upstream = open(target)
+    carry(client, upstream, 'client')
+    carry(upstream, client, 'server')
+  })
+  async function listen(port: number): Promise<void> {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  }
+  await listen(0)
+  const { port } = server.address() as { port: number }
+
+  return {
+    port,
+    carried,
+    suffer(next) {
+      fault = next
+    },
+    async goDown() {
+      if (!server.listening) return
+      const isClosed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await isClosed
+    },
+    comeUp: () => listen(port),
+  }
+}

@@ -1,0 +1,74 @@
+import { expect } from 'vitest'
+import { classifyHostname } from '../../src/hostname/classify.ts'
+import type { DomainResult } from '../../src/wire/response.ts'
+import { covers, type HeldName, overlap } from '../simulation/rules.ts'
+import type { Answer } from './callers.ts'
+
+/** A row of the view `registrations`. */
+export interface HeldRow {
+  readonly domain: string
+  readonly registrable_domain: string
+  readonly domain_id: string
+  readonly team_id: string
+}
+
+/**
+ * Holds what callers were told against what is registered in the end: each acknowledged registration is there under its ID,
+ * nothing else is, nobody was told that he created what another answer calls created too, no two registrations overlap, and
+ * what stood in the way of a refused name still stands there.
+ */
+export function expectAgreement(answers: readonly Answer[], rows: readonly HeldRow[]): void {
+  const held = rows.map(toHeldName)
+  const told = new Map<string, string>()
+  const created = new Set<string>()
+  const registered = new Map(rows.map(row => [row.domain, `${row.domain_id} of team ${row.team_id}`]))
+  for (const { call, results } of answers) {
+    expect(results.map(({ input }) => input)).toEqual(call.domains)
+    for (const result of results) {
+      if (result.status === 'invalid') {
+        expect(isJustified(result, call.teamId, held), `${result.input} of team ${call.teamId}: ${result.code}`).toBe(
+          true,
+        )
+        continue
+      }
+      const { domain, domainId } = result
+      told.set(domain, `${domainId} of team ${call.teamId}`)
+      expect(registered.get(domain), domain).toBe(told.get(domain))
+      if (result.status === 'existing') continue
+      expect(created, 'was created before').not.toContain(domain)
+      created.add(domain)
+    }
+  }
+  // Every call was repeated until it was answered for, so that somebody has been told of everything.
+  expect([...told].toSorted()).toEqual([...registered].toSorted())
+  expectNoOverlap(held)
+}
+
+function expectNoOverlap(held: readonly HeldName[]): void {
+  expect(new Set(held.map(({ domain }) => domain)).size).toBe(held.length)
+  const covered = held.flatMap(wide =>
+    held.flatMap(narrow => (covers(wide, narrow) ? [`${wide.domain} covers ${narrow.domain}`] : [])),
+  )
+  expect(covered).toEqual([])
+}
+
+type Invalid = Extract<DomainResult, { status: 'invalid' }>
+
+/** Nothing is ever given up here, so that what was in the way is there in the end. */
+function isJustified({ input, code }: Invalid, teamId: string, held: readonly HeldName[]): boolean {
+  if (code === 'internal_error') return true
+  const name = classifyHostname(input)
+  if (!name.valid) return name.code === code
+  return held.some(other => {
+    const isOwn = other.teamId === teamId
+    if (code === 'wildcard_conflict') return isOwn && covers(other, name)
+    if (code === 'subdomain_conflict') return isOwn && covers(name, other)
+    return code === 'domain_already_licensed' && !isOwn && overlap(name, other)
+  })
+}
+
+const toHeldName = (row: HeldRow): HeldName => ({
+  domain: row.domain,
+  registrableDomain: row.registrable_domain,
+  teamId: row.team_id,
+})

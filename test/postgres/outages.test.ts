@@ -1,0 +1,347 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import type { Pool, PoolClient, PoolConfig } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { domainsRouter } from '../../src/http/express.ts'
+import { generateApiKey } from '../../src/keys/api-key.ts'
+import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { registerDomains } from '../../src/register-domains.ts'
+import { manyDomains } from '../../src/testing/calls.ts'
+import type { DomainResult } from '../../src/wire/response.ts'
+import { team1, teams } from '../fixtures.ts'
+import {
+  createFaultyNetwork,
+  cutAfter,
+  endWhenReady,
+  type FaultyNetwork,
+  loseAnswerToCommit,
+  loseCommit,
+  noFault,
+  onlyOnce,
+  silence,
+} from './faulty-network.ts'
+import { createMortalServer } from './mortal-server.ts'
+import { startServer, type TestServer } from './server.ts'
+
+const table = 'domain_registration.names'
+/** Milliseconds. */
+const PATIENCE = { timeout: 5000, interval: 5 }
+/** How the server knows our connections. */
+const OURS = 'ours'
+const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
+
+let server: TestServer
+let network: FaultyNetwork
+/** Another program, which reaches the database whatever befalls ours. */
+let foreign: Pool
+beforeAll(async () => {
+  server = await startServer()
+  network = await createFaultyNetwork({ host: '127.0.0.1', port: server.config.port as number })
+  foreign = server.createPool({ options: '-c default_transaction_read_only=off' })
+  await migrate({ pool: foreign })
+}, 60_000)
+beforeEach(async () => {
+  network.suffer(noFault)
+  await foreign.query(`DELETE FROM ${table}`)
+})
+afterAll(async () => {
+  await network.goDown()
+  await server.stop()
+})
+
+const createPool = (options: PoolConfig = {}) =>
+  server.createPool({ port: network.port, max: 1, connectionTimeoutMillis: 5000, pipeline: true, ...options })
+
+const held = async (): Promise<{ domain: string; domain_id: string }[]> =>
+  (await foreign.query('SELECT domain, domain_id FROM domain_registration.registrations ORDER BY domain')).rows
+const heldIds = async () => new Map((await held()).map(row => [row.domain, row.domain_id]))
+
+const toIds = ({ results }: { results: readonly DomainResult[] }) =>
+  results.map(result => ('domainId' in result ? result.domainId : null))
+const toCode = (result: DomainResult) => ('code' in result ? result.code : null)
+
+describe('over HTTP', () => {
+  let pool: Pool
+  let http: Server
+  let key: string
+  const onError = vi.fn()
+  beforeEach(async () => {
+    pool = createPool({ connectionTimeoutMillis: 500 })
+    const keys = createPostgresKeyStore({ pool, timeLimit: 1000 })
+    const issued = await generateApiKey({ type: 'team', id: '1' })
+    key = issued.key
+    await keys.addKey({ hash: issued.hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
+    const app = express()
+    for (const [mount, timeLimit] of [
+      ['/', 10_000],
+      ['/impatient', 300],
+    ] as const) {
+      const store = createPostgresStore({ pool, findTeam, timeLimit })
+      app.use(mount, domainsRouter({ store, keys, onError }))
+      app.use(mount, domainsRouter({ store, authenticate: () => team1, onError, path: '/known-caller' }))
+    }
+    http = app.listen(0, '127.0.0.1')
+    await once(http, 'listening')
+    onError.mockClear()
+  })
+  afterEach(async () => {
+    http.closeAllConnections()
+    http.close()
+    await pool.end()
+  })
+
+  type Path = '/v1/domains' | '/known-caller'
+  async function post(path: Path | `/impatient${Path}`, domains: readonly string[]) {
+    const response = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ domains }),
+    })
+    return { status: response.status, ...(await response.json()) }
+  }
+
+  let borrowed: PoolClient | undefined
+  const setReadOnly = async (value: 'on' | 'off') => {
+    await foreign.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`)
+    await foreign.query('SELECT pg_reload_conf()')
+    const setting = async () => (await pool.query('SHOW default_transaction_read_only')).rows
+    await vi.waitFor(async () => expect(await setting()).toEqual([{ default_transaction_read_only: value }]), PATIENCE)
+  }
+
+  const outages = [
+    {
+      name: 'no connection of the pool is free',
+      whoIsCalling: 500,
+      async begin() {
+        borrowed = await pool.connect()
+      },
+      end: async () => borrowed?.release(),
+    },
+    {
+      name: 'connections are refused',
+      whoIsCalling: 500,
+      begin: () => network.goDown(),
+      end: () => network.comeUp(),
+    },
+    {
+      name: 'the network is silent',
+      whoIsCalling: 500,
+      begin: async () => network.suffer(silence),
+      end: async () => network.suffer(noFault),
+    },
+    {
+      name: 'every COMMIT is lost on its way',
+      whoIsCalling: 200,
+      begin: async () => network.suffer(loseCommit),
+      end: async () => network.suffer(noFault),
+    },
+    {
+      name: 'the server has become read-only',
+      whoIsCalling: 200,
+      begin: () => setReadOnly('on'),
+      end: () => setReadOnly('off'),
+    },
+    {
+      name: 'somebody does not give up a lock on the whole table',
+      whoIsCalling: 200,
+      async begin() {
+        borrowed = await foreign.connect()
+        await borrowed.query(`BEGIN; LOCK TABLE ${table}`)
+      },
+      async end() {
+        await borrowed?.query('ROLLBACK')
+        borrowed?.release()
+      },
+    },
+  ]
+
+  test.each(outages.map(outage => [outage.name, outage] as const))(
+    'while %s, a call is answered, nothing is saved, and it goes through after that',
+    async (_, outage) => {
+      const domains = ['example.com', 'www.example.com', 'localhost', 'example.org']
+      await outage.begin()
+      const failed = await post('/impatient/known-caller', domains)
+      const failures = onError.mock.calls.map(([error]) => error)
+      const answer = await post('/impatient/v1/domains', domains)
+      await outage.end()
+
+      expect(failed).toMatchObject({ status: 200, data: { totals: { created: 0, existing: 0, invalid: 4 } } })
+      expect(failed.data.results.map(toCode)).toEqual([
+        'internal_error',
+        'internal_error',
+        'internal_domain',
+        'internal_error',
+      ])
+      expect(failures, 'one for each registrable domain').toEqual([expect.any(Error), expect.any(Error)])
+      expect(answer.status, 'where the key is looked up in the same database').toBe(outage.whoIsCalling)
+      if (answer.status === 500) {
+        expect(answer.error).toBe('internal_error')
+        expect(onError).toHaveBeenCalledTimes(3)
+      }
+      expect(await held()).toEqual([])
+
+      const created = await vi.waitFor(async () => {
+        const { data } = await post('/v1/domains', domains)
+        expect(data?.totals).toEqual({ created: 3, existing: 0, invalid: 1 })
+        return data
+      }, PATIENCE)
+      const { data } = await post('/v1/domains', domains)
+      expect(data.totals).toEqual({ created: 0, existing: 3, invalid: 1 })
+      expect(toIds(data)).toEqual(toIds(created))
+      expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
+    },
+  )
+
+  test('a call whose COMMIT went through, and not the answer, says so; the same call again gets the IDs', async () => {
+    const domains = ['example.com', 'www.example.com']
+    network.suffer(onlyOnce(loseAnswerToCommit))
+    const lost = await post('/known-caller', domains)
+    expect(lost.data.results).toMatchObject([{ code: 'internal_error' }, { code: 'internal_error' }])
+    expect(onError).toHaveBeenCalledOnce()
+    const ids = await heldIds()
+    expect([...ids.keys()]).toEqual(domains)
+    const { data } = await post('/known-caller', domains)
+    expect(data.results).toMatchObject(
+      domains.map(domain => ({ status: 'existing', domain, domainId: ids.get(domain) })),
+    )
+  })
+
+  test('a call of several registrable domains finds by itself what a lost answer was about', async () => {
+    const domains = ['example.com', 'example.org']
+    network.suffer(onlyOnce(loseAnswerToCommit))
+    const { data } = await post('/known-caller', domains)
+    const ids = await heldIds()
+    expect(data.results).toMatchObject(
+      domains.map(domain => ({ status: 'existing', domain, domainId: ids.get(domain) })),
+    )
+    expect(onError).not.toHaveBeenCalled()
+  })
+
+  test('a hundred registrable domains cost 199 attempts to connect at most while connections are refused', async () => {
+    await network.goDown()
+    const connect = vi.spyOn(pool, 'connect')
+    const { data } = await post('/known-caller', manyDomains(100))
+    const attempts = connect.mock.calls.length
+    await network.comeUp()
+    expect(data.totals).toEqual({ created: 0, existing: 0, invalid: 100 })
+    expect(attempts).toBeLessThanOrEqual(199)
+    expect(onError).toHaveBeenCalledTimes(100)
+    expect(onError.mock.calls.every(([error]) => error.code === 'ECONNREFUSED')).toBe(true)
+  })
+})
+
+describe.each([
+  ['pipelined', true],
+  ['one statement after the other', false],
+])('%s,', (_, pipeline) => {
+  /** One call on a connection of its own. */
+  async function call(domains: readonly string[]) {
+    const pool = createPool({ pipeline, application_name: OURS })
+    const onError = vi.fn()
+    const store = createPostgresStore({ pool, findTeam, timeLimit: 5000 })
+    const { data } = await registerDomains(team1, { domains }, store, { onError })
+    await pool.end()
+    return { ...data, failures: onError.mock.calls.length }
+  }
+
+  /** A server that was sent a COMMIT carries it out, also when it can tell nobody. */
+  const untilNobodyWorks = () =>
+    vi.waitFor(async () => {
+      const { rows } = await foreign.query('SELECT FROM pg_stat_activity WHERE application_name = $1', [OURS])
+      expect(rows).toEqual([])
+    }, PATIENCE)
+
+  test.each([
+    ['client', ['acknowledged, all saved', 'failed, nothing saved']],
+    ['server', ['acknowledged, all saved', 'failed, all saved', 'failed, nothing saved']],
+  ] as const)(
+    'a connection cut anywhere in what the %s sends leaves all of a call or nothing',
+    async (end, expected) => {
+      const before = network.carried[end]
+      await call(['measured.com', 'www.measured.com', '*.sub.measured.com'])
+      const length = network.carried[end] - before
+      const cuts = Array.from({ length: 24 }, (_, index) => Math.floor((length * index) / 24))
+      // Among the last bytes are the COMMIT and its answer.
+      const lastCuts = Array.from({ length: 12 }, (_, index) => length - 2 * index - 1)
+      const fates = new Set<string>()
+      for (const cut of [...cuts, ...lastCuts, length + 1000]) fates.add(await cutAndRetry(cut, end))
+      expect([...fates].toSorted()).toEqual(expected)
+    },
+    60_000,
+  )
+
+  test('a connection that ends in the same breath as it opens costs a result, and not the process', async () => {
+    network.suffer(endWhenReady)
+    const { results, failures } = await call(['example.com'])
+    expect([results.map(toCode), failures]).toEqual([['internal_error'], 1])
+    network.suffer(noFault)
+    expect((await call(['example.com'])).totals.created).toBe(1)
+  })
+
+  async function cutAndRetry(cut: number, end: 'client' | 'server'): Promise<string> {
+    const domains = [`cut-${cut}.com`, `www.cut-${cut}.com`, `*.sub.cut-${cut}.com`]
+    network.suffer(cutAfter(cut, end))
+    const first = await call(domains)
+    network.suffer(noFault)
+    await untilNobodyWorks()
+    const held = await heldIds()
+    const saved = domains.flatMap(domain => held.get(domain) ?? [])
+    expect([0, 3]).toContain(saved.length)
+
+    const isAcknowledged = first.totals.created > 0
+    if (isAcknowledged) expect(toIds(first)).toEqual(saved)
+    else expect(first.results.map(toCode)).toEqual(domains.map(() => 'internal_error'))
+    expect(first.failures, 'one registrable domain').toBe(isAcknowledged ? 0 : 1)
+
+    const again = await call(domains)
+    expect(again.totals).toEqual({ created: 3 - saved.length, existing: saved.length, invalid: 0 })
+    if (saved.length > 0) expect(toIds(again)).toEqual(saved)
+    return `${isAcknowledged ? 'acknowledged' : 'failed'}, ${saved.length > 0 ? 'all' : 'nothing'} saved`
+  }
+})
+
+test('a disk that has no more room costs what needs room, and nothing else; with room again the call goes through', async () => {
+  // A file that may not grow fails like one on a full disk. The log is in files smaller than that, so that it goes on.
+  const full = await createMortalServer(['--wal-segsize=1'])
+  try {
+    await full.start()
+    const fill = `INSERT INTO ${table} (registrable_domain, path, domain_id, team_id, created_at)
+      SELECT 'n' || n || '.com', '', gen_random_uuid(), '2', now() FROM generate_series(1, 30000) AS n`
+    const pool = server.createPool({ ...full.config, max: 1, pipeline: true })
+    await migrate({ pool })
+    await pool.query(fill)
+    const { rows } = await pool.query(`SELECT pg_relation_size('${table}')::integer AS size`)
+    await full.killAll()
+    await full.start(rows[0].size)
+
+    const onError = vi.fn()
+    const store = createPostgresStore({ pool, findTeam })
+    const register = async (domains: readonly string[]) =>
+      (await registerDomains(team1, { domains }, store, { onError })).data
+    const count = async () =>
+      (await pool.query("SELECT count(*)::integer FROM domain_registration.registrations WHERE team_id = '1'")).rows[0]
+        .count
+    // The last page may have room for a few.
+    const small = await register(['small.org'])
+    const domains = Array.from({ length: 100 }, (_, index) => `host-${index}.large.org`)
+    const before = await count()
+    const failed = await register(domains)
+    expect(failed.totals).toEqual({ created: 0, existing: 0, invalid: 100 })
+    expect(onError.mock.lastCall?.[0].message).toMatch(/could not (extend|write)/)
+    expect(await count()).toBe(before)
+    if (small.totals.created === 1) expect((await register(['small.org'])).totals.existing).toBe(1)
+
+    await full.killAll()
+    await full.start()
+    const created = await register(domains)
+    expect(created.totals).toEqual({ created: 100, existing: 0, invalid: 0 })
+    expect((await register(domains)).results).toEqual(
+      created.results.map(result => ({ ...result, status: 'existing' })),
+    )
+    await pool.end()
+  } finally {
+    await full.remove()
+  }
+}, 60_000)

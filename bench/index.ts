@@ -1,22 +1,39 @@
-/** Prints what the README and the goals of the project quote: medians, spreads, and ratios to a yardstick of the same run. */
+/**
+ * Prints what the README and the goals of the project quote: medians, spreads, and ratios to a yardstick of the same run.
+ * All sections, or those named: `npm run bench -- http soak`.
+ */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { benchHostnames } from './hostnames.ts'
 import { printKeyLookup } from './key-lookup.ts'
-import { printMachine, printRow } from './report.ts'
+import { printHead, printMachine, printRow } from './report.ts'
 
-printMachine()
-for (const row of await benchHostnames()) printRow(row)
+const sections: Readonly<Record<string, () => unknown>> = {
+  async hostnames() {
+    printHead()
+    for (const row of await benchHostnames()) printRow(row)
+  },
+  // With room for ten million registrations.
+  memory: () => runProgram('memory-store.ts', '--expose-gc', '--max-old-space-size=6000'),
+  postgres: () => runProgram('postgres.ts'),
+  http: () => runProgram('http.ts'),
+  soak: () => runProgram('soak.ts'),
+  keys: printKeyLookup,
+}
 
-// Each in a process of its own; the memory store with room for ten million registrations.
-const programs = [
-  { file: 'memory-store.ts', options: ['--expose-gc', '--max-old-space-size=6000'] },
-  { file: 'postgres.ts', options: [] },
-]
-for (const { file, options } of programs) {
+/** In a process of its own. */
+function runProgram(file: string, ...options: string[]): void {
   const program = fileURLToPath(new URL(file, import.meta.url))
   const { status } = spawnSync(process.execPath, [...options, '--import', 'tsx', program], { stdio: 'inherit' })
   process.exitCode ||= status ?? 1
 }
 
-await printKeyLookup()
+const named = process.argv.slice(2)
+const unknown = named.filter(name => !Object.hasOwn(sections, name))
+if (unknown.length > 0)
+  throw new Error(`No section ${unknown.join(', ')}; there are ${Object.keys(sections).join(', ')}`)
+
+printMachine()
+for (const [name, run] of Object.entries(sections)) {
+  if (named.length === 0 || named.includes(name)) await run()
+}

@@ -26,12 +26,16 @@ function formatTime(nanoseconds: number): string {
   return nanoseconds < 1e6 ? `${(nanoseconds / 1e3).toFixed(2)} µs` : `${(nanoseconds / 1e6).toFixed(2)} ms`
 }
 
-/** Prints rows as they come, under the machine they were measured on. */
+/** Prints the machine that all below is measured on. */
 export function printMachine(): void {
   const [cpu] = cpus()
   console.log(
     `Node ${process.version}, ${cpus().length} × ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
   )
+}
+
+/** Prints what stands above rows. */
+export function printHead(): void {
   printRow({ work: 'work', median: 'median', spread: '10 % – 90 %', ratio: 'ratio', goal: 'goal' })
 }
 

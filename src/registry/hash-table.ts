@@ -59,11 +59,13 @@ export function emptySlot<Value>(table: HashTable<Value>, slot: number): void {
 
 /** Puts what one table holds into others, of which there is none of it yet. */
 export function distribute<Value>(table: HashTable<Value>, tableFor: (hash: number) => HashTable<Value>): void {
-  table.hashes.forEach((hash, slot) => {
-    if (hash === 0) return
+  const { hashes, values } = table
+  for (let slot = 0; slot < hashes.length; slot += 1) {
+    const hash = hashes[slot] as number
+    if (hash === 0) continue
     const target = tableFor(hash)
-    fillSlot(target, findEmptySlot(target.hashes, hash), hash, table.values[slot] as Value)
-  })
+    fillSlot(target, findEmptySlot(target.hashes, hash), hash, values[slot] as Value)
+  }
 }
 
 function resize<Value>(table: HashTable<Value>, capacity: number): void {

@@ -38,8 +38,10 @@ export function createKeyedSet<Value>(keyOf: (value: Value) => string): KeyedSet
     const standsOnce = directory.indexOf(table) === directory.lastIndexOf(table)
     if (standsOnce) directory = [...directory, ...directory]
 
-    // Its places are the same distance apart; every other one goes to the one half.
-    const halves = [createHashTable<Value>(), createHashTable<Value>()] as const
+    // Its places are the same distance apart; every other one goes to the one half. Both have room for what they get: to let
+    // them grow to that would be most of the cost of adding a value.
+    const capacity = table.hashes.length / 2
+    const halves = [createHashTable<Value>(capacity), createHashTable<Value>(capacity)] as const
     let place = 0
     directory = directory.map(other => (other === table ? halves[place++ % 2 === 0 ? 0 : 1] : other))
     distribute(table, tableOf)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { generateApiKey, hashApiKey, parseApiKey } from '../../src/index.ts'
 
 describe('parseApiKey', () => {
@@ -88,8 +88,31 @@ describe('generateApiKey', () => {
   })
 })
 
-test('hashApiKey is SHA-256 in lower-case hex', async () => {
-  for (const key of ['', 'svc_team_3_abc', 'ключ']) {
-    expect(await hashApiKey(key)).toBe(createHash('sha256').update(key, 'utf8').digest('hex'))
-  }
+describe('hashApiKey', () => {
+  const keys = ['', 'svc_team_3_abc', 'ключ', 'a lone surrogate: \ud800', 'a'.repeat(512)]
+  const expected = keys.map(key => createHash('sha256').update(Buffer.from(key)).digest('hex'))
+
+  afterEach(() => {
+    vi.unstubAllGlobals()
+    vi.resetModules()
+  })
+
+  test('is SHA-256 in lower-case hex', async () => {
+    expect(await Promise.all(keys.map(hashApiKey))).toEqual(expected)
+  })
+
+  test.each([
+    ['no process', undefined],
+    ['a process that gives no modules', {}],
+    ['a process without node:crypto', { getBuiltinModule: () => undefined }],
+  ])('is the same by WebCrypto, in a runtime with %s', async (_runtime, process) => {
+    const digest = vi.spyOn(crypto.subtle, 'digest')
+    vi.stubGlobal('process', process)
+    vi.resetModules()
+    const { hashApiKey } = await import('../../src/keys/api-key.ts')
+    vi.unstubAllGlobals()
+    expect(await Promise.all(keys.map(hashApiKey))).toEqual(expected)
+    expect(digest).toHaveBeenCalledTimes(keys.length)
+    digest.mockRestore()
+  })
 })

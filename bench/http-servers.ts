@@ -1,0 +1,88 @@
+import { createServer, type Server } from 'node:http'
+import { createAdaptorServer } from '@hono/node-server'
+import { createMemoryKeyStore, createMemoryStore, hashApiKey, registerDomains } from 'domain-registration'
+import { domainsRouter } from 'domain-registration/express'
+import { domainsPlugin } from 'domain-registration/fastify'
+import { domainsHandler } from 'domain-registration/fetch'
+import express from 'express'
+import { fastify } from 'fastify'
+import { Hono } from 'hono'
+import { apiKey, namesOfCall, path, teamId } from './http-calls.ts'
+
+const team = { id: teamId, organizationId: '1', state: 'active' } as const
+const scopes = ['domains:create']
+
+async function createOptions() {
+  const keys = createMemoryKeyStore()
+  keys.addKey({ hash: await hashApiKey(apiKey), type: 'team', ownerId: teamId, scopes })
+  return { store: createMemoryStore({ teams: [team] }), keys }
+}
+
+/** What the bare frameworks answer, put into JSON for each call: an answer of ours, and the one field that we add. */
+const noStore = { 'Cache-Control': 'no-store' }
+const answer = await registerDomains(
+  { type: 'team', teamId, scopes },
+  { domains: namesOfCall(0) },
+  createMemoryStore({ teams: [team] }),
+)
+const bodyLimit = 256 * 1024
+
+/** By name, each with a store of its own that holds nothing. */
+export const servers: Readonly<Record<string, () => Server | Promise<Server>>> = {
+  async 'Express 5, ours'() {
+    return createServer(express().use(domainsRouter(await createOptions())))
+  },
+  'Express 5, bare'() {
+    // We send no entity tag: making one costs a hash of the answer.
+    const app = express().set('etag', false)
+    app.post(path, express.json({ limit: bodyLimit }), (request, response) => {
+      requireDomains(request.body)
+      response.set(noStore).json(answer)
+    })
+    return createServer(app)
+  },
+  async 'Fastify 5, ours'() {
+    const app = fastify()
+    app.register(domainsPlugin, await createOptions())
+    await app.ready()
+    return app.server
+  },
+  async 'Fastify 5, bare'() {
+    const app = fastify({ bodyLimit })
+    app.post(path, (request, reply) => {
+      requireDomains(request.body)
+      reply.headers(noStore).send(answer)
+    })
+    await app.ready()
+    return app.server
+  },
+  async 'fetch under Hono 4, ours'() {
+    const handle = domainsHandler(await createOptions())
+    const app = new Hono().post(path, context => handle(context.req.raw))
+    return createAdaptorServer({ fetch: app.fetch }) as Server
+  },
+  'fetch under Hono 4, bare'() {
+    const app = new Hono().post(path, async context => {
+      requireDomains(await context.req.json())
+      return context.json(answer, 200, { ...noStore, 'Content-Type': 'application/json; charset=utf-8' })
+    })
+    return createAdaptorServer({ fetch: app.fetch }) as Server
+  },
+  /** As a host has it that lets its customers remove names, with a path of its own. */
+  async 'Express 5, ours, and names released'() {
+    const { store, keys } = await createOptions()
+    const app = express().use(domainsRouter({ store, keys }))
+    app.delete(path, express.json({ limit: bodyLimit }), (request, response) => {
+      store.release(teamId, requireDomains(request.body))
+      response.sendStatus(204)
+    })
+    return createServer(app)
+  },
+}
+
+/** That the body was parsed, so that nobody leaves it out. */
+function requireDomains(body: unknown): string[] {
+  const { domains } = (body ?? {}) as { domains?: unknown }
+  if (!Array.isArray(domains)) throw new TypeError('The body was not parsed')
+  return domains as string[]
+}

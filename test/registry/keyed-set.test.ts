@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createKeyedSet } from '../../src/registry/keyed-set.ts'
 
-/** Enough to be split twice over: 6,144, then 32 times as many. */
+/** Enough for tables to be split, and those again: 24,576, then 8 times as many. */
 const COUNT = 400_000
 
 const entry = (index: number, version = 'first') => ({ key: `n${index}.example.com`, version })

@@ -6,7 +6,10 @@ export interface Name {
   readonly registrableDomain: string
 }
 
-export const isWildcard = ({ domain }: Name) => domain.startsWith('*.')
+/** In a canonical name an asterisk stands nowhere else. */
+export const isWildcard = ({ domain }: Name) => domain.charCodeAt(0) === ASTERISK
+
+const ASTERISK = 0x2a
 
 /** The name that a wildcard stands below: `example.com` for `*.example.com`. */
 export const baseOf = ({ domain }: Name) => domain.slice(2)
@@ -17,9 +20,9 @@ export const baseOf = ({ domain }: Name) => domain.slice(2)
  * another registrable domain: where a public suffix is between, the names below it belong to somebody else.
  */
 export function ancestorsOf(name: Name): string[] {
-  const { registrableDomain } = name
+  const { domain, registrableDomain } = name
   const ancestors: string[] = []
-  let ancestor = isWildcard(name) ? baseOf(name) : name.domain
+  let ancestor = isWildcard(name) ? baseOf(name) : domain
   while (ancestor.length > registrableDomain.length) {
     ancestor = ancestor.slice(ancestor.indexOf('.') + 1)
     ancestors.push(ancestor)

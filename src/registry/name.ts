@@ -14,6 +14,8 @@ const ASTERISK = 0x2a
 /** The name that a wildcard stands below: `example.com` for `*.example.com`. */
 export const baseOf = ({ domain }: Name) => domain.slice(2)
 
+export const wildcardOver = (base: string) => `*.${base}`
+
 /**
  * The names that a name or a wildcard lies below, nearest first: `b.example.com` and `example.com` for both
  * `a.b.example.com` and `*.a.b.example.com`. A wildcard does not lie below its own base, and nothing lies below a name of
@@ -31,7 +33,7 @@ export function ancestorsOf(name: Name): string[] {
 }
 
 /** The wildcards that cover a name or a narrower wildcard, nearest first: those over what it lies below. */
-export const coveringWildcards = (name: Name): string[] => ancestorsOf(name).map(ancestor => `*.${ancestor}`)
+export const coveringWildcards = (name: Name): string[] => ancestorsOf(name).map(wildcardOver)
 
 /** Whether the wildcard over `base` would cover a name of the same registrable domain. */
 export const isBelow = (name: Name, base: Name) =>

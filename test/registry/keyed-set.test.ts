@@ -31,6 +31,11 @@ test('holds what was put last, however many there are, and not what was deleted'
   every(3, 2, index => set.delete(entry(index).key))
   every(3, 1, index => set.put(entry(index, 'third')))
   expectVersions(undefined, 'third', undefined)
+
+  every(3, 1, index => set.delete(entry(index).key))
+  expectVersions(undefined, undefined, undefined)
+  every(3, 0, index => set.put(entry(index, 'fourth')))
+  expectVersions('fourth', undefined, undefined)
 })
 
 test('keeps apart what it must, in a random order of steps', () => {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test, vi } from 'vitest'
 import { createMemoryStore, type Registration, registerDomains } from '../../src/index.ts'
 import { createStore, rejection, team1, team2 } from '../fixtures.ts'
@@ -194,4 +196,22 @@ describe('release', () => {
     expect(await register(store, team1, 'example.com')).toEqual(['created'])
     expect(await store.synchronizePending()).toBe(0)
   })
+})
+
+test('a registered name keeps nothing of the text that it was cut out of', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage: () => void = runInNewContext('gc')
+  const heapUsed = () => {
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+
+  const store = createStore()
+  const before = heapUsed()
+  for (let index = 0; index < 20; index += 1) {
+    const text = `www.cut-out-${index}.com,${'x'.repeat(5_000_000)}`.split('').join('')
+    expect(await register(store, team1, text.slice(0, text.indexOf(',')))).toEqual(['created'])
+  }
+  expect(heapUsed() - before).toBeLessThan(50_000_000)
+  expect(store.release('1', ['www.cut-out-0.com'])).toHaveLength(1)
 })

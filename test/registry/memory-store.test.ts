@@ -215,3 +215,19 @@ test('a registered name keeps nothing of the text that it was cut out of', async
   expect(heapUsed() - before).toBeLessThan(50_000_000)
   expect(store.release('1', ['www.cut-out-0.com'])).toHaveLength(1)
 })
+
+const a = { domain: 'a.com', registrableDomain: 'a.com' }
+const b = { domain: 'b.com', registrableDomain: 'b.com' }
+const c = { domain: 'c.com', registrableDomain: 'c.com' }
+
+test.each([
+  ['backwards', [a, b, c], [c, b, a]],
+  ['as other objects', [a, b, c], [{ ...a }, { ...b }, { ...c }]],
+  ['beside what was asked for', [a, b], [a, c, b]],
+])('what decide returns %s is found again', async (_, names, created) => {
+  const store = createStore()
+  const registrableDomains = ['a.com', 'b.com', 'c.com']
+  await store.register({ teamId: '1', registrableDomains, names, wildcardBases: [], decide: () => created })
+  expect(await register(store, team1, 'a.com', 'b.com', 'c.com')).toEqual(['existing', 'existing', 'existing'])
+  expect(store.release('1', ['b.com', 'a.com', 'c.com'])).toHaveLength(3)
+})

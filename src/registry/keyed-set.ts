@@ -1,57 +1,86 @@
-import { createHashTable, distribute, emptySlot, fillSlot, findSlot, type HashTable } from './hash-table.ts'
+import {
+  capacityOf,
+  createHashTable,
+  distribute,
+  emptySlot,
+  fillSlot,
+  findSlot,
+  type HashTable,
+  positionIn,
+} from './hash-table.ts'
+import { createLongList } from './long-list.ts'
+import { hashText } from './text-hash.ts'
 
 /** Values by a key that each of them knows. */
 export interface KeyedSet<Value> {
-  get(key: string): Value | undefined
+  /** What takes longest about a look-up, for a caller who looks a key up more than once. */
+  hashOf(key: string): number
+  get(key: string, hash?: number): Value | undefined
   /** Adds a value, in place of the one with the same key. */
   put(value: Value): void
   /** Puts what `change` makes of the value with this key; the new one has the same. */
-  update(key: string, change: (value: Value | undefined) => Value): void
+  update(key: string, change: (value: Value | undefined) => Value, hash?: number): void
   delete(key: string): void
 }
 
 /**
  * Makes an empty set, for any number of values: a `Map` holds 2^24 at most and, once large, stops the process for seconds
- * whenever it grows. This is one hash table as long as it is small; a full one is split into many.
+ * whenever it grows. The values stand in a list, where what is new is next to what is new; where each stands is in one hash
+ * table as long as they are few, and a full table is split in two.
  */
 export function createKeyedSet<Value>(keyOf: (value: Value) => string): KeyedSet<Value> {
+  const values = createLongList<Value>()
+  const keyAt = (position: number) => keyOf(values.get(position))
+
   /** By the last bits of the hash. A table that needs fewer of them to be told from the others stands here several times. */
-  let directory = [createHashTable<Value>()]
-  const tableOf = (hash: number) => directory[hash & (directory.length - 1)] as HashTable<Value>
+  let directory = [createHashTable()]
+  const tableOf = (hash: number) => directory[hash & (directory.length - 1)] as HashTable
 
   /** So that nobody can send names that all have the same hash. Drawn late: Workers have no random numbers at start-up. */
   let seed: number | undefined
   function hashOf(key: string): number {
     seed ??= randomSeed()
-    return hashFrom(seed, key)
+    return hashText(key, seed)
   }
 
-  function update(key: string, change: (value: Value | undefined) => Value): void {
-    const hash = hashOf(key)
+  function update(key: string, change: (value: Value | undefined) => Value, hash = hashOf(key)): void {
     const table = tableOf(hash)
-    const slot = findSlot(table, hash, key, keyOf)
-    fillSlot(table, slot, hash, change(table.values[slot]))
-    if (table.size > MAX_TABLE_SIZE && directory.length < MAX_DIRECTORY_SIZE) split(table)
+    const slot = findSlot(table, hash, key, keyAt)
+    const position = positionIn(table, slot)
+    if (position !== undefined) {
+      values.set(position, change(values.get(position)))
+      return
+    }
+    fillSlot(table, slot, hash, values.push(change(undefined)))
+    if (table.size >= MAX_TABLE_SIZE && directory.length < MAX_DIRECTORY_SIZE) split(table)
   }
 
-  function split(table: HashTable<Value>): void {
+  function split(table: HashTable): void {
     const standsOnce = directory.indexOf(table) === directory.lastIndexOf(table)
     if (standsOnce) directory = [...directory, ...directory]
 
-    // Its places are the same distance apart; every other one goes to the one half. Both have room for what they get: to let
-    // them grow to that would be most of the cost of adding a value.
-    const capacity = table.hashes.length / 2
-    const halves = [createHashTable<Value>(capacity), createHashTable<Value>(capacity)] as const
+    // Its places are the same distance apart; every other one goes to the one half.
+    const halves = [createHashTable(capacityOf(table)), createHashTable(capacityOf(table))] as const
     let place = 0
     directory = directory.map(other => (other === table ? halves[place++ % 2 === 0 ? 0 : 1] : other))
     distribute(table, tableOf)
   }
 
+  function move(value: Value, position: number): void {
+    const key = keyOf(value)
+    const hash = hashOf(key)
+    const table = tableOf(hash)
+    fillSlot(table, findSlot(table, hash, key, keyAt), hash, position)
+    values.set(position, value)
+  }
+
   return {
-    get(key) {
-      const hash = hashOf(key)
+    hashOf,
+
+    get(key, hash = hashOf(key)) {
       const table = tableOf(hash)
-      return table.values[findSlot(table, hash, key, keyOf)]
+      const position = positionIn(table, findSlot(table, hash, key, keyAt))
+      return position === undefined ? undefined : values.get(position)
     },
 
     put: value => update(keyOf(value), () => value),
@@ -60,22 +89,21 @@ export function createKeyedSet<Value>(keyOf: (value: Value) => string): KeyedSet
     delete(key) {
       const hash = hashOf(key)
       const table = tableOf(hash)
-      const slot = findSlot(table, hash, key, keyOf)
-      if (table.hashes[slot] !== 0) emptySlot(table, slot)
+      const slot = findSlot(table, hash, key, keyAt)
+      const position = positionIn(table, slot)
+      if (position === undefined) return
+      emptySlot(table, slot)
+      // The last value moves into the gap.
+      const last = values.get(values.length - 1)
+      if (position < values.length - 1) move(last, position)
+      values.pop()
     },
   }
 }
 
-/** A table of this size is full to three quarters, and split within a millisecond. */
-const MAX_TABLE_SIZE = 6144
+/** A table of this size is full to three quarters, about to grow, and split within a millisecond. */
+const MAX_TABLE_SIZE = 24_576
 /** For 400 million values; beyond, the tables grow as they must. */
-const MAX_DIRECTORY_SIZE = 2 ** 16
-
-/** FNV-1a over code units, with its upper half folded into the lower: 1 to 2^31 - 1, which engines keep unboxed. */
-function hashFrom(seed: number, key: string): number {
-  let hash = seed
-  for (let index = 0; index < key.length; index += 1) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
-  return (hash ^ (hash >>> 16)) & 0x7fffffff || 1
-}
+const MAX_DIRECTORY_SIZE = 2 ** 14
 
 const randomSeed = () => crypto.getRandomValues(new Int32Array(1))[0] as number

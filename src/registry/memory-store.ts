@@ -68,19 +68,25 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     return zone && findIn(zone, domain)
   }
 
-  /** Names of one registrable domain often stand next to each other. */
-  function findAll(names: readonly Name[]): Registration[] {
+  /** Of the registrable domains; names of the same one often stand next to each other. */
+  function hashAll(names: readonly Name[]): number[] {
+    let previous: string | undefined
+    let hash = 0
+    return names.map(({ registrableDomain }) => {
+      if (registrableDomain !== previous) hash = zones.hashOf(registrableDomain)
+      previous = registrableDomain
+      return hash
+    })
+  }
+
+  /** Looks up all zones in a row, with nothing in between: among millions, many look-ups wait for memory at the same time. */
+  function findAll(names: readonly Name[], hashes: readonly number[]): Registration[] {
     const found: Registration[] = []
-    let zone: Zone | undefined
-    let registrableDomain: string | undefined
-    for (const name of names) {
-      if (name.registrableDomain !== registrableDomain) {
-        registrableDomain = name.registrableDomain
-        zone = zones.get(registrableDomain)
-      }
-      const holding = zone && findIn(zone, name.domain)
+    const zonesOfNames = names.map(({ registrableDomain }, index) => zones.get(registrableDomain, hashes[index]))
+    zonesOfNames.forEach((zone, index) => {
+      const holding = zone && findIn(zone, (names[index] as Name).domain)
       if (holding) found.push(toRegistration(holding))
-    }
+    })
     return found
   }
 
@@ -89,7 +95,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     return zone ? findBelow(zone, base, teamId) : NOTHING
   }
 
-  function save({ registrableDomain }: Name, domain: string, teamId: string, now: number): Registration {
+  function save({ registrableDomain }: Name, hash: number, domain: string, teamId: string, now: number): Registration {
     const holding: Holding = {
       domainId: createId(now),
       domain,
@@ -98,7 +104,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
       pending: null,
       position: 0,
     }
-    zones.update(registrableDomain, zone => addTo(zone, holding))
+    zones.update(registrableDomain, zone => addTo(zone, holding), hash)
     if (push) pending.add(holding)
     return toRegistration(holding)
   }
@@ -117,11 +123,21 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     findTeam: teamId => teams.get(teamId) ?? null,
 
     register({ teamId, names, wildcardBases, decide }) {
-      const created = decide({ registrations: findAll(names), below: wildcardBases.map(base => below(base, teamId)) })
+      const hashes = hashAll(names)
+      const created = decide({
+        registrations: findAll(names, hashes),
+        below: wildcardBases.map(base => below(base, teamId)),
+      })
       const owner = teams.get(teamId)?.id ?? teamId
       const domains = copyStrings(created.map(name => name.domain))
       const now = Date.now()
-      return created.map((name, index) => save(name, domains[index] as string, owner, now))
+      let asked = 0
+      return created.map((name, index) => {
+        // Most often what is created was asked for, in the same order.
+        while (asked < names.length && names[asked] !== name) asked += 1
+        const hash = hashes[asked] ?? zones.hashOf(name.registrableDomain)
+        return save(name, hash, domains[index] as string, owner, now)
+      })
     },
 
     ...(push && {

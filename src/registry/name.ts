@@ -6,10 +6,15 @@ export interface Name {
   readonly registrableDomain: string
 }
 
-export const isWildcard = ({ domain }: Name) => domain.startsWith('*.')
+/** In a canonical name an asterisk stands nowhere else. */
+export const isWildcard = ({ domain }: Name) => domain.charCodeAt(0) === ASTERISK
+
+const ASTERISK = 0x2a
 
 /** The name that a wildcard stands below: `example.com` for `*.example.com`. */
 export const baseOf = ({ domain }: Name) => domain.slice(2)
+
+export const wildcardOver = (base: string) => `*.${base}`
 
 /**
  * The names that a name or a wildcard lies below, nearest first: `b.example.com` and `example.com` for both
@@ -17,9 +22,9 @@ export const baseOf = ({ domain }: Name) => domain.slice(2)
  * another registrable domain: where a public suffix is between, the names below it belong to somebody else.
  */
 export function ancestorsOf(name: Name): string[] {
-  const { registrableDomain } = name
+  const { domain, registrableDomain } = name
   const ancestors: string[] = []
-  let ancestor = isWildcard(name) ? baseOf(name) : name.domain
+  let ancestor = isWildcard(name) ? baseOf(name) : domain
   while (ancestor.length > registrableDomain.length) {
     ancestor = ancestor.slice(ancestor.indexOf('.') + 1)
     ancestors.push(ancestor)
@@ -28,7 +33,7 @@ export function ancestorsOf(name: Name): string[] {
 }
 
 /** The wildcards that cover a name or a narrower wildcard, nearest first: those over what it lies below. */
-export const coveringWildcards = (name: Name): string[] => ancestorsOf(name).map(ancestor => `*.${ancestor}`)
+export const coveringWildcards = (name: Name): string[] => ancestorsOf(name).map(wildcardOver)
 
 /** Whether the wildcard over `base` would cover a name of the same registrable domain. */
 export const isBelow = (name: Name, base: Name) =>

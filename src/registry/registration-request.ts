@@ -1,4 +1,4 @@
-import { ancestorsOf, baseOf, coveringWildcards, isWildcard, type Name } from './name.ts'
+import { ancestorsOf, baseOf, coveringWildcards, isWildcard, type Name, wildcardOver } from './name.ts'
 import { type Holdings, judge, type Verdict } from './overlap.ts'
 import type { Below, Found, RegistrationRequest } from './store.ts'
 
@@ -67,7 +67,7 @@ function toLookUps(names: readonly Name[], isAlone: (name: Name) => boolean): Na
     const { registrableDomain } = name
     const mayRepeat = !isAlone(name)
     lookUp(name, mayRepeat)
-    for (const domain of coveringWildcards(name)) lookUp({ domain, registrableDomain }, mayRepeat)
+    for (const base of ancestorsOf(name)) lookUp({ domain: wildcardOver(base), registrableDomain }, mayRepeat)
   }
   return lookUps
 }

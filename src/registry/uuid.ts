@@ -9,7 +9,15 @@ export function createUuidGenerator(): (now?: number) => string {
   const random = new Uint32Array(WORDS_PER_UUID * 1024)
   let used = random.length
   let time = 0
+  let upperTime = 0
+  let lowerTime = 0
   let counter = 0
+
+  function setTime(milliseconds: number): void {
+    time = milliseconds
+    upperTime = Math.floor(time / 0x10000)
+    lowerTime = time % 0x10000
+  }
 
   return (now = Date.now()) => {
     if (used === random.length) {
@@ -23,18 +31,13 @@ export function createUuidGenerator(): (now?: number) => string {
     used += WORDS_PER_UUID
 
     if (now > time) {
-      time = now
+      setTime(now)
       counter = start
     } else if (++counter > 0xfff) {
-      time += 1
+      setTime(time + 1)
       counter = 0
     }
-    return format(
-      Math.floor(time / 0x10000),
-      ((time % 0x10000) << 16) | 0x7000 | counter,
-      (high >>> 2) | 0x80000000,
-      low,
-    )
+    return format(upperTime, (lowerTime << 16) | 0x7000 | counter, (high >>> 2) | 0x80000000, low)
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createKeyedSet } from '../../src/registry/keyed-set.ts'
 
-/** Enough to be split twice over: 6,144, then 32 times as many. */
+/** Enough for tables to be split, and those again: 24,576, then 8 times as many. */
 const COUNT = 400_000
 
 const entry = (index: number, version = 'first') => ({ key: `n${index}.example.com`, version })
@@ -31,6 +31,11 @@ test('holds what was put last, however many there are, and not what was deleted'
   every(3, 2, index => set.delete(entry(index).key))
   every(3, 1, index => set.put(entry(index, 'third')))
   expectVersions(undefined, 'third', undefined)
+
+  every(3, 1, index => set.delete(entry(index).key))
+  expectVersions(undefined, undefined, undefined)
+  every(3, 0, index => set.put(entry(index, 'fourth')))
+  expectVersions('fourth', undefined, undefined)
 })
 
 test('keeps apart what it must, in a random order of steps', () => {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test, vi } from 'vitest'
 import { createMemoryStore, type Registration, registerDomains } from '../../src/index.ts'
 import { createStore, rejection, team1, team2 } from '../fixtures.ts'
@@ -194,4 +196,38 @@ describe('release', () => {
     expect(await register(store, team1, 'example.com')).toEqual(['created'])
     expect(await store.synchronizePending()).toBe(0)
   })
+})
+
+test('a registered name keeps nothing of the text that it was cut out of', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage: () => void = runInNewContext('gc')
+  const heapUsed = () => {
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+
+  const store = createStore()
+  const before = heapUsed()
+  for (let index = 0; index < 20; index += 1) {
+    const text = `www.cut-out-${index}.com,${'x'.repeat(5_000_000)}`.split('').join('')
+    expect(await register(store, team1, text.slice(0, text.indexOf(',')))).toEqual(['created'])
+  }
+  expect(heapUsed() - before).toBeLessThan(50_000_000)
+  expect(store.release('1', ['www.cut-out-0.com'])).toHaveLength(1)
+})
+
+const a = { domain: 'a.com', registrableDomain: 'a.com' }
+const b = { domain: 'b.com', registrableDomain: 'b.com' }
+const c = { domain: 'c.com', registrableDomain: 'c.com' }
+
+test.each([
+  ['backwards', [a, b, c], [c, b, a]],
+  ['as other objects', [a, b, c], [{ ...a }, { ...b }, { ...c }]],
+  ['beside what was asked for', [a, b], [a, c, b]],
+])('what decide returns %s is found again', async (_, names, created) => {
+  const store = createStore()
+  const registrableDomains = ['a.com', 'b.com', 'c.com']
+  await store.register({ teamId: '1', registrableDomains, names, wildcardBases: [], decide: () => created })
+  expect(await register(store, team1, 'a.com', 'b.com', 'c.com')).toEqual(['existing', 'existing', 'existing'])
+  expect(store.release('1', ['b.com', 'a.com', 'c.com'])).toHaveLength(3)
 })

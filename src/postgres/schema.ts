@@ -3,6 +3,15 @@ export interface PostgresSchemaOptions {
   schema?: string | undefined
 }
 
+export interface PostgresTableOptions extends PostgresSchemaOptions {
+  /**
+   * How many partitions the table of names is made of, by hash of the registrable domain; from 2. Every call touches only
+   * those of its own registrable domains, so that each is a table to be indexed, vacuumed and moved by itself. Counts when
+   * the table is made, and not for one that is there. Default: none, which does up to some hundred million names.
+   */
+  partitions?: number | undefined
+}
+
 const DEFAULT_SCHEMA = 'domain_registration'
 
 /** Counts up with each change of the tables. */
@@ -45,9 +54,11 @@ export function quoteIdentifier(name: string): string {
  * Make an index for such questions if you ask them often: `CREATE INDEX ON domain_registration.names (team_id)`.
  *
  * @throws {TypeError} if the name of the schema is empty or has a character with code zero in it.
+ * @throws {RangeError} if the number of partitions is no integer from 2.
  */
-export function postgresSchema(options: PostgresSchemaOptions = {}): string {
+export function postgresSchema(options: PostgresTableOptions = {}): string {
   const { schema, names, registrations, keys, version } = toTables(options)
+  const { partitions } = options
   return `CREATE SCHEMA IF NOT EXISTS ${schema};
 
 -- One row for each registered name, and one for each registrable domain, whether registered or not, which is what calls
@@ -62,8 +73,8 @@ CREATE TABLE IF NOT EXISTS ${names} (
   team_id text COLLATE "C",
   PRIMARY KEY (registrable_domain, path),
   CHECK (path = '' OR domain_id IS NOT NULL)
-);
-
+)${partitions === undefined ? '' : ' PARTITION BY HASH (registrable_domain)'};
+${partitions === undefined ? '' : createPartitions(schema, names, partitions)}
 -- The names of one team below a base, where there are too many of others to look at each.
 CREATE INDEX IF NOT EXISTS names_of_crowds ON ${names} (registrable_domain, team_id, path) WHERE crowded;
 
@@ -96,4 +107,14 @@ CREATE TABLE IF NOT EXISTS ${version} (
 );
 INSERT INTO ${version} (version) VALUES (${SCHEMA_VERSION}) ON CONFLICT DO NOTHING;
 `
+}
+
+/** PostgreSQL documentation, section 5.12.2: one for each remainder. */
+function createPartitions(schema: string, names: string, count: number): string {
+  if (!Number.isSafeInteger(count) || count < 2) throw new RangeError(`There are no ${count} partitions`)
+  const toPartition = (_: unknown, remainder: number) =>
+    `CREATE TABLE IF NOT EXISTS ${schema}.names_${remainder} PARTITION OF ${names}
+  FOR VALUES WITH (MODULUS ${count}, REMAINDER ${remainder});
+`
+  return Array.from({ length: count }, toPartition).join('')
 }

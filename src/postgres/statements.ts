@@ -35,12 +35,13 @@ const COUNTED = 1000
 /**
  * All statements of the store. Each is planned such that it walks an index from key to key whatever the tables hold, also
  * when the plan was made while they were empty: a subquery that depends on what stands left of it, with a `LIMIT` or
- * `OFFSET`, leaves the planner no other order; see also {@link toOpening}.
+ * `OFFSET`, leaves the planner no other order; see also {@link toOpening}. It also looks only into the partition of each
+ * key, which `= ANY ($1)` does not in a plan that is kept.
  */
 export function createStatements({ names }: Tables) {
   return {
     /**
-     * Locks registrable domains, in order, so that no two calls wait for each other. Their own rows are answered as the last
+     * Locks registrable domains, in the order given, so that no two calls wait for each other. Their own rows are answered as the last
      * holder of the lock left them; of all else only what the *next* statement sees is: in READ COMMITTED each has a
      * snapshot of its own.
      *
@@ -49,9 +50,12 @@ export function createStatements({ names }: Tables) {
      */
     lockZones: prepare<ZoneRow>(
       'lock_zones',
-      `SELECT registrable_domain, path, domain_id, team_id, synchronized, crowded FROM ${names}
-       WHERE registrable_domain = ANY ($1::text[]) AND path = ''
-       ORDER BY registrable_domain FOR UPDATE`,
+      `SELECT zone.* FROM unnest($1::text[]) AS asked (registrable_domain)
+       CROSS JOIN LATERAL (
+         SELECT registrable_domain, path, domain_id, team_id, synchronized, crowded FROM ${names} AS name
+         WHERE name.registrable_domain = asked.registrable_domain AND name.path = ''
+         FOR UPDATE
+       ) AS zone`,
     ),
 
     /**
@@ -121,15 +125,19 @@ export function createStatements({ names }: Tables) {
     /** Marks the names of registrable domains that have become crowded; those have at most ${CROWD} names and one call's. */
     markCrowds: prepare(
       'mark_crowds',
-      `UPDATE ${names} SET crowded = true
-       WHERE NOT crowded AND registrable_domain = ANY (ARRAY(
-         SELECT zone FROM unnest($1::text[]) AS zone
-         WHERE (
-           SELECT count(*) FROM (
-             SELECT FROM ${names} AS name WHERE name.registrable_domain = zone LIMIT ${CROWD + 1}
-           ) AS found
-         ) > ${CROWD}
-       ))`,
+      `INSERT INTO ${names} (registrable_domain, path, domain_id)
+       SELECT name.* FROM unnest($1::text[]) AS zone (registrable_domain)
+       CROSS JOIN LATERAL (
+         SELECT count(*) FROM (
+           SELECT FROM ${names} AS name WHERE name.registrable_domain = zone.registrable_domain LIMIT ${CROWD + 1}
+         ) AS found
+       ) AS size
+       CROSS JOIN LATERAL (
+         SELECT registrable_domain, path, domain_id FROM ${names} AS name
+         WHERE size.count > ${CROWD} AND NOT name.crowded AND name.registrable_domain = zone.registrable_domain
+         OFFSET 0
+       ) AS name
+       ON CONFLICT (registrable_domain, path) DO UPDATE SET crowded = true`,
     ),
 
     /** Only what is still there under its ID; the locks are held. */

@@ -12,6 +12,7 @@ for (const row of await benchHostnames()) printRow(row)
 const programs = [
   { file: 'memory-store.ts', options: ['--expose-gc', '--max-old-space-size=6000'] },
   { file: 'postgres.ts', options: [] },
+  { file: 'postgres-scale.ts', options: [] },
 ]
 for (const { file, options } of programs) {
   const program = fileURLToPath(new URL(file, import.meta.url))

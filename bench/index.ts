@@ -16,6 +16,7 @@ const sections: Readonly<Record<string, () => unknown>> = {
   // With room for ten million registrations.
   memory: () => runProgram('memory-store.ts', '--expose-gc', '--max-old-space-size=6000'),
   postgres: () => runProgram('postgres.ts'),
+  'postgres-scale': () => runProgram('postgres-scale.ts'),
   http: () => runProgram('http.ts'),
   soak: () => runProgram('soak.ts'),
   keys: printKeyLookup,

@@ -19,15 +19,15 @@ export interface Row {
   readonly goal: string
 }
 
-const BATCH = 100
+export const BATCH = 100
 const WARM_UP = 100
 const ROUNDS = 400
 
-const team = { id: '1', organizationId: '1', state: 'active' } as const
-const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] } as const
+export const team = { id: '1', organizationId: '1', state: 'active' } as const
+export const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] } as const
 
 /** How customers have names: each registrable domain by itself or with something below it. */
-const inputs = {
+export const inputs = {
   '100 new names': (index: number) => `${['', 'www.', '', 'api.'][index % 4]}${word(index)}.com`,
   '100 new names, all registrable domains': (index: number) => `${word(index)}.com`,
   '100 new names below one registrable domain': (index: number) =>
@@ -84,21 +84,28 @@ async function createBareInsert(pool: Pool): Promise<(domains: readonly string[]
 }
 
 let fresh = 0
-const nextNames = (toName: (index: number) => string) => {
+export const nextNames = (toName: (index: number) => string) => {
   const first = fresh
   fresh += BATCH
   return Array.from({ length: BATCH }, (_, index) => toName(first + index))
 }
 
 /** Distinct, and in no order, so that rows go to all parts of an index. */
-const word = (index: number) => `n${(Math.imul(index + 1, 0x9e3779b1) >>> 0).toString(36)}-${index.toString(36)}`
+export const word = (index: number) =>
+  `${(Math.imul(index + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}-${index.toString(36)}`
 
-const median = (values: readonly number[]) => values.toSorted((one, other) => one - other)[values.length >> 1] as number
+export const median = (values: readonly number[]) =>
+  values.toSorted((one, other) => one - other)[values.length >> 1] as number
 
-async function time(work: () => Promise<void>): Promise<number> {
+export async function time(work: () => Promise<void>): Promise<number> {
   const start = performance.now()
   await work()
   return performance.now() - start
+}
+
+export function print({ work, yardstick, ratio, spent, goal }: Row): void {
+  const medians = spent.map(milliseconds => `${milliseconds.toFixed(2)} ms`).join(' : ')
+  console.log(`${`${work}, against ${yardstick}`.padEnd(112)} ${ratio.toFixed(2).padStart(6)}  ${goal}  (${medians})`)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
@@ -106,12 +113,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
     const pool = server.createPool({ max: 1, pipeline: true })
     await migrate({ pool })
-    for (const { work, yardstick, ratio, spent, goal } of await measureRegistering(pool)) {
-      const medians = spent.map(milliseconds => `${milliseconds.toFixed(2)} ms`).join(' : ')
-      console.log(
-        `${`${work}, against ${yardstick}`.padEnd(112)} ${ratio.toFixed(2).padStart(6)}  ${goal}  (${medians})`,
-      )
-    }
+    for (const row of await measureRegistering(pool)) print(row)
   } finally {
     await server.stop()
   }

@@ -1,10 +1,10 @@
 import { createDeadline } from '../deadline.ts'
 import { type EmbeddedPostgres, type PostgresPool, toDatabase } from './connection.ts'
 import { hasCode, retryConflicts } from './retry.ts'
-import { type PostgresSchemaOptions, postgresSchema, SCHEMA_VERSION, toTables } from './schema.ts'
+import { type PostgresTableOptions, postgresSchema, SCHEMA_VERSION, toTables } from './schema.ts'
 import { prepare } from './statements.ts'
 
-export interface MigrateOptions extends PostgresSchemaOptions {
+export interface MigrateOptions extends PostgresTableOptions {
   /** A `pg` pool or a PGlite, which stays yours. */
   pool: PostgresPool | EmbeddedPostgres
   /** Milliseconds for all of it, waiting for others who do the same included. Default 60,000. */

@@ -65,9 +65,10 @@ async function lockAndFind(
   { registrableDomains, names, bases, teamId }: ZoneQuestion,
 ): Promise<ZoneFindings> {
   const ranges = bases.map(rangeBelow)
+  const namesBelow = names.filter(({ path }) => path !== '')
   const [zones, found, below] = await Promise.all([
     send(statements.lockZones, toArrayLiteral(registrableDomains)),
-    names.length === 0 ? [] : send(statements.findNames, ...groupPaths(names)),
+    namesBelow.length === 0 ? [] : send(statements.findNames, ...groupPaths(namesBelow)),
     bases.length === 0
       ? []
       : send(
@@ -78,7 +79,16 @@ async function lockAndFind(
           teamId,
         ),
   ])
-  return { zones, names: found, below: toBelow(bases, below) }
+  return { zones, names: [...pickRegistered(zones, names), ...found], below: toBelow(bases, below) }
+}
+
+/** Registrable domains that are asked for, and registered: their rows came with the locks. */
+function pickRegistered(zones: readonly ZoneRow[], names: readonly Key[]): NameRow[] {
+  if (zones.length === 0) return []
+  const asked = new Set(names.filter(({ path }) => path === '').map(({ registrableDomain }) => registrableDomain))
+  return zones.filter(
+    (zone): zone is ZoneRow & NameRow => zone.domain_id !== null && asked.has(zone.registrable_domain),
+  )
 }
 
 /** Each registrable domain once, and for each the paths that are asked for, as an array within the array. */

@@ -67,3 +67,7 @@ test('a failure that is no race is told, and leaves nothing half-made', async ()
 test.each(['', 'a\0b'])('%j is no name of a schema', schema => {
   expect(() => postgresSchema({ schema })).toThrow(TypeError)
 })
+
+test.each([0, 1, 1.5, Number.NaN])('a table of %j partitions is refused', partitions => {
+  expect(() => postgresSchema({ partitions })).toThrow(RangeError)
+})

@@ -4,6 +4,7 @@ import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
 import { createStatements, toOpening } from '../../src/postgres/statements.ts'
 import { lookUp } from '../../src/testing/calls.ts'
+import { flatten, type Plan, parameters } from './plan.ts'
 import { startServer, type TestServer } from './server.ts'
 
 let server: TestServer
@@ -20,35 +21,6 @@ afterAll(async () => {
 })
 
 const statements = createStatements(toTables({}))
-const [zones, paths, ids] = ["'{a.com,b.com}'", "'{www,b.a}'", "'{00000000-0000-7000-8000-000000000001,NULL}'"]
-
-/** Parameters for each, as SQL. A statement without does not compile. */
-const parameters: Readonly<Record<keyof typeof statements, readonly string[]>> = {
-  lockZones: [zones],
-  findNames: [zones, '\'{"{www,*}","{b.a,b.*,*}"}\''],
-  findBelow: ["'{crowd.com}'", '\'{""}\'', "'{\u{10ffff}}'", "'2'"],
-  insertNames: [zones, paths, ids, "'1'", 'true', "'{}'"],
-  occupyZones: [zones, ids, "'1'", 'true'],
-  markCrowds: [zones],
-  markSynchronized: [zones, paths, ids],
-  findPending: ['1000'],
-  deleteName: ["'a.com'", "'www'"],
-  vacateZone: ["'a.com'"],
-  copyName: ["'a.com'", "'www'", "'b.com'", "'www'", 'false'],
-  walk: ["'a.com'", "'www'", '1000'],
-}
-
-interface Plan {
-  readonly 'Node Type': string
-  readonly 'Relation Name'?: string
-  readonly 'Index Name'?: string
-  readonly 'Index Cond'?: string
-  readonly 'Actual Rows'?: number
-  readonly 'Actual Loops'?: number
-  readonly 'Rows Removed by Filter'?: number
-  readonly Plans?: readonly Plan[]
-}
-
 async function explain(statement: keyof typeof statements, mode: string, options = ''): Promise<Plan[]> {
   await client.query('BEGIN')
   try {
@@ -63,7 +35,6 @@ async function explain(statement: keyof typeof statements, mode: string, options
   }
 }
 
-const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)]
 const isScan = (plan: Plan) => /Scan/.test(plan['Node Type']) && plan['Relation Name'] === 'names'
 
 /** What a statement may look up in an index by: all begin with the registrable domain, but for the outbox. */

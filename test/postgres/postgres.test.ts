@@ -13,5 +13,6 @@ afterAll(() => server.stop())
 
 describeStore('PostgreSQL, pipelined', () => pool)
 describeStore('PostgreSQL, one statement after the other', () => server.createPool())
+describeStore('PostgreSQL, in eight partitions', () => pool, { partitions: 8 })
 describeKeyStore('PostgreSQL', () => pool)
 describeServer('PostgreSQL', () => pool)

@@ -10,6 +10,7 @@ import {
   createPostgresStore,
   migrate,
   type PostgresKeyStore,
+  type PostgresTableOptions,
 } from '../../src/postgres/index.ts'
 import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
 import { scopes, teams } from '../fixtures.ts'
@@ -18,18 +19,18 @@ import { scopes, teams } from '../fixtures.ts'
 type OpenPool = () => PostgresPool | EmbeddedPostgres
 
 /** Cases run one after the other, in a schema whose name must be quoted. */
-export function describeStore(name: string, open: OpenPool) {
+export function describeStore(name: string, open: OpenPool, options: Pick<PostgresTableOptions, 'partitions'> = {}) {
   describe(`the store on ${name}`, () => {
     const schema = `Ä "${name}" 🌍 $1; --`
     const table = `"${schema.replaceAll('"', '""')}".names`
     let pool: PostgresPool | EmbeddedPostgres
     beforeAll(async () => {
       pool = open()
-      await migrate({ pool, schema })
+      await migrate({ pool, schema, ...options })
     })
     const cases = domainStoreSuite({
       async createStore({ teams, synchronize }) {
-        await toDatabase(pool).ask(createDeadline(5000), { name: 'clear', text: `DELETE FROM ${table}` })
+        await toDatabase(pool).ask(createDeadline(5000), { name: `clear ${name}`, text: `DELETE FROM ${table}` })
         return createPostgresStore({
           pool,
           schema,

@@ -1,0 +1,33 @@
+import type { Statements } from '../../src/postgres/statements.ts'
+
+const [zones, paths, ids] = ["'{a.com,b.com}'", '\'{www,""}\'', "'{00000000-0000-7000-8000-000000000001,NULL}'"]
+
+/** Parameters for each, as SQL. A statement without does not compile. */
+export const parameters: Readonly<Record<keyof Statements, readonly string[]>> = {
+  lockZones: [zones],
+  findNames: [zones, '\'{"{www,*}","{b.a,b.*,*}"}\''],
+  findBelow: ["'{crowd.com}'", '\'{""}\'', "'{\u{10ffff}}'", "'2'"],
+  insertNames: [zones, paths, ids, "'1'", 'true', "'{}'"],
+  occupyZones: [zones, ids, "'1'", 'true'],
+  markCrowds: [zones],
+  markSynchronized: [zones, paths, ids],
+  findPending: ['1000'],
+  deleteName: ["'a.com'", "'www'"],
+  vacateZone: ["'a.com'"],
+  copyName: ["'a.com'", "'www'", "'b.com'", "'www'", 'false'],
+  walk: ["'a.com'", "'www'", '1000'],
+}
+
+export interface Plan {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly 'Index Cond'?: string
+  readonly 'Actual Rows'?: number
+  readonly 'Actual Loops'?: number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly Plan[]
+}
+
+/** A plan and all that is in it. */
+export const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)]

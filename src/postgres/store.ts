@@ -83,12 +83,12 @@ export interface PostgresStore extends DomainStore {
  * | 1 billion     | 1,500 M | 111 GB | 80 GB | 5      | the index, or it in partitions on several disks |
  *
  * A call of 100 new names touches a page of the index for each, anywhere in it. After a checkpoint each of these goes into
- * the write-ahead log whole, and calls among 10 million rows took 1.66 times as long as in an empty table (526 kB of log a
- * call); 1,500 calls later 1.12 times as long (33 kB). So let checkpoints be rare, with `max_wal_size` and
- * `checkpoint_timeout`; `wal_compression = on` cost more time than it saved. In 8 partitions calls took 1.13 times as long as
- * in one table. One process on two processors, shared with PostgreSQL and other work, made 130 to 155 such calls a second
- * over one connection, 200 to 235 over 4 and 215 to 255 over 16; of names in one registrable domain, whose lock they wait for,
- * 125 to 225 however many there were. Processes share nothing but the database, so that its processors and disk are the limit.
+ * the write-ahead log whole, and calls among 10 million rows took 1.60 times as long as in an empty table (526 kB of log a
+ * call); 1,500 calls later 1.12 times as long (32 kB). So let checkpoints be rare, with `max_wal_size` and
+ * `checkpoint_timeout`; `wal_compression = on` cost more time than it saved. In 8 partitions calls took 1.10 times as long as
+ * in one table. One process on two processors, shared with PostgreSQL, made 240 such calls a second over one connection and
+ * 410 to 420 over 4 and 16; of names in one registrable domain, whose lock they wait for, 220 however many there were.
+ * Processes share nothing but the database, so that its processors and disk are the limit.
  *
  * @example
  * const pool = new pg.Pool({ connectionString, pipeline: true })

@@ -81,8 +81,12 @@ export interface Work<Findings, T> {
   save(findings: Findings, send: Send): T
 }
 
+/** @throws {TypeError} for what is neither, so that a host learns of it when it starts. */
 export function toDatabase(pool: PostgresPool | EmbeddedPostgres): Database {
-  return 'transaction' in pool ? fromEmbedded(pool) : fromPool(pool)
+  const { transaction, connect } = (pool ?? {}) as Partial<EmbeddedPostgres & PostgresPool>
+  if (typeof transaction === 'function') return fromEmbedded(pool as EmbeddedPostgres)
+  if (typeof connect === 'function') return fromPool(pool as PostgresPool)
+  throw new TypeError('The option "pool" must be a pool of pg, or a PGlite')
 }
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'

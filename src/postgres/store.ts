@@ -98,6 +98,8 @@ export interface PostgresStore extends DomainStore {
 export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
   const { findTeam, synchronize: push, timeLimit = DEFAULT_TIME_LIMIT } = options
   const { synchronizeTimeLimit = DEFAULT_SYNCHRONIZE_TIME_LIMIT } = options
+  if (typeof findTeam !== 'function')
+    throw new TypeError('The option "findTeam" must be a function from an ID to a team')
   const database = toDatabase(options.pool)
   const statements = createStatements(toTables(options))
   const createId = createUuidGenerator()

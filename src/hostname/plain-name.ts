@@ -1,9 +1,10 @@
 import { type Dots, MAX_LENGTH_WITH_DOTS } from './dots.ts'
+import { mapPlainLabels } from './idna.ts'
 
 /**
  * Tells in one pass whether a text is a hostname in canonical form already: lower-case letters, digits and inner hyphens in
- * labels of 1 to 63, 253 octets at most (RFC 1035, section 2.3.4; RFC 1123, section 2.1), and no label that looks like an
- * A-label.
+ * labels of 1 to 63, 253 octets at most (RFC 1035, section 2.3.4; RFC 1123, section 2.1), and A-labels only of what takes no
+ * table to judge.
  *
  * @returns `null` says only that the text takes the long way.
  */
@@ -44,7 +45,7 @@ function scanShortName(text: string): Dots | null {
   dots = (dots << 1) | 1
   const besideDots = (dots << 1) | (dots >>> 1)
   if ((besideDots & (dots | hyphens)) !== 0) return null
-  if ((hyphens & (hyphens << 1)) !== 0 && aLabel.test(text)) return null
+  if ((hyphens & (hyphens << 1)) !== 0 && aLabel.test(text) && mapPlainLabels(text) === null) return null
   return dots
 }
 
@@ -54,6 +55,7 @@ function scanLongName(text: string): Dots | null {
   if (length > MAX_NAME_LENGTH) return null
   let dots = 1
   let labelStart = 0
+  let hasALabel = false
   for (let index = 0; index < length; index += 1) {
     const kind = text.charCodeAt(index) < 0x80 ? kinds[text.charCodeAt(index)] : FORBIDDEN
     dots <<= 1
@@ -62,9 +64,11 @@ function scanLongName(text: string): Dots | null {
       if (!isPlainLabel(text, labelStart, index)) return null
       dots |= 1
       labelStart = index + 1
-    } else if (kind !== HYPHEN || index === labelStart || isALabelPrefix(text, labelStart, index)) return null
+    } else if (kind !== HYPHEN || index === labelStart) return null
+    else if (isALabelPrefix(text, labelStart, index)) hasALabel = true
   }
-  return isPlainLabel(text, labelStart, length) ? (dots << 1) | 1 : null
+  if (!isPlainLabel(text, labelStart, length) || (hasALabel && mapPlainLabels(text) === null)) return null
+  return (dots << 1) | 1
 }
 
 /** The characters are known to be good, and the first to be no hyphen. */

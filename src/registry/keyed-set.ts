@@ -13,8 +13,12 @@ import { hashText } from './text-hash.ts'
 
 /** Values by a key that each of them knows. */
 export interface KeyedSet<Value> {
-  /** What takes longest about a look-up, for a caller who looks a key up more than once. */
-  hashOf(key: string): number
+  /**
+   * What takes longest about a look-up, for a caller who looks a key up more than once.
+   *
+   * @param start Where the key begins in the text, at whose end it stands.
+   */
+  hashOf(text: string, start?: number): number
   get(key: string, hash?: number): Value | undefined
   /** Adds a value, in place of the one with the same key. */
   put(value: Value): void
@@ -38,9 +42,9 @@ export function createKeyedSet<Value>(keyOf: (value: Value) => string): KeyedSet
 
   /** So that nobody can send names that all have the same hash. Drawn late: Workers have no random numbers at start-up. */
   let seed: number | undefined
-  function hashOf(key: string): number {
+  function hashOf(text: string, start?: number): number {
     seed ??= randomSeed()
-    return hashText(key, seed)
+    return hashText(text, seed, start)
   }
 
   function update(key: string, change: (value: Value | undefined) => Value, hash = hashOf(key)): void {

@@ -41,7 +41,7 @@ export type Verdict =
  */
 export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
   const owner = holdings.ownerOf(name.domain)
-  if (owner === teamId) return { status: 'existing' }
+  if (owner === teamId) return EXISTING
 
   const covering = holdings.covering(name)
   const ownWildcard = covering.find(wildcard => wildcard.teamId === teamId)
@@ -65,8 +65,12 @@ export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
       message: `"${name.domain}" cannot be registered: it overlaps with a registration of another team.`,
     }
   }
-  return { status: 'created' }
+  return CREATED
 }
+
+/** Always the same objects, which need not be made anew for each name. */
+const EXISTING: Verdict = { status: 'existing' }
+const CREATED: Verdict = { status: 'created' }
 
 /** A store may stop counting here; see {@link Below}. */
 const COUNTED_AT_LEAST = 1000

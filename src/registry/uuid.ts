@@ -6,7 +6,7 @@
  * runs over, the time is run ahead by a millisecond, as that section allows. 62 bits are random in each.
  */
 export function createUuidGenerator(): (now?: number) => string {
-  const random = new Uint32Array(WORDS_PER_UUID * 1024)
+  const random = new Uint32Array(8192)
   let used = random.length
   let time = 0
   let upperTime = 0
@@ -19,30 +19,26 @@ export function createUuidGenerator(): (now?: number) => string {
     lowerTime = time % 0x10000
   }
 
-  return (now = Date.now()) => {
+  function drawWord(): number {
     if (used === random.length) {
       // For many together: one call for random words costs more than a hundred UUIDs.
       crypto.getRandomValues(random)
       used = 0
     }
-    const high = random[used] as number
-    const low = random[used + 1] as number
-    const start = (random[used + 2] as number) & 0x7ff
-    used += WORDS_PER_UUID
+    return random[used++] as number
+  }
 
+  return (now = Date.now()) => {
     if (now > time) {
       setTime(now)
-      counter = start
+      counter = drawWord() & 0x7ff
     } else if (++counter > 0xfff) {
       setTime(time + 1)
       counter = 0
     }
-    return format(upperTime, (lowerTime << 16) | 0x7000 | counter, (high >>> 2) | 0x80000000, low)
+    return format(upperTime, (lowerTime << 16) | 0x7000 | counter, (drawWord() >>> 2) | 0x80000000, drawWord())
   }
 }
-
-/** Two for `rand_b`, one for the start of the counter. */
-const WORDS_PER_UUID = 3
 
 /**
  * Four words of 32 bits, most significant first. From character codes, for a text put together from parts costs six times

@@ -63,9 +63,9 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
   const addTeam = (team: Team) => void teams.set(team.id, Object.freeze({ ...team }))
   options.teams?.forEach(addTeam)
 
-  function find({ domain, registrableDomain }: Name): Holding | undefined {
-    const zone = zones.get(registrableDomain)
-    return zone && findIn(zone, domain)
+  function find(name: Name): Holding | undefined {
+    const zone = zones.get(name.registrableDomain)
+    return zone && findIn(zone, name)
   }
 
   /** Of the registrable domains; names of the same one often stand next to each other. */
@@ -84,8 +84,9 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     const found: Registration[] = []
     const zonesOfNames = names.map(({ registrableDomain }, index) => zones.get(registrableDomain, hashes[index]))
     zonesOfNames.forEach((zone, index) => {
-      const holding = zone && findIn(zone, (names[index] as Name).domain)
-      if (holding) found.push(toRegistration(holding))
+      const name = names[index] as Name
+      const holding = zone && findIn(zone, name)
+      if (holding) found.push(toRegistration(holding, name))
     })
     return found
   }
@@ -96,13 +97,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
   }
 
   /** @param copy Of the domain, to keep. */
-  function save(
-    { domain, registrableDomain }: Name,
-    hash: number,
-    copy: string,
-    teamId: string,
-    now: number,
-  ): Registration {
+  function save(name: Name, hash: number, copy: string, teamId: string, now: number): Registration {
+    const { registrableDomain } = name
     const holding: Holding = {
       domainId: createId(now),
       domain: copy,
@@ -113,7 +109,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     }
     zones.update(registrableDomain, zone => addTo(zone, holding), hash)
     if (push) pending.add(holding)
-    return { domainId: holding.domainId, domain, registrableDomain, teamId, synchronized: !push }
+    return toRegistration(holding, name)
   }
 
   function remove(holding: Holding): void {
@@ -161,7 +157,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     async synchronizePending({ limit = 1000 } = {}) {
       const holdings = pending.oldest(limit)
       if (!push || holdings.length === 0) return 0
-      await push(holdings.map(toRegistration))
+      await push(holdings.map(holding => toRegistration(holding)))
       holdings.forEach(pending.remove)
       return holdings.length
     },

@@ -34,9 +34,13 @@ export function removeFrom(zone: Zone, holding: Holding): Zone | undefined {
   return rest.length > 1 ? rest : rest[0]
 }
 
-export function findIn(zone: Zone, domain: string): Holding | undefined {
+/** @param name Of the same registrable domain. */
+export function findIn(zone: Zone, { domain, registrableDomain }: Name): Holding | undefined {
   if (isLarge(zone)) return zone.find(domain)
-  return toSmallZone(zone).find(holding => holding.domain === domain)
+  // Only one domain is as long as the registrable domain, and need not be compared.
+  const isSame = (holding: Holding) =>
+    holding.domain.length === domain.length && (domain.length === registrableDomain.length || holding.domain === domain)
+  return toSmallZone(zone).find(isSame)
 }
 
 /** What is held below a base of this zone, as {@link Below} says. */

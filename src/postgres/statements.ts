@@ -196,7 +196,8 @@ export type Statements = ReturnType<typeof createStatements>
 
 /**
  * Settings for one transaction. The time limits are so that nobody who freezes keeps others from what he has locked; the
- * others keep the planner from plans that are best for an empty table and are kept when it has grown.
+ * others keep the planner from plans that are best for an empty table and are kept when it has grown, and from planning a
+ * statement more than once, which has one good plan and may take longer to plan than to run.
  */
 export function toOpening(milliseconds: number): string {
   const limit = String(Math.max(1, Math.round(milliseconds)))
@@ -206,6 +207,7 @@ export function toOpening(milliseconds: number): string {
     enable_seqscan: 'off',
     enable_bitmapscan: 'off',
     jit: 'off',
+    plan_cache_mode: 'force_generic_plan',
   }
   // Nothing that is planned: a SELECT of set_config costs four times as much.
   return Object.entries(settings)

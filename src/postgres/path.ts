@@ -22,8 +22,15 @@ export const toDomain = ({ registrableDomain, path }: Key) =>
  * The paths of what is below a base, without the ends: `.` and `/` are neighbours in ASCII, so that the range holds what
  * goes on after a dot, and nothing else. Below a registrable domain is everything but itself.
  */
-export const rangeBelow = ({ path }: Key): { after: string; before: string } =>
+export const rangeBelow = ({ path }: Key): Range =>
   path === '' ? { after: '', before: HIGHEST } : { after: `${path}.`, before: `${path}/` }
+
+interface Range {
+  readonly after: string
+  readonly before: string
+}
+
+export const isInRange = (path: string, { after, before }: Range) => path > after && path < before
 
 /** The last character of Unicode, which no path begins with. */
 const HIGHEST = '\u{10ffff}'

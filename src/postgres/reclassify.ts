@@ -4,9 +4,9 @@ import type { Name } from '../registry/name.ts'
 import { createRegistrationRequest } from '../registry/registration-request.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import type { Database } from './connection.ts'
-import { type Key, toDomain, toKey } from './path.ts'
+import { type Key, toKey } from './path.ts'
 import type { EmptyZoneRow, NameRow, Statements } from './statements.ts'
-import { inZones, read, toColumns, toRegistration } from './zone-transaction.ts'
+import { inZones, nameKeyOf, read, toRegistration } from './zone-transaction.ts'
 
 /** What a newer Public Suffix List has changed. */
 export interface Reclassification {
@@ -32,7 +32,7 @@ export function createReclassifier(database: Database, statements: Statements, t
     for await (const row of walk()) {
       if (row.domain_id === null) continue
       examined += 1
-      const domain = toDomain(keyOf(row))
+      const { domain } = toRegistration(row)
       const hostname = classifyHostname(domain)
       if (hostname.valid && hostname.registrableDomain === row.registrable_domain) continue
       if (hostname.valid && (await move(row, hostname))) moved += 1
@@ -61,7 +61,7 @@ export function createReclassifier(database: Database, statements: Statements, t
 
   /** Moves a row under its new registrable domain, unless it has been released or something stands in its way there. */
   async function move(row: NameRow, name: Name): Promise<boolean> {
-    const [from, to] = [keyOf(row), toKey(name)]
+    const [from, to] = [nameKeyOf(row), toKey(name)]
     const request = createRegistrationRequest(row.team_id, [name], () => {})
     const question = {
       registrableDomains: [from.registrableDomain, to.registrableDomain].sort(),
@@ -70,24 +70,24 @@ export function createReclassifier(database: Database, statements: Statements, t
       teamId: row.team_id,
     }
     return inZones(database, statements, createDeadline(timeLimit), question, ({ names, zones, below }, send) => {
-      const [old, others] = [names.filter(isIn(from)), names.filter(isIn(to))]
-      if (old[0]?.domain_id !== row.domain_id) return false
+      const [[old], others] = [names.filter(isIn(from)), names.filter(isIn(to))]
+      if (old?.domain_id !== row.domain_id) return false
       if (request.decide({ registrations: others.map(toRegistration), below }).length === 0) return false
 
       const zone = zones.find(isIn(to))
       const { registrableDomain } = to
-      if (!zone)
-        void send(statements.insertNames, ...toColumns([{ registrableDomain, path: '' }]), '{NULL}', null, true, '{}')
+      if (to.path === '' && zone) void send(statements.moveGuestsOut, toArrayLiteral([registrableDomain]))
       void send(
         statements.copyName,
-        from.registrableDomain,
-        from.path,
+        old.registrable_domain,
+        old.path,
         registrableDomain,
-        to.path,
+        zone ? to.path : '',
+        zone ? '' : to.path,
         zone?.crowded ?? false,
       )
-      if (from.path === '') void send(statements.vacateZone, from.registrableDomain)
-      else void send(statements.deleteName, from.registrableDomain, from.path)
+      if (old.path === '') void send(statements.vacateZone, old.registrable_domain)
+      else void send(statements.deleteName, old.registrable_domain, old.path)
       void send(statements.markCrowds, toArrayLiteral([registrableDomain]))
       return true
     })

@@ -90,18 +90,20 @@ export function postgresSchema(options: PostgresTableOptions = {}): string {
   const { partitions } = options
   return `CREATE SCHEMA IF NOT EXISTS ${schema};
 
--- One row for each registered name, and one for each registrable domain, whether registered or not, which is what calls
--- lock. "registrable_domain" is in the key and in every statement: to partition or distribute by.
+-- One row for each registered name. Each registrable domain has a row with an empty path, which is what calls lock: its own
+-- where it is registered, else that of a name below it, as a guest, or of nothing once that was released.
+-- "registrable_domain" is in the key and in every statement: to partition or distribute by.
 CREATE TABLE IF NOT EXISTS ${names} (
   created_at timestamptz,
-  domain_id uuid, -- version 7; none where only something below the registrable domain is registered
+  domain_id uuid, -- version 7; none where the row of a registrable domain stands for nothing
   synchronized boolean NOT NULL DEFAULT true, -- whether what does the monitoring knows of it
   crowded boolean NOT NULL DEFAULT false, -- whether the registrable domain has more than ${CROWD} names
   registrable_domain text COLLATE "C" NOT NULL,
   path text COLLATE "C" NOT NULL, -- the labels below it from right to left: 'b.a' for a.b.example.com
   team_id text COLLATE "C",
+  guest_path text COLLATE "C", -- of the name that the row of a registrable domain is for, where it is another
   PRIMARY KEY (registrable_domain, path),
-  CHECK (path = '' OR domain_id IS NOT NULL)
+  CHECK (CASE WHEN path = '' THEN guest_path IS NULL OR domain_id IS NOT NULL ELSE guest_path IS NULL AND domain_id IS NOT NULL END)
 )${partitions === undefined ? '' : ' PARTITION BY HASH (registrable_domain)'};
 ${partitions === undefined ? '' : createPartitions(schema, names, partitions)}
 -- The names of one team below a base, where there are too many of others to look at each.
@@ -115,7 +117,7 @@ CREATE OR REPLACE VIEW ${registrations} AS
   SELECT
     coalesce((
       SELECT string_agg(label, '.' ORDER BY position DESC) || '.'
-      FROM unnest(string_to_array(path, '.')) WITH ORDINALITY AS labels (label, position)
+      FROM unnest(string_to_array(coalesce(guest_path, path), '.')) WITH ORDINALITY AS labels (label, position)
     ), '') || registrable_domain AS domain,
     registrable_domain, domain_id, team_id, created_at, synchronized
   FROM ${names}

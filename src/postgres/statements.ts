@@ -1,22 +1,25 @@
 import type { Statement } from './connection.ts'
 import { CROWD, type Tables } from './schema.ts'
 
-/** A row of a look-up. */
+/** The row of a name. */
 export interface NameRow {
   readonly registrable_domain: string
   readonly path: string
+  /** Where the row is that of a registrable domain, and the name another: its path. */
+  readonly guest_path: string | null
   readonly domain_id: string
   readonly team_id: string
   readonly synchronized: boolean
 }
 
-/** A row that stands for a registrable domain alone. */
-export interface EmptyZoneRow extends Omit<NameRow, 'domain_id' | 'team_id'> {
+/** The row of a registrable domain that stands for no name. */
+export interface EmptyZoneRow extends Omit<NameRow, 'guest_path' | 'domain_id' | 'team_id'> {
+  readonly guest_path: null
   readonly domain_id: null
   readonly team_id: null
 }
 
-/** The row of a registrable domain under lock, with its registration if it has one. */
+/** The row of a registrable domain under lock, with a name of it if it has one. */
 export type ZoneRow = (NameRow | EmptyZoneRow) & { readonly crowded: boolean }
 
 export interface BelowRow {
@@ -30,7 +33,7 @@ export interface BelowRow {
 }
 
 /** {@link Below} may stop counting here. */
-const COUNTED = 1000
+export const COUNTED = 1000
 
 /**
  * All statements of the store. Each is planned such that it walks an index from key to key whatever the tables hold, also
@@ -52,7 +55,7 @@ export function createStatements({ names }: Tables) {
       'lock_zones',
       `SELECT zone.* FROM unnest($1::text[]) AS asked (registrable_domain)
        CROSS JOIN LATERAL (
-         SELECT registrable_domain, path, domain_id, team_id, synchronized, crowded FROM ${names} AS name
+         SELECT registrable_domain, path, guest_path, domain_id, team_id, synchronized, crowded FROM ${names} AS name
          WHERE name.registrable_domain = asked.registrable_domain AND name.path = ''
          FOR UPDATE
        ) AS zone`,
@@ -66,7 +69,7 @@ export function createStatements({ names }: Tables) {
       'find_names',
       `SELECT held.* FROM unnest($1::text[], $2::text[]) AS asked (registrable_domain, paths)
        CROSS JOIN LATERAL (
-         SELECT registrable_domain, path, domain_id, team_id, synchronized FROM ${names} AS name
+         SELECT registrable_domain, path, guest_path, domain_id, team_id, synchronized FROM ${names} AS name
          WHERE name.registrable_domain = asked.registrable_domain AND name.path = ANY (asked.paths::text[])
          OFFSET 0
        ) AS held`,
@@ -102,24 +105,38 @@ export function createStatements({ names }: Tables) {
        ) AS own`,
     ),
 
-    /** New rows in the order given; a row without an ID stands for a registrable domain alone. */
+    /** New rows in the order given. */
     insertNames: prepare(
       'insert_names',
-      `INSERT INTO ${names} (registrable_domain, path, domain_id, team_id, created_at, synchronized, crowded)
-       SELECT registrable_domain, path, domain_id,
-         CASE WHEN domain_id IS NOT NULL THEN $4::text END, CASE WHEN domain_id IS NOT NULL THEN now() END,
-         domain_id IS NULL OR $5::boolean, registrable_domain = ANY ($6::text[])
-       FROM unnest($1::text[], $2::text[], $3::uuid[]) AS new (registrable_domain, path, domain_id)`,
+      `INSERT INTO ${names} (registrable_domain, path, guest_path, domain_id, team_id, created_at, synchronized, crowded)
+       SELECT registrable_domain, path, nullif(guest_path, ''), domain_id, $5::text, now(), $6::boolean,
+         registrable_domain = ANY ($7::text[])
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) AS new (registrable_domain, path, guest_path, domain_id)`,
     ),
 
-    /** Registers registrable domains that have a row already, and are under lock. Written as an upsert, which goes by key. */
+    /** Gives the guests of registrable domains, which are under lock, rows of their own. */
+    moveGuestsOut: prepare(
+      'move_guests_out',
+      `INSERT INTO ${names} (registrable_domain, path, domain_id, team_id, created_at, synchronized, crowded)
+       SELECT guest.* FROM unnest($1::text[]) AS zone (registrable_domain)
+       CROSS JOIN LATERAL (
+         SELECT registrable_domain, guest_path, domain_id, team_id, created_at, synchronized, crowded FROM ${names} AS name
+         WHERE name.registrable_domain = zone.registrable_domain AND name.path = '' AND name.guest_path IS NOT NULL
+         LIMIT 1
+       ) AS guest`,
+    ),
+
+    /**
+     * Registers registrable domains that have a row already, from which a guest has moved out, and are under lock. Written as
+     * an upsert, which goes by key.
+     */
     occupyZones: prepare(
       'occupy_zones',
       `INSERT INTO ${names} AS zone (registrable_domain, path, domain_id, team_id, created_at, synchronized)
        SELECT registrable_domain, '', domain_id, $3::text, now(), $4::boolean
        FROM unnest($1::text[], $2::uuid[]) AS new (registrable_domain, domain_id)
-       ON CONFLICT (registrable_domain, path) DO UPDATE SET (domain_id, team_id, created_at, synchronized) =
-         (excluded.domain_id, excluded.team_id, excluded.created_at, excluded.synchronized)`,
+       ON CONFLICT (registrable_domain, path) DO UPDATE SET (guest_path, domain_id, team_id, created_at, synchronized) =
+         (NULL, excluded.domain_id, excluded.team_id, excluded.created_at, excluded.synchronized)`,
     ),
 
     /** Marks the names of registrable domains that have become crowded; those have at most ${CROWD} names and one call's. */
@@ -156,7 +173,7 @@ export function createStatements({ names }: Tables) {
 
     findPending: prepare<NameRow>(
       'find_pending',
-      `SELECT registrable_domain, path, domain_id, team_id, synchronized FROM ${names}
+      `SELECT registrable_domain, path, guest_path, domain_id, team_id, synchronized FROM ${names}
        WHERE NOT synchronized ORDER BY domain_id LIMIT $1`,
     ),
 
@@ -168,25 +185,26 @@ export function createStatements({ names }: Tables) {
     /** A registrable domain keeps its row, which calls lock. */
     vacateZone: prepare(
       'vacate_zone',
-      `UPDATE ${names} SET domain_id = NULL, team_id = NULL, created_at = NULL, synchronized = true
+      `UPDATE ${names} SET guest_path = NULL, domain_id = NULL, team_id = NULL, created_at = NULL, synchronized = true
        WHERE registrable_domain = $1 AND path = ''`,
     ),
 
     /** Copies a name to another key, under lock: into a registrable domain's row, if that is where it goes. */
     copyName: prepare(
       'copy_name',
-      `INSERT INTO ${names} AS zone (registrable_domain, path, domain_id, team_id, created_at, synchronized, crowded)
-       SELECT $3::text, $4::text, domain_id, team_id, created_at, synchronized, $5::boolean FROM ${names}
-       WHERE registrable_domain = $1 AND path = $2
-       ON CONFLICT (registrable_domain, path) DO UPDATE SET (domain_id, team_id, created_at, synchronized) =
-         (excluded.domain_id, excluded.team_id, excluded.created_at, excluded.synchronized)
-         WHERE zone.domain_id IS NULL`,
+      `INSERT INTO ${names} AS zone
+         (registrable_domain, path, guest_path, domain_id, team_id, created_at, synchronized, crowded)
+       SELECT $3::text, $4::text, nullif($5::text, ''), domain_id, team_id, created_at, synchronized, $6::boolean
+       FROM ${names} WHERE registrable_domain = $1 AND path = $2
+       ON CONFLICT (registrable_domain, path) DO UPDATE SET (guest_path, domain_id, team_id, created_at, synchronized) =
+         (excluded.guest_path, excluded.domain_id, excluded.team_id, excluded.created_at, excluded.synchronized)
+         WHERE zone.domain_id IS NULL OR zone.guest_path IS NOT NULL`,
     ),
 
     /** The names after a key, in the order of keys. */
     walk: prepare<NameRow | EmptyZoneRow>(
       'walk',
-      `SELECT registrable_domain, path, domain_id, team_id, synchronized FROM ${names}
+      `SELECT registrable_domain, path, guest_path, domain_id, team_id, synchronized FROM ${names}
        WHERE (registrable_domain, path) > ($1, $2) ORDER BY registrable_domain, path LIMIT $3`,
     ),
   }

@@ -124,10 +124,20 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 
   function save(registrations: readonly Registration[], zones: readonly ZoneRow[], send: Send): void {
     const [{ teamId, synchronized }] = registrations as [Registration]
-    const { inserted, occupied, crowded, joined } = plan(registrations, zones)
+    const { inserted, left, occupied, crowded, joined } = plan(registrations, zones)
+    if (left.length > 0) void send(statements.moveGuestsOut, toArrayLiteral(left))
     if (inserted.length > 0) {
+      const guests = toArrayLiteral(inserted.map(({ guestPath }) => guestPath))
       const ids = toArrayLiteral(inserted.map(({ domainId }) => domainId))
-      void send(statements.insertNames, ...toColumns(inserted), ids, teamId, synchronized, toArrayLiteral(crowded))
+      void send(
+        statements.insertNames,
+        ...toColumns(inserted),
+        guests,
+        ids,
+        teamId,
+        synchronized,
+        toArrayLiteral(crowded),
+      )
     }
     if (occupied.length > 0) {
       const ids = toArrayLiteral(occupied.map(({ domainId }) => domainId))
@@ -140,9 +150,14 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     const names = registrations.map(toKey)
     const registrableDomains = sortDistinct(names.map(({ registrableDomain }) => registrableDomain))
     const question = { registrableDomains, names: [], bases: [], teamId: '' }
-    await inZones(database, statements, createDeadline(timeLimit), question, (_, send) => {
+    await inZones(database, statements, createDeadline(timeLimit), question, ({ zones }, send) => {
+      const inZoneRows = new Set(zones.map(zone => zone.domain_id))
+      const keys = registrations.map(({ domainId }, index) => {
+        const key = names[index] as Key
+        return inZoneRows.has(domainId) ? { ...key, path: '' } : key
+      })
       const ids = toArrayLiteral(registrations.map(({ domainId }) => domainId))
-      void send(statements.markSynchronized, ...toColumns(names), ids)
+      void send(statements.markSynchronized, ...toColumns(keys), ids)
     })
   }
 
@@ -187,36 +202,48 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 }
 
 interface NewRow extends Key {
-  /** None for a row that stands for its registrable domain alone. */
-  readonly domainId: string | null
+  readonly domainId: string
+  /** Of the name, where it stands in the row of its registrable domain; else empty. */
+  readonly guestPath: string
 }
 
-/** Sorts new registrations by what becomes of them. Registrable domains without a row get one: first of all, and in order. */
+/**
+ * Sorts new registrations by what becomes of them. A registrable domain without a row gets one, in which a name below it is
+ * the guest unless it is registered itself: first of all, and in order.
+ */
 function plan(registrations: readonly Registration[], zones: readonly ZoneRow[]) {
-  const known = new Map(zones.map(zone => [zone.registrable_domain, zone.crowded]))
+  const known = new Map(zones.map(zone => [zone.registrable_domain, zone]))
   const fresh = new Map<string, NewRow>()
   const below: NewRow[] = []
   const occupied: NewRow[] = []
   for (const registration of registrations) {
     const { registrableDomain, domainId } = registration
     const { path } = toKey(registration)
-    const row = { registrableDomain, path, domainId }
-    if (path !== '') below.push(row)
-    else if (known.has(registrableDomain)) occupied.push(row)
-    else fresh.set(registrableDomain, row)
-  }
-  for (const { registrableDomain } of below) {
-    if (known.has(registrableDomain) || fresh.has(registrableDomain)) continue
-    fresh.set(registrableDomain, { registrableDomain, path: '', domainId: null })
+    const row: NewRow = { registrableDomain, path, guestPath: '', domainId }
+    const head = fresh.get(registrableDomain)
+    if (known.has(registrableDomain)) (path === '' ? occupied : below).push(row)
+    else if (path !== '' && head) below.push(row)
+    else {
+      if (head) below.push({ ...head, path: head.guestPath, guestPath: '' })
+      fresh.set(registrableDomain, { registrableDomain, path: '', guestPath: path, domainId })
+    }
   }
   const heads = [...fresh.values()].sort((one, other) => (one.registrableDomain < other.registrableDomain ? -1 : 1))
+  const left = occupied
+    .map(({ registrableDomain }) => registrableDomain)
+    .filter(zone => (known.get(zone)?.guest_path ?? null) !== null)
   const zonesBelow = sortDistinct(below.map(({ registrableDomain }) => registrableDomain))
   return {
     inserted: [...heads, ...below],
+    /** What guests move out of. */
+    left,
     occupied,
-    crowded: zonesBelow.filter(zone => known.get(zone) === true),
+    crowded: zonesBelow.filter(zone => known.get(zone)?.crowded === true),
     /** May have become crowded: a call has 100 names at most, but a store may be asked for more. */
-    joined: zonesBelow.filter(zone => known.get(zone) === false || (!known.has(zone) && below.length >= CROWD)),
+    joined: sortDistinct([...left, ...zonesBelow]).filter(zone => {
+      const head = known.get(zone)
+      return head ? !head.crowded : below.length >= CROWD
+    }),
   }
 }
 

@@ -2,9 +2,9 @@ import type { Deadline } from '../deadline.ts'
 import type { Below, Registration } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import type { Database, Send, Statement } from './connection.ts'
-import { type Key, rangeBelow, toDomain } from './path.ts'
+import { isInRange, type Key, rangeBelow, toDomain } from './path.ts'
 import { retryConflicts } from './retry.ts'
-import { type BelowRow, type NameRow, type Statements, toOpening, type ZoneRow } from './statements.ts'
+import { type BelowRow, COUNTED, type NameRow, type Statements, toOpening, type ZoneRow } from './statements.ts'
 
 /** What a transaction wants to know of the registrable domains that it locks. */
 export interface ZoneQuestion {
@@ -79,17 +79,23 @@ async function lockAndFind(
           teamId,
         ),
   ])
-  return { zones, names: [...pickRegistered(zones, names), ...found], below: toBelow(bases, below) }
+  const standing = zones.filter((zone): zone is ZoneRow & NameRow => zone.domain_id !== null)
+  return {
+    zones,
+    names: [...pickAsked(standing, names), ...found],
+    below: addGuests(toBelow(bases, below), bases, teamId, standing),
+  }
 }
 
-/** Registrable domains that are asked for, and registered: their rows came with the locks. */
-function pickRegistered(zones: readonly ZoneRow[], names: readonly Key[]): NameRow[] {
-  if (zones.length === 0) return []
-  const asked = new Set(names.filter(({ path }) => path === '').map(({ registrableDomain }) => registrableDomain))
-  return zones.filter(
-    (zone): zone is ZoneRow & NameRow => zone.domain_id !== null && asked.has(zone.registrable_domain),
-  )
+/** Names that are asked for and stand in the rows of their registrable domains, which came with the locks. */
+function pickAsked(rows: readonly NameRow[], names: readonly Key[]): NameRow[] {
+  if (rows.length === 0) return []
+  const asked = new Set(names.map(toText))
+  return rows.filter(row => asked.has(toText(nameKeyOf(row))))
 }
+
+/** No hostname has a space in it. */
+const toText = ({ registrableDomain, path }: Key) => `${path} ${registrableDomain}`
 
 /** Each registrable domain once, and for each the paths that are asked for, as an array within the array. */
 function groupPaths(keys: readonly Key[]): [registrableDomains: string, paths: string] {
@@ -124,10 +130,40 @@ function toBelow(bases: readonly Key[], rows: readonly BelowRow[]): Below[] {
   return below
 }
 
+/** Counts what stands in the row of a registrable domain, which is in no index by path. */
+function addGuests(
+  below: readonly Below[],
+  bases: readonly Key[],
+  teamId: string,
+  rows: readonly NameRow[],
+): readonly Below[] {
+  if (bases.length === 0) return below
+  const guests = new Map(rows.flatMap(row => (row.guest_path === null ? [] : [[row.registrable_domain, row] as const])))
+  return below.map((findings, index) => {
+    const base = bases[index] as Key
+    const guest = guests.get(base.registrableDomain)
+    if (!guest || !isInRange(nameKeyOf(guest).path, rangeBelow(base))) return findings
+    const { ownDomains, ownCount } = findings
+    if (guest.team_id !== teamId) return { ...findings, heldByOthers: ownCount === 0 }
+    const { domain } = toRegistration(guest)
+    return {
+      ownDomains: [...ownDomains, domain].slice(0, 3),
+      ownCount: Math.min(ownCount + 1, COUNTED),
+      heldByOthers: false,
+    }
+  })
+}
+
 const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }
 
+/** Of the name that a row is for, wherever it stands. */
+export const nameKeyOf = (row: NameRow): Key => ({
+  registrableDomain: row.registrable_domain,
+  path: row.guest_path ?? row.path,
+})
+
 export function toRegistration(row: NameRow): Registration {
-  const { registrable_domain: registrableDomain, path, domain_id: domainId, team_id: teamId, synchronized } = row
-  const domain = toDomain({ registrableDomain, path })
-  return { domainId, domain, registrableDomain, teamId, synchronized }
+  const key = nameKeyOf(row)
+  const { domain_id: domainId, team_id: teamId, synchronized } = row
+  return { domainId, domain: toDomain(key), registrableDomain: key.registrableDomain, teamId, synchronized }
 }

@@ -83,10 +83,10 @@ describe('in a registrable domain that becomes crowded', () => {
     ).rows
 
   test.each([
-    [199, 0, [{ crowded: false, count: 200 }]],
-    [120, 120, [{ crowded: true, count: 241 }]],
-    [1, 1200, [{ crowded: true, count: 1202 }]],
-    [1200, 0, [{ crowded: true, count: 1201 }]],
+    [200, 0, [{ crowded: false, count: 200 }]],
+    [120, 120, [{ crowded: true, count: 240 }]],
+    [1, 1200, [{ crowded: true, count: 1201 }]],
+    [1200, 0, [{ crowded: true, count: 1200 }]],
   ])('of %i names of one team and %i of another each is found', async (own, foreign, expected) => {
     await save(store, '1', crowd(own))
     if (foreign > 0) await save(store, '2', crowd(foreign, own))

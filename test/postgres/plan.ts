@@ -1,20 +1,24 @@
 import type { Statements } from '../../src/postgres/statements.ts'
 
-const [zones, paths, ids] = ["'{a.com,b.com}'", '\'{www,""}\'', "'{00000000-0000-7000-8000-000000000001,NULL}'"]
+const zones = "'{a.com,b.com}'"
+const paths = '\'{www,""}\''
+const guests = '\'{"",www}\''
+const ids = "'{00000000-0000-7000-8000-000000000001,00000000-0000-7000-8000-000000000002}'"
 
 /** Parameters for each, as SQL. A statement without does not compile. */
 export const parameters: Readonly<Record<keyof Statements, readonly string[]>> = {
   lockZones: [zones],
   findNames: [zones, '\'{"{www,*}","{b.a,b.*,*}"}\''],
   findBelow: ["'{crowd.com}'", '\'{""}\'', "'{\u{10ffff}}'", "'2'"],
-  insertNames: [zones, paths, ids, "'1'", 'true', "'{}'"],
+  insertNames: [zones, paths, guests, ids, "'1'", 'true', "'{}'"],
+  moveGuestsOut: [zones],
   occupyZones: [zones, ids, "'1'", 'true'],
   markCrowds: [zones],
   markSynchronized: [zones, paths, ids],
   findPending: ['1000'],
   deleteName: ["'a.com'", "'www'"],
   vacateZone: ["'a.com'"],
-  copyName: ["'a.com'", "'www'", "'b.com'", "'www'", 'false'],
+  copyName: ["'a.com'", "'www'", "'b.com'", "'www'", "''", 'false'],
   walk: ["'a.com'", "'www'", '1000'],
 }
 

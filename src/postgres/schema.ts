@@ -103,7 +103,8 @@ CREATE TABLE IF NOT EXISTS ${names} (
   team_id text COLLATE "C",
   guest_path text COLLATE "C", -- of the name that the row of a registrable domain is for, where it is another
   PRIMARY KEY (registrable_domain, path),
-  CHECK (CASE WHEN path = '' THEN guest_path IS NULL OR domain_id IS NOT NULL ELSE guest_path IS NULL AND domain_id IS NOT NULL END)
+  CHECK (domain_id IS NOT NULL OR path = '' AND guest_path IS NULL),
+  CHECK (guest_path IS NULL OR path = '')
 )${partitions === undefined ? '' : ' PARTITION BY HASH (registrable_domain)'};
 ${partitions === undefined ? '' : createPartitions(schema, names, partitions)}
 -- The names of one team below a base, where there are too many of others to look at each.

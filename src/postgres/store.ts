@@ -5,9 +5,10 @@ import type { DomainStore, Registration, RegistrationRequest, Team } from '../re
 import { createUuidGenerator } from '../registry/uuid.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { type EmbeddedPostgres, type PostgresPool, type Send, toDatabase } from './connection.ts'
+import { planRows, sortDistinct } from './new-rows.ts'
 import { type Key, toKey } from './path.ts'
 import { createReclassifier, type Reclassification } from './reclassify.ts'
-import { CROWD, type PostgresSchemaOptions, toTables } from './schema.ts'
+import { type PostgresSchemaOptions, toTables } from './schema.ts'
 import { createStatements, type ZoneRow } from './statements.ts'
 import { inZones, read, toColumns, toRegistration } from './zone-transaction.ts'
 
@@ -73,21 +74,21 @@ export interface PostgresStore extends DomainStore {
  * do not wait for each other. Conflicts with other transactions are retried within {@link PostgresStoreOptions.timeLimit}.
  *
  * What it takes, where half of the registrable domains are registered themselves and half have one name below them, which is
- * three rows for two registrations. Measured in `npm run bench`, with PostgreSQL 18: 74 bytes a row in the table and 53 in
- * its index, which has four levels over 10 million rows. The lines of this table are **extrapolated** from that:
+ * one row for each. Measured in `npm run bench`, with PostgreSQL 18: 84 bytes a row in the table and 53 in its index, which
+ * has four levels over 10 million rows. The lines of this table are **extrapolated** from that:
  *
- * | registrations | rows    | table  | index | levels | in memory, for calls that wait for no disk     |
- * | ------------- | ------- | ------ | ----- | ------ | ---------------------------------------------- |
- * | 1 million     | 1.5 M   | 0.1 GB | 80 MB | 3      | everything                                     |
- * | 100 million   | 150 M   | 11 GB  | 8 GB  | 4      | the index                                      |
- * | 1 billion     | 1,500 M | 111 GB | 80 GB | 5      | the index, or it in partitions on several disks |
+ * | registrations | table  | index | levels | in memory, for calls that wait for no disk      |
+ * | ------------- | ------ | ----- | ------ | ----------------------------------------------- |
+ * | 1 million     | 84 MB  | 53 MB | 3      | everything                                      |
+ * | 100 million   | 8.4 GB | 5 GB  | 4      | the index                                       |
+ * | 1 billion     | 84 GB  | 53 GB | 5      | the index, or it in partitions on several disks |
  *
- * A call of 100 new names touches a page of the index for each, anywhere in it. After a checkpoint each of these goes into
- * the write-ahead log whole, and calls among 10 million rows took 1.60 times as long as in an empty table (526 kB of log a
- * call); 1,500 calls later 1.12 times as long (32 kB). So let checkpoints be rare, with `max_wal_size` and
- * `checkpoint_timeout`; `wal_compression = on` cost more time than it saved. In 8 partitions calls took 1.10 times as long as
- * in one table. One process on two processors, shared with PostgreSQL, made 240 such calls a second over one connection and
- * 410 to 420 over 4 and 16; of names in one registrable domain, whose lock they wait for, 220 however many there were.
+ * A call of 100 new names touches a page of the index for each registrable domain, anywhere in it. After a checkpoint each of
+ * these goes into the write-ahead log whole, and calls among 10 million rows took 1.65 times as long as in an empty table
+ * (519 kB of log a call); 1,500 calls later 1.10 times as long (76 kB). So let checkpoints be rare, with `max_wal_size` and
+ * `checkpoint_timeout`; `wal_compression = on` cost more time than it saved. In 8 partitions calls took 1.16 times as long as
+ * in one table. One process on two processors, shared with PostgreSQL, made 200 such calls a second over one connection, and
+ * 460 and 510 over 4 and 16; of names in one registrable domain, whose lock they wait for, 350 to 400 however many there were.
  * Processes share nothing but the database, so that its processors and disk are the limit.
  *
  * @example
@@ -124,7 +125,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 
   function save(registrations: readonly Registration[], zones: readonly ZoneRow[], send: Send): void {
     const [{ teamId, synchronized }] = registrations as [Registration]
-    const { inserted, left, occupied, crowded, joined } = plan(registrations, zones)
+    const { inserted, left, occupied, crowded, joined } = planRows(registrations, zones)
     if (left.length > 0) void send(statements.moveGuestsOut, toArrayLiteral(left))
     if (inserted.length > 0) {
       const guests = toArrayLiteral(inserted.map(({ guestPath }) => guestPath))
@@ -200,51 +201,3 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     reclassify: createReclassifier(database, statements, timeLimit),
   }
 }
-
-interface NewRow extends Key {
-  readonly domainId: string
-  /** Of the name, where it stands in the row of its registrable domain; else empty. */
-  readonly guestPath: string
-}
-
-/**
- * Sorts new registrations by what becomes of them. A registrable domain without a row gets one, in which a name below it is
- * the guest unless it is registered itself: first of all, and in order.
- */
-function plan(registrations: readonly Registration[], zones: readonly ZoneRow[]) {
-  const known = new Map(zones.map(zone => [zone.registrable_domain, zone]))
-  const fresh = new Map<string, NewRow>()
-  const below: NewRow[] = []
-  const occupied: NewRow[] = []
-  for (const registration of registrations) {
-    const { registrableDomain, domainId } = registration
-    const { path } = toKey(registration)
-    const row: NewRow = { registrableDomain, path, guestPath: '', domainId }
-    const head = fresh.get(registrableDomain)
-    if (known.has(registrableDomain)) (path === '' ? occupied : below).push(row)
-    else if (path !== '' && head) below.push(row)
-    else {
-      if (head) below.push({ ...head, path: head.guestPath, guestPath: '' })
-      fresh.set(registrableDomain, { registrableDomain, path: '', guestPath: path, domainId })
-    }
-  }
-  const heads = [...fresh.values()].sort((one, other) => (one.registrableDomain < other.registrableDomain ? -1 : 1))
-  const left = occupied
-    .map(({ registrableDomain }) => registrableDomain)
-    .filter(zone => (known.get(zone)?.guest_path ?? null) !== null)
-  const zonesBelow = sortDistinct(below.map(({ registrableDomain }) => registrableDomain))
-  return {
-    inserted: [...heads, ...below],
-    /** What guests move out of. */
-    left,
-    occupied,
-    crowded: zonesBelow.filter(zone => known.get(zone)?.crowded === true),
-    /** May have become crowded: a call has 100 names at most, but a store may be asked for more. */
-    joined: sortDistinct([...left, ...zonesBelow]).filter(zone => {
-      const head = known.get(zone)
-      return head ? !head.crowded : below.length >= CROWD
-    }),
-  }
-}
-
-const sortDistinct = (texts: readonly string[]) => [...new Set(texts)].sort()

@@ -47,6 +47,20 @@ describe('with a newer Public Suffix List', () => {
     ).toEqual(['existing', 'wildcard_conflict', 'subdomain_conflict'])
   })
 
+  test('a name moves into the row of its registrable domain, and the guest out of it', async () => {
+    const stale = await saveStale('1', ['someone.github.io', 'www.github.io'])
+    const [guest] = await save(store, '1', [
+      { domain: 'www.someone.github.io', registrableDomain: 'someone.github.io' },
+    ])
+    expect(await store.reclassify()).toEqual({ examined: 5, moved: 2, left: [] })
+    expect(new Map((await held()).map(row => [row.domain, row.domain_id]))).toEqual(
+      new Map([...stale, guest].map(registration => [registration?.domain, registration?.domainId])),
+    )
+    expect(
+      await submitForFates(store, '1', ['someone.github.io', 'www.someone.github.io', '*.someone.github.io']),
+    ).toEqual(['existing', 'existing', 'subdomain_conflict'])
+  })
+
   test('a second run finds nothing to do, also beyond one batch', async () => {
     const names = Array.from({ length: 1500 }, (_, index) => `www.n${index}.github.io`)
     await saveStale('1', names.slice(0, 3))

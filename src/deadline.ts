@@ -17,6 +17,24 @@ export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError'
 }
 
+/** Timers of every runtime count in 32 bits; a longer wait would end at once, as one of `NaN` does. */
+const LONGEST_WAIT = 2 ** 31 - 1
+
+export const isTimeLimit = (value: unknown): value is number =>
+  typeof value === 'number' && value > 0 && value <= LONGEST_WAIT
+
+/** Completes "The option … must be". */
+export const TIME_LIMIT = `a number of milliseconds above 0 and at most ${LONGEST_WAIT}, such as 30000`
+
+/**
+ * @param name Of the option.
+ * @throws {TypeError} for what cannot be waited for, so that a host learns of it before anything is done.
+ */
+export function requireTimeLimit(name: string, value: number): number {
+  if (!isTimeLimit(value)) throw new TypeError(`The option "${name}" must be ${TIME_LIMIT}; it is ${String(value)}`)
+  return value
+}
+
 export function createDeadline(milliseconds: number): Deadline {
   const end = performance.now() + milliseconds
   const remaining = () => Math.max(0, end - performance.now())

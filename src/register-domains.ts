@@ -1,4 +1,4 @@
-import { createDeadline, type Deadline } from './deadline.ts'
+import { createDeadline, type Deadline, requireTimeLimit } from './deadline.ts'
 import { ApiError } from './errors.ts'
 import { classifyHostname, type InvalidHostname } from './hostname/classify.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
@@ -37,6 +37,7 @@ const RETRY_AFTER_SECONDS = 5
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
  *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`, and 503 `domain_registration_unavailable` when
  *   everything was saved but not yet synchronized. 500 `internal_error` when the team cannot be looked up.
+ * @throws {TypeError} for a time limit that is no time, before anything is done.
  *
  * @example
  * const keyContext = await authenticate(request.headers.authorization, keys)
@@ -50,7 +51,7 @@ export async function registerDomains(
   store: DomainStore,
   { onError = () => {}, timeLimit = DEFAULT_TIME_LIMIT }: RegisterDomainsOptions = {},
 ): Promise<RegisterDomainsResponse> {
-  const deadline = createDeadline(timeLimit)
+  const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
 
   requireScope(keyContext)
   const { domains, teamId } = parseRequest(body, keyContext)

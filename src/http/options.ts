@@ -1,3 +1,4 @@
+import { isTimeLimit, TIME_LIMIT } from '../deadline.ts'
 import type { HandlerOptions } from './handler.ts'
 
 interface Rule {
@@ -6,9 +7,6 @@ interface Rule {
   /** Completes "The option … must be". */
   expected: string
 }
-
-/** Timers of every runtime count in 32 bits; a longer wait would end at once. */
-const LONGEST_WAIT = 2 ** 31 - 1
 
 const isFunction = (value: unknown) => typeof value === 'function'
 const hasMethods = (value: unknown, ...names: string[]) =>
@@ -51,8 +49,8 @@ const rules: Readonly<Record<string, Rule>> = {
     expected: 'a whole number of bytes above 0, such as 262144',
   },
   timeLimit: {
-    holds: optional(limit => typeof limit === 'number' && limit > 0 && limit <= LONGEST_WAIT),
-    expected: `a number of milliseconds above 0 and at most ${LONGEST_WAIT}, such as 30000`,
+    holds: optional(isTimeLimit),
+    expected: TIME_LIMIT,
   },
   onError: {
     holds: optional(isFunction),

@@ -1,4 +1,4 @@
-import { createDeadline } from '../deadline.ts'
+import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import type { KeyRecord, KeyStore } from '../keys/key-store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { type EmbeddedPostgres, type PostgresPool, type Statement, toDatabase } from './connection.ts'
@@ -45,6 +45,7 @@ interface KeyRow {
  */
 export function createPostgresKeyStore(options: PostgresKeyStoreOptions): PostgresKeyStore {
   const { timeLimit = DEFAULT_TIME_LIMIT } = options
+  requireTimeLimit('timeLimit', timeLimit)
   const database = toDatabase(options.pool)
   const statements = createKeyStatements(toTables(options))
 

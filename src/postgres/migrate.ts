@@ -1,4 +1,4 @@
-import { createDeadline } from '../deadline.ts'
+import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { type EmbeddedPostgres, type PostgresPool, toDatabase } from './connection.ts'
 import { hasCode, retryConflicts } from './retry.ts'
 import { type PostgresTableOptions, postgresSchema, SCHEMA_VERSION, toTables } from './schema.ts'
@@ -33,7 +33,7 @@ const NOTHING_ELSE = { find: async () => {}, save: () => {} }
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { timeLimit = DEFAULT_TIME_LIMIT } = options
   const database = toDatabase(options.pool)
-  const deadline = createDeadline(timeLimit)
+  const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
   const { version: table } = toTables(options)
   const selectVersion = prepare<{ version: number | null }>('version', `SELECT max(version) AS version FROM ${table}`)
 

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.ts'
-import { createDeadline } from '../deadline.ts'
+import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import type { DomainStore, Registration, RegistrationRequest, Team } from '../registry/store.ts'
 import { createUuidGenerator } from '../registry/uuid.ts'
@@ -101,6 +101,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   const { synchronizeTimeLimit = DEFAULT_SYNCHRONIZE_TIME_LIMIT } = options
   if (typeof findTeam !== 'function')
     throw new TypeError('The option "findTeam" must be a function from an ID to a team')
+  requireTimeLimit('timeLimit', timeLimit)
+  requireTimeLimit('synchronizeTimeLimit', synchronizeTimeLimit)
   const database = toDatabase(options.pool)
   const statements = createStatements(toTables(options))
   const createId = createUuidGenerator()

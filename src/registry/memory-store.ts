@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.ts'
-import { createDeadline } from '../deadline.ts'
+import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import { type Holding, toRegistration } from './holding.ts'
 import { createKeyedSet } from './keyed-set.ts'
@@ -51,6 +51,7 @@ export interface MemoryStore extends DomainStore {
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { synchronize: send, synchronizeTimeLimit = DEFAULT_SYNCHRONIZE_TIME_LIMIT } = options
+  requireTimeLimit('synchronizeTimeLimit', synchronizeTimeLimit)
   const push =
     send &&
     (async (registrations: readonly Registration[]) => createDeadline(synchronizeTimeLimit).wait(send(registrations)))

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { isTimeLimit } from '../src/deadline.ts'
+import { createMemoryStore, registerDomains } from '../src/index.ts'
+import { createPostgresKeyStore, createPostgresStore, migrate } from '../src/postgres/index.ts'
+import { team1, teams } from './fixtures.ts'
+
+const pool = {
+  connect() {
+    throw new Error('Nothing should be done')
+  },
+}
+const store = {
+  findTeam() {
+    throw new Error('Nothing should be done')
+  },
+  register: () => [],
+}
+const findTeam = () => teams[0]
+
+/** Everything that takes a limit of time, which handlers take as well: see test/http/options.test.ts. */
+const takers: readonly (readonly [what: string, option: string, take: (limit: number) => unknown])[] = [
+  ['registerDomains', 'timeLimit', timeLimit => registerDomains(team1, { domains: ['a.com'] }, store, { timeLimit })],
+  [
+    'createMemoryStore',
+    'synchronizeTimeLimit',
+    synchronizeTimeLimit => createMemoryStore({ synchronize() {}, synchronizeTimeLimit }),
+  ],
+  ['createPostgresStore', 'timeLimit', timeLimit => createPostgresStore({ pool, findTeam, timeLimit })],
+  [
+    'createPostgresStore',
+    'synchronizeTimeLimit',
+    synchronizeTimeLimit => createPostgresStore({ pool, findTeam, synchronizeTimeLimit }),
+  ],
+  ['createPostgresKeyStore', 'timeLimit', timeLimit => createPostgresKeyStore({ pool, timeLimit })],
+  ['migrate', 'timeLimit', timeLimit => migrate({ pool, timeLimit })],
+]
+
+describe.each(takers)('%s with a %s', (_, option, take) => {
+  test.each([Number.NaN, 0, -1, Number.POSITIVE_INFINITY, 2 ** 31, '30' as never, null as never])(
+    'of %s says what to pass, before anything is done',
+    async limit => {
+      await expect((async () => take(limit))()).rejects.toThrow(
+        new TypeError(
+          `The option "${option}" must be a number of milliseconds above 0 and at most 2147483647, such as 30000; it is ${limit}`,
+        ),
+      )
+    },
+  )
+})
+
+test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms can be waited', limit => expect(isTimeLimit(limit)).toBe(true))

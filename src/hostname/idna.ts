@@ -1,5 +1,5 @@
 import punycode from 'punycode/punycode.js'
-import { toASCII, toUnicode } from 'tr46'
+import { toASCII } from 'tr46'
 
 /**
  * Maps a name to its A-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4.2), non-transitional, with
@@ -72,10 +72,10 @@ const options = {
 /** The long way, for every name. */
 export function mapByTables(name: string): string | null {
   const mapped = toASCII(name, options)
-  return mapped !== null && mayHoldOuterHyphen(mapped) && holdsOuterHyphen(mapped) ? null : mapped
+  return mapped?.split('.').some(holdsOuterHyphen) ? null : mapped
 }
 
-/** The ASCII characters of a U-label stand between `xn--` and the last hyphen of its A-label (RFC 3492, section 3.1). */
-const mayHoldOuterHyphen = (name: string) => /(?:^|\.)(?:-|xn--[^.]*-[^.]*-)|-(?:\.|$)/.test(name)
-
-const holdsOuterHyphen = (name: string) => /(?:^|\.)-|-(?:\.|$)/.test(toUnicode(name, options).domain)
+function holdsOuterHyphen(aLabel: string): boolean {
+  const label = aLabel.startsWith('xn--') ? (decode(aLabel.slice(4)) ?? '') : aLabel
+  return label.startsWith('-') || label.endsWith('-')
+}

@@ -23,14 +23,20 @@ const MAX_SENT_LABEL_LENGTH = 3 * MAX_LABEL_LENGTH
 
 /**
  * Letters that every version of UTS #46 leaves as they are, that are written from left to right, and that neither combine
- * with a neighbour nor change under normalization: European small letters, Kana, common Han, and Hangul syllables. No table
- * is needed for labels of these, which are most of those in use.
+ * with a neighbour nor change under normalization: European small letters, Kana, common Han, Hangul syllables, and Thai. No
+ * table is needed for labels of these, which are most of those in use.
  */
 const plainLetters =
   'ßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįıĵķĺļľłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷźżž' +
-  'ά-ώа-џぁ-ゖァ-ヺー々一-龥가-힣'
+  'ά-ώа-џぁ-ゖァ-ヺー々一-龥가-힣\u0e01-\u0e30\u0e32\u0e40-\u0e46'
 
-const plainULabel = new RegExp(`^(?!-|xn--)[a-z0-9${plainLetters}-]+(?<!-)$`)
+/** Thai vowels and tones above and below a letter: never at the beginning, and normalization puts a tone after a vowel. */
+const plainMarks = '\u0e31\u0e34-\u0e39\u0e47-\u0e4e'
+const outOfOrder = '[\u0e48-\u0e4b][\u0e38\u0e39]'
+
+const plainULabel = new RegExp(
+  `^(?!-|xn--|[${plainMarks}]|.*${outOfOrder})[a-z0-9${plainLetters}${plainMarks}-]+(?<!-)$`,
+)
 const plainLabel = /^(?!-|xn--)[a-z0-9-]+(?<!-)$/
 
 /** Maps a name whose labels are all plain; `null` says only that it takes the tables. */

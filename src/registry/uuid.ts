@@ -57,6 +57,6 @@ function format(a: number, b: number, c: number, d: number): string {
 }
 
 const HYPHEN = 0x2d
-const DIGITS = Uint8Array.from('0123456789abcdef', character => character.charCodeAt(0))
+const DIGITS = Array.from('0123456789abcdef', character => character.charCodeAt(0))
 
 const digit = (word: number, shift: number) => DIGITS[(word >>> shift) & 15] as number

@@ -1,4 +1,5 @@
 import type { Awaitable } from './awaitable.ts'
+import { describe } from './describe.ts'
 
 /** How long a call may still wait for its host's store. */
 export interface Deadline {
@@ -31,7 +32,7 @@ export const TIME_LIMIT = `a number of milliseconds above 0 and at most ${LONGES
  * @throws {TypeError} for what cannot be waited for, so that a host learns of it before anything is done.
  */
 export function requireTimeLimit(name: string, value: number): number {
-  if (!isTimeLimit(value)) throw new TypeError(`The option "${name}" must be ${TIME_LIMIT}; it is ${String(value)}`)
+  if (!isTimeLimit(value)) throw new TypeError(`The option "${name}" must be ${TIME_LIMIT}; it is ${describe(value)}`)
   return value
 }
 

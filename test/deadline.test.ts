@@ -36,16 +36,23 @@ const takers: readonly (readonly [what: string, option: string, take: (limit: nu
 ]
 
 describe.each(takers)('%s with a %s', (_, option, take) => {
-  test.each([Number.NaN, 0, -1, Number.POSITIVE_INFINITY, 2 ** 31, '30' as never, null as never])(
-    'of %s says what to pass, before anything is done',
-    async limit => {
-      await expect((async () => take(limit))()).rejects.toThrow(
-        new TypeError(
-          `The option "${option}" must be a number of milliseconds above 0 and at most 2147483647, such as 30000; it is ${limit}`,
-        ),
-      )
-    },
-  )
+  const hostile = { [Symbol.toPrimitive]: () => expect.unreachable('Nothing of it is run') }
+  test.each([
+    [Number.NaN, 'NaN'],
+    [0, '0'],
+    [-1, '-1'],
+    [Number.POSITIVE_INFINITY, 'Infinity'],
+    [2 ** 31, '2147483648'],
+    ['30' as never, '"30"'],
+    [null as never, 'object'],
+    [hostile as never, 'object'],
+  ])('of %o says what to pass, before anything is done', async (limit, described) => {
+    await expect((async () => take(limit))()).rejects.toThrow(
+      new TypeError(
+        `The option "${option}" must be a number of milliseconds above 0 and at most 2147483647, such as 30000; it is ${described}`,
+      ),
+    )
+  })
 })
 
 test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms can be waited', limit => expect(isTimeLimit(limit)).toBe(true))

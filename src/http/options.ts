@@ -1,4 +1,5 @@
 import { isTimeLimit, TIME_LIMIT } from '../deadline.ts'
+import { describe } from '../describe.ts'
 import type { HandlerOptions } from './handler.ts'
 
 interface Rule {
@@ -72,6 +73,3 @@ export function requireOptions(options: HandlerOptions): void {
     if (!holds(value, values)) throw new TypeError(`The option "${name}" must be ${expected}; it is ${describe(value)}`)
   }
 }
-
-const describe = (value: unknown) =>
-  typeof value === 'string' ? JSON.stringify(value) : typeof value === 'number' ? String(value) : typeof value

@@ -114,6 +114,12 @@ describe('in a registrable domain that becomes crowded', () => {
     ])
   })
 
+  test('by the registrable domain itself, which moves a guest out, all are marked', async () => {
+    await save(store, '1', crowd(200))
+    await save(store, '1', ['crowd.com'])
+    expect(await flags()).toEqual([{ crowded: true, count: 201 }])
+  })
+
   test('what is registered and released later is counted as well', async () => {
     await save(store, '1', crowd(250))
     await save(store, '2', ['late.crowd.com', 'crowd.com'])

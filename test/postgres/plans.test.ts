@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
 import { createStatements, toOpening } from '../../src/postgres/statements.ts'
-import { lookUp } from '../../src/testing/calls.ts'
+import { lookUp, save } from '../../src/testing/calls.ts'
 import { flatten, type Plan, parameters } from './plan.ts'
 import { startServer, type TestServer } from './server.ts'
 
@@ -77,6 +77,20 @@ describe.each(tables)('on %s', (_, sql) => {
     expectLookUps(name, plans)
     expect(plans.some(plan => plan['Relation Name'] === 'names')).toBe(true)
   })
+})
+
+test('a connection plans each statement once', async () => {
+  const pool = server.createPool({ max: 1, pipeline: true })
+  const store = createPostgresStore({ pool, findTeam: () => null })
+  for (const domain of ['planned.com', 'www.planned.com', 'api.planned.com', '*.planned.net']) {
+    await save(store, '1', [domain])
+  }
+  const { rows } = await pool.query(
+    `SELECT custom_plans::integer, generic_plans::integer FROM pg_prepared_statements WHERE name LIKE 'domain_registration_%'`,
+  )
+  expect(rows.length).toBeGreaterThan(3)
+  for (const row of rows) expect(row).toEqual({ custom_plans: 0, generic_plans: expect.any(Number) })
+  await store.release('1', ['planned.com', 'www.planned.com', 'api.planned.com', '*.planned.net'])
 })
 
 describe('with a hundred thousand names of team 1 below one base', () => {

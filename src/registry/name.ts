@@ -21,19 +21,23 @@ export const wildcardOver = (base: string) => `*.${base}`
  * `a.b.example.com` and `*.a.b.example.com`. A wildcard does not lie below its own base, and nothing lies below a name of
  * another registrable domain: where a public suffix is between, the names below it belong to somebody else.
  */
-export function ancestorsOf(name: Name): string[] {
+export function ancestorsOf(name: Name): readonly string[] {
   const { domain, registrableDomain } = name
+  const last = domain.length - registrableDomain.length
+  let start = isWildcard(name) ? 2 : 0
+  if (start >= last) return NONE
+  start = domain.indexOf('.', start) + 1
+  // Nearly always.
+  if (start === last) return [registrableDomain]
   const ancestors: string[] = []
-  let ancestor = isWildcard(name) ? baseOf(name) : domain
-  while (ancestor.length > registrableDomain.length) {
-    ancestor = ancestor.slice(ancestor.indexOf('.') + 1)
-    ancestors.push(ancestor)
-  }
-  return ancestors
+  for (; start < last; start = domain.indexOf('.', start) + 1) ancestors.push(domain.slice(start))
+  return [...ancestors, registrableDomain]
 }
 
+const NONE: readonly never[] = []
+
 /** The wildcards that cover a name or a narrower wildcard, nearest first: those over what it lies below. */
-export const coveringWildcards = (name: Name): string[] => ancestorsOf(name).map(wildcardOver)
+export const coveringWildcards = (name: Name): readonly string[] => ancestorsOf(name).map(wildcardOver)
 
 /** Whether the wildcard over `base` would cover a name of the same registrable domain. */
 export const isBelow = (name: Name, base: Name) =>

@@ -44,7 +44,8 @@ export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
   if (owner === teamId) return EXISTING
 
   const covering = holdings.covering(name)
-  const ownWildcard = covering.find(wildcard => wildcard.teamId === teamId)
+  // Nearly always nothing covers it, and no function is to be made for the search.
+  const ownWildcard = covering.length === 0 ? undefined : findOwn(covering, teamId)
   if (ownWildcard) {
     return {
       status: 'invalid',
@@ -67,6 +68,8 @@ export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
   }
   return CREATED
 }
+
+const findOwn = (covering: readonly Held[], teamId: string) => covering.find(wildcard => wildcard.teamId === teamId)
 
 /** Always the same objects, which need not be made anew for each name. */
 const EXISTING: Verdict = { status: 'existing' }

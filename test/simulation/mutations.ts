@@ -28,7 +28,7 @@ const judgeAs = (change: (verdict: Verdict, ...parameters: Parameters<OverlapMod
     return { ...rest, judge: changed }
   })
 
-const coverAs = (change: (wildcards: string[], domain: string) => string[]) => () =>
+const coverAs = (change: (wildcards: readonly string[], domain: string) => readonly string[]) => () =>
   void vi.doMock('../../src/registry/name.ts', async original => {
     const { coveringWildcards, ...rest } = await original<NameModule>()
     const changed: NameModule['coveringWildcards'] = name => change(coveringWildcards(name), name.domain)

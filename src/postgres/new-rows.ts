@@ -12,8 +12,15 @@ interface NewRow extends Key {
 /**
  * Sorts new registrations by what becomes of them. A registrable domain without a row gets one, in which a name below it is
  * the guest unless it is registered itself: first of all, and in order.
+ *
+ * @param registrableDomains All that are under lock, in order.
+ * @param zones The rows that some of them have.
  */
-export function planRows(registrations: readonly Registration[], zones: readonly ZoneRow[]) {
+export function planRows(
+  registrations: readonly Registration[],
+  registrableDomains: readonly string[],
+  zones: readonly ZoneRow[],
+) {
   const known = new Map(zones.map(zone => [zone.registrable_domain, zone]))
   const fresh = new Map<string, NewRow>()
   const below: NewRow[] = []
@@ -30,7 +37,9 @@ export function planRows(registrations: readonly Registration[], zones: readonly
       fresh.set(registrableDomain, { registrableDomain, path: '', guestPath: path, domainId })
     }
   }
-  const heads = [...fresh.values()].sort((one, other) => (one.registrableDomain < other.registrableDomain ? -1 : 1))
+  const heads = registrableDomains.map(zone => fresh.get(zone)).filter(row => row !== undefined)
+  if (heads.length < fresh.size)
+    throw new TypeError('decide returned a name of a registrable domain that is not locked')
   // Most calls join no registrable domain and fill none.
   if (zones.length === 0 && below.length < CROWD) return { inserted: [...heads, ...below], ...NOTHING_JOINED }
 
@@ -51,6 +60,8 @@ export function planRows(registrations: readonly Registration[], zones: readonly
     }),
   }
 }
+
+export type RowPlan = ReturnType<typeof planRows>
 
 const NOTHING_JOINED = { occupied: [], left: [], crowded: [], joined: [] } as const
 

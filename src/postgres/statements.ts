@@ -32,6 +32,9 @@ export interface BelowRow {
   readonly held: boolean
 }
 
+/** A setting by which a transaction remembers, in the server, that it has found a registrable domain: then it is `yes`. */
+export const FOUND_ZONES = 'domain_registration.found_zones'
+
 /** {@link Below} may stop counting here. */
 export const COUNTED = 1000
 
@@ -50,10 +53,13 @@ export function createStatements({ names }: Tables) {
      *
      * Those without a row are not locked: the call that is first to insert one locks it by that, and a second one fails
      * with a unique violation and begins again.
+     *
+     * The first row found leaves word for `findNames` and `insertNames`, in a setting of the transaction.
      */
     lockZones: prepare<ZoneRow>(
       'lock_zones',
-      `SELECT zone.* FROM unnest($1::text[]) AS asked (registrable_domain)
+      `SELECT zone.*, (SELECT set_config('${FOUND_ZONES}', 'yes', true)) AS word
+       FROM unnest($1::text[]) AS asked (registrable_domain)
        CROSS JOIN LATERAL (
          SELECT registrable_domain, path, guest_path, domain_id, team_id, synchronized, crowded FROM ${names} AS name
          WHERE name.registrable_domain = asked.registrable_domain AND name.path = ''
@@ -62,17 +68,19 @@ export function createStatements({ names }: Tables) {
     ),
 
     /**
-     * Names below registrable domains, all of one in one walk; the second parameter has an array, as text, for each of the
-     * first.
+     * Names below registrable domains, all of one in one walk: the paths of each are the part of $4 from its number in $2 to
+     * that in $3, counted from 1. Where no registrable domain has a row, as in most calls of new names, there is nothing
+     * below any, and nothing is looked up.
      */
     findNames: prepare<NameRow>(
       'find_names',
-      `SELECT held.* FROM unnest($1::text[], $2::text[]) AS asked (registrable_domain, paths)
+      `SELECT held.* FROM unnest($1::text[], $2::integer[], $3::integer[]) AS asked (registrable_domain, first, last)
        CROSS JOIN LATERAL (
          SELECT registrable_domain, path, guest_path, domain_id, team_id, synchronized FROM ${names} AS name
-         WHERE name.registrable_domain = asked.registrable_domain AND name.path = ANY (asked.paths::text[])
+         WHERE name.registrable_domain = asked.registrable_domain AND name.path = ANY (($4::text[])[asked.first:asked.last])
          OFFSET 0
-       ) AS held`,
+       ) AS held
+       WHERE current_setting('${FOUND_ZONES}', true) = 'yes'`,
     ),
 
     /** In a crowd the names of the team have an index; elsewhere there are few to look at. */
@@ -105,13 +113,14 @@ export function createStatements({ names }: Tables) {
        ) AS own`,
     ),
 
-    /** New rows in the order given. */
+    /** New rows in the order given; with $8 only where `lockZones` has found none. */
     insertNames: prepare(
       'insert_names',
       `INSERT INTO ${names} (registrable_domain, path, guest_path, domain_id, team_id, created_at, synchronized, crowded)
        SELECT registrable_domain, path, nullif(guest_path, ''), domain_id, $5::text, now(), $6::boolean,
          registrable_domain = ANY ($7::text[])
-       FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) AS new (registrable_domain, path, guest_path, domain_id)`,
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) AS new (registrable_domain, path, guest_path, domain_id)
+       WHERE NOT $8::boolean OR current_setting('${FOUND_ZONES}', true) IS DISTINCT FROM 'yes'`,
     ),
 
     /** Gives the guests of registrable domains, which are under lock, rows of their own. */

@@ -1,15 +1,15 @@
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
-import type { DomainStore, Registration, RegistrationRequest, Team } from '../registry/store.ts'
-import { createUuidGenerator } from '../registry/uuid.ts'
+import type { DomainStore, Registration, Team } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
-import { type EmbeddedPostgres, type PostgresPool, type Send, toDatabase } from './connection.ts'
-import { planRows, sortDistinct } from './new-rows.ts'
+import { type EmbeddedPostgres, type PostgresPool, toDatabase } from './connection.ts'
+import { sortDistinct } from './new-rows.ts'
 import { type Key, toKey } from './path.ts'
 import { createReclassifier, type Reclassification } from './reclassify.ts'
+import { createRegister } from './register.ts'
 import { type PostgresSchemaOptions, toTables } from './schema.ts'
-import { createStatements, type ZoneRow } from './statements.ts'
+import { createStatements } from './statements.ts'
 import { inZones, read, toColumns, toRegistration } from './zone-transaction.ts'
 
 export interface PostgresStoreOptions extends PostgresSchemaOptions {
@@ -105,49 +105,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   requireTimeLimit('synchronizeTimeLimit', synchronizeTimeLimit)
   const database = toDatabase(options.pool)
   const statements = createStatements(toTables(options))
-  const createId = createUuidGenerator()
-
-  async function register({ teamId, registrableDomains, names, wildcardBases, decide }: RegistrationRequest) {
-    const question = { registrableDomains, names: names.map(toKey), bases: wildcardBases.map(toKey), teamId }
-    return inZones(database, statements, createDeadline(timeLimit), question, (findings, send) => {
-      const now = Date.now()
-      const created = decide({ registrations: findings.names.map(toRegistration), below: findings.below }).map(
-        name => ({
-          domainId: createId(now),
-          domain: name.domain,
-          registrableDomain: name.registrableDomain,
-          teamId,
-          synchronized: push === undefined,
-        }),
-      )
-      if (created.length > 0) save(created, findings.zones, send)
-      return created
-    })
-  }
-
-  function save(registrations: readonly Registration[], zones: readonly ZoneRow[], send: Send): void {
-    const [{ teamId, synchronized }] = registrations as [Registration]
-    const { inserted, left, occupied, crowded, joined } = planRows(registrations, zones)
-    if (left.length > 0) void send(statements.moveGuestsOut, toArrayLiteral(left))
-    if (inserted.length > 0) {
-      const guests = toArrayLiteral(inserted.map(({ guestPath }) => guestPath))
-      const ids = toArrayLiteral(inserted.map(({ domainId }) => domainId))
-      void send(
-        statements.insertNames,
-        ...toColumns(inserted),
-        guests,
-        ids,
-        teamId,
-        synchronized,
-        toArrayLiteral(crowded),
-      )
-    }
-    if (occupied.length > 0) {
-      const ids = toArrayLiteral(occupied.map(({ domainId }) => domainId))
-      void send(statements.occupyZones, toColumns(occupied)[0], ids, teamId, synchronized)
-    }
-    if (joined.length > 0) void send(statements.markCrowds, toArrayLiteral(joined))
-  }
+  const register = createRegister({ database, statements, timeLimit, synchronized: push === undefined })
 
   async function markSynchronized(registrations: readonly Registration[]): Promise<void> {
     const names = registrations.map(toKey)

@@ -28,18 +28,20 @@ export interface ZoneFindings {
  * takes two round trips where the driver sends without waiting.
  *
  * @param save Sends what is to be saved, without waiting for answers.
+ * @param guess Sends what may go out right behind the look-ups; what it resolves to is handed to `save`.
  */
 export async function inZones<T>(
   database: Database,
   statements: Statements,
   deadline: Deadline,
   question: ZoneQuestion,
-  save: (findings: ZoneFindings, send: Send) => T,
+  save: (findings: ZoneFindings, send: Send, guessed: T | undefined) => T,
+  guess: (send: Send) => Promise<T | undefined> = async () => undefined,
 ): Promise<T> {
   return retryConflicts(deadline, () =>
     database.transact(deadline, toOpening(deadline.remaining() * SERVER_SHARE), {
-      find: send => lockAndFind(send, statements, question),
-      save,
+      find: send => Promise.all([lockAndFind(send, statements, question), guess(send)]),
+      save: ([findings, guessed], send) => save(findings, send, guessed),
     }),
   )
 }
@@ -68,7 +70,7 @@ async function lockAndFind(
   const namesBelow = names.filter(({ path }) => path !== '')
   const [zones, found, below] = await Promise.all([
     send(statements.lockZones, toArrayLiteral(registrableDomains)),
-    namesBelow.length === 0 ? [] : send(statements.findNames, ...groupPaths(namesBelow)),
+    namesBelow.length === 0 ? [] : send(statements.findNames, ...toRuns(namesBelow)),
     bases.length === 0
       ? []
       : send(
@@ -97,15 +99,17 @@ function pickAsked(rows: readonly NameRow[], names: readonly Key[]): NameRow[] {
 /** No hostname has a space in it. */
 const toText = ({ registrableDomain, path }: Key) => `${path} ${registrableDomain}`
 
-/** Each registrable domain once, and for each the paths that are asked for, as an array within the array. */
-function groupPaths(keys: readonly Key[]): [registrableDomains: string, paths: string] {
-  const pathsByZone = new Map<string, string[]>()
-  for (const { registrableDomain, path } of keys) {
-    const paths = pathsByZone.get(registrableDomain)
-    if (paths) paths.push(path)
-    else pathsByZone.set(registrableDomain, [path])
-  }
-  return [toArrayLiteral([...pathsByZone.keys()]), toArrayLiteral([...pathsByZone.values()].map(toArrayLiteral))]
+/** Of names that stand next to each other in the same registrable domain: that, the first and the last of them; and all paths. */
+function toRuns(keys: readonly Key[]): string[] {
+  const zones: string[] = []
+  const firsts: number[] = []
+  keys.forEach(({ registrableDomain }, index) => {
+    if (registrableDomain === zones.at(-1)) return
+    zones.push(registrableDomain)
+    firsts.push(index + 1)
+  })
+  const lasts = [...firsts.slice(1).map(first => first - 1), keys.length]
+  return [toArrayLiteral(zones), `{${firsts}}`, `{${lasts}}`, toArrayLiteral(keys.map(({ path }) => path))]
 }
 
 /** The two columns of the key. */

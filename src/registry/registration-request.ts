@@ -28,7 +28,8 @@ export function createRegistrationRequest(
     teamId,
     // For stores that lock; the others need not wait for the sorting.
     get registrableDomains() {
-      return [...new Set(submitted.map(name => name.registrableDomain))].sort()
+      const registrableDomains = submitted.map(name => name.registrableDomain)
+      return (shared.size === 0 ? registrableDomains : [...new Set(registrableDomains)]).sort()
     },
     names: toLookUps(submitted, isAlone),
     wildcardBases,

@@ -64,6 +64,13 @@ describe.each([
     await expect(save(behind, '1', ['c.com'])).rejects.toThrow('after calling end on the pool')
   })
 
+  test('refuses a name of a registrable domain that the request does not lock, and saves nothing', async () => {
+    const { store } = createStore()
+    const request = createRequest('1', [toName('a.com')], [], () => ['a.com', 'b.com'].map(toName))
+    await expect(store.register(request)).rejects.toThrow('not locked')
+    expect(await held()).toEqual([])
+  })
+
   test('begins again when it is chosen as the victim of a deadlock with another program', async () => {
     const { store } = createStore()
     await save(store, '1', ['a.com', 'b.com'])

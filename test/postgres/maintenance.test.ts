@@ -11,10 +11,13 @@ beforeAll(async () => {
   server = await startServer()
   pool = server.createPool({ pipeline: true })
   await migrate({ pool })
-  store = createPostgresStore({ pool, findTeam: id => ({ id, organizationId: '1', state: 'active' }) })
 })
 afterAll(() => server.stop())
-beforeEach(() => pool.query('DELETE FROM domain_registration.names'))
+beforeEach(async () => {
+  await pool.query('DELETE FROM domain_registration.names')
+  // A new one, which guesses that the first call finds nothing.
+  store = createPostgresStore({ pool, findTeam: id => ({ id, organizationId: '1', state: 'active' }) })
+})
 
 const held = async () =>
   (await pool.query('SELECT domain, registrable_domain, domain_id, team_id FROM domain_registration.registrations'))

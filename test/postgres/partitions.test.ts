@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
-import { createStatements, type Statements, toOpening } from '../../src/postgres/statements.ts'
+import { createStatements, FOUND_ZONES, type Statements, toOpening } from '../../src/postgres/statements.ts'
 import { flatten, type Plan, parameters } from './plan.ts'
 import { startServer, type TestServer } from './server.ts'
 
@@ -71,7 +71,7 @@ const isScan = (plan: Plan) => /Scan$/.test(plan['Node Type'])
 const isExecuted = (plan: Plan) => (plan['Actual Loops'] ?? 0) > 0
 
 async function run(name: keyof Statements, mode: string): Promise<Plan[]> {
-  await client.query(`BEGIN; ${toOpening(60_000)}; SET LOCAL plan_cache_mode = ${mode}`)
+  await client.query(`BEGIN; ${toOpening(60_000)}; SET LOCAL plan_cache_mode = ${mode}; SET LOCAL ${FOUND_ZONES} = yes`)
   try {
     // Those that insert meet no row of the same key.
     if (name === 'insertNames') await client.query('DELETE FROM domain_registration.names')

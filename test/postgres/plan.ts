@@ -8,9 +8,9 @@ const ids = "'{00000000-0000-7000-8000-000000000001,00000000-0000-7000-8000-0000
 /** Parameters for each, as SQL. A statement without does not compile. */
 export const parameters: Readonly<Record<keyof Statements, readonly string[]>> = {
   lockZones: [zones],
-  findNames: [zones, '\'{"{www,*}","{b.a,b.*,*}"}\''],
+  findNames: [zones, "'{1,3}'", "'{2,5}'", "'{www,*,b.a,b.*,*}'"],
   findBelow: ["'{crowd.com}'", '\'{""}\'', "'{\u{10ffff}}'", "'2'"],
-  insertNames: [zones, paths, guests, ids, "'1'", 'true', "'{}'"],
+  insertNames: [zones, paths, guests, ids, "'1'", 'true', "'{}'", 'false'],
   moveGuestsOut: [zones],
   occupyZones: [zones, ids, "'1'", 'true'],
   markCrowds: [zones],

@@ -37,7 +37,8 @@ export const inputs = {
 
 export async function measureRegistering(pool: Pool): Promise<Row[]> {
   const store = createPostgresStore({ pool, findTeam: () => team })
-  const insert = await createBareInsert(pool)
+  await pool.query('CREATE TABLE yardstick (LIKE domain_registration.names INCLUDING ALL)')
+  const insert = createBareInsert(pool, 'yardstick')
   const rows: Row[] = []
   for (const [work, toName] of Object.entries(inputs)) {
     const spent = { work: [] as number[], yardstick: [] as number[] }
@@ -65,10 +66,9 @@ export async function measureRegistering(pool: Pool): Promise<Row[]> {
 }
 
 /** One statement that knows the keys and saves the rows, into a table with the same columns, checks and indexes. */
-async function createBareInsert(pool: Pool): Promise<(domains: readonly string[]) => () => Promise<void>> {
-  await pool.query('CREATE TABLE yardstick (LIKE domain_registration.names INCLUDING ALL)')
+export function createBareInsert(pool: Pool, table: string): (domains: readonly string[]) => () => Promise<void> {
   const createId = createUuidGenerator()
-  const text = `INSERT INTO yardstick (registrable_domain, path, domain_id, team_id, created_at)
+  const text = `INSERT INTO ${table} (registrable_domain, path, domain_id, team_id, created_at)
     SELECT registrable_domain, path, domain_id, $4, now()
     FROM unnest($1::text[], $2::text[], $3::uuid[]) AS new (registrable_domain, path, domain_id)
     ON CONFLICT DO NOTHING`
@@ -78,7 +78,7 @@ async function createBareInsert(pool: Pool): Promise<(domains: readonly string[]
     const paths = keys.map(labels => labels.slice(0, -2).reverse().join('.'))
     const ids = domains.map(() => createId())
     return async () => {
-      const { rowCount } = await pool.query({ name: 'yardstick', text, values: [registrableDomains, paths, ids, '1'] })
+      const { rowCount } = await pool.query({ name: table, text, values: [registrableDomains, paths, ids, '1'] })
       if (rowCount !== BATCH) throw new Error('The rows were not new')
     }
   }

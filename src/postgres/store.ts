@@ -84,11 +84,12 @@ export interface PostgresStore extends DomainStore {
  * | 1 billion     | 84 GB  | 53 GB | 5      | the index, or it in partitions on several disks |
  *
  * A call of 100 new names touches a page of the index for each registrable domain, anywhere in it. After a checkpoint each of
- * these goes into the write-ahead log whole, and calls among 10 million rows took 1.65 times as long as in an empty table
- * (519 kB of log a call); 1,500 calls later 1.10 times as long (76 kB). So let checkpoints be rare, with `max_wal_size` and
- * `checkpoint_timeout`; `wal_compression = on` cost more time than it saved. In 8 partitions calls took 1.16 times as long as
- * in one table. One process on two processors, shared with PostgreSQL, made 200 such calls a second over one connection, and
- * 460 and 510 over 4 and 16; of names in one registrable domain, whose lock they wait for, 350 to 400 however many there were.
+ * these goes into the write-ahead log whole: calls among 10 million rows then took 1.42 times as long as in an empty table
+ * (519 kB of log a call), and so did a bare `INSERT`; 1,500 calls later 1.20 times as long (23 kB). So let checkpoints be rare,
+ * with `max_wal_size` and `checkpoint_timeout`; `wal_compression = on` cost more time than it saved. In 8 partitions calls took
+ * 1.17 times as long as in one table. One process on two processors, shared with PostgreSQL, made 200 to 300 such calls a second
+ * over one connection, and 440 to 560 over 4 and over 16; of names in one registrable domain, whose lock they wait for, 230 to
+ * 350 however many there were.
  * Processes share nothing but the database, so that its processors and disk are the limit.
  *
  * @example

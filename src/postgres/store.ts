@@ -89,8 +89,7 @@ export interface PostgresStore extends DomainStore {
  * with `max_wal_size` and `checkpoint_timeout`; `wal_compression = on` cost more time than it saved. In 8 partitions calls took
  * 1.17 times as long as in one table. One process on two processors, shared with PostgreSQL, made 200 to 300 such calls a second
  * over one connection, and 440 to 560 over 4 and over 16; of names in one registrable domain, whose lock they wait for, 230 to
- * 350 however many there were.
- * Processes share nothing but the database, so that its processors and disk are the limit.
+ * 350 however many there were. Processes share nothing but the database, so that its processors and disk are the limit.
  *
  * @example
  * const pool = new pg.Pool({ connectionString, pipeline: true })

@@ -99,7 +99,10 @@ function pickAsked(rows: readonly NameRow[], names: readonly Key[]): NameRow[] {
 /** No hostname has a space in it. */
 const toText = ({ registrableDomain, path }: Key) => `${path} ${registrableDomain}`
 
-/** Of names that stand next to each other in the same registrable domain: that, the first and the last of them; and all paths. */
+/**
+ * Of each run of names in the same registrable domain: that, and the numbers of the first and the last, from 1; then all
+ * paths.
+ */
 function toRuns(keys: readonly Key[]): string[] {
   const zones: string[] = []
   const firsts: number[] = []

@@ -20,6 +20,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const watched = new Set<PoolClient>()
+/** Called whenever the pool lends the connection, which is always the same. */
 function watch(client: PoolClient): void {
   if (watched.has(client)) return
   watched.add(client)
@@ -32,7 +33,11 @@ function watch(client: PoolClient): void {
   client.query = ((config: { name?: string; text: string }) => {
     if (hasHeard) trips.push([])
     hasHeard = false
-    trips.at(-1)?.push(config.name?.replace(/^domain_registration_|_\w{1,8}$/g, '') ?? config.text.split(' ', 1).join())
+    trips
+      .at(-1)
+      ?.push(
+        config.name?.replace(/^domain_registration_|_\w{1,8}$/g, '') ?? config.text.slice(0, config.text.search(/ |$/)),
+      )
     return query(config)
   }) as never
 }

@@ -1,7 +1,6 @@
 import { ancestorsOf, baseOf, coveringWildcards, isWildcard, type Name, wildcardOver } from './name.ts'
 import { type Holdings, judge, type Verdict } from './overlap.ts'
 import type { Below, Found, RegistrationRequest } from './store.ts'
-import { hashText } from './text-hash.ts'
 
 /** What `decide` found and made of it: a verdict for each submitted name, in the submitted order. */
 export interface Decision {
@@ -42,19 +41,33 @@ export function createRegistrationRequest(
 }
 
 /**
- * The registrable domains of more than one name; of most calls none. With a `Set` in place of this hash table a call of 100
- * new names takes a twenty-fifth longer. Names that are chosen to collide cost no more than being compared with each other.
+ * The registrable domains of more than one name; of most calls none. A hash table: with a `Set` in place of it a call of
+ * 100 new names takes a twentieth longer. Names that are chosen to collide cost no more than being compared with each other.
  */
 function findShared(names: readonly Name[]): Set<string> {
   const shared = new Set<string>()
   const seen = new Array<string | undefined>(2 << (31 - Math.clz32(2 * names.length)))
-  for (const { domain, registrableDomain } of names) {
-    let slot = hashText(domain, 0, domain.length - registrableDomain.length) & (seen.length - 1)
+  for (const name of names) {
+    const { registrableDomain } = name
+    let slot = sketch(name) & (seen.length - 1)
     while (seen[slot] !== undefined && seen[slot] !== registrableDomain) slot = (slot + 1) & (seen.length - 1)
     if (seen[slot] !== undefined) shared.add(registrableDomain)
     seen[slot] = registrableDomain
   }
   return shared
+}
+
+/**
+ * A hash of what tells apart the registrable domains of a list: the length, and the characters in the middle and before the
+ * public suffix. To read all takes longer than to compare the few that have it in common. Read in the domain, at whose end
+ * they stand: engines take longer to read a slice.
+ */
+function sketch({ domain, registrableDomain }: Name): number {
+  const { length } = registrableDomain
+  if (length < 6) return length
+  const end = domain.length
+  const beforeSuffix = domain.charCodeAt(end - 4) * 3 + domain.charCodeAt(end - 5) * 31 + domain.charCodeAt(end - 6) * 7
+  return length * 5 + domain.charCodeAt(end - (length >> 1)) + beforeSuffix
 }
 
 /** The names and every wildcard that could cover one, distinct. */

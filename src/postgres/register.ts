@@ -1,12 +1,12 @@
 import { createDeadline } from '../deadline.ts'
-import type { Below, Found, Registration, RegistrationRequest } from '../registry/store.ts'
+import type { Found, Registration, RegistrationRequest } from '../registry/store.ts'
 import { createUuidGenerator } from '../registry/uuid.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import type { Database, Send } from './connection.ts'
 import { planRows, type RowPlan } from './new-rows.ts'
 import { toKey } from './path.ts'
 import type { Statements } from './statements.ts'
-import { inZones, toColumns, toRegistration, type ZoneFindings } from './zone-transaction.ts'
+import { inZones, NOTHING, toColumns, toRegistration, type ZoneFindings } from './zone-transaction.ts'
 
 interface Registering {
   readonly database: Database
@@ -51,7 +51,7 @@ export function createRegister({ database, statements, timeLimit, synchronized }
       if (!expectsNothing) return undefined
       const created = create({ registrations: [], below: wildcardBases.map(() => NOTHING) })
       const plan = planRows(created, registrableDomains, [])
-      // More than one call of names below one registrable domain, and more to be done about them.
+      // So many names below one registrable domain fill it, and there is more to be done than to insert them.
       if (plan.joined.length > 0) return undefined
       insert(plan, true, send)
       return created
@@ -85,5 +85,3 @@ export function createRegister({ database, statements, timeLimit, synchronized }
 }
 
 const toIds = (rows: readonly { readonly domainId: string }[]) => toArrayLiteral(rows.map(({ domainId }) => domainId))
-
-const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }

@@ -161,7 +161,8 @@ function addGuests(
   })
 }
 
-const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }
+/** What is below a base of a registrable domain that nobody has a name in. */
+export const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }
 
 /** Of the name that a row is for, wherever it stands. */
 export const nameKeyOf = (row: NameRow): Key => ({

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import type { Pool } from 'pg'
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
-import { createUuidGenerator } from '../src/registry/uuid.ts'
+import { createUuidGenerator } from '../src/uuid.ts'
 import { startServer } from '../test/postgres/server.ts'
 
 /**

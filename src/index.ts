@@ -19,8 +19,8 @@ export {
 export { authenticate } from './keys/authenticate.ts'
 export type { KeyContext } from './keys/key-context.ts'
 export { createMemoryKeyStore, type KeyRecord, type KeyStore, type MemoryKeyStore } from './keys/key-store.ts'
+export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'
 export { type RegisterDomainsOptions, registerDomains } from './register-domains.ts'
-export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './registry/memory-store.ts'
 export type { Name } from './registry/name.ts'
 export type { Below, DomainStore, Found, Registration, RegistrationRequest, Team } from './registry/store.ts'
 export {

@@ -1,5 +1,5 @@
 import { createMemoryKeyStore, generateApiKey } from '../src/index.ts'
-import { createMemoryStore, type MemoryStoreOptions } from '../src/registry/memory-store.ts'
+import { createMemoryStore, type MemoryStoreOptions } from '../src/memory/memory-store.ts'
 
 /** Organization 10 has the teams 1 and 2, and 9, which is suspended; organization 20 has the team 3. */
 export const teams = [

@@ -27,7 +27,7 @@ function lint(file: string, specifier: string): string {
 
 test.each([
   ['src/register-domains.ts', 'node:crypto', 'noNodejsModules'],
-  ['src/registry/memory-store.ts', 'node:fs', 'noNodejsModules'],
+  ['src/memory/memory-store.ts', 'node:fs', 'noNodejsModules'],
   ['src/http/handler.ts', 'node:http', 'noNodejsModules'],
   ['src/http/handler.ts', 'express', 'noRestrictedImports'],
   ['src/http/fetch.ts', 'node:http', 'noNodejsModules'],

@@ -1,10 +1,10 @@
-import { quote } from '../wire/quote.ts'
 import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
 import { type Dots, startOfLabel } from './dots.ts'
 import { type Explanation, explainInvalid, suggestTopLevel } from './explain.ts'
 import { toALabels } from './idna.ts'
 import { isLdhName, scanPlainName } from './plain-name.ts'
 import { findPublicSuffix } from './public-suffix.ts'
+import { quote } from './quote.ts'
 import { specialUseTopLevels } from './special-use.ts'
 
 /** Why a text is no hostname that can be registered. */

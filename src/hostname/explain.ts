@@ -1,4 +1,4 @@
-import { quote } from '../wire/quote.ts'
+import { quote } from './quote.ts'
 
 /** What is wrong with a hostname, and what its sender may have meant. */
 export interface Explanation {

@@ -1,7 +1,7 @@
 import { createDeadline } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import type { Name } from '../registry/name.ts'
-import { createRegistrationRequest } from '../registry/registration-request.ts'
+import { createRegistrationRequest } from '../registry/request.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import type { Database } from './connection.ts'
 import { type Key, toKey } from './path.ts'

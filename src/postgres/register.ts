@@ -1,6 +1,6 @@
 import { createDeadline } from '../deadline.ts'
 import type { Found, Registration, RegistrationRequest } from '../registry/store.ts'
-import { createUuidGenerator } from '../registry/uuid.ts'
+import { createUuidGenerator } from '../uuid.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import type { Database, Send } from './connection.ts'
 import { planRows, type RowPlan } from './new-rows.ts'

@@ -1,7 +1,7 @@
 import type { Deadline } from '../deadline.ts'
 import type { Name } from './name.ts'
 import type { Verdict } from './overlap.ts'
-import { createRegistrationRequest, type Decision } from './registration-request.ts'
+import { createRegistrationRequest, type Decision } from './request.ts'
 import type { DomainStore, Registration } from './store.ts'
 
 /** What became of a submitted name. */

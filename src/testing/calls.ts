@@ -1,7 +1,7 @@
 import { registerDomains } from '../register-domains.ts'
 import { baseOf, isWildcard, type Name } from '../registry/name.ts'
 import type { Verdict } from '../registry/overlap.ts'
-import { createRegistrationRequest, type Decision } from '../registry/registration-request.ts'
+import { createRegistrationRequest, type Decision } from '../registry/request.ts'
 import type { Found, Registration, RegistrationRequest } from '../registry/store.ts'
 import type { DomainResult, InvalidCode } from '../wire/response.ts'
 import { UnmetExpectation } from './check.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Name } from '../../src/registry/name.ts'
 import { judge } from '../../src/registry/overlap.ts'
-import { createRegistrationRequest, type Decision } from '../../src/registry/registration-request.ts'
+import { createRegistrationRequest, type Decision } from '../../src/registry/request.ts'
 import type { Found } from '../../src/registry/store.ts'
 
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })

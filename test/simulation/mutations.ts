@@ -2,13 +2,13 @@ import { vi } from 'vitest'
 import type { Deadline } from '../../src/deadline.ts'
 import type { Verdict } from '../../src/registry/overlap.ts'
 import type { Outcome } from '../../src/registry/register-names.ts'
-import type { Decision } from '../../src/registry/registration-request.ts'
+import type { Decision } from '../../src/registry/request.ts'
 import type { Breach } from './faulty-store.ts'
 import type { Invariant } from './simulate.ts'
 
 type OverlapModule = typeof import('../../src/registry/overlap.ts')
 type NameModule = typeof import('../../src/registry/name.ts')
-type RequestModule = typeof import('../../src/registry/registration-request.ts')
+type RequestModule = typeof import('../../src/registry/request.ts')
 type RegisterModule = typeof import('../../src/registry/register-names.ts')
 type DeadlineModule = typeof import('../../src/deadline.ts')
 type ResponseModule = typeof import('../../src/wire/response.ts')
@@ -36,7 +36,7 @@ const coverAs = (change: (wildcards: readonly string[], domain: string) => reado
   })
 
 const decideAs = (change: (first: Decision, latest: Decision) => Decision) => () =>
-  void vi.doMock('../../src/registry/registration-request.ts', async original => {
+  void vi.doMock('../../src/registry/request.ts', async original => {
     const { createRegistrationRequest } = await original<RequestModule>()
     const changed: RequestModule['createRegistrationRequest'] = (teamId, names, onDecision) => {
       let first: Decision | undefined
@@ -212,7 +212,7 @@ export const mutations: readonly Mutation[] = [
 export function uninstallMutations(): void {
   vi.doUnmock('../../src/registry/overlap.ts')
   vi.doUnmock('../../src/registry/name.ts')
-  vi.doUnmock('../../src/registry/registration-request.ts')
+  vi.doUnmock('../../src/registry/request.ts')
   vi.doUnmock('../../src/registry/register-names.ts')
   vi.doUnmock('../../src/deadline.ts')
   vi.doUnmock('../../src/wire/response.ts')

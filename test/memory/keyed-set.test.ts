@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createKeyedSet } from '../../src/registry/keyed-set.ts'
+import { createKeyedSet } from '../../src/memory/keyed-set.ts'
 
 /** Enough for tables to be split, and those again: 24,576, then 8 times as many. */
 const COUNT = 400_000

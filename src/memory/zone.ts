@@ -1,7 +1,7 @@
+import { isBelow, type Name } from '../registry/name.ts'
+import type { Below } from '../registry/store.ts'
 import type { Holding } from './holding.ts'
 import { createLargeZone, type LargeZone } from './large-zone.ts'
-import { isBelow, type Name } from './name.ts'
-import type { Below } from './store.ts'
 
 /**
  * What is held in one registrable domain. Most have one name or a few, and there are millions of them: the first form

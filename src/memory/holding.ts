@@ -1,6 +1,6 @@
-import type { Name } from './name.ts'
+import type { Name } from '../registry/name.ts'
+import type { Registration } from '../registry/store.ts'
 import type { PendingEntry } from './pending-queue.ts'
-import type { Registration } from './store.ts'
 
 /** A registration as the memory store keeps it: never handed out, since it changes. */
 export interface Holding extends Name {

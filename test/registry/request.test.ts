@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { classifyHostname } from '../../src/index.ts'
 import type { Name } from '../../src/registry/name.ts'
-import { createRegistrationRequest } from '../../src/registry/registration-request.ts'
+import { createRegistrationRequest } from '../../src/registry/request.ts'
 
 const toName = (domain: string) => classifyHostname(domain) as Name & { valid: true }
 

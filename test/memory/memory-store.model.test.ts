@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createMemoryStore, type MemoryStore } from '../../src/registry/memory-store.ts'
+import { createMemoryStore, type MemoryStore } from '../../src/memory/memory-store.ts'
 import type { Name } from '../../src/registry/name.ts'
 import type { Found, Registration } from '../../src/registry/store.ts'
 

@@ -1,6 +1,6 @@
+import { ancestorsOf } from '../registry/name.ts'
 import type { Holding } from './holding.ts'
 import { createKeyedSet } from './keyed-set.ts'
-import { ancestorsOf } from './name.ts'
 
 /** What one team holds below a base; never nothing. The branches of a team form a tree, whose leaves are its holdings. */
 export interface Branch {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { quote } from '../../src/wire/quote.ts'
+import { quote } from '../../src/hostname/quote.ts'
 
 test.each([
   ['example.com', '"example.com"'],

@@ -1,8 +1,8 @@
+import { ancestorsOf } from '../registry/name.ts'
+import type { Below } from '../registry/store.ts'
 import { createBranches, sample } from './branches.ts'
 import type { Holding } from './holding.ts'
 import { createKeyedSet } from './keyed-set.ts'
-import { ancestorsOf } from './name.ts'
-import type { Below } from './store.ts'
 
 /** A zone with an index: a call costs as much as the name has labels, whatever else is held. */
 export interface LargeZone {

@@ -1,12 +1,12 @@
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
+import type { Name } from '../registry/name.ts'
+import type { Below, DomainStore, Registration, Team } from '../registry/store.ts'
+import { createUuidGenerator } from '../uuid.ts'
 import { type Holding, toRegistration } from './holding.ts'
 import { createKeyedSet } from './keyed-set.ts'
-import type { Name } from './name.ts'
 import { createPendingQueue } from './pending-queue.ts'
-import type { Below, DomainStore, Registration, Team } from './store.ts'
-import { createUuidGenerator } from './uuid.ts'
 import { addTo, findBelow, findIn, registrableDomainOf, removeFrom, type Zone } from './zone.ts'
 
 export interface MemoryStoreOptions {

@@ -1,4 +1,5 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
+import { hasCode } from './retry.ts'
 
 /** What the store needs of a `pg` pool: `new Pool({ … })` has it. With `pipeline: true` a call takes two round trips. */
 export interface PostgresPool {
@@ -32,7 +33,7 @@ export interface EmbeddedTransaction {
 
 interface Query {
   readonly text: string
-  /** Under which the connection keeps the prepared statement. */
+  /** Under which the connection keeps the prepared statement; without it, it keeps none. */
   readonly name?: string
   readonly values?: unknown[]
 }
@@ -75,17 +76,35 @@ export interface Database {
 }
 
 export interface Work<Findings, T> {
-  /** Sends what is to be known first, all before it waits for any answer. */
+  /**
+   * Sends what is to be known first, all before it waits for any answer: the `BEGIN` may not have gone through yet, so that
+   * nothing may be sent here that does harm outside a transaction.
+   */
   find(send: Send): Promise<Findings>
-  /** Sends what is to be saved, and waits for no answer: a failure of any statement rejects the whole. */
+  /**
+   * Sends what is to be saved, once the `BEGIN` has gone through and all is found. Waits for no answer: a failure of any
+   * statement rejects the whole.
+   */
   save(findings: Findings, send: Send): T
 }
 
+export interface DatabaseOptions {
+  /**
+   * Whether statements are sent under names, so that each connection parses and plans them once. Default true. With `false`
+   * calls take longer, and work behind a pooler that hands each transaction another session and knows nothing of prepared
+   * statements: PgBouncer in transaction mode before 1.21, or with `max_prepared_statements = 0`.
+   */
+  preparedStatements?: boolean | undefined
+}
+
 /** @throws {TypeError} for what is neither, so that a host learns of it when it starts. */
-export function toDatabase(pool: PostgresPool | EmbeddedPostgres): Database {
+export function toDatabase(
+  pool: PostgresPool | EmbeddedPostgres,
+  { preparedStatements = true }: DatabaseOptions = {},
+): Database {
   const { transaction, connect } = (pool ?? {}) as Partial<EmbeddedPostgres & PostgresPool>
   if (typeof transaction === 'function') return fromEmbedded(pool as EmbeddedPostgres)
-  if (typeof connect === 'function') return fromPool(pool as PostgresPool)
+  if (typeof connect === 'function') return fromPool(pool as PostgresPool, preparedStatements ? toQuery : toNameless)
   throw new TypeError('The option "pool" must be a pool of pg, or a PGlite')
 }
 
@@ -93,7 +112,15 @@ const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 /** Milliseconds that an answer to `ROLLBACK` may take before the connection is closed instead. */
 const ROLLBACK_TIME_LIMIT = 1000
 
-function fromPool(pool: PostgresPool): Database {
+/** SQLSTATE of what a session answers again and again, while another one may do better: it is closed, not given back. */
+const lastingFailures = new Set([
+  '25006', // read_only_sql_transaction: the server has become a standby
+  '26000', // invalid_sql_statement_name: somebody has thrown our prepared statements away
+  '42P05', // duplicate_prepared_statement: a pooler has swapped the session
+  '0A000', // feature_not_supported: the cached plan must not change its result type
+])
+
+function fromPool(pool: PostgresPool, toQuery: ToQuery): Database {
   return {
     async ask(deadline, statement, ...values) {
       const { client, giveBack } = await acquire(pool, deadline)
@@ -109,13 +136,12 @@ function fromPool(pool: PostgresPool): Database {
 
     async transact(deadline, opening, work) {
       const { client, giveBack } = await acquire(pool, deadline)
-      const queue = createQueue(query => client.query(query), client.pipeline === true)
+      const queue = createQueue(query => client.query(query), toQuery, client.pipeline === true)
       try {
-        const finding = inOnePacket(client, () => {
-          void queue.add({ text: `${BEGIN}; ${opening}` })
-          return work.find(queue.send)
-        })
-        const findings = await deadline.wait(finding)
+        const begun = inOnePacket(client, () =>
+          Promise.all([queue.add({ text: `${BEGIN}; ${opening}` }), work.find(queue.send)]),
+        )
+        const [, findings] = await deadline.wait(begun)
         const { result, commit } = inOnePacket(client, () => ({
           result: work.save(findings, queue.send),
           commit: queue.add({ text: 'COMMIT' }),
@@ -179,7 +205,7 @@ function connect(pool: PostgresPool) {
 }
 
 async function isRolledBack(client: PostgresClient, cause: unknown): Promise<boolean> {
-  if (cause instanceof TimeLimitError) return false
+  if (cause instanceof TimeLimitError || hasCode(cause, lastingFailures)) return false
   try {
     await createDeadline(ROLLBACK_TIME_LIMIT).wait(client.query({ text: 'ROLLBACK' }))
     return true
@@ -199,7 +225,7 @@ function fromEmbedded(embedded: EmbeddedPostgres): Database {
         // Its turn may come when nobody waits any longer.
         if (deadline.remaining() === 0) throw new TimeLimitError('No turn in time')
         await transaction.exec(opening)
-        const queue = createQueue(({ text, values = [] }) => transaction.query(text, values), false)
+        const queue = createQueue(({ text, values = [] }) => transaction.query(text, values), toNameless, false)
         try {
           const result = work.save(await work.find(queue.send), queue.send)
           await queue.allAnswered()
@@ -214,7 +240,7 @@ function fromEmbedded(embedded: EmbeddedPostgres): Database {
 }
 
 /** The statements of one transaction, in order. */
-function createQueue(query: (query: Query) => PromiseLike<Answer>, isPipelined: boolean) {
+function createQueue(query: (query: Query) => PromiseLike<Answer>, toQuery: ToQuery, isPipelined: boolean) {
   const answers: Promise<Answer>[] = []
   let failure: unknown
 
@@ -245,12 +271,11 @@ function createQueue(query: (query: Query) => PromiseLike<Answer>, isPipelined: 
   }
 }
 
+type ToQuery = (statement: Statement<unknown>, values: readonly unknown[]) => Query
+
 /** Copied, since drivers want an array that they could change. */
-const toQuery = ({ name, text }: Statement<unknown>, values: readonly unknown[]): Query => ({
-  name,
-  text,
-  values: [...values],
-})
+const toQuery: ToQuery = ({ name, text }, values) => ({ name, text, values: [...values] })
+const toNameless: ToQuery = ({ text }, values) => ({ text, values: [...values] })
 
 function ignore(): void {}
 

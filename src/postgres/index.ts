@@ -1,4 +1,10 @@
-export type { EmbeddedPostgres, EmbeddedTransaction, PostgresClient, PostgresPool } from './connection.ts'
+export type {
+  DatabaseOptions,
+  EmbeddedPostgres,
+  EmbeddedTransaction,
+  PostgresClient,
+  PostgresPool,
+} from './connection.ts'
 export { createPostgresKeyStore, type PostgresKeyStore, type PostgresKeyStoreOptions } from './key-store.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'
 export type { Reclassification } from './reclassify.ts'

@@ -1,11 +1,17 @@
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import type { KeyRecord, KeyStore } from '../keys/key-store.ts'
 import { toArrayLiteral } from './array-literal.ts'
-import { type EmbeddedPostgres, type PostgresPool, type Statement, toDatabase } from './connection.ts'
+import {
+  type DatabaseOptions,
+  type EmbeddedPostgres,
+  type PostgresPool,
+  type Statement,
+  toDatabase,
+} from './connection.ts'
 import { type PostgresSchemaOptions, type Tables, toTables } from './schema.ts'
 import { prepare } from './statements.ts'
 
-export interface PostgresKeyStoreOptions extends PostgresSchemaOptions {
+export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DatabaseOptions {
   /** A `pg` pool or a PGlite, which stays yours. */
   pool: PostgresPool | EmbeddedPostgres
   /** Milliseconds for each question, waiting for a connection included. Default 10,000. */
@@ -46,7 +52,7 @@ interface KeyRow {
 export function createPostgresKeyStore(options: PostgresKeyStoreOptions): PostgresKeyStore {
   const { timeLimit = DEFAULT_TIME_LIMIT } = options
   requireTimeLimit('timeLimit', timeLimit)
-  const database = toDatabase(options.pool)
+  const database = toDatabase(options.pool, options)
   const statements = createKeyStatements(toTables(options))
 
   const ask = <Row>(statement: Statement<Row>, ...values: readonly unknown[]) =>

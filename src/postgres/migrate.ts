@@ -32,7 +32,7 @@ const NOTHING_ELSE = { find: async () => {}, save: () => {} }
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { timeLimit = DEFAULT_TIME_LIMIT } = options
-  const database = toDatabase(options.pool)
+  const database = toDatabase(options.pool, { preparedStatements: false })
   const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
   const { version: table } = toTables(options)
   const selectVersion = prepare<{ version: number | null }>('version', `SELECT max(version) AS version FROM ${table}`)

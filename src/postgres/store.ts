@@ -3,7 +3,7 @@ import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import type { DomainStore, Registration, Team } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
-import { type EmbeddedPostgres, type PostgresPool, toDatabase } from './connection.ts'
+import { type DatabaseOptions, type EmbeddedPostgres, type PostgresPool, toDatabase } from './connection.ts'
 import { sortDistinct } from './new-rows.ts'
 import { type Key, toKey } from './path.ts'
 import { createReclassifier, type Reclassification } from './reclassify.ts'
@@ -12,7 +12,7 @@ import { type PostgresSchemaOptions, toTables } from './schema.ts'
 import { createStatements } from './statements.ts'
 import { inZones, read, toColumns, toRegistration } from './zone-transaction.ts'
 
-export interface PostgresStoreOptions extends PostgresSchemaOptions {
+export interface PostgresStoreOptions extends PostgresSchemaOptions, DatabaseOptions {
   /**
    * A `pg` pool or a PGlite, which stays yours: nothing of its sessions is changed beyond a transaction. Give a pool
    * `pipeline: true` (`pg` 8.23 or later) for two round trips a call instead of six; `connectionTimeoutMillis`, or an
@@ -103,7 +103,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     throw new TypeError('The option "findTeam" must be a function from an ID to a team')
   requireTimeLimit('timeLimit', timeLimit)
   requireTimeLimit('synchronizeTimeLimit', synchronizeTimeLimit)
-  const database = toDatabase(options.pool)
+  const database = toDatabase(options.pool, options)
   const statements = createStatements(toTables(options))
   const register = createRegister({ database, statements, timeLimit, synchronized: push === undefined })
 

@@ -1,5 +1,7 @@
 import type { Pool, PoolConfig } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createDeadline } from '../../src/deadline.ts'
+import { type Send, toDatabase } from '../../src/postgres/connection.ts'
 import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
 import { registerDomains } from '../../src/register-domains.ts'
 import { createRequest, lookUp, save, toDomains, toName } from '../../src/testing/calls.ts'
@@ -162,14 +164,65 @@ describe.each([
     expect(onError.mock.calls).toEqual([[expect.objectContaining({ message: 'poisoned' })]])
   })
 
-  test('rejects on a read-only server, and tells the host once for each registrable domain', async () => {
+  test('rejects on a read-only server, tells the host once for each registrable domain, and keeps no connection', async () => {
     const { pool, store } = createStore({}, { options: '-c default_transaction_read_only=on' })
     const onError = vi.fn()
     const domains = ['example.com', 'www.example.com', 'example.org']
     const { data } = await registerDomains(team1, { domains }, store, { onError })
     expect(data.totals).toEqual({ created: 0, existing: 0, invalid: 3 })
     expect(onError.mock.calls.map(([error]) => error.code)).toEqual(['25006', '25006'])
-    expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
+    expect(pool.totalCount).toBe(0)
+  })
+
+  test('keeps no connection whose prepared statements somebody has thrown away', async () => {
+    const { pool, store } = createStore()
+    await save(store, '1', ['a.com', 'www.a.com'])
+    await pool.query('DEALLOCATE ALL')
+    await expect(rejection(save(store, '1', ['b.com', 'www.b.com']))).resolves.toMatchObject({ code: '26000' })
+    expect(await save(store, '1', ['b.com', 'www.b.com'])).toHaveLength(2)
+  })
+
+  test('keeps no connection whose plans have other types of columns', async () => {
+    const { pool } = createStore()
+    await foreign.query('DROP TABLE IF EXISTS changing; CREATE TABLE changing (value integer)')
+    const find = (send: Send) => send({ name: 'find_value', text: 'SELECT value FROM changing' })
+    const read = () => toDatabase(pool).transact(createDeadline(5000), 'SELECT', { find, save: rows => rows })
+    await read()
+    await foreign.query('ALTER TABLE changing ALTER COLUMN value TYPE text')
+    await expect(rejection(read())).resolves.toMatchObject({ code: '0A000' })
+    expect(await read()).toEqual([])
+  })
+
+  const countLockTimeouts = () => server.log.join('').split('canceling statement due to lock timeout').length - 1
+  /** While another program has a lock on every row. */
+  async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
+    const other = await foreign.connect()
+    try {
+      await other.query(`BEGIN; SELECT FROM ${names} FOR UPDATE`)
+      return await work()
+    } finally {
+      await other.query('COMMIT')
+      other.release()
+    }
+  }
+
+  test('waits for a lock longer than the lock_timeout that the host has set', async () => {
+    const { store } = createStore({}, { options: '-c lock_timeout=50ms' })
+    await save(store, '1', ['example.com'])
+    const before = countLockTimeouts()
+    const { saving } = await whileLocked(async () => {
+      const saving = save(store, '1', ['www.example.com']).catch(String)
+      await vi.waitFor(() => expect(countLockTimeouts()).toBeGreaterThan(before), { timeout: 4000 })
+      return { saving }
+    })
+    expect(await saving).toMatchObject([{ domain: 'www.example.com' }])
+  })
+
+  test('waits for a lock that is not given up no longer than its time limit, whatever the lock_timeout', async () => {
+    const { store } = createStore({ timeLimit: 300 }, { options: '-c lock_timeout=50ms' })
+    await save(store, '1', ['example.com'])
+    expect(await whileLocked(() => rejection(save(store, '1', ['www.example.com'])))).toBeInstanceOf(Error)
+    expect(await held()).toEqual([{ domain: 'example.com' }])
   })
 
   test('loses its locks, and saves nothing, when its process freezes with them', async () => {

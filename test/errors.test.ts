@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ApiError, isApiError } from '../src/index.ts'
 
 test.each([
@@ -8,6 +8,7 @@ test.each([
   ['team_suspended', 403],
   ['team_not_found', 404],
   ['method_not_allowed', 405],
+  ['request_timeout', 408],
   ['payload_too_large', 413],
   ['unsupported_media_type', 415],
   ['too_many_requests', 429],
@@ -32,4 +33,42 @@ test('a cause is kept for the host, and is not there when none was given', () =>
   const cause = new Error('connection lost')
   expect(new ApiError('internal_error', 'message', { cause }).cause).toBe(cause)
   expect('cause' in new ApiError('internal_error', 'message')).toBe(false)
+})
+
+describe('a code of the host’s own', () => {
+  test('comes with a status', () => {
+    expect(new ApiError('payment_required', 'Pay first.', { status: 402 })).toMatchObject({
+      code: 'payment_required',
+      status: 402,
+    })
+  })
+
+  // Plain JavaScript passes these; every object answers to the first three.
+  test.each(['constructor', '__proto__', 'toString', 'payment_required', '', undefined, 7])(
+    '%s without a status is refused where it is made',
+    code => {
+      expect(() => new ApiError(code as 'unauthorized', 'Pay first.')).toThrow(TypeError)
+    },
+  )
+
+  test.each([0, 200, 302, 399, 600, 402.5, Number.NaN, '402'])('with the status %s is refused', status => {
+    expect(() => new ApiError('payment_required', 'Pay first.', { status: status as number })).toThrow(
+      /status of an ApiError must be a whole number from 400 to 599/,
+    )
+  })
+})
+
+test.each([
+  ['a line break', { 'WWW-Authenticate': 'Bearer\r\nSet-Cookie: a=b' }],
+  ['a character that no header field holds', { 'X-Name': 'ŵ' }],
+  ['a name with a space', { 'X Name': 'a' }],
+  ['a number', { 'Retry-After': 5 as unknown as string }],
+])('a header field with %s is refused where the error is made', (_, headers) => {
+  expect(() => new ApiError('unauthorized', 'Log in.', { headers })).toThrow(/cannot be sent/)
+})
+
+test('a proxy that answers nothing is no ApiError', () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  expect(isApiError(proxy)).toBe(false)
 })

@@ -3,7 +3,7 @@ import { createHandler, type HandlerOptions } from './handler.ts'
 import { abandonBody, readNodeBody } from './node-body.ts'
 import { type PathOption, toPath, withoutTrailingSlash } from './path.ts'
 import { type Refusals, toRefusedBody } from './refusal.ts'
-import type { HandlerRequest } from './request.ts'
+import { DEFAULT_BODY_TIME_LIMIT, type HandlerRequest } from './request.ts'
 
 export type DomainsRouterOptions = HandlerOptions & PathOption
 
@@ -35,7 +35,7 @@ export function domainsRouter(options: DomainsRouterOptions): [RequestHandler, E
   async function answer(request: Request, response: Response, readBody: HandlerRequest['readBody']): Promise<void> {
     const { status, headers, body } = await handle({ header: name => request.get(name), readBody })
     if (response.headersSent || response.destroyed) return
-    if (status === 413) abandonBody(request, response)
+    abandonBody(request, response, status, options.bodyTimeLimit ?? DEFAULT_BODY_TIME_LIMIT)
     response
       .status(status)
       .setHeaders(new Map(Object.entries(headers)))

@@ -4,7 +4,7 @@ import { createHandler, type HandlerOptions } from './handler.ts'
 import { abandonBody, readNodeBody } from './node-body.ts'
 import { type PathOption, toPath } from './path.ts'
 import { type Refusals, toRefusedBody } from './refusal.ts'
-import type { HandlerRequest } from './request.ts'
+import { DEFAULT_BODY_TIME_LIMIT, type HandlerRequest } from './request.ts'
 
 export type DomainsPluginOptions = HandlerOptions & PathOption
 
@@ -31,7 +31,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
   async function answer(request: FastifyRequest, reply: FastifyReply, readBody: HandlerRequest['readBody']) {
     const { status, headers, body } = await handle({ header: name => request.headers[name]?.toString(), readBody })
     if (reply.sent) return reply
-    if (status === 413) abandonBody(request.raw, reply.raw)
+    abandonBody(request.raw, reply.raw, status, options.bodyTimeLimit ?? DEFAULT_BODY_TIME_LIMIT)
     return reply.code(status).headers(headers).send(body)
   }
 

@@ -1,7 +1,7 @@
 import { ApiError, isApiError } from '../errors.ts'
 import { createChunks } from './chunks.ts'
 import { createHandler, type HandlerOptions } from './handler.ts'
-import { bodyCutShort, type RequestBody } from './request.ts'
+import { bodyCutShort, type RequestBody, stopsReading } from './request.ts'
 import { respondWithError } from './response.ts'
 
 export type DomainsHandlerOptions = HandlerOptions
@@ -36,13 +36,15 @@ export function domainsHandler(options: DomainsHandlerOptions): (request: Reques
   const handle = createHandler(options)
 
   return async request => {
+    const reading = createReading(request)
     const { status, headers, body } =
       request.method === 'POST'
-        ? await handle({
-            header: name => request.headers.get(name),
-            readBody: limit => readStream(request, limit),
-          })
+        ? await handle({ header: name => request.headers.get(name), readBody: reading.read })
         : respondWithError(methodNotAllowed())
+    if (stopsReading(status)) {
+      reading.stop()
+      headers.Connection = 'close'
+    }
     return new Response(body, { status, headers })
   }
 }
@@ -52,17 +54,23 @@ function methodNotAllowed(): ApiError {
   return new ApiError('method_not_allowed', 'Domains are registered with POST.', { headers: { Allow: 'POST' } })
 }
 
-async function readStream({ body, bodyUsed }: Request, limit: number): Promise<RequestBody> {
-  if (bodyUsed || body?.locked) throw new Error('The request body was read before, or is being read')
-  const chunks = createChunks(limit)
-  const reader = body?.getReader()
-  try {
-    for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) chunks.add(read.value)
-  } catch (error) {
-    if (!isApiError(error)) throw bodyCutShort()
-    // Nobody waits for the rest of a body that is too large, and that it cannot be stopped is nobody's failure.
-    reader?.cancel().catch(() => {})
-    throw error
+function createReading({ body, bodyUsed }: Request) {
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  return {
+    async read(limit: number): Promise<RequestBody> {
+      if (bodyUsed || body?.locked) throw new Error('The request body was read before, or is being read')
+      const chunks = createChunks(limit)
+      reader = body?.getReader()
+      try {
+        for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) chunks.add(read.value)
+      } catch (error) {
+        throw isApiError(error) ? error : bodyCutShort()
+      }
+      return { bytes: chunks.toBytes() }
+    },
+    /** Nobody waits for the rest, and that it cannot be stopped is nobody's failure. */
+    stop(): void {
+      reader?.cancel().catch(() => {})
+    },
   }
-  return { bytes: chunks.toBytes() }
 }

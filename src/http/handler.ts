@@ -1,15 +1,14 @@
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, type Deadline } from '../deadline.ts'
-import { ApiError, isApiError } from '../errors.ts'
+import { ApiError, isApiError, requireSendable } from '../errors.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { registerDomains } from '../register-domains.ts'
 import type { DomainStore } from '../registry/store.ts'
-import { DEFAULT_BODY_LIMIT } from './body-limit.ts'
 import { requireOptions } from './options.ts'
 import { consumeRateLimit, type RateLimiter, type RateLimiterFailure } from './rate-limit.ts'
-import { type HandlerRequest, readField, readJson } from './request.ts'
+import { DEFAULT_BODY_LIMIT, DEFAULT_BODY_TIME_LIMIT, type HandlerRequest, readField, readJson } from './request.ts'
 import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
 export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limit.ts'
@@ -30,6 +29,11 @@ interface CommonOptions {
   rateLimiterFailure?: RateLimiterFailure
   /** Bytes in a request body. Default 262,144, which holds 100 hostnames of any length. */
   bodyLimit?: number
+  /**
+   * Milliseconds for the request body to come, at most 2,147,483,647. Default 10,000. Later, the call is answered 408
+   * `request_timeout` and the connection is closed. A body that a parser of the host's reads is not ours to wait for.
+   */
+  bodyTimeLimit?: number | undefined
   /**
    * Milliseconds that a call may wait, at most 2,147,483,647: for the key store and the limiter together, and after that
    * for the store. Default 30,000.
@@ -60,7 +64,7 @@ const DEFAULT_TIME_LIMIT = 30_000
  * Makes the request handler that all adapters share: `POST /v1/domains` from header fields and body to status, header
  * fields and body, with no framework. Which method and path lead to it is the adapter's business.
  *
- * Checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 400, 404, 403 `team_suspended`; then the work. The
+ * Checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`; then the work. The
  * body is not read before the caller is known to be allowed.
  *
  * @returns Never rejects.
@@ -75,7 +79,8 @@ const DEFAULT_TIME_LIMIT = 30_000
  */
 export function createHandler(options: HandlerOptions): (request: HandlerRequest) => Promise<HandlerResponse> {
   requireOptions(options)
-  const { store, rateLimiter, bodyLimit = DEFAULT_BODY_LIMIT, timeLimit = DEFAULT_TIME_LIMIT } = options
+  const { store, rateLimiter, timeLimit = DEFAULT_TIME_LIMIT } = options
+  const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
   const onError = async (error: unknown) => {
     try {
       await options.onError?.(error)
@@ -92,10 +97,10 @@ export function createHandler(options: HandlerOptions): (request: HandlerRequest
       const { keyContext, limiterKey } = await identify(request, options, deadline)
       if (rateLimit) Object.assign(headers, await consumeRateLimit(rateLimit, limiterKey, deadline))
       requireScope(keyContext)
-      const body = await readJson(request, bodyLimit)
+      const body = await readJson(request, { bodyLimit, bodyTimeLimit })
       return respond(200, await registerDomains(keyContext, body, store, { onError, timeLimit }), headers)
     } catch (error) {
-      const apiError = isApiError(error) ? error : internalError(error)
+      const apiError = toApiError(error)
       if (apiError.status >= 500) void onError(apiError.cause ?? apiError)
       return respondWithError(apiError, headers)
     }
@@ -115,6 +120,17 @@ async function identify(
   const prefix = keyPrefix === undefined ? {} : { prefix: keyPrefix }
   const record = await deadline.wait(findKeyRecord(readField(request, 'authorization'), keys, prefix))
   return { keyContext: toKeyContext(record), limiterKey: record.hash }
+}
+
+/** What was thrown, if it can be answered as it stands. Anything may be thrown: by the host's check, by a store. */
+function toApiError(error: unknown): ApiError {
+  try {
+    if (!isApiError(error)) return internalError(error)
+    requireSendable(error)
+    return error
+  } catch (cause) {
+    return internalError(cause)
+  }
 }
 
 function internalError(cause: unknown): ApiError {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import { createChunks } from './chunks.ts'
-import { bodyCutShort, type RequestBody } from './request.ts'
+import { bodyCutShort, type RequestBody, stopsReading } from './request.ts'
 
 /** A request of `node:http`, with what a body parser of the host's may have left on it. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
@@ -20,16 +20,23 @@ export function readNodeBody(request: NodeRequest, limit: number): RequestBody |
 }
 
 /**
- * Before an answer to a body that is not read to its end: the connection is of no further use then, or in HTTP/2 the stream,
- * which would be held open (RFC 9113, section 8.1).
+ * Called before an answer to a body that is not read to its end, so that no connection is held by what never comes.
+ *
+ * An answer that gives up on the body closes the connection, or in HTTP/2 the stream (RFC 9113, section 8.1). Any other,
+ * such as a 401, leaves it open for the next call, if the rest of the body comes within the limit.
  */
 export function abandonBody(
   request: IncomingMessage & { readonly stream?: ServerHttp2Stream },
   response: ServerResponse,
+  status: number,
+  timeLimit: number,
 ): void {
   if (request.complete) return
   const { stream } = request
-  if (stream) stream.once('finish', () => stream.destroy())
+  if (!stopsReading(status)) {
+    const timer = setTimeout(() => request.destroy(), timeLimit)
+    request.once('close', () => clearTimeout(timer))
+  } else if (stream) stream.once('finish', () => stream.destroy())
   else response.setHeader('Connection', 'close')
 }
 

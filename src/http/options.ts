@@ -49,6 +49,10 @@ const rules: Readonly<Record<string, Rule>> = {
     holds: optional(limit => Number.isSafeInteger(limit) && Number(limit) > 0),
     expected: 'a whole number of bytes above 0, such as 262144',
   },
+  bodyTimeLimit: {
+    holds: optional(isTimeLimit),
+    expected: TIME_LIMIT,
+  },
   timeLimit: {
     holds: optional(isTimeLimit),
     expected: TIME_LIMIT,

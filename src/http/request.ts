@@ -1,5 +1,19 @@
 import type { Awaitable } from '../awaitable.ts'
+import { createDeadline, TimeLimitError } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
+
+/** Bytes in a request body where the host sets no limit: 100 hostnames of the longest kind fit. */
+export const DEFAULT_BODY_LIMIT = 256 * 1024
+
+/** Milliseconds for a request body where the host sets no limit. */
+export const DEFAULT_BODY_TIME_LIMIT = 10_000
+
+export interface BodyLimits {
+  /** Bytes. */
+  readonly bodyLimit: number
+  /** Milliseconds. */
+  readonly bodyTimeLimit: number
+}
 
 /** A request as every adapter presents it. */
 export interface HandlerRequest {
@@ -9,7 +23,8 @@ export interface HandlerRequest {
    */
   header(name: string): string | null | undefined
   /**
-   * The body. Called at most once, and only after the caller was let in.
+   * The body. Called at most once, and only after the caller was let in. Over its time limit the call is answered 408 and
+   * the promise is not looked at again; the adapter then stops reading, see {@link stopsReading}.
    *
    * @param limit Bytes. Over it, reading stops and {@link payloadTooLarge} is thrown.
    */
@@ -22,6 +37,9 @@ export type RequestBody = { readonly bytes: Uint8Array } | { readonly text: stri
 export function payloadTooLarge(limit: number): ApiError {
   return new ApiError('payload_too_large', `The request body is larger than the ${limit} bytes allowed.`)
 }
+
+/** Whether an answer gives up on a body that is still on its way: the connection is of no further use then. */
+export const stopsReading = (status: number): boolean => status === 408 || status === 413
 
 /** A field's value, also from an accessor without types that gives the lines of a field as an array. */
 export function readField(request: HandlerRequest, name: string): string | undefined {
@@ -41,17 +59,29 @@ export function bodyCutShort(): ApiError {
  * A byte order mark before it is ignored, as RFC 8259, section 8.1, lets parsers do; of a field that stands twice in an
  * object the last one counts, as everywhere in JavaScript.
  *
- * @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large`, 400 `invalid_request`.
+ * @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large`, 408 `request_timeout`, 400 `invalid_request`.
  */
-export async function readJson(request: HandlerRequest, limit: number): Promise<unknown> {
+export async function readJson(request: HandlerRequest, limits: BodyLimits): Promise<unknown> {
+  const limit = limits.bodyLimit
   requireJson(request)
   if (Number(readField(request, 'content-length') ?? 0) > limit) throw payloadTooLarge(limit)
-  const body = await request.readBody(limit)
+  const body = await readWithin(limits, request)
   if ('json' in body) return body.json
   // A body that the host read was held to the host's limit, and is held to ours here.
   const length = 'text' in body ? new TextEncoder().encode(body.text).byteLength : body.bytes.byteLength
   if (length > limit) throw payloadTooLarge(limit)
   return parseJson('text' in body ? body.text : decodeUtf8(body.bytes))
+}
+
+async function readWithin({ bodyLimit, bodyTimeLimit }: BodyLimits, request: HandlerRequest): Promise<RequestBody> {
+  try {
+    return await createDeadline(bodyTimeLimit).wait(request.readBody(bodyLimit))
+  } catch (error) {
+    if (error instanceof TimeLimitError) {
+      throw new ApiError('request_timeout', 'The request body did not come in time; send it again.')
+    }
+    throw error
+  }
 }
 
 function requireJson(request: HandlerRequest): void {

@@ -46,6 +46,10 @@ export function describeErrors({ bodyLimit }: { bodyLimit: number }) {
       headers: ['Allow'],
       beforeRateLimit: true,
     },
+    request_timeout: {
+      meaning: 'The body did not come in time, and the connection is closed. Send the call again.',
+      message: 'The request body did not come in time; send it again.',
+    },
     payload_too_large: {
       meaning: `The body is larger than ${bodyLimit} bytes. Split the call.`,
       message: `The request body is larger than the ${bodyLimit} bytes allowed.`,

@@ -1,4 +1,4 @@
-import { DEFAULT_BODY_LIMIT } from '../http/body-limit.ts'
+import { DEFAULT_BODY_LIMIT } from '../http/request.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { REQUIRED_SCOPE } from '../keys/key-context.ts'
 import { MAX_DOMAINS } from '../wire/request.ts'

@@ -41,11 +41,14 @@ export function describeClients(
   start: StartServer,
   { bodyIsReadBefore = false, leavesClosing = false, pipelines = true } = {},
 ): void {
-  async function serve(use: (client: Client) => Promise<void>, store: DomainStore = createStore()): Promise<void> {
+  async function serve(
+    use: (client: Client) => Promise<void>,
+    { store = createStore(), ...options }: { store?: DomainStore; bodyTimeLimit?: number } = {},
+  ): Promise<void> {
     const { keys, issue } = createKeys()
     const key = await issue('team', '1')
     const onError = vi.fn()
-    const server: RunningServer = await start({ store, keys, onError } satisfies HandlerOptions)
+    const server: RunningServer = await start({ store, keys, onError, ...options } satisfies HandlerOptions)
     const { port, host } = new URL(server.origin)
     const headers = { Host: host, Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
     try {
@@ -145,6 +148,40 @@ export function describeClients(
       },
     )
 
+    /** Sends what announces 100 bytes and brings 12 of them, and waits until the server hangs up. */
+    async function stall({ port, headers }: Client, changes: Record<string, string> = {}): Promise<string> {
+      const socket = await open(port)
+      const received = leavesClosing ? readUntil(socket, /}/) : text(socket)
+      socket.write(
+        toWire({ ...headers, ...changes }, '{"domains": ').replace('Content-Length: 12', 'Content-Length: 100'),
+      )
+      return await received
+    }
+
+    test.skipIf(bodyIsReadBefore)(
+      'a body that stops coming is answered 408, and the connection is closed (skipped where the host reads it before us)',
+      async () => {
+        await serve(
+          async client => {
+            const answer = await stall(client)
+            expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+            expect(answer).toContain('{"error":"request_timeout","message":"The request body did not come in time')
+          },
+          { bodyTimeLimit: 50 },
+        )
+      },
+    )
+
+    test.skipIf(bodyIsReadBefore)(
+      'a caller who is not let in holds no connection with a body that stops coming (skipped as above)',
+      async () => {
+        await serve(
+          async client => expect(await stall(client, { Authorization: 'Bearer unknown' })).toMatch(/^HTTP\/1\.1 401 /),
+          { bodyTimeLimit: 50 },
+        )
+      },
+    )
+
     test('a call whose caller hangs up while the store works is brought to its end', async () => {
       const store = createStore()
       const working = createSignal()
@@ -162,18 +199,21 @@ export function describeClients(
           return registered
         },
       }
-      await serve(async ({ port, url, headers }) => {
-        const body = bodyOf('www.example.com', 'www.example.org')
-        const socket = await open(port)
-        socket.write(toWire(headers, body))
-        await working.given
-        socket.destroy()
-        await sleep(50)
-        goOn.give()
-        await saved.given
-        const retry = await fetch(url, { method: 'POST', headers, body })
-        expect((await retry.json()).data.totals).toEqual({ created: 0, existing: 2, invalid: 0 })
-      }, slowStore)
+      await serve(
+        async ({ port, url, headers }) => {
+          const body = bodyOf('www.example.com', 'www.example.org')
+          const socket = await open(port)
+          socket.write(toWire(headers, body))
+          await working.given
+          socket.destroy()
+          await sleep(50)
+          goOn.give()
+          await saved.given
+          const retry = await fetch(url, { method: 'POST', headers, body })
+          expect((await retry.json()).data.totals).toEqual({ created: 0, existing: 2, invalid: 0 })
+        },
+        { store: slowStore },
+      )
     })
 
     test.skipIf(!hasCurl)(`curl is answered, also when it asks whether to send the body${why}`, async () => {

@@ -140,14 +140,16 @@ for (const [name, framework] of versions) {
       }
     })
 
-    test('gets an answer that cannot be sent as an error, and the process goes on', async () => {
+    test('is told of an error that cannot be sent, and the caller of an internal one', async () => {
       const app = framework()
+      const onError = vi.fn()
       const authenticate = () => {
         throw new ApiError('unauthorized', 'Log in.', { headers: { 'WWW-Authenticate': 'Bearer\r\nSet-Cookie: a=b' } })
       }
-      app.use(domainsRouter({ store: createStore(), authenticate }))
-      app.use(((error, _request, response, _next) => void response.status(418).send(error.code)) as ErrorRequestHandler)
-      expect(await call(app, '/v1/domains')).toEqual({ status: 418, body: 'ERR_INVALID_CHAR' })
+      app.use(domainsRouter({ store: createStore(), authenticate, onError }))
+      const { status, body } = await call(app, '/v1/domains')
+      expect([status, JSON.parse(body)]).toMatchObject([500, { error: 'internal_error' }])
+      expect(onError.mock.calls).toMatchObject([[{ message: expect.stringContaining('cannot be sent') }]])
     })
 
     test('that read the body and left nothing of it is told so, not the caller', async () => {

@@ -98,6 +98,54 @@ test('a store that fails after the time limit is over does no harm', async () =>
   expect((await handle(request({ authorization, 'content-type': type }))).status).toBe(500)
 })
 
+describe('whatever is thrown, the handler answers', () => {
+  const revoked = () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    return proxy
+  }
+  /** As another version of this package, or plain JavaScript, may make it. */
+  const apiError = (fields: object) => Object.assign(new ApiError('unauthorized', 'No.'), fields)
+  const thrown: [what: string, make: () => unknown][] = [
+    ['a code that every object answers to', () => new ApiError('constructor' as 'unauthorized', 'No.')],
+    ['a status that is no error', () => apiError({ status: 200 })],
+    ['no status', () => apiError({ status: undefined })],
+    ['a header field that cannot be sent', () => apiError({ headers: { 'X-A': 'a\nb' } })],
+    ['no header fields', () => apiError({ headers: null })],
+    ['a message that is no text', () => apiError({ message: 7n })],
+    ['a revoked proxy', revoked],
+    ['nothing', () => undefined],
+  ]
+  test.each(thrown)('%s', async (_, make) => {
+    const onError = vi.fn()
+    const { handle } = await createCase({
+      keys: undefined,
+      authenticate() {
+        throw make()
+      },
+      onError,
+    })
+    const answer = await handle(request({ 'content-type': type }))
+    expect(answer.status).toBe(500)
+    expect(JSON.parse(answer.body)).toMatchObject({ error: 'internal_error' })
+    expect(onError).toHaveBeenCalledTimes(1)
+  })
+
+  test('a code of the host’s own with its status', async () => {
+    const { handle } = await createCase({
+      keys: undefined,
+      authenticate() {
+        throw new ApiError('payment_required', 'The trial has ended.', { status: 402 })
+      },
+    })
+    const answer = await handle(request({ 'content-type': type }))
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([
+      402,
+      { error: 'payment_required', message: 'The trial has ended.' },
+    ])
+  })
+})
+
 test('a host’s own authenticate may refuse with an ApiError of its own', async () => {
   const { handle } = await createCase({
     keys: undefined,

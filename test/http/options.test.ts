@@ -59,13 +59,10 @@ const wrong: [option: string, message: RegExp, options: unknown][] = [
     { ...right, bodyLimit },
   ]),
   // A timer of more than 32 bits would end at once.
-  ...[Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 31, '30000', null].map(
-    (timeLimit): [string, RegExp, unknown] => [
-      'timeLimit',
-      /"timeLimit" must be a number of milliseconds above 0/,
-      { ...right, timeLimit },
-    ],
-  ),
+  ...[Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 31, '30000', null].flatMap((limit): typeof wrong => [
+    ['timeLimit', /"timeLimit" must be a number of milliseconds above 0/, { ...right, timeLimit: limit }],
+    ['bodyTimeLimit', /"bodyTimeLimit" must be a number of milliseconds above 0/, { ...right, bodyTimeLimit: limit }],
+  ]),
   ['onError', /"onError" must be a function/, { ...right, onError: 'console' }],
   ['options', /^The options must be an object$/, undefined],
 ]

@@ -91,6 +91,7 @@ describe('the example of an error is what the library says:', () => {
     insufficient_scope: [{ authenticate: () => ({ ...team1, scopes: [] }) }],
     team_suspended: [{ authenticate: () => ({ type: 'team', teamId: '9', scopes }) }],
     team_not_found: [asOrganization, { domains, team_id: '3' }],
+    request_timeout: [{ ...asTeam1, bodyTimeLimit: 1 }, new Promise(() => {})],
     payload_too_large: [asTeam1, { domains, padding: 'x'.repeat(300 * 1024) }],
     unsupported_media_type: [asTeam1, { domains }, 'text/plain'],
     too_many_requests: [{ ...asTeam1, rateLimiter: limiter }],
@@ -106,7 +107,10 @@ describe('the example of an error is what the library says:', () => {
         'content-length': String(JSON.stringify(json).length),
       }
       const handle = createHandler({ store: createStore(), ...options } as HandlerOptions)
-      const { status, body } = await handle({ header: name => fields[name], readBody: () => ({ json }) })
+      const { status, body } = await handle({
+        header: name => fields[name],
+        readBody: () => (json instanceof Promise ? json : { json }),
+      })
       expect(status).toBe(statusByErrorCode[code as ErrorCode])
       expect(JSON.parse(body)).toEqual(responses[status]?.content['application/json'].examples[code]?.value)
     },

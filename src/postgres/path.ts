@@ -32,7 +32,7 @@ interface Range {
 
 export const isInRange = (path: string, { after, before }: Range) => path > after && path < before
 
-/** The last character of Unicode, which no path begins with. */
-const HIGHEST = '\u{10ffff}'
+/** The last character of ASCII, which no path begins with: any encoding of a database has it. */
+const HIGHEST = '\x7f'
 
 const reverseLabels = (labels: string) => (labels.includes('.') ? labels.split('.').reverse().join('.') : labels)

@@ -76,9 +76,10 @@ export function createReclassifier(database: Database, statements: Statements, t
 
       const zone = zones.find(isIn(to))
       const { registrableDomain } = to
-      if (to.path === '' && zone) void send(statements.moveGuestsOut, toArrayLiteral([registrableDomain]))
+      const isIntoZone = to.path === '' && zone !== undefined
+      if (isIntoZone) void send(statements.moveGuestsOut, toArrayLiteral([registrableDomain]))
       void send(
-        statements.copyName,
+        isIntoZone ? statements.copyIntoZone : statements.copyName,
         old.registrable_domain,
         old.path,
         registrableDomain,
@@ -86,8 +87,8 @@ export function createReclassifier(database: Database, statements: Statements, t
         zone ? '' : to.path,
         zone?.crowded ?? false,
       )
-      if (old.path === '') void send(statements.vacateZone, old.registrable_domain)
-      else void send(statements.deleteName, old.registrable_domain, old.path)
+      if (old.path === '') void send(statements.vacateZone, old.registrable_domain, old.domain_id)
+      else void send(statements.deleteName, old.registrable_domain, old.path, old.domain_id)
       void send(statements.markCrowds, toArrayLiteral([registrableDomain]))
       return true
     })

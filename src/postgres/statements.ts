@@ -45,6 +45,10 @@ export const COUNTED = 1000
  * key, which `= ANY ($1)` does not in a plan that is kept.
  */
 export function createStatements({ names }: Tables) {
+  const copyName = `INSERT INTO ${names} AS zone
+      (registrable_domain, path, guest_path, domain_id, team_id, created_at, synchronized, crowded)
+    SELECT $3::text, $4::text, nullif($5::text, ''), domain_id, team_id, created_at, synchronized, $6::boolean
+    FROM ${names} WHERE registrable_domain = $1 AND path = $2`
   return {
     /**
      * Locks registrable domains, in the order given, so that no two calls wait for each other. Their own rows are answered as the last
@@ -189,25 +193,23 @@ export function createStatements({ names }: Tables) {
     /** One after the other, each by its key. */
     deleteName: prepare(
       'delete_name',
-      `DELETE FROM ${names} WHERE registrable_domain = $1 AND path = $2 AND path <> ''`,
+      `DELETE FROM ${names} WHERE registrable_domain = $1 AND path = $2 AND domain_id = $3 AND path <> ''`,
     ),
     /** A registrable domain keeps its row, which calls lock. */
     vacateZone: prepare(
       'vacate_zone',
       `UPDATE ${names} SET guest_path = NULL, domain_id = NULL, team_id = NULL, created_at = NULL, synchronized = true
-       WHERE registrable_domain = $1 AND path = ''`,
+       WHERE registrable_domain = $1 AND path = '' AND domain_id = $2`,
     ),
 
-    /** Copies a name to another key, under lock: into a registrable domain's row, if that is where it goes. */
-    copyName: prepare(
-      'copy_name',
-      `INSERT INTO ${names} AS zone
-         (registrable_domain, path, guest_path, domain_id, team_id, created_at, synchronized, crowded)
-       SELECT $3::text, $4::text, nullif($5::text, ''), domain_id, team_id, created_at, synchronized, $6::boolean
-       FROM ${names} WHERE registrable_domain = $1 AND path = $2
+    /** Copies a name to a key that nothing has: what got there without having been locked fails it. */
+    copyName: prepare('copy_name', copyName),
+    /** Copies a name into the row of its registrable domain, which is under lock and has no name left in it. */
+    copyIntoZone: prepare(
+      'copy_into_zone',
+      `${copyName}
        ON CONFLICT (registrable_domain, path) DO UPDATE SET (guest_path, domain_id, team_id, created_at, synchronized) =
-         (excluded.guest_path, excluded.domain_id, excluded.team_id, excluded.created_at, excluded.synchronized)
-         WHERE zone.domain_id IS NULL OR zone.guest_path IS NOT NULL`,
+         (excluded.guest_path, excluded.domain_id, excluded.team_id, excluded.created_at, excluded.synchronized)`,
     ),
 
     /** The names after a key, in the order of keys. */

@@ -150,9 +150,9 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
       }
       return inZones(database, statements, createDeadline(timeLimit), question, ({ names }, send) => {
         const released = names.filter(row => row.team_id === teamId)
-        for (const { registrable_domain, path } of released) {
-          if (path === '') void send(statements.vacateZone, registrable_domain)
-          else void send(statements.deleteName, registrable_domain, path)
+        for (const { registrable_domain, path, domain_id } of released) {
+          if (path === '') void send(statements.vacateZone, registrable_domain, domain_id)
+          else void send(statements.deleteName, registrable_domain, path, domain_id)
         }
         return released.map(toRegistration)
       })

@@ -81,10 +81,13 @@ async function lockAndFind(
           teamId,
         ),
   ])
+  // What has come since the locks were taken is under none of them.
+  const locked = new Set(zones.map(zone => zone.registrable_domain))
+  const isLocked = (row: NameRow) => locked.has(row.registrable_domain)
   const standing = zones.filter((zone): zone is ZoneRow & NameRow => zone.domain_id !== null)
   return {
     zones,
-    names: [...pickAsked(standing, names), ...found],
+    names: [...pickAsked(standing, names), ...found.filter(isLocked)],
     below: addGuests(toBelow(bases, below), bases, teamId, standing),
   }
 }

@@ -5,6 +5,8 @@ const paths = '\'{www,""}\''
 const guests = '\'{"",www}\''
 const ids = "'{00000000-0000-7000-8000-000000000001,00000000-0000-7000-8000-000000000002}'"
 
+const id = "'00000000-0000-7000-8000-000000000001'"
+
 /** Parameters for each, as SQL. A statement without does not compile. */
 export const parameters: Readonly<Record<keyof Statements, readonly string[]>> = {
   lockZones: [zones],
@@ -16,9 +18,10 @@ export const parameters: Readonly<Record<keyof Statements, readonly string[]>> =
   markCrowds: [zones],
   markSynchronized: [zones, paths, ids],
   findPending: ['1000'],
-  deleteName: ["'a.com'", "'www'"],
-  vacateZone: ["'a.com'"],
-  copyName: ["'a.com'", "'www'", "'b.com'", "'www'", "''", 'false'],
+  deleteName: ["'a.com'", "'www'", id],
+  vacateZone: ["'a.com'", id],
+  copyName: ["'a.com'", "'www'", "'b.com'", "'new'", "''", 'false'],
+  copyIntoZone: ["'a.com'", "'www'", "'b.com'", "'www'", "''", 'false'],
   walk: ["'a.com'", "'www'", '1000'],
 }
 

@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/nothing-left.js'],
     // They have runtimes of their own to install first: npm run test:runtimes.
     exclude: ['**/node_modules/**', 'test/runtimes/**'],
     // The examples import the package by its name; a server and a demo take a moment to start.

@@ -1,0 +1,150 @@
+/**
+ * Runs a command, and fails when something that it has started or made outlives it:
+ *
+ *     node test/nothing-left.js vitest run
+ *
+ * The command gets a temporary folder of its own. What names that folder in its environment, among its parameters or as the
+ * place where it works (PostgreSQL overwrites its environment) was started by the command. When it has ended, or this
+ * program is told to end, whatever is left is named and ended, and the folder is removed.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const PREFIX = 'test-run-'
+/** Milliseconds that what has been told to end may take for it. */
+const GRACE = 2000
+const PAUSE = 50
+/** What the tools leave in a temporary folder for their next run. */
+const CACHES = /^(?:tsx-\d+|node-compile-cache)$/
+
+/** Makes the temporary folder of a run. */
+function createFolder() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), PREFIX)))
+  // The user that runs PostgreSQL where we are root must come through.
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+/** The processes of a run, ours left out. */
+async function findProcesses(folder) {
+  const all = existsSync('/proc/self/environ') ? listProc() : await listPs()
+  return all.filter(({ pid, traces }) => pid !== process.pid && traces.includes(folder))
+}
+
+function listProc() {
+  const read = action => {
+    try {
+      return action().toString().replaceAll('\0', ' ').trim()
+    } catch {
+      return '' // It has ended, or is not ours
+    }
+  }
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .map(name => {
+      const command = read(() => readFileSync(`/proc/${name}/cmdline`))
+      const environment = read(() => readFileSync(`/proc/${name}/environ`))
+      const directory = read(() => readlinkSync(`/proc/${name}/cwd`))
+      return { pid: Number(name), command, traces: `${command} ${environment} ${directory}` }
+    })
+}
+
+async function listPs() {
+  const { stdout } = await promisify(execFile)('ps', ['axeww', '-o', 'pid=,command='], { maxBuffer: 2 ** 26 })
+  return stdout.split('\n').map(line => ({ pid: Number.parseInt(line, 10), command: line.trim(), traces: line }))
+}
+
+/** Resolves to what is still there after so many milliseconds, or to nothing as soon as nothing is. */
+async function findRemaining(folder, patience) {
+  for (const deadline = Date.now() + patience; ; await sleep(PAUSE)) {
+    const left = await findProcesses(folder)
+    if (left.length === 0 || Date.now() > deadline) return left
+  }
+}
+
+/** Ends the processes of a run, those that can by themselves, and removes its folder. */
+async function clear(folder) {
+  signal(await findProcesses(folder), 'SIGTERM')
+  for (let left = await findRemaining(folder, GRACE); left.length > 0; left = await findRemaining(folder, GRACE)) {
+    signal(left, 'SIGKILL')
+  }
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function signal(processes, name) {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, name)
+    } catch {
+      // It has ended by itself
+    }
+  }
+}
+
+/** Names and ends what is left of a run. Resolves to how much that was. */
+async function settle(folder) {
+  const processes = await findRemaining(folder, GRACE)
+  const files = readdirSync(folder).filter(name => !CACHES.test(name))
+  for (const { pid, command } of processes) console.error(`Left running: ${pid} ${command}`)
+  for (const file of files) console.error(`Left behind: ${join(folder, file)}`)
+  await clear(folder)
+  return processes.length + files.length
+}
+
+async function runCommand([command, ...parameters]) {
+  const folder = createFolder()
+  const child = spawn(command, parameters, { stdio: 'inherit', env: { ...process.env, TMPDIR: folder } })
+  let interruption
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(name, () => {
+      interruption ??= clear(folder)
+    })
+  }
+  const [status] = await once(child, 'exit')
+  if (interruption) {
+    await interruption
+    process.exit(1)
+  }
+  const count = await settle(folder)
+  if (count === 0) console.error('Nothing is left running, and no file left behind.')
+  process.exit(status === 0 && count > 0 ? 1 : (status ?? 1))
+}
+
+/** Vitest's global setup, for runs without the command: a process that outlives this one, however it ends, clears up after it. */
+export function setup() {
+  if (basename(tmpdir()).startsWith(PREFIX)) return
+  const folder = createFolder()
+  process.env.TMPDIR = folder
+  const stdio = ['pipe', 'ignore', 'inherit']
+  const program = fileURLToPath(import.meta.url)
+  const guard = spawn(process.execPath, [program, '--clear-after-us', folder], { detached: true, stdio })
+  guard.unref()
+  guard.stdin.unref()
+}
+
+async function clearAfterParent(folder) {
+  process.stdin.resume()
+  await once(process.stdin, 'end')
+  await settle(folder)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [first, ...rest] = process.argv.slice(2)
+  if (first === '--clear-after-us') await clearAfterParent(rest[0])
+  else await runCommand([first, ...rest])
+}

@@ -1,12 +1,10 @@
-export type {
-  DatabaseOptions,
-  EmbeddedPostgres,
-  EmbeddedTransaction,
-  PostgresClient,
-  PostgresPool,
-} from './connection.ts'
+export type { PostgresBridge, PostgresBridgeTransaction } from './bridge.ts'
+export type { DriverOptions, PostgresDriver } from './connection.ts'
+export type { PostgresHostTransaction } from './host-transaction.ts'
 export { createPostgresKeyStore, type PostgresKeyStore, type PostgresKeyStoreOptions } from './key-store.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'
+export type { PostgresClient, PostgresPool } from './pg-pool.ts'
+export type { PostgresJs, PostgresJsTransaction } from './postgres-js.ts'
 export type { Reclassification } from './reclassify.ts'
 export { type PostgresSchemaOptions, type PostgresTableOptions, postgresSchema } from './schema.ts'
 export { createPostgresStore, type PostgresStore, type PostgresStoreOptions } from './store.ts'

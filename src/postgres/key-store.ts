@@ -1,19 +1,11 @@
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import type { KeyRecord, KeyStore } from '../keys/key-store.ts'
 import { toArrayLiteral } from './array-literal.ts'
-import {
-  type DatabaseOptions,
-  type EmbeddedPostgres,
-  type PostgresPool,
-  type Statement,
-  toDatabase,
-} from './connection.ts'
+import { type DriverOptions, type Statement, toDatabase } from './connection.ts'
 import { type PostgresSchemaOptions, type Tables, toTables } from './schema.ts'
 import { prepare } from './statements.ts'
 
-export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DatabaseOptions {
-  /** A `pg` pool or a PGlite, which stays yours. */
-  pool: PostgresPool | EmbeddedPostgres
+export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOptions {
   /** Milliseconds for each question, waiting for a connection included. Default 10,000. */
   timeLimit?: number | undefined
 }
@@ -37,8 +29,9 @@ interface KeyRow {
   readonly hash: string
   readonly type: KeyRecord['type']
   readonly owner_id: string
-  readonly scopes: string[]
-  readonly revoked_at: Date | null
+  /** In JSON, and milliseconds of Unix time: drivers differ in how they read arrays and dates. */
+  readonly scopes: string
+  readonly revoked_at: number | null
 }
 
 /**
@@ -52,7 +45,7 @@ interface KeyRow {
 export function createPostgresKeyStore(options: PostgresKeyStoreOptions): PostgresKeyStore {
   const { timeLimit = DEFAULT_TIME_LIMIT } = options
   requireTimeLimit('timeLimit', timeLimit)
-  const database = toDatabase(options.pool, options)
+  const database = toDatabase(options)
   const statements = createKeyStatements(toTables(options))
 
   const ask = <Row>(statement: Statement<Row>, ...values: readonly unknown[]) =>
@@ -69,14 +62,19 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
     },
 
     async revokeKey(hash) {
-      return (await ask(statements.revoke, hash)).length > 0
+      return (await ask(statements.revoke, hash, new Date().toISOString())).length > 0
     },
   }
 }
 
 function createKeyStatements({ keys }: Tables) {
   return {
-    find: prepare<KeyRow>('find_key', `SELECT hash, type, owner_id, scopes, revoked_at FROM ${keys} WHERE hash = $1`),
+    find: prepare<KeyRow>(
+      'find_key',
+      `SELECT hash, type, owner_id, array_to_json(scopes)::text AS scopes,
+         floor(extract(epoch FROM revoked_at) * 1000)::float8 AS revoked_at
+       FROM ${keys} WHERE hash = $1`,
+    ),
     add: prepare(
       'add_key',
       `INSERT INTO ${keys} (hash, type, owner_id, scopes, revoked_at) VALUES ($1, $2, $3, $4::text[], $5::timestamptz)
@@ -85,7 +83,7 @@ function createKeyStatements({ keys }: Tables) {
     ),
     revoke: prepare<{ hash: string }>(
       'revoke_key',
-      `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, now()) WHERE hash = $1 RETURNING hash`,
+      `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, $2::timestamptz) WHERE hash = $1 RETURNING hash`,
     ),
   }
 }
@@ -94,6 +92,6 @@ const toRecord = ({ hash, type, owner_id: ownerId, scopes, revoked_at: revokedAt
   hash,
   type,
   ownerId,
-  scopes,
-  revokedAt,
+  scopes: JSON.parse(scopes) as string[],
+  revokedAt: revokedAt === null ? null : new Date(revokedAt),
 })

@@ -33,6 +33,17 @@ export async function retryConflicts<T>(
 
 const isRetryable = (error: unknown) => hasCode(error, conflicts)
 
-/** Whether an error has one of these SQLSTATEs. */
-export const hasCode = (error: unknown, codes: ReadonlySet<string>) =>
-  typeof error === 'object' && error !== null && 'code' in error && codes.has(String(error.code))
+/** Whether an error, or what an ORM has wrapped in an error of its own, has one of these SQLSTATEs. */
+export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
+
+/** Errors in errors: more than any driver makes, and an end to those that hold themselves. */
+const DEEPEST = 8
+
+export function findCode(error: unknown, codes: ReadonlySet<string>): string | undefined {
+  let cause = error as { code?: unknown; cause?: unknown } | null | undefined
+  for (let depth = 0; depth < DEEPEST && typeof cause === 'object' && cause !== null; depth += 1) {
+    if (codes.has(String(cause.code))) return String(cause.code)
+    cause = cause.cause as typeof cause
+  }
+  return undefined
+}

@@ -85,12 +85,18 @@ export function quoteIdentifier(name: string): string {
  * @throws {TypeError} if the name of the schema is empty or has a character with code zero in it.
  * @throws {RangeError} if the number of partitions is no integer from 2.
  */
-export function postgresSchema(options: PostgresTableOptions = {}): string {
+export const postgresSchema = (options: PostgresTableOptions = {}): string =>
+  createSchema(options)
+    .map(statement => `${statement};\n`)
+    .join('\n')
+
+/** One by one, for engines that take no two in one command. */
+export function createSchema(options: PostgresTableOptions): string[] {
   const { schema, names, registrations, keys, version } = toTables(options)
   const { partitions } = options
-  return `CREATE SCHEMA IF NOT EXISTS ${schema};
-
--- One row for each registered name. Each registrable domain has a row with an empty path, which is what calls lock: its own
+  return [
+    `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+    `-- One row for each registered name. Each registrable domain has a row with an empty path, which is what calls lock: its own
 -- where it is registered, else that of a name below it, as a guest, or of nothing once that was released.
 -- "registrable_domain" is in the key and in every statement: to partition or distribute by.
 CREATE TABLE IF NOT EXISTS ${names} (
@@ -105,15 +111,13 @@ CREATE TABLE IF NOT EXISTS ${names} (
   PRIMARY KEY (registrable_domain, path),
   CHECK (domain_id IS NOT NULL OR path = '' AND guest_path IS NULL),
   CHECK (guest_path IS NULL OR path = '')
-)${partitions === undefined ? '' : ' PARTITION BY HASH (registrable_domain)'};
-${partitions === undefined ? '' : createPartitions(schema, names, partitions)}
--- The names of one team below a base, where there are too many of others to look at each.
-CREATE INDEX IF NOT EXISTS names_of_crowds ON ${names} (registrable_domain, team_id, path) WHERE crowded;
-
--- What waits to be synchronized, oldest first.
-CREATE INDEX IF NOT EXISTS names_pending ON ${names} (domain_id) WHERE NOT synchronized;
-
--- What is registered, for you to read.
+)${partitions === undefined ? '' : ' PARTITION BY HASH (registrable_domain)'}`,
+    ...(partitions === undefined ? [] : createPartitions(schema, names, partitions)),
+    `-- The names of one team below a base, where there are too many of others to look at each.
+CREATE INDEX IF NOT EXISTS names_of_crowds ON ${names} (registrable_domain, team_id, path) WHERE crowded`,
+    `-- What waits to be synchronized, oldest first.
+CREATE INDEX IF NOT EXISTS names_pending ON ${names} (domain_id) WHERE NOT synchronized`,
+    `-- What is registered, for you to read.
 CREATE OR REPLACE VIEW ${registrations} AS
   SELECT
     coalesce((
@@ -122,31 +126,28 @@ CREATE OR REPLACE VIEW ${registrations} AS
     ), '') || registrable_domain AS domain,
     registrable_domain, domain_id, team_id, created_at, synchronized
   FROM ${names}
-  WHERE domain_id IS NOT NULL;
-
-CREATE TABLE IF NOT EXISTS ${keys} (
+  WHERE domain_id IS NOT NULL`,
+    `CREATE TABLE IF NOT EXISTS ${keys} (
   hash text COLLATE "C" PRIMARY KEY, -- SHA-256 in lower-case hex
   type text NOT NULL CHECK (type IN ('organization', 'team')),
   owner_id text NOT NULL,
   scopes text[] NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   revoked_at timestamptz
-);
-
-CREATE TABLE IF NOT EXISTS ${version} (
+)`,
+    `CREATE TABLE IF NOT EXISTS ${version} (
   version integer PRIMARY KEY,
   applied_at timestamptz NOT NULL DEFAULT now()
-);
-INSERT INTO ${version} (version) VALUES (${SCHEMA_VERSION}) ON CONFLICT DO NOTHING;
-`
+)`,
+    `INSERT INTO ${version} (version) VALUES (${SCHEMA_VERSION}) ON CONFLICT DO NOTHING`,
+  ]
 }
 
 /** PostgreSQL documentation, section 5.12.2: one for each remainder. */
-function createPartitions(schema: string, names: string, count: number): string {
+function createPartitions(schema: string, names: string, count: number): string[] {
   if (!Number.isSafeInteger(count) || count < 2) throw new RangeError(`There are no ${count} partitions`)
   const toPartition = (_: unknown, remainder: number) =>
     `CREATE TABLE IF NOT EXISTS ${schema}.names_${remainder} PARTITION OF ${names}
-  FOR VALUES WITH (MODULUS ${count}, REMAINDER ${remainder});
-`
-  return Array.from({ length: count }, toPartition).join('')
+  FOR VALUES WITH (MODULUS ${count}, REMAINDER ${remainder})`
+  return Array.from({ length: count }, toPartition)
 }

@@ -1,4 +1,4 @@
-import type { Statement } from './connection.ts'
+import type { Settings, Statement } from './connection.ts'
 import { CROWD, type Tables } from './schema.ts'
 
 /** The row of a name. */
@@ -228,9 +228,9 @@ export type Statements = ReturnType<typeof createStatements>
  * others keep the planner from plans that are best for an empty table and are kept when it has grown, and from planning a
  * statement more than once, which has one good plan and may take longer to plan than to run.
  */
-export function toOpening(milliseconds: number): string {
+export function toOpening(milliseconds: number): Settings {
   const limit = String(Math.max(1, Math.round(milliseconds)))
-  const settings = {
+  return {
     statement_timeout: limit,
     idle_in_transaction_session_timeout: limit,
     enable_seqscan: 'off',
@@ -238,10 +238,6 @@ export function toOpening(milliseconds: number): string {
     jit: 'off',
     plan_cache_mode: 'force_generic_plan',
   }
-  // Nothing that is planned: a SELECT of set_config costs four times as much.
-  return Object.entries(settings)
-    .map(([name, value]) => `SET LOCAL ${name} = ${value}`)
-    .join('; ')
 }
 
 /** The name tells apart versions of this package and schemas that share a connection. */

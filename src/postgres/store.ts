@@ -3,7 +3,7 @@ import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import type { DomainStore, Registration, Team } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
-import { type DatabaseOptions, type EmbeddedPostgres, type PostgresPool, toDatabase } from './connection.ts'
+import { type DriverOptions, toDatabase } from './connection.ts'
 import { sortDistinct } from './new-rows.ts'
 import { type Key, toKey } from './path.ts'
 import { createReclassifier, type Reclassification } from './reclassify.ts'
@@ -12,14 +12,7 @@ import { type PostgresSchemaOptions, toTables } from './schema.ts'
 import { createStatements } from './statements.ts'
 import { inZones, read, toColumns, toRegistration } from './zone-transaction.ts'
 
-export interface PostgresStoreOptions extends PostgresSchemaOptions, DatabaseOptions {
-  /**
-   * A `pg` pool or a PGlite, which stays yours: nothing of its sessions is changed beyond a transaction. Give a pool
-   * `pipeline: true` (`pg` 8.23 or later) for two round trips a call instead of six; `connectionTimeoutMillis`, or an
-   * attempt to connect that is never answered takes up its place for good; and a listener for `'error'`, or a connection
-   * that is cut while nobody uses it ends your process.
-   */
-  pool: PostgresPool | EmbeddedPostgres
+export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptions {
   /** Finds a team where you keep them; see {@link DomainStore.findTeam}. */
   findTeam: (teamId: string) => Awaitable<Team | null>
   /**
@@ -103,7 +96,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     throw new TypeError('The option "findTeam" must be a function from an ID to a team')
   requireTimeLimit('timeLimit', timeLimit)
   requireTimeLimit('synchronizeTimeLimit', synchronizeTimeLimit)
-  const database = toDatabase(options.pool, options)
+  const database = toDatabase(options)
   const statements = createStatements(toTables(options))
   const register = createRegister({ database, statements, timeLimit, synchronized: push === undefined })
 
@@ -130,10 +123,16 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   return {
     findTeam,
     register,
-    ...(push && { synchronize: pushAndMark }),
+    // What the host may still take back is pushed by nobody.
+    ...(push && !database.isInHostTransaction && { synchronize: pushAndMark }),
 
     async synchronizePending({ limit = 1000 } = {}) {
       if (!push) return 0
+      if (database.isInHostTransaction) {
+        throw new Error(
+          'In a transaction of yours nothing is pushed: sweep with a store on a pool, once you have committed',
+        )
+      }
       const rows = await read(database, createDeadline(timeLimit), statements.findPending, limit)
       if (rows.length > 0) await pushAndMark(rows.map(toRegistration))
       return rows.length

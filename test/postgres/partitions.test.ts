@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toCommand } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
 import { createStatements, FOUND_ZONES, type Statements, toOpening } from '../../src/postgres/statements.ts'
@@ -71,7 +72,9 @@ const isScan = (plan: Plan) => /Scan$/.test(plan['Node Type'])
 const isExecuted = (plan: Plan) => (plan['Actual Loops'] ?? 0) > 0
 
 async function run(name: keyof Statements, mode: string): Promise<Plan[]> {
-  await client.query(`BEGIN; ${toOpening(60_000)}; SET LOCAL plan_cache_mode = ${mode}; SET LOCAL ${FOUND_ZONES} = yes`)
+  await client.query(
+    `BEGIN; ${toCommand(toOpening(60_000))}; SET LOCAL plan_cache_mode = ${mode}; SET LOCAL ${FOUND_ZONES} = yes`,
+  )
   try {
     // Those that insert meet no row of the same key.
     if (name === 'insertNames') await client.query('DELETE FROM domain_registration.names')

@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toCommand } from '../../src/postgres/database.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
 import { createStatements, toOpening } from '../../src/postgres/statements.ts'
@@ -24,7 +25,7 @@ const statements = createStatements(toTables({}))
 async function explain(statement: keyof typeof statements, mode: string, options = ''): Promise<Plan[]> {
   await client.query('BEGIN')
   try {
-    await client.query(toOpening(60_000))
+    await client.query(toCommand(toOpening(60_000)))
     await client.query(`SET LOCAL plan_cache_mode = ${mode}; PREPARE explained AS ${statements[statement].text}`)
     const { rows } = await client.query(
       `EXPLAIN (FORMAT JSON ${options}) EXECUTE explained (${parameters[statement].join(', ')})`,
@@ -125,7 +126,7 @@ describe('with a hundred thousand names of team 1 below one base', () => {
   })
 
   async function explainWith(statement: keyof typeof statements, values: readonly string[]): Promise<Plan[]> {
-    await client.query(`BEGIN; ${toOpening(60_000)}; PREPARE explained AS ${statements[statement].text}`)
+    await client.query(`BEGIN; ${toCommand(toOpening(60_000))}; PREPARE explained AS ${statements[statement].text}`)
     try {
       const { rows } = await client.query(`EXPLAIN (FORMAT JSON, ANALYZE) EXECUTE explained (${values.join(', ')})`)
       return flatten(rows[0]['QUERY PLAN'][0].Plan)

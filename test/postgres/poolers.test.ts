@@ -42,21 +42,25 @@ describe.each([
 
   test('nothing of the second part is sent, and the connection is kept', async () => {
     const pool = createPool()
-    const database = toDatabase(pool)
+    const database = toDatabase({ pool })
     await pool.query('SELECT')
     network.suffer(refuseBegin)
     let isSaving = false
-    const transaction = database.transact(createDeadline(5000), 'SELECT', {
-      find: send => send({ name: 'one', text: 'SELECT 1' }),
-      save() {
-        isSaving = true
+    const transaction = database.transact(
+      createDeadline(5000),
+      {},
+      {
+        find: send => send({ name: 'one', text: 'SELECT 1' }),
+        save() {
+          isSaving = true
+        },
       },
-    })
+    )
     expect(await rejection(transaction)).toMatchObject({ code: '53300' })
     expect(isSaving).toBe(false)
     network.suffer(noFault)
     const work = { find: async () => {}, save: () => 'saved' }
-    expect(await database.transact(createDeadline(5000), 'SELECT', work)).toBe('saved')
+    expect(await database.transact(createDeadline(5000), {}, work)).toBe('saved')
     expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
   })
 

@@ -4,12 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDeadline } from '../../src/deadline.ts'
 import { domainsRouter } from '../../src/http/express.ts'
 import { generateApiKey } from '../../src/keys/api-key.ts'
-import {
-  type DatabaseOptions,
-  type EmbeddedPostgres,
-  type PostgresPool,
-  toDatabase,
-} from '../../src/postgres/connection.ts'
+import { type DriverOptions, type PostgresDriver, toDatabase } from '../../src/postgres/connection.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,
@@ -21,19 +16,19 @@ import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
 import { scopes, teams } from '../fixtures.ts'
 
 /** Gives the one pool of a file of tests. */
-type OpenPool = () => PostgresPool | EmbeddedPostgres
+type OpenPool = () => PostgresDriver
 
-type StoreOptions = Pick<PostgresTableOptions, 'partitions'> & DatabaseOptions
+type StoreOptions = Pick<PostgresTableOptions, 'partitions' | 'schema'> & Pick<DriverOptions, 'preparedStatements'>
 
 /** Cases run one after the other, in a schema whose name must be quoted. */
 export function describeStore(name: string, open: OpenPool, options: StoreOptions = {}): void {
   describe(`the store on ${name}`, () => {
-    const schema = `Ä "${name}" 🌍 $1; --`
+    const { schema = `Ä "${name}" 🌍 $1; --` } = options
     const table = `"${schema.replaceAll('"', '""')}".names`
-    let pool: PostgresPool | EmbeddedPostgres
+    let pool: PostgresDriver
     beforeAll(async () => {
       pool = open()
-      await migrate({ pool, schema, ...options })
+      await migrate({ pool, schema, partitions: options.partitions })
     })
     const cases = domainStoreSuite({
       async createStore({ teams, synchronize }) {
@@ -53,12 +48,16 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
   })
 }
 
-async function clear(pool: PostgresPool | EmbeddedPostgres, table: string): Promise<void> {
-  const database = toDatabase(pool, { preparedStatements: false })
+async function clear(pool: PostgresDriver, table: string): Promise<void> {
+  const database = toDatabase({ pool, preparedStatements: false })
   await database.ask(createDeadline(5000), { name: 'clear', text: `DELETE FROM ${table}` })
 }
 
-export function describeKeyStore(name: string, open: OpenPool, options: DatabaseOptions = {}): void {
+export function describeKeyStore(
+  name: string,
+  open: OpenPool,
+  options: Pick<DriverOptions, 'preparedStatements'> = {},
+): void {
   describe(`the key store on ${name}`, () => {
     let keys: PostgresKeyStore
     beforeEach(async () => {

@@ -1,26 +1,35 @@
-import type { PGlite, PGliteInterface } from '@electric-sql/pglite'
+import type { PGlite, PGliteInterface, Transaction } from '@electric-sql/pglite'
 import type { Pool, PoolClient } from 'pg'
+import type { Sql, TransactionSql } from 'postgres'
 import { expect, expectTypeOf, test } from 'vitest'
 import {
   createPostgresKeyStore,
   createPostgresStore,
-  type EmbeddedPostgres,
   migrate,
+  type PostgresBridge,
   type PostgresClient,
+  type PostgresDriver,
+  type PostgresHostTransaction,
+  type PostgresJs,
+  type PostgresJsTransaction,
   type PostgresPool,
 } from '../../src/postgres/index.ts'
 
 // Checked by `tsc`, against the declarations of the real packages.
-test('a pg pool and PGlite have the types that the store asks for', () => {
+test('the drivers have the types that the store asks for', () => {
   expectTypeOf<Pool>().toExtend<PostgresPool>()
   expectTypeOf<PoolClient>().toExtend<PostgresClient>()
-  expectTypeOf<PGlite>().toExtend<EmbeddedPostgres>()
-  expectTypeOf<PGliteInterface>().toExtend<EmbeddedPostgres>()
-  expectTypeOf<object>().not.toExtend<PostgresPool>()
+  expectTypeOf<PGlite>().toExtend<PostgresBridge>()
+  expectTypeOf<PGliteInterface>().toExtend<PostgresBridge>()
+  expectTypeOf<Transaction>().toExtend<PostgresHostTransaction>()
+  expectTypeOf<Sql>().toExtend<PostgresJs>()
+  expectTypeOf<TransactionSql>().toExtend<PostgresJsTransaction>()
+  expectTypeOf<Pool | PGlite | Sql>().toExtend<PostgresDriver>()
+  expectTypeOf<object>().not.toExtend<PostgresDriver>()
 })
 
-test('without types, what is no pool or no way to find a team is refused at start-up', async () => {
-  for (const pool of [undefined, null, {}, 'postgres://localhost'] as never[]) {
+test('without types, what is no driver or no way to find a team is refused at start-up', async () => {
+  for (const pool of [undefined, null, {}, 'postgres://localhost', { transaction() {} }] as never[]) {
     expect(() => createPostgresStore({ pool, findTeam: () => null })).toThrow('"pool" must be')
     expect(() => createPostgresKeyStore({ pool })).toThrow('"pool" must be')
     await expect(migrate({ pool })).rejects.toThrow('"pool" must be')

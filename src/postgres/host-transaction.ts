@@ -1,0 +1,74 @@
+import { type Deadline, TimeLimitError } from '../deadline.ts'
+import { apply, carryOut, type PostgresBridgeTransaction } from './bridge.ts'
+import type { Database, Settings } from './database.ts'
+
+/**
+ * A transaction of yours, in READ COMMITTED: a way to send statements in it, and no `transaction`. What is registered is there
+ * for others once you commit. Each piece of work has a savepoint, so that what fails leaves your transaction as it was.
+ *
+ * @example <caption>pg</caption>
+ * const client = await pool.connect()
+ * await client.query('BEGIN')
+ * const store = createPostgresStore({ ...options, pool: { query: (text, values) => client.query(text, values) } })
+ */
+export type PostgresHostTransaction = PostgresBridgeTransaction
+
+export function fromHostTransaction(host: PostgresHostTransaction): Database {
+  /** Savepoints do not overlap, so that each piece of work waits for the one before. */
+  let last: Promise<unknown> = Promise.resolve()
+  function inTurn<T>(deadline: Deadline, work: () => Promise<T>) {
+    const turn = last.then(() => inSavepoint(host, deadline, work))
+    last = turn.catch(() => {})
+    return deadline.wait(turn)
+  }
+
+  return {
+    isInHostTransaction: true,
+
+    async ask(deadline, { text }, ...values) {
+      const { rows } = await inTurn(deadline, async () => host.query(text, [...values]))
+      return rows as never
+    },
+
+    async transact(deadline, settings, work) {
+      return inTurn(deadline, async () => {
+        const before = await readSettings(host, Object.keys(settings))
+        await apply(host, settings)
+        const result = await carryOut(host, work)
+        await apply(host, before)
+        return result
+      })
+    },
+  }
+}
+
+const SAVEPOINT = 'domain_registration'
+
+async function inSavepoint<T>(host: PostgresHostTransaction, deadline: Deadline, work: () => Promise<T>): Promise<T> {
+  // Its turn may come when nobody waits any longer.
+  if (deadline.remaining() === 0) throw new TimeLimitError('No turn in time')
+  await host.query(`SAVEPOINT ${SAVEPOINT}`, [])
+  try {
+    const result = await work()
+    if (deadline.remaining() === 0) throw new TimeLimitError('Not done in time')
+    await host.query(`RELEASE SAVEPOINT ${SAVEPOINT}`, [])
+    return result
+  } catch (error) {
+    await host.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, [])
+    await host.query(`RELEASE SAVEPOINT ${SAVEPOINT}`, [])
+    throw error
+  }
+}
+
+/** What the host has set, to be set again: settings for a transaction last until its end. */
+async function readSettings(host: PostgresHostTransaction, names: readonly string[]): Promise<Settings> {
+  const columns = names.map(name => `current_setting('${name}', true) AS "${name}"`)
+  const text = `SELECT ${["current_setting('transaction_isolation') AS isolation", ...columns].join(', ')}`
+  const [row] = (await host.query(text, [])).rows as [Record<string, string | null>]
+  const { isolation, ...settings } = row
+  if (isolation !== 'read committed')
+    throw new Error(
+      `Your transaction must be in READ COMMITTED, where each statement sees what others have committed; it is in ${isolation?.toUpperCase()}`,
+    )
+  return Object.fromEntries(Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== null))
+}

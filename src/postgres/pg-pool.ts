@@ -1,0 +1,137 @@
+import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
+import { type Database, toCommands } from './database.ts'
+import { type Answer, createQueue, type Query, toNameless, toQuery } from './query-queue.ts'
+import { hasCode } from './retry.ts'
+
+/** What the store needs of a `pg` pool: `new Pool({ … })` has it. With `pipeline: true` a call takes two round trips. */
+export interface PostgresPool {
+  /** May return a promise of the client in place of calling back. */
+  connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
+}
+
+/** A connection that a pool has lent out. */
+export interface PostgresClient {
+  /** Whether queries are sent without waiting for the answer to the one before. */
+  readonly pipeline?: boolean
+  query(query: Query): PromiseLike<Answer>
+  /** Where `pg` writes to, and holds back each statement until it is complete. */
+  readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void } }
+  /** Gives the connection back; with an error, to be closed. */
+  release(error?: Error): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+}
+
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
+/** Milliseconds that an answer to `ROLLBACK` may take before the connection is closed instead. */
+const ROLLBACK_TIME_LIMIT = 1000
+
+/** SQLSTATE of what a session answers again and again, while another one may do better: it is closed, not given back. */
+const lastingFailures = new Set([
+  '25006', // read_only_sql_transaction: the server has become a standby
+  '26000', // invalid_sql_statement_name: somebody has thrown our prepared statements away
+  '42P05', // duplicate_prepared_statement: a pooler has swapped the session
+  '0A000', // feature_not_supported: the cached plan must not change its result type
+])
+
+export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Database {
+  const toNextQuery = preparedStatements ? toQuery : toNameless
+  return {
+    isInHostTransaction: false,
+
+    async ask(deadline, statement, ...values) {
+      const { client, giveBack } = await acquire(pool, deadline)
+      try {
+        const { rows } = await deadline.wait(client.query(toNextQuery(statement, values)))
+        giveBack()
+        return rows as never
+      } catch (error) {
+        giveBack(toError(error))
+        throw error
+      }
+    },
+
+    async transact(deadline, settings, work) {
+      const { client, giveBack } = await acquire(pool, deadline)
+      const options = { isPipelined: client.pipeline === true, toQuery: toNextQuery }
+      const queue = createQueue(query => client.query(query), options)
+      try {
+        const begun = inOnePacket(client, () =>
+          Promise.all([queue.add({ text: [BEGIN, ...toCommands(settings)].join('; ') }), work.find(queue.send)]),
+        )
+        const [, findings] = await deadline.wait(begun)
+        const { result, commit } = inOnePacket(client, () => ({
+          result: work.save(findings, queue.send),
+          commit: queue.add({ text: 'COMMIT' }),
+        }))
+        await deadline.wait(queue.allAnswered())
+        // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and calls that no error.
+        if ((await commit).command !== 'COMMIT') throw new Error('The transaction was rolled back')
+        giveBack()
+        return result
+      } catch (error) {
+        const cause = queue.failure() ?? error
+        giveBack((await isRolledBack(client, cause)) ? undefined : toError(cause))
+        throw cause
+      }
+    },
+  }
+}
+
+async function acquire(pool: PostgresPool, deadline: Deadline) {
+  const connecting = connect(pool)
+  try {
+    return await deadline.wait(connecting)
+  } catch (error) {
+    // One that comes too late goes straight back.
+    connecting.then(({ giveBack }) => giveBack(), ignore)
+    throw error
+  }
+}
+
+/** Writes several statements at once where it can: a packet for each costs the client more than anything else it does. */
+function inOnePacket<T>({ connection }: PostgresClient, send: () => T): T {
+  connection?.stream?.cork?.()
+  try {
+    return send()
+  } finally {
+    connection?.stream?.uncork?.()
+  }
+}
+
+/**
+ * With a callback, since a server may end a connection in the same breath as it opens it: a promise hears of it too late.
+ * A pool that knows only promises gives one all the same.
+ */
+function connect(pool: PostgresPool) {
+  return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {
+    let isLent = false
+    function lend(client: PostgresClient | undefined): void {
+      if (isLent || !client) return
+      isLent = true
+      // A connection that is cut tells so twice: to its queries, and with an event that would end the process.
+      client.on('error', ignore)
+      const giveBack = (error?: Error) => {
+        client.removeListener('error', ignore)
+        client.release(error)
+      }
+      resolve({ client, giveBack })
+    }
+    const promise = pool.connect((error, client) => (error ? reject(error) : lend(client)))
+    Promise.resolve(promise as PromiseLike<PostgresClient | undefined> | undefined).then(lend, reject)
+  })
+}
+
+async function isRolledBack(client: PostgresClient, cause: unknown): Promise<boolean> {
+  if (cause instanceof TimeLimitError || hasCode(cause, lastingFailures)) return false
+  try {
+    await createDeadline(ROLLBACK_TIME_LIMIT).wait(client.query({ text: 'ROLLBACK' }))
+    return true
+  } catch {
+    return false
+  }
+}
+
+function ignore(): void {}
+
+const toError = (cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause)))

@@ -1,0 +1,49 @@
+import { TimeLimitError } from '../deadline.ts'
+import { type Database, READ_COMMITTED, toCommand } from './database.ts'
+import { createQueue, type Query } from './query-queue.ts'
+
+/** What the store needs of postgres.js: `postgres('postgres://…')` has it. */
+export interface PostgresJs extends PostgresJsTransaction {
+  begin(work: (transaction: PostgresJsTransaction) => Promise<unknown>): PromiseLike<unknown>
+}
+
+export interface PostgresJsTransaction {
+  unsafe(text: string, values?: never[], options?: { prepare?: boolean }): PromiseLike<readonly unknown[]>
+}
+
+/** It sends without waiting, and prepares a statement by its text. */
+export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
+  const run = (through: PostgresJsTransaction, text: string, values: readonly unknown[]) =>
+    through.unsafe(text, [...values] as never[], { prepare })
+
+  return {
+    isInHostTransaction: false,
+
+    async ask(deadline, { text }, ...values) {
+      return (await deadline.wait(run(sql, text, values))) as never
+    },
+
+    async transact(deadline, settings, work) {
+      let result: unknown
+      const running = sql.begin(async transaction => {
+        // Its turn may come when nobody waits any longer.
+        if (deadline.remaining() === 0) throw new TimeLimitError('No turn in time')
+        const send = async ({ text, values }: Query) => ({
+          rows: await (values ? run(transaction, text, values) : transaction.unsafe(text)),
+        })
+        const queue = createQueue(send, { isPipelined: true })
+        try {
+          const opening = queue.add({ text: toCommand({ ...READ_COMMITTED, ...settings }) })
+          const [, findings] = await Promise.all([opening, work.find(queue.send)])
+          result = work.save(findings, queue.send)
+          await queue.allAnswered()
+          if (deadline.remaining() === 0) throw new TimeLimitError('Not done in time')
+        } catch (error) {
+          throw queue.failure() ?? error
+        }
+      })
+      await deadline.wait(running)
+      return result as never
+    },
+  }
+}

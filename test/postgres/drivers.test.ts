@@ -1,0 +1,97 @@
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { Kysely, PostgresDialect } from 'kysely'
+import { Client, type Pool } from 'pg'
+import postgres, { type Sql } from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDeadline } from '../../src/deadline.ts'
+import { toDatabase } from '../../src/postgres/connection.ts'
+import { createPostgresKeyStore, createPostgresStore, migrate, type PostgresDriver } from '../../src/postgres/index.ts'
+import { hasCode } from '../../src/postgres/retry.ts'
+import { save } from '../../src/testing/calls.ts'
+import { rejection } from '../fixtures.ts'
+import { bridgeDrizzle, bridgeKysely } from './bridges.ts'
+import { startServer, type TestServer } from './server.ts'
+import { describeKeyStore, describeServer, describeStore } from './suites.ts'
+
+let server: TestServer
+let pool: Pool
+let sql: Sql
+beforeAll(async () => {
+  server = await startServer()
+  pool = server.createPool()
+  const { host, port, user, password, database } = server.config
+  sql = postgres({ host, port, user, password, database, onnotice() {} } as postgres.Options<never>)
+})
+afterAll(async () => {
+  await sql.end()
+  await server.stop()
+})
+
+const overKysely = (through: Pool) => bridgeKysely(new Kysely({ dialect: new PostgresDialect({ pool: through }) }))
+const overDrizzle = (through: Pool) => bridgeDrizzle(drizzle(through))
+
+const drivers: readonly (readonly [string, () => PostgresDriver])[] = [
+  ['postgres.js', () => sql],
+  ['Kysely', () => overKysely(pool)],
+  ['Drizzle', () => overDrizzle(pool)],
+]
+for (const [name, open] of drivers) {
+  // A bridge that looks for parameters in the text does not know a quoted name from them.
+  describeStore(name, open, name === 'Drizzle' ? { schema: 'of "drizzle"' } : {})
+  describeKeyStore(name, open)
+}
+describeServer('postgres.js', () => sql)
+describeStore('postgres.js, without prepared statements', () => sql, { preparedStatements: false })
+
+describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
+  test('tables that are not there are told with what to do about it', async () => {
+    const store = createPostgresStore({ pool: open(), schema: 'absent', findTeam: () => null })
+    const keys = createPostgresKeyStore({ pool: open(), schema: 'absent' })
+    const expected = { message: expect.stringContaining('run migrate()'), code: '42P01', cause: expect.anything() }
+    expect(await rejection(save(store, '1', ['example.com']))).toMatchObject(expected)
+    expect(await rejection(Promise.resolve(keys.findKey('a'.repeat(64))))).toMatchObject(expected)
+  })
+
+  test('a statement that fails rejects with its cause, and nothing of the transaction is saved', async () => {
+    await pool.query('DROP TABLE IF EXISTS halves; CREATE TABLE halves (value integer CHECK (value < 2))')
+    const work = {
+      find: async () => {},
+      save(_: unknown, send: Parameters<Parameters<ReturnType<typeof toDatabase>['transact']>[2]['save']>[1]) {
+        for (const value of [1, 2, 3]) void send({ name: 'insert_half', text: 'INSERT INTO halves VALUES ($1)' }, value)
+      },
+    }
+    const running = toDatabase({ pool: open() }).transact(createDeadline(5000), {}, work)
+    expect(hasCode(await rejection(running), new Set(['23514']))).toBe(true)
+    expect((await pool.query('SELECT FROM halves')).rowCount).toBe(0)
+  })
+})
+
+test.each([
+  ['Kysely', overKysely],
+  ['Drizzle', overDrizzle],
+  ['pg', (through: Pool) => through],
+])('%s: transactions are in READ COMMITTED, whatever is the default', async (_, open) => {
+  const strict = server.createPool({ options: '-c default_transaction_isolation=serializable' })
+  const level = { name: 'isolation', text: "SELECT current_setting('transaction_isolation') AS level" }
+  const rows = await toDatabase({ pool: open(strict) }).transact(
+    createDeadline(5000),
+    {},
+    {
+      find: send => send(level),
+      save: found => found,
+    },
+  )
+  expect(rows).toEqual([{ level: 'read committed' }])
+})
+
+test('a single connection of pg is refused at start-up, in the words of what to pass instead', async () => {
+  const client = new Client(server.config)
+  const lent = await pool.connect()
+  for (const connection of [client, lent] as never[]) {
+    const refusal = /"pool" must be a pool of pg, and is one connection/
+    expect(() => createPostgresStore({ pool: connection, findTeam: () => null })).toThrow(refusal)
+    expect(() => createPostgresKeyStore({ pool: connection })).toThrow(refusal)
+    await expect(migrate({ pool: connection })).rejects.toThrow(refusal)
+  }
+  lent.release()
+})

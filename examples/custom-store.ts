@@ -90,16 +90,15 @@ export function createSqliteStore({ file, findTeam, synchronize: push }: SqliteS
     findTeam,
     register: ({ teamId, names, wildcardBases, decide }) =>
       transact(() => {
-        const created = decide({
-          registrations: names.flatMap(name => select(...keyOf(name)).map(toRegistration)),
-          below: wildcardBases.map(base => findBelow(base, teamId)),
-        })
-        return created.map(({ domain, registrableDomain }) => {
+        const registrations = names.flatMap(name => select(...keyOf(name)).map(toRegistration))
+        const found = { registrations, below: wildcardBases.map(base => findBelow(base, teamId)) }
+        const saved = decide(found).map(({ domain, registrableDomain }) => {
           const domainId = crypto.randomUUID()
           const synchronized = push === undefined
           insert(...keyOf({ domain, registrableDomain }), domain, domainId, teamId, synchronized)
           return { domainId, domain, registrableDomain, teamId, synchronized }
         })
+        return { found, saved }
       }),
     ...(push && { synchronize }),
 

@@ -22,7 +22,15 @@ export { createMemoryKeyStore, type KeyRecord, type KeyStore, type MemoryKeyStor
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'
 export { type RegisterDomainsOptions, registerDomains } from './register-domains.ts'
 export type { Name } from './registry/name.ts'
-export type { Below, DomainStore, Found, Registration, RegistrationRequest, Team } from './registry/store.ts'
+export type {
+  Below,
+  DomainStore,
+  Found,
+  Registered,
+  Registration,
+  RegistrationRequest,
+  Team,
+} from './registry/store.ts'
 export {
   countTotals,
   type DomainResult,

@@ -1,5 +1,7 @@
 import { createDeadline, type Deadline, requireTimeLimit } from './deadline.ts'
+import { describe } from './describe.ts'
 import { ApiError } from './errors.ts'
+import { harmless } from './harmless.ts'
 import { classifyHostname, type InvalidHostname } from './hostname/classify.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
 import { type Outcome, registerNames } from './registry/register-names.ts'
@@ -9,10 +11,11 @@ import { countTotals, type DomainResult, type RegisterDomainsResponse } from './
 
 export interface RegisterDomainsOptions {
   /**
-   * Learns why a result is `internal_error`, once for each registrable domain that could not be processed. For the host's
-   * logs; the caller is not told. A failure of the whole call is thrown instead, with its `cause`.
+   * Learns why results are `internal_error`, once for each distinct failure. For the host's logs; the caller is not told.
+   * A failure of the whole call is thrown instead, with its `cause`. What it throws is ignored, and so is a promise of it
+   * that is rejected. Default: nobody is told.
    */
-  onError?: ((cause: unknown) => void) | undefined
+  onError?: ((cause: unknown) => unknown) | undefined
   /**
    * How many milliseconds the call may wait for the store, all its steps together. Default 30,000. What has not been saved
    * by then is `internal_error`; what has not been synchronized by then answers 503.
@@ -49,36 +52,42 @@ export async function registerDomains(
   keyContext: KeyContext,
   body: unknown,
   store: DomainStore,
-  { onError = () => {}, timeLimit = DEFAULT_TIME_LIMIT }: RegisterDomainsOptions = {},
+  { onError, timeLimit = DEFAULT_TIME_LIMIT }: RegisterDomainsOptions = {},
 ): Promise<RegisterDomainsResponse> {
   const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
 
   requireScope(keyContext)
-  const { domains, teamId } = parseRequest(body, keyContext)
-  await requireActiveTeam(teamId, keyContext, store, deadline)
+  const request = parseRequest(body, keyContext)
+  const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
 
-  const hostnames = domains.map(classifyHostname)
+  const hostnames = request.domains.map(classifyHostname)
   const names = hostnames.filter(hostname => hostname.valid)
-  const outcomes = await registerNames({ store, teamId, deadline, onError }, names)
+  const outcomes = await registerNames({ store, teamId: team.id, deadline, onError: harmless(onError) }, names)
   await synchronize(outcomes, store, deadline)
 
   let used = 0
   const results = hostnames.map((hostname, index) =>
-    toResult(domains[index] as string, hostname.valid ? (outcomes[used++] as Outcome) : hostname),
+    toResult(request.domains[index] as string, hostname.valid ? (outcomes[used++] as Outcome) : hostname),
   )
   return { data: { results, totals: countTotals(results) } }
 }
 
-/** A team of another organization is answered like one that does not exist. */
+/**
+ * A team of another organization is answered like one that does not exist.
+ *
+ * @returns The team as the host answered it, whose ID may be spelled otherwise than the submitted one.
+ */
 async function requireActiveTeam(
   teamId: string,
   keyContext: KeyContext,
   store: DomainStore,
   deadline: Deadline,
-): Promise<void> {
+): Promise<Team> {
   let team: Team | null
   try {
     team = await deadline.wait(store.findTeam(teamId))
+    if (team && typeof team.id !== 'string')
+      throw new TypeError(`The "id" of a team must be a string; it is ${describe(team.id)}`)
   } catch (cause) {
     throw new ApiError('internal_error', 'The team could not be looked up; nothing was registered. Try again later.', {
       cause,
@@ -90,6 +99,7 @@ async function requireActiveTeam(
   if (team.state !== 'active') {
     throw new ApiError('team_suspended', 'The team is suspended; no domains can be registered in it.')
   }
+  return team
 }
 
 async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, deadline: Deadline): Promise<void> {

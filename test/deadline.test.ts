@@ -13,7 +13,7 @@ const store = {
   findTeam() {
     throw new Error('Nothing should be done')
   },
-  register: () => [],
+  register: () => ({ found: { registrations: [], below: [] }, saved: [] }),
 }
 const findTeam = () => teams[0]
 

@@ -93,9 +93,73 @@ describe('results', () => {
     expect(JSON.stringify(response)).not.toContain('secret')
     expect(onError.mock.calls).toEqual([[cause]])
   })
+
+  test.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('the log is full')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('the log is away'))],
+  ])('are the same when onError %s, and no rejection goes unhandled', async (_, onError) => {
+    const unhandled = vi.fn()
+    process.on('unhandledRejection', unhandled)
+    const store = createStore()
+    const poisoned: DomainStore = {
+      ...store,
+      register(request) {
+        if (request.registrableDomains.includes('poison.com')) throw new Error('poison')
+        return store.register(request)
+      },
+    }
+    const { data } = await registerDomains(team1, { domains: ['poison.com', 'fine.com'] }, poisoned, { onError })
+    expect(data.totals).toEqual({ created: 1, existing: 0, invalid: 1 })
+    // Node tells of unhandled rejections before it takes the next immediate.
+    await new Promise(resolve => setImmediate(resolve))
+    process.off('unhandledRejection', unhandled)
+    expect(unhandled).not.toHaveBeenCalled()
+  })
 })
 
 describe('teams', () => {
+  /** A host whose table has numbers for IDs, so that `01` and `1` are one team. */
+  const numbering = (store: DomainStore): DomainStore => ({
+    ...store,
+    findTeam: teamId => store.findTeam(String(Number(teamId))),
+  })
+
+  test('are known by the ID that the host answered, however the caller spells it', async () => {
+    const store = numbering(createStore())
+    await registerDomains(organization, { domains, team_id: '01' }, store)
+    expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
+    expect((await registerDomains({ ...team1, teamId: '001' }, { domains }, store)).data.totals.existing).toBe(1)
+  })
+
+  test('with a number for an ID are a failure of the host', async () => {
+    const store: DomainStore = {
+      ...createStore(),
+      findTeam: () => ({ id: 1 as never, organizationId: '10', state: 'active' }),
+    }
+    expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
+      status: 500,
+      cause: new TypeError('The "id" of a team must be a string; it is 1'),
+    })
+  })
+
+  test('with an ID of more than 64 digits are not looked up', async () => {
+    const store = createStore()
+    const findTeam = vi.spyOn(store, 'findTeam')
+    expect(await rejection(registerDomains(organization, { domains, team_id: '1'.repeat(65) }, store))).toMatchObject({
+      status: 400,
+      message: 'team_id must be the ID of a team, at most 64 digits.',
+    })
+    expect(findTeam).not.toHaveBeenCalled()
+    expect(await rejection(registerDomains(organization, { domains, team_id: '1'.repeat(64) }, store))).toMatchObject({
+      status: 404,
+    })
+  })
+
   test('an organization key registers in the team that the body names', async () => {
     const store = createStore()
     await registerDomains(organization, { domains, team_id: '2' }, store)

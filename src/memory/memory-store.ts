@@ -128,20 +128,22 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
 
     register({ teamId, names, wildcardBases, decide }) {
       const hashes = hashAll(names)
-      const created = decide({
+      const found = {
         registrations: findAll(names, hashes),
         below: wildcardBases.map(base => below(base, teamId)),
-      })
+      }
+      const created = decide(found)
       const owner = teams.get(teamId)?.id ?? teamId
       const copies = copyStrings(created.map(name => name.domain))
       const now = Date.now()
       let asked = 0
-      return created.map((name, index) => {
+      const saved = created.map((name, index) => {
         // Most often what is created was asked for, in the same order.
         while (asked < names.length && names[asked] !== name) asked += 1
         const hash = hashes[asked] ?? zones.hashOf(name.registrableDomain)
         return save(name, hash, copies[index] as string, owner, now)
       })
+      return { found, saved }
     },
 
     ...(push && {

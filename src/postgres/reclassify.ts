@@ -62,7 +62,7 @@ export function createReclassifier(database: Database, statements: Statements, t
   /** Moves a row under its new registrable domain, unless it has been released or something stands in its way there. */
   async function move(row: NameRow, name: Name): Promise<boolean> {
     const [from, to] = [nameKeyOf(row), toKey(name)]
-    const request = createRegistrationRequest(row.team_id, [name], () => {})
+    const request = createRegistrationRequest(row.team_id, [name])
     const question = {
       registrableDomains: [from.registrableDomain, to.registrableDomain].sort(),
       names: [from, ...request.names.map(toKey)],

@@ -1,5 +1,5 @@
 import { createDeadline } from '../deadline.ts'
-import type { Found, Registration, RegistrationRequest } from '../registry/store.ts'
+import type { Found, Registered, RegistrationRequest } from '../registry/store.ts'
 import { createUuidGenerator } from '../uuid.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import type { Database, Send } from './connection.ts'
@@ -26,7 +26,7 @@ export function createRegister({ database, statements, timeLimit, synchronized }
   const createId = createUuidGenerator()
   let expectsNothing = true
 
-  return async (request: RegistrationRequest): Promise<readonly Registration[]> => {
+  return async (request: RegistrationRequest): Promise<Registered> => {
     const { teamId, registrableDomains, wildcardBases, decide } = request
     const question = {
       registrableDomains,
@@ -35,33 +35,33 @@ export function createRegister({ database, statements, timeLimit, synchronized }
       teamId,
     }
 
-    function create(found: Found): Registration[] {
+    function create(found: Found): Registered {
       const now = Date.now()
-      const names = decide(found)
-      return names.map(({ domain, registrableDomain }) => ({
+      const saved = decide(found).map(({ domain, registrableDomain }) => ({
         domainId: createId(now),
         domain,
         registrableDomain,
         teamId,
         synchronized,
       }))
+      return { found, saved }
     }
 
-    async function guess(send: Send): Promise<readonly Registration[] | undefined> {
+    async function guess(send: Send): Promise<Registered | undefined> {
       if (!expectsNothing) return undefined
       const created = create({ registrations: [], below: wildcardBases.map(() => NOTHING) })
-      const plan = planRows(created, registrableDomains, [])
+      const plan = planRows(created.saved, registrableDomains, [])
       // So many names below one registrable domain fill it, and there is more to be done than to insert them.
       if (plan.joined.length > 0) return undefined
       insert(plan, true, send)
       return created
     }
 
-    function save({ zones, names, below }: ZoneFindings, send: Send, guessed?: readonly Registration[]) {
+    function save({ zones, names, below }: ZoneFindings, send: Send, guessed?: Registered) {
       expectsNothing = zones.length === 0
       if (guessed && expectsNothing) return guessed
       const created = create({ registrations: names.map(toRegistration), below })
-      const plan = planRows(created, registrableDomains, zones)
+      const plan = planRows(created.saved, registrableDomains, zones)
       if (plan.left.length > 0) void send(statements.moveGuestsOut, toArrayLiteral(plan.left))
       insert(plan, false, send)
       if (plan.occupied.length > 0) {

@@ -36,9 +36,6 @@ export function ancestorsOf(name: Name): readonly string[] {
 
 const NONE: readonly never[] = []
 
-/** The wildcards that cover a name or a narrower wildcard, nearest first: those over what it lies below. */
-export const coveringWildcards = (name: Name): readonly string[] => ancestorsOf(name).map(wildcardOver)
-
 /** Whether the wildcard over `base` would cover a name of the same registrable domain. */
 export const isBelow = (name: Name, base: Name) =>
   name.domain.endsWith(`.${base.domain}`) && !(isWildcard(name) && name.domain.length === base.domain.length + 2)

@@ -1,8 +1,9 @@
 import type { Deadline } from '../deadline.ts'
 import type { Name } from './name.ts'
 import type { Verdict } from './overlap.ts'
-import { createRegistrationRequest, type Decision } from './request.ts'
-import type { DomainStore, Registration } from './store.ts'
+import { createRegistrationRequest, judgeAll } from './request.ts'
+import { splitUntilAlone } from './split.ts'
+import type { DomainStore, Registered, Registration } from './store.ts'
 
 /** What became of a submitted name. */
 export type Outcome =
@@ -14,45 +15,43 @@ interface Registrar {
   readonly store: DomainStore
   readonly teamId: string
   readonly deadline: Deadline
-  /** Learns why names became `internal_error`, once for each registrable domain. */
+  /** Learns why names became `internal_error`, once for each distinct failure. */
   readonly onError: (cause: unknown) => void
 }
 
 /**
  * Registers names in a team, such that one name which cannot be saved costs one result and not a hundred: a batch that
- * fails is halved until what fails is alone. Names of the same registrable domain stay together, since their verdicts
- * depend on each other.
- *
- * Bounded: n registrable domains cost at most 2 n − 1 calls of the store, and each call may take half of the time that is
- * left, so that a name on which the store hangs leaves time for the others.
+ * fails is split until what fails is alone, see {@link splitUntilAlone}. Names of the same registrable domain stay
+ * together, since their verdicts depend on each other. Each call of the store may take half of the time that is left, so
+ * that a name on which the store hangs leaves time for the others.
  *
  * @param names One object for each submitted name, also for the second of two equal ones.
  * @returns One outcome for each name, in the same order.
  */
 export async function registerNames(registrar: Registrar, names: readonly Name[]): Promise<readonly Outcome[]> {
-  if (names.length === 0) return []
-  try {
-    return await registerBatch(registrar, names)
-  } catch (cause) {
-    const halves = halve(names)
-    if (halves) return registerParts(registrar, names, halves)
-    registrar.onError(cause)
-    return names.map(() => internalError)
-  }
+  const { deadline, onError } = registrar
+  const outcomes = new Map<Name, Outcome>()
+  const registrableDomains = [...new Set(names.map(name => name.registrableDomain))]
+
+  const { refused, untried, lastCause } = await splitUntilAlone(registrableDomains, {
+    async attempt(part) {
+      const chosen = new Set(part)
+      const batch = part === registrableDomains ? names : names.filter(name => chosen.has(name.registrableDomain))
+      const batchOutcomes = await registerBatch(registrar, batch)
+      batch.forEach((name, index) => void outcomes.set(name, batchOutcomes[index] as Outcome))
+    },
+    hasTime: () => deadline.remaining() >= SHORTEST_WAIT,
+  })
+
+  const causes = refused.map(({ cause }) => cause)
+  if (untried.length > 0)
+    causes.push(lastCause === undefined ? new Error('No time was left to ask the store') : lastCause)
+  for (const cause of distinct(causes)) onError(cause)
+  return names.map(name => outcomes.get(name) ?? internalError)
 }
 
-async function registerParts(
-  registrar: Registrar,
-  names: readonly Name[],
-  parts: readonly (readonly Name[])[],
-): Promise<readonly Outcome[]> {
-  const outcomes = new Map<Name, Outcome>()
-  for (const part of parts) {
-    const partOutcomes = await registerNames(registrar, part)
-    part.forEach((name, index) => void outcomes.set(name, partOutcomes[index] ?? missing()))
-  }
-  return names.map(name => outcomes.get(name) ?? missing())
-}
+/** In milliseconds; timers count no less. */
+const SHORTEST_WAIT = 1
 
 const internalError: Outcome = {
   status: 'invalid',
@@ -60,51 +59,36 @@ const internalError: Outcome = {
   message: 'The hostname could not be processed, which is not its fault; send it again later.',
 }
 
-async function registerBatch(
-  { store, teamId, deadline }: Registrar,
-  names: readonly Name[],
-): Promise<readonly Outcome[]> {
-  let decision: Decision | undefined
-  const request = createRegistrationRequest(teamId, names, latest => {
-    decision = latest
-  })
-  const saved = await deadline.wait(store.register(request), deadline.remaining() / 2)
-  if (!decision) throw new Error('The store did not call decide')
-  return toOutcomes(names, decision, saved)
+async function registerBatch({ store, teamId, deadline }: Registrar, names: readonly Name[]): Promise<Outcome[]> {
+  const request = createRegistrationRequest(teamId, names)
+  const registered = await deadline.wait(store.register(request), deadline.remaining() / 2)
+  return toOutcomes(names, judgeAll(teamId, names, requireFound(registered)), registered)
 }
 
-function toOutcomes(
-  names: readonly Name[],
-  { found, verdicts, created }: Decision,
-  saved: readonly Registration[],
-): readonly Outcome[] {
+function requireFound({ found, saved }: Registered): Registered['found'] {
+  if (Array.isArray(found?.registrations) && Array.isArray(found.below) && Array.isArray(saved)) return found
+  throw new TypeError('The method "register" of the store must resolve to { found, saved }; see DomainStore')
+}
+
+function toOutcomes(names: readonly Name[], verdicts: readonly Verdict[], { found, saved }: Registered): Outcome[] {
+  const created = names.filter((_, index) => verdicts[index]?.status === 'created')
   if (saved.length !== created.length || created.some((name, index) => saved[index]?.domain !== name.domain)) {
     throw new Error('The store did not return one registration for each name that decide returned, in that order')
   }
-  const existing = indexByDomain(
-    verdicts.some(({ status }) => status === 'existing') ? [...found.registrations, ...saved] : [],
-  )
-  let used = 0
+  const registrations = new Map([...found.registrations, ...saved].map(each => [each.domain, each]))
   return names.map(({ domain }, index) => {
-    const verdict = verdicts[index] ?? missing()
+    const verdict = verdicts[index] as Verdict
     if (verdict.status === 'invalid') return verdict
-    const registration = verdict.status === 'created' ? saved[used++] : existing.get(domain)
-    return { status: verdict.status, registration: registration ?? missing() }
+    return { status: verdict.status, registration: registrations.get(domain) as Registration }
   })
 }
 
-const indexByDomain = (registrations: readonly Registration[]) =>
-  new Map(registrations.map(registration => [registration.domain, registration]))
-
-/** Splits names into two parts that share no registrable domain; `null` when they all have the same. */
-function halve(names: readonly Name[]): [Name[], Name[]] | null {
-  const registrableDomains = [...new Set(names.map(name => name.registrableDomain))]
-  if (registrableDomains.length < 2) return null
-  const first = new Set(registrableDomains.slice(0, registrableDomains.length / 2))
-  const isInFirst = (name: Name) => first.has(name.registrableDomain)
-  return [names.filter(isInFirst), names.filter(name => !isInFirst(name))]
-}
-
-function missing(): never {
-  throw new Error('The registry lost a name')
+/** One of each kind: an error of the same name and message, but for times and ports, tells a host nothing new. */
+function distinct(causes: readonly unknown[]): unknown[] {
+  const kinds = new Map<unknown, unknown>()
+  for (const cause of causes) {
+    const kind = cause instanceof Error ? `${cause.name}: ${cause.message.replaceAll(/\d+/g, '#')}` : cause
+    if (!kinds.has(kind)) kinds.set(kind, cause)
+  }
+  return [...kinds.values()]
 }

@@ -39,6 +39,14 @@ export interface Found {
   readonly below: readonly Below[]
 }
 
+/** What {@link DomainStore.register} did in its atomic step. */
+export interface Registered {
+  /** What was handed to the call of `decide` whose names were saved. */
+  readonly found: Found
+  /** The saved registrations, in the order in which that call of `decide` returned their names. */
+  readonly saved: readonly Registration[]
+}
+
 /** What {@link DomainStore.register} is asked to do in one atomic step. Everything in it is a look-up by key. */
 export interface RegistrationRequest {
   readonly teamId: string
@@ -49,8 +57,8 @@ export interface RegistrationRequest {
   /** For each submitted wildcard its base as `domain`, distinct: what is registered below it? */
   readonly wildcardBases: readonly Name[]
   /**
-   * Decides what to save. Pure and synchronous: a store may call it again with fresher findings, and saves what the last
-   * call returned.
+   * Decides what to save. Pure and synchronous: the same findings give the same names, and nothing depends on how often
+   * it is called. A store may call it again with fresher findings.
    *
    * @returns Names to register for the team; distinct, none of them among those found.
    */
@@ -87,9 +95,9 @@ export interface DomainStore {
    *
    * A call that rejected may be made again with a part of the same names; one whose answer was lost, as a whole.
    *
-   * @returns The saved registrations, in the order in which the last `decide` returned their names.
+   * @returns What was saved, and what `decide` was told when it chose that. The core judges every name of the call by it.
    */
-  register(request: RegistrationRequest): Awaitable<readonly Registration[]>
+  register(request: RegistrationRequest): Awaitable<Registered>
 
   /**
    * Pushes saved registrations to what does the monitoring, and marks them synchronized.

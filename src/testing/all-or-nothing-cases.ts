@@ -59,7 +59,9 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
       const rivals = Array.from({ length: 4 }, async (_, caller) => {
         const versions = Array.from({ length: 50 }, (_, run) => toName(`run-${run}.caller-${caller}.example.com`))
         let runs = 0
-        const saved = await store.register(createRequest('1', versions, [], () => versions.slice(runs++).slice(0, 1)))
+        const { saved } = await store.register(
+          createRequest('1', versions, [], () => versions.slice(runs++).slice(0, 1)),
+        )
         checkEqual('what was returned', toDomains(saved), toDomains(versions.slice(runs - 1, runs)))
         checkEqual('what was saved', (await lookUp(store, '1', versions)).registrations, saved)
       })

@@ -1,7 +1,7 @@
 import { registerDomains } from '../register-domains.ts'
 import { baseOf, isWildcard, type Name } from '../registry/name.ts'
 import type { Verdict } from '../registry/overlap.ts'
-import { createRegistrationRequest, type Decision } from '../registry/request.ts'
+import { createRegistrationRequest, judgeAll } from '../registry/request.ts'
 import type { Found, Registration, RegistrationRequest } from '../registry/store.ts'
 import type { DomainResult, InvalidCode } from '../wire/response.ts'
 import { UnmetExpectation } from './check.ts'
@@ -38,7 +38,8 @@ export async function save(
 ): Promise<readonly Registration[]> {
   const names = submitted.map(name => (typeof name === 'string' ? toName(name) : name))
   const bases = names.filter(isWildcard).map(name => ({ ...name, domain: baseOf(name) }))
-  return store.register(createRequest(teamId, names, bases, () => names))
+  const { saved } = await store.register(createRequest(teamId, names, bases, () => names))
+  return saved
 }
 
 /** Looks up names, and what is below bases, and registers nothing. What was found is put in the order of the look-ups. */
@@ -66,20 +67,15 @@ export async function lookUp(
 
 export interface Attempt {
   readonly fates: readonly Fate[]
-  /** What the last `decide` found. */
   readonly found: Found
   readonly saved: readonly Registration[]
 }
 
 /** One call of `register` with the rules of the core: what the core would make of these names, without its retries. */
 export async function attempt(store: SuiteStore, teamId: string, domains: readonly string[]): Promise<Attempt> {
-  let decision: Decision | undefined
-  const request = createRegistrationRequest(teamId, domains.map(toName), latest => {
-    decision = latest
-  })
-  const saved = await store.register(request)
-  if (!decision) throw new UnmetExpectation('expected a call of decide, got none')
-  return { fates: decision.verdicts.map(toFate), found: decision.found, saved }
+  const names = domains.map(toName)
+  const { found, saved } = await store.register(createRegistrationRequest(teamId, names))
+  return { fates: judgeAll(teamId, names, found).map(toFate), found, saved }
 }
 
 /**

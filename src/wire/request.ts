@@ -5,6 +5,9 @@ import type { KeyContext } from '../keys/key-context.ts'
 /** Hostnames in one call. */
 export const MAX_DOMAINS = 100
 
+/** Digits in a team ID: more than 128 bits need (39), so that any ID fits, and no more than a key of any database takes. */
+export const MAX_TEAM_ID_LENGTH = 64
+
 const domains = z
   .array(z.string({ error: 'must be a string' }), { error: 'must be an array of 1 to 100 hostnames' })
   .min(1, { error: 'must hold at least one hostname' })
@@ -13,6 +16,7 @@ const domains = z
 const teamId = z
   .string({ error: 'is required with an organization key: send the ID of the team as a string of digits' })
   .regex(/^[0-9]+$/, { error: 'must be the ID of a team, a string of digits' })
+  .max(MAX_TEAM_ID_LENGTH, { error: `must be the ID of a team, at most ${MAX_TEAM_ID_LENGTH} digits` })
 
 const notAnObject = { error: 'must be a JSON object with the field "domains"' }
 

@@ -195,7 +195,7 @@ export function describeClients(
         },
         async register(registration) {
           const registered = await store.register(registration)
-          if (registered.length > 0) saved.give()
+          if (registered.saved.length > 0) saved.give()
           return registered
         },
       }

@@ -165,7 +165,12 @@ const bodies: Case[] = [
   ['team_id with an object', forOrganization('{"domains":["a.com"],"team_id":{"$ne":""}}'), [400], /^team_id is/],
   ['team_id with white space', forOrganization('{"domains":["a.com"],"team_id":" 1"}'), [400], /^team_id must be/],
   ['team_id in other digits', forOrganization('{"domains":["a.com"],"team_id":"１"}'), [400], /^team_id must be/],
-  ['team_id of 250,000 digits', forOrganization(`{"domains":["a.com"],"team_id":"${'1'.repeat(250_000)}"}`), [404]],
+  [
+    'team_id of 250,000 digits',
+    forOrganization(`{"domains":["a.com"],"team_id":"${'1'.repeat(250_000)}"}`),
+    [400],
+    /^team_id must be/,
+  ],
 
   ['100,000 opening arrays', withBody('['.repeat(100_000)), [400], /is not valid JSON/],
   ['100,000 nested arrays', withBody(nested(100_000)), [400], /must be a JSON object/],

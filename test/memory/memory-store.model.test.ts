@@ -118,7 +118,7 @@ function start() {
       const request = { teamId: taken.team, registrableDomains: [], names: taken.names, wildcardBases: [] }
       const decide = (found: Found) =>
         taken.names.filter(name => !found.registrations.some(({ domain }) => domain === name.domain))
-      const saved = await store.register({ ...request, decide })
+      const { saved } = await store.register({ ...request, decide })
       const created = taken.names.filter(name => !held.some(({ domain }) => domain === name.domain))
       expect(saved).toEqual(
         created.map(name => ({ ...name, teamId: taken.team, synchronized: false, domainId: expect.any(String) })),

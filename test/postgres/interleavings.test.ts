@@ -39,7 +39,7 @@ async function register(teamId: string, domains: readonly string[], store = riva
   const names = domains.map(classifyHostname).filter(hostname => hostname.valid)
   const isFree = ({ domain }: Name, { registrations }: Found) => !registrations.some(held => held.domain === domain)
   const request = createRequest(teamId, names, [], found => names.filter(name => isFree(name, found)))
-  return record(await store.register(request))
+  return record((await store.register(request)).saved)
 }
 async function release(store: PostgresStore, teamId: string, domains: readonly string[]) {
   const released = await store.release(teamId, domains)

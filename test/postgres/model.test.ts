@@ -99,7 +99,8 @@ function start() {
   async function take(taken: Step): Promise<void> {
     if (taken.type === 'register') {
       await register(memory, taken.team, taken.names)
-      for (const { domain, domainId } of await register(postgres, taken.team, taken.names)) ids.set(domain, domainId)
+      const { saved } = await register(postgres, taken.team, taken.names)
+      for (const { domain, domainId } of saved) ids.set(domain, domainId)
     } else if (taken.type === 'release') {
       const domains = taken.names.map(({ domain }) => domain)
       const released = memory.release(taken.team, domains).map(withoutId)

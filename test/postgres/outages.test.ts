@@ -174,11 +174,12 @@ describe('over HTTP', () => {
         'internal_domain',
         'internal_error',
       ])
-      expect(failures, 'one for each registrable domain').toEqual([expect.any(Error), expect.any(Error)])
+      expect([1, 2], 'one for each distinct failure').toContain(failures.length)
+      for (const failure of failures) expect(failure).toBeInstanceOf(Error)
       expect(answer.status, 'where the key is looked up in the same database').toBe(outage.whoIsCalling)
       if (answer.status === 500) {
         expect(answer.error).toBe('internal_error')
-        expect(onError).toHaveBeenCalledTimes(3)
+        expect(onError).toHaveBeenCalledTimes(failures.length + 1)
       }
       expect(await held()).toEqual([])
 
@@ -219,15 +220,15 @@ describe('over HTTP', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('a hundred registrable domains cost 199 attempts to connect at most while connections are refused', async () => {
+  test('a hundred registrable domains cost 9 attempts to connect at most while connections are refused', async () => {
     await network.goDown()
     const connect = vi.spyOn(pool, 'connect')
     const { data } = await post('/known-caller', manyDomains(100))
     const attempts = connect.mock.calls.length
     await network.comeUp()
     expect(data.totals).toEqual({ created: 0, existing: 0, invalid: 100 })
-    expect(attempts).toBeLessThanOrEqual(199)
-    expect(onError).toHaveBeenCalledTimes(100)
+    expect(attempts).toBeLessThanOrEqual(9)
+    expect(onError).toHaveBeenCalledTimes(1)
     expect(onError.mock.calls.every(([error]) => error.code === 'ECONNREFUSED')).toBe(true)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Name } from '../../src/registry/name.ts'
 import { judge } from '../../src/registry/overlap.ts'
-import { createRegistrationRequest, type Decision } from '../../src/registry/request.ts'
+import { createRegistrationRequest, judgeAll } from '../../src/registry/request.ts'
 import type { Found } from '../../src/registry/store.ts'
 
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
@@ -126,16 +126,16 @@ describe('messages', () => {
 
 describe('names of one call', () => {
   function decide(...domains: string[]) {
-    let decision: Decision | undefined
-    const request = createRegistrationRequest('own', domains.map(toName), latest => {
-      decision = latest
-    })
+    const names = domains.map(toName)
+    const request = createRegistrationRequest('own', names)
     const nothing: Found = {
       registrations: [],
       below: request.wildcardBases.map(() => ({ ownDomains: [], ownCount: 0, heldByOthers: false })),
     }
     const created = request.decide(nothing).map(({ domain }) => domain)
-    const verdicts = decision?.verdicts.map(verdict => (verdict.status === 'invalid' ? verdict.code : verdict.status))
+    const verdicts = judgeAll('own', names, nothing).map(verdict =>
+      verdict.status === 'invalid' ? verdict.code : verdict.status,
+    )
     return { request, created, verdicts }
   }
 
@@ -166,13 +166,10 @@ describe('names of one call', () => {
 
   test('are counted among the subdomains of a later wildcard', () => {
     const { request } = decide('a.x.com', '*.x.com')
-    let decision: Decision | undefined
-    const again = createRegistrationRequest('own', ['a.x.com', '*.x.com'].map(toName), latest => {
-      decision = latest
-    })
-    again.decide({ registrations: [], below: [{ ownDomains: ['b.x.com'], ownCount: 1, heldByOthers: true }] })
+    const below = [{ ownDomains: ['b.x.com'], ownCount: 1, heldByOthers: true }]
+    const verdicts = judgeAll('own', ['a.x.com', '*.x.com'].map(toName), { registrations: [], below })
     expect(request.wildcardBases).toEqual([{ domain: 'x.com', registrableDomain: 'x.com' }])
-    expect(decision?.verdicts[1]).toMatchObject({ message: expect.stringContaining('"b.x.com", "a.x.com", which') })
+    expect(verdicts[1]).toMatchObject({ message: expect.stringContaining('"b.x.com", "a.x.com", which') })
   })
 
   test('make look-ups that are distinct, and locks that are sorted', () => {
@@ -189,11 +186,14 @@ describe('names of one call', () => {
     expect(request.wildcardBases).toEqual([{ domain: 'x.com', registrableDomain: 'x.com' }])
   })
 
-  test('may be decided again: decide is pure', () => {
+  test('may be decided again, on other findings and the same: decide is pure', () => {
     const { request, created } = decide('x.com', '*.x.com', 'a.x.com')
-    const below = [{ ownDomains: [], ownCount: 0, heldByOthers: false }]
+    const none = { registrations: [], below: [{ ownDomains: [], ownCount: 0, heldByOthers: false }] }
+    const some = { registrations: [], below: [{ ownDomains: ['b.x.com'], ownCount: 1, heldByOthers: false }] }
+    const toDomains = (names: readonly Name[]) => names.map(({ domain }) => domain)
     for (let run = 0; run < 3; run += 1) {
-      expect(request.decide({ registrations: [], below }).map(({ domain }) => domain)).toEqual(created)
+      expect(toDomains(request.decide(none))).toEqual(created)
+      expect(toDomains(request.decide(some))).toEqual(['x.com', 'a.x.com'])
     }
   })
 })
@@ -201,7 +201,7 @@ describe('names of one call', () => {
 test('a wildcard does not reach across a public suffix', () => {
   // s3.amazonaws.com is a public suffix, so the bucket is somebody else's and amazonaws.com locks nothing of it.
   const bucket = { domain: 'bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
-  const request = createRegistrationRequest('own', [bucket], () => {})
+  const request = createRegistrationRequest('own', [bucket])
   expect(request.names).toEqual([bucket])
   const wide = { domain: '*.amazonaws.com', registrableDomain: 'amazonaws.com' }
   const found = [{ ...wide, teamId: 'other', domainId: '1', synchronized: true }]

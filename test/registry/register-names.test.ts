@@ -2,18 +2,19 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDeadline } from '../../src/deadline.ts'
 import type { Name } from '../../src/registry/name.ts'
 import { registerNames } from '../../src/registry/register-names.ts'
-import type { DomainStore, RegistrationRequest } from '../../src/registry/store.ts'
+import type { DomainStore, Found, Registration, RegistrationRequest } from '../../src/registry/store.ts'
 import { createStore } from '../fixtures.ts'
 
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
 const hundred = Array.from({ length: 100 }, (_, index) => toName(`www.n${index}.com`))
 
+type Tampering = (
+  request: RegistrationRequest,
+  register: DomainStore['register'],
+) => ReturnType<DomainStore['register']>
+
 /** Registers through a store whose `register` is tampered with, and reports what happened. */
-async function registerThrough(
-  tamper: (request: RegistrationRequest, register: DomainStore['register']) => ReturnType<DomainStore['register']>,
-  names: readonly Name[],
-  timeLimit = 30_000,
-) {
+async function registerThrough(tamper: Tampering, names: readonly Name[], timeLimit = 30_000) {
   const store = createStore()
   const register = vi.fn((request: RegistrationRequest) => tamper(request, store.register))
   const onError = vi.fn()
@@ -50,8 +51,33 @@ describe('a batch that fails', () => {
       throw new Error('down')
     }, hundred)
     expect(new Set(summary)).toEqual(new Set(['internal_error']))
-    expect(calls).toBe(199)
-    expect(onError).toHaveBeenCalledTimes(100)
+    expect(calls).toBe(9)
+    expect(onError.mock.calls).toEqual([[new Error('down')]])
+  })
+
+  test.each([1, 2, 3, 4, 5, 8, 50])('one poisoned name among %i, wherever it stands, costs one result', async count => {
+    const names = hundred.slice(0, count)
+    for (const { domain } of names) {
+      const { summary } = await registerThrough(async (request, register) => {
+        if (holds(request, domain)) throw new Error('poison')
+        return register(request)
+      }, names)
+      expect(summary).toEqual(names.map(name => (name.domain === domain ? 'internal_error' : 'created')))
+    }
+  })
+
+  test('each distinct cause is reported once', async () => {
+    const { onError } = await registerThrough(async (request, register) => {
+      const index = hundred.findIndex(({ domain }, position) => position % 10 === 0 && holds(request, domain))
+      if (index >= 0) throw new Error(index < 50 ? 'one' : 'another')
+      return register(request)
+    }, hundred)
+    expect(onError.mock.calls.map(([cause]) => cause.message).toSorted()).toEqual(['another', 'one'])
+  })
+
+  test('what is no error is reported as it is', async () => {
+    const { onError } = await registerThrough(() => Promise.reject(null), hundred)
+    expect(onError.mock.calls).toEqual([[null]])
   })
 
   test('a store that fails once costs no result', async () => {
@@ -114,24 +140,51 @@ describe('a store that hangs', () => {
   test('on everything costs the time limit and bounded calls', async () => {
     const registered = registerThrough(() => new Promise<never>(() => {}), hundred, 10_000)
     await vi.advanceTimersByTimeAsync(10_500)
-    const { summary, calls } = await registered
+    const { summary, calls, onError } = await registered
     expect(new Set(summary)).toEqual(new Set(['internal_error']))
-    expect(calls).toBeLessThanOrEqual(199)
+    expect(calls).toBeLessThanOrEqual(9)
+    expect(onError).toHaveBeenCalledTimes(1)
   })
 })
 
 describe('a store that breaks its contract does not turn into a success', () => {
-  test.each<[string, Parameters<typeof registerThrough>[0]]>([
-    ['does not call decide', () => []],
-    ['saves, and returns nothing', (request, register) => Promise.resolve(register(request)).then(() => [])],
-    ['returns one registration too few', async (request, register) => (await register(request)).slice(1)],
-    ['returns them in another order', async (request, register) => (await register(request)).toReversed()],
-    ['returns undefined', (() => undefined) as never],
-    ['finds nothing', request => request.decide(undefined as never) as never],
-  ])('%s', async (_, tamper) => {
+  const WRONG_SAVED = 'did not return one registration for each name'
+  const WRONG_SHAPE = 'must resolve to { found, saved }'
+  const nothing: Found = { registrations: [], below: [] }
+  const savedAs =
+    (change: (saved: readonly Registration[]) => readonly Registration[]): Tampering =>
+    async (request, register) => {
+      const { found, saved } = await register(request)
+      return { found, saved: change(saved) }
+    }
+
+  test.each<[string, Tampering, string | RegExp]>([
+    ['does not call decide', () => ({ found: nothing, saved: [] }), WRONG_SAVED],
+    ['saves, and returns nothing', savedAs(() => []), WRONG_SAVED],
+    ['returns the first registration only', savedAs(saved => saved.slice(0, 1)), WRONG_SAVED],
+    ['returns the last registration only', savedAs(saved => saved.slice(1)), WRONG_SAVED],
+    ['returns one registration too many', savedAs(saved => [...saved, ...saved.slice(1)]), WRONG_SAVED],
+    ['returns them in another order', savedAs(saved => saved.toReversed()), WRONG_SAVED],
+    ['returns undefined', (() => undefined) as never, /undefined/],
+    ['returns a list, as it once had to', (() => []) as never, WRONG_SHAPE],
+    ['does not return what it found', (() => ({ saved: [] })) as never, WRONG_SHAPE],
+    ['returns no list of what it saved', (() => ({ found: nothing, saved: {} })) as never, WRONG_SHAPE],
+    ['returns no list of registrations', (() => ({ found: { below: [] }, saved: [] })) as never, WRONG_SHAPE],
+    ['returns nothing about bases', (() => ({ found: { registrations: [] }, saved: [] })) as never, WRONG_SHAPE],
+    ['finds nothing', request => request.decide(undefined as never) as never, /undefined/],
+  ])('%s', async (_, tamper, message) => {
     const { summary, onError } = await registerThrough(tamper, ['a.com', 'b.a.com'].map(toName))
     expect(summary).toEqual(['internal_error', 'internal_error'])
-    expect(onError).toHaveBeenCalledTimes(1)
+    expect(onError.mock.calls).toEqual([[expect.objectContaining({ message: expect.stringMatching(message) })]])
+  })
+
+  test('does not say what is below a wildcard', async () => {
+    const { summary, onError } = await registerThrough(
+      request => ({ found: nothing, saved: request.decide(nothing) as never }),
+      [toName('*.a.com')],
+    )
+    expect(summary).toEqual(['internal_error'])
+    expect(onError.mock.calls).toEqual([[new Error('The store did not say what is below each of wildcardBases')]])
   })
 })
 

@@ -13,7 +13,7 @@ test.each(['t.co', 'a.com', 'ab.de', 'abc.de', 'abc.com', 'a-long-name.co.uk'])(
   registrableDomain => {
     for (const [one, other] of pairs) {
       const submitted = [one + registrableDomain, 'www.example.org', other + registrableDomain].map(toName)
-      const { registrableDomains, names } = createRegistrationRequest('1', submitted, () => {})
+      const { registrableDomains, names } = createRegistrationRequest('1', submitted)
       expect(registrableDomains).toEqual([registrableDomain, 'example.org'].sort())
       expect(new Set(names.map(({ domain }) => domain)).size).toBe(names.length)
     }

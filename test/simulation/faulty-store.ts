@@ -16,6 +16,7 @@ export interface Rates {
 
 /** Stores that break their promise, to see whether the simulation notices. */
 export type Breach =
+  | 'answers with earlier findings'
   | 'commits what an earlier look-up decided'
   | 'loses what it saved last when the process dies'
   | 'marks before it pushes'
@@ -216,10 +217,13 @@ export function createFaultyStore(surroundings: Surroundings): FaultyStore {
 
       register: request =>
         begin('register', request.registrableDomains, call => {
+          const looked: Found[] = []
           let decided: readonly Name[] | undefined
           let saved: readonly Registration[] = []
           const decide = () => {
-            decided = request.decide(lookUp(request))
+            const found = lookUp(request)
+            looked.push(found)
+            decided = request.decide(found)
           }
           const earlier = strikes(rates.decidesAgain, 'decides again') ? random.integer(1, 2) : 0
           const steps = [
@@ -237,7 +241,8 @@ export function createFaultyStore(surroundings: Surroundings): FaultyStore {
             },
             () => fails(rates.failsAfterCommit, 'register fails after commit'),
           ]
-          return [steps, () => saved]
+          const told = () => looked.at(breach === 'answers with earlier findings' ? 0 : -1) as Found
+          return [steps, () => ({ found: told(), saved })]
         }),
 
       synchronize(registrations) {

@@ -2,7 +2,7 @@ import { vi } from 'vitest'
 import type { Deadline } from '../../src/deadline.ts'
 import type { Verdict } from '../../src/registry/overlap.ts'
 import type { Outcome } from '../../src/registry/register-names.ts'
-import type { Decision } from '../../src/registry/request.ts'
+import type { Found } from '../../src/registry/store.ts'
 import type { Breach } from './faulty-store.ts'
 import type { Invariant } from './simulate.ts'
 
@@ -28,24 +28,29 @@ const judgeAs = (change: (verdict: Verdict, ...parameters: Parameters<OverlapMod
     return { ...rest, judge: changed }
   })
 
-const coverAs = (change: (wildcards: readonly string[], domain: string) => readonly string[]) => () =>
+const ancestorsAs = (change: (ancestors: readonly string[], domain: string) => readonly string[]) => () =>
   void vi.doMock('../../src/registry/name.ts', async original => {
-    const { coveringWildcards, ...rest } = await original<NameModule>()
-    const changed: NameModule['coveringWildcards'] = name => change(coveringWildcards(name), name.domain)
-    return { ...rest, coveringWildcards: changed }
+    const { ancestorsOf, ...rest } = await original<NameModule>()
+    const changed: NameModule['ancestorsOf'] = name => change(ancestorsOf(name), name.domain)
+    return { ...rest, ancestorsOf: changed }
   })
 
-const decideAs = (change: (first: Decision, latest: Decision) => Decision) => () =>
+const judgeByFirstFindings = () =>
   void vi.doMock('../../src/registry/request.ts', async original => {
-    const { createRegistrationRequest } = await original<RequestModule>()
-    const changed: RequestModule['createRegistrationRequest'] = (teamId, names, onDecision) => {
-      let first: Decision | undefined
-      return createRegistrationRequest(teamId, names, latest => {
-        first ??= latest
-        onDecision(change(first, latest))
-      })
+    const { createRegistrationRequest, judgeAll } = await original<RequestModule>()
+    const first = new Map<readonly unknown[], Found>()
+    const changed: RequestModule = {
+      createRegistrationRequest(teamId, names) {
+        const request = createRegistrationRequest(teamId, names)
+        const decide: typeof request.decide = found => {
+          if (!first.has(names)) first.set(names, found)
+          return request.decide(found)
+        }
+        return { ...request, decide }
+      },
+      judgeAll: (teamId, names, found) => judgeAll(teamId, names, first.get(names) ?? found),
     }
-    return { createRegistrationRequest: changed }
+    return changed
   })
 
 const registerAs =
@@ -83,17 +88,17 @@ export const mutations: readonly Mutation[] = [
   {
     mistake: 'only the nearest wildcard is looked at',
     invariant: 'names do not overlap',
-    install: coverAs(wildcards => wildcards.slice(0, 1)),
+    install: ancestorsAs(ancestors => ancestors.slice(0, 1)),
   },
   {
     mistake: 'a wildcard does not cover narrower wildcards',
     invariant: 'names do not overlap',
-    install: coverAs((wildcards, domain) => (domain.startsWith('*.') ? [] : wildcards)),
+    install: ancestorsAs((ancestors, domain) => (domain.startsWith('*.') ? [] : ancestors)),
   },
   {
     mistake: 'a wildcard covers its own base',
     invariant: 'a refusal has its reason',
-    install: coverAs((wildcards, domain) => (domain.startsWith('*.') ? wildcards : [`*.${domain}`, ...wildcards])),
+    install: ancestorsAs((ancestors, domain) => (domain.startsWith('*.') ? ancestors : [domain, ...ancestors])),
   },
   {
     mistake: 'other teams are looked at before the own',
@@ -114,14 +119,9 @@ export const mutations: readonly Mutation[] = [
     ),
   },
   {
-    mistake: 'the first decision is reported instead of the last',
+    mistake: 'names are judged by stale findings',
     invariant: 'a failure has its cause',
-    install: decideAs(first => first),
-  },
-  {
-    mistake: 'results are made from stale findings',
-    invariant: 'a failure has its cause',
-    install: decideAs((first, latest) => ({ ...latest, found: first.found })),
+    install: judgeByFirstFindings,
   },
   {
     mistake: 'a batch that fails is not tried in parts',
@@ -222,6 +222,7 @@ export function uninstallMutations(): void {
 /** Stores that break their promise, and what shows it. */
 export const breaches: readonly (readonly [Breach, Invariant])[] = [
   ['commits what an earlier look-up decided', 'names do not overlap'],
+  ['answers with earlier findings', 'a failure has its cause'],
   ['loses what it saved last when the process dies', 'what is acknowledged is held'],
   ['marks before it pushes', 'what is synchronized was pushed'],
   ['swallows a failed synchronization', 'what is acknowledged is synchronized'],

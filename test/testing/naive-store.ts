@@ -182,7 +182,7 @@ export function createNaiveStore({ teams, synchronize: push }: StoreSetup, chang
         for (const row of saved) if (!row.synchronized) outbox.set(row.domainId, row)
         await steps.finish(request, table, saved, push ?? (() => {}))
         const returned = saved.map((row, position) => ({ ...row, synchronized: marks[position] ?? row.synchronized }))
-        return steps.reportSaved(returned, request, found)
+        return { found, saved: steps.reportSaved(returned, request, found) }
       } catch (error) {
         steps.recover(request, table)
         throw error

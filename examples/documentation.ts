@@ -15,6 +15,7 @@ const page = `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>${document.info.title}</title>
     <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <link rel="stylesheet" href="/docs/page.css">
     <link rel="icon" href="/docs/favicon-32x32.png">
   </head>
   <body>
@@ -24,7 +25,23 @@ const page = `<!doctype html>
   </body>
 </html>`
 
-const script = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#page', validatorUrl: null })`
+const script = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#page',
+  validatorUrl: null,
+  docExpansion: 'full',
+  tryItOutEnabled: true,
+  persistAuthorization: true,
+})`
+
+/** Swagger UI puts its tables side by side with what they tell, also where there is no room for it. */
+const style = `@media (max-width: 640px) {
+  .swagger-ui .wrapper { padding: 0 8px; }
+  .swagger-ui .responses-table > * > tr, .swagger-ui .responses-table > * > tr > td { display: block; min-width: 0; }
+  .swagger-ui .response-col_links { display: none !important; }
+  .swagger-ui table, .swagger-ui pre, .swagger-ui select { max-width: 100%; }
+  .swagger-ui { overflow-wrap: anywhere; }
+}`
 
 /** Nothing from other hosts, and nothing inline but the images in the style sheet of Swagger UI. */
 const contentSecurityPolicy = [
@@ -38,12 +55,14 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+app.get('/', (_, response) => response.redirect('/docs'))
 app.get('/openapi.json', (_, response) => void response.json(document))
 app.use('/docs', (_, response, next) => {
   response.set({ 'Content-Security-Policy': contentSecurityPolicy, 'X-Content-Type-Options': 'nosniff' })
   next()
 })
 app.get('/docs', (_, response) => void response.type('html').send(page))
+app.get('/docs/page.css', (_, response) => void response.type('css').send(style))
 app.get('/docs/page.js', (_, response) => void response.type('js').send(script))
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']) {
   app.get(`/docs/${file}`, (_, response) => response.sendFile(file, { root: absolutePath() }))
@@ -51,4 +70,4 @@ for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png
 
 if (!server.listening) await new Promise(resolve => server.once('listening', resolve))
 const { port } = server.address() as { port: number }
-console.log(`Read and try it: http://localhost:${port}/docs`)
+console.log(`Read and try it: http://localhost:${port}/`)

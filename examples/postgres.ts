@@ -25,18 +25,17 @@ const store = createPostgresStore({
 })
 
 const keys = createPostgresKeyStore({ pool })
-const anyKey = 'SELECT FROM domain_registration.keys LIMIT 1'
-if ((await (pool instanceof pg.Pool ? pool.query(anyKey) : pool.query(anyKey))).rows.length === 0) {
-  const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
-  await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
-  console.log(`Team key, shown this once: ${key}`)
-}
+const { key, hash } = await generateApiKey({ type: 'team', id: '1' }) // to try it with, until this process ends
+await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 
 const app = express()
 app.use(domainsRouter({ store, keys, onError: console.error }))
 const server = app.listen(PORT, error => {
   if (error) throw error
-  console.log('Listening on port', (server.address() as { port: number }).port)
+  const { port } = server.address() as { port: number }
+  console.log(`Listening on port ${port}. Try it, also after a restart:
+curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${key}' \\
+  -H 'Content-Type: application/json' -d '{"domains":["www.example.com","*.example.org","localhost"]}'`)
 })
 
 // What is saved, and was not pushed since the push failed or the process ended, is pushed now and then.
@@ -45,6 +44,9 @@ const timer = setInterval(() => store.synchronizePending().catch(console.error),
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {
     clearInterval(timer)
-    server.close(() => (pool instanceof pg.Pool ? pool.end() : pool.close()))
+    server.close(async () => {
+      await keys.revokeKey(hash)
+      await (pool instanceof pg.Pool ? pool.end() : pool.close())
+    })
   })
 }

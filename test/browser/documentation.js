@@ -32,7 +32,7 @@ async function startExample() {
     printed += text
   })
   const wanted = {
-    page: /http:\/\/localhost:[0-9]+\/docs/,
+    address: /http:\/\/localhost:[0-9]+\/$/m,
     organizationKey: /svc_org_[0-9]+_[0-9a-f]+/,
     teamKey: /svc_team_[0-9]+_[0-9a-f]+/,
   }
@@ -42,7 +42,7 @@ async function startExample() {
   const read = pattern => pattern.exec(printed)[0]
   return {
     server,
-    page: read(wanted.page),
+    address: read(wanted.address),
     organizationKey: read(wanted.organizationKey),
     teamKey: read(wanted.teamKey),
   }
@@ -78,10 +78,10 @@ after(async () => {
  *
  * @returns What the page asked of other hosts, and what the console complained of: on a good day, nothing.
  */
-async function visit(use) {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 1000 } })
+async function visit(use, width = 1200) {
+  const context = await browser.newContext({ viewport: { width, height: 1000 } })
   const page = await context.newPage()
-  const { origin } = new URL(example.page)
+  const { origin } = new URL(example.address)
   const elsewhere = []
   const complaints = []
   page.on('request', request => {
@@ -94,7 +94,7 @@ async function visit(use) {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
   })
   try {
-    assert.equal((await page.goto(example.page)).status(), 200)
+    assert.equal((await page.goto(example.address)).status(), 200)
     await page.getByRole('heading', { name: /Domain registration/ }).waitFor()
     await use(page)
     return { elsewhere, complaints }
@@ -114,8 +114,6 @@ async function authorize(page, scheme, key) {
 
 /** Tries the call with one of the documented examples, and reads the answer off the page. */
 async function send(page, exampleName) {
-  await page.locator('.opblock-summary-control').click()
-  await page.getByRole('button', { name: 'Try it out' }).click()
   await page.locator('.opblock-section-request-body .examples-select-element').selectOption(exampleName)
   await page.getByRole('button', { name: 'Execute' }).click()
   const answer = page.locator('.live-responses-table .response')
@@ -128,7 +126,6 @@ async function send(page, exampleName) {
 
 test('the page tells of the call, its answers and both kinds of key', async () => {
   const { elsewhere, complaints } = await visit(async page => {
-    await page.locator('.opblock-summary-control').click()
     await page.locator('.responses-table').first().waitFor()
     const text = await page.locator('#page').innerText()
     const wanted = [
@@ -169,8 +166,36 @@ for (const { key, outcomes } of calls) {
   })
 }
 
+test('the key is kept when the page is loaded again', async () => {
+  await visit(async page => {
+    await authorize(page, 'teamKey', example.teamKey)
+    await page.reload()
+    assert.equal((await send(page, 'teamKey')).status, '200')
+  })
+})
+
+test('nothing is wider than a phone, but for code that scrolls by itself', async () => {
+  const width = 390
+  await visit(async page => {
+    const findWide = () =>
+      page.evaluate(
+        width =>
+          [...document.querySelectorAll('*')]
+            .filter(element => element.getBoundingClientRect().right > width && !element.closest('pre'))
+            .map(element => `${element.tagName} ${element.className}`),
+        width,
+      )
+    await page.locator('.responses-table').first().waitFor()
+    assert.deepEqual(await findWide(), [])
+    await authorize(page, 'teamKey', example.teamKey)
+    await send(page, 'teamKey')
+    assert.deepEqual(await findWide(), [])
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width)
+  }, width)
+})
+
 test('the page can neither run a script of another host nor ask it for anything', async () => {
-  const { port } = new URL(example.page)
+  const { port } = new URL(example.address)
   const other = `http://127.0.0.1:${port}`
   const { complaints } = await visit(async page => {
     await assert.rejects(

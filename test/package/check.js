@@ -46,7 +46,11 @@ try {
   for (const consumer of consumers) {
     const project = join(scratch, consumer)
     cpSync(join(here, 'consumers', consumer), project, { recursive: true })
-    run('npm', ['install', '--no-audit', '--no-fund', '--no-save', '--prefer-offline', tarball], project)
+    run(
+      'npm',
+      ['install', '--no-audit', '--no-fund', '--no-save', '--prefer-offline', '--engine-strict', tarball],
+      project,
+    )
     for (const resolution of [
       ['--module', 'node16'],
       ['--module', 'nodenext'],

@@ -1,11 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { hashApiKey } from '../../src/keys/api-key.ts'
+import { createPostgresKeyStore } from '../../src/postgres/index.ts'
 import { startServer, type TestServer } from './server.ts'
 
+const run = promisify(execFile)
 const root = new URL('../..', import.meta.url)
 const directory = mkdtempSync(join(tmpdir(), 'postgres-example-'))
 let server: TestServer
@@ -17,6 +21,10 @@ afterEach(() => void running?.kill('SIGKILL'))
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   await server.stop()
+})
+
+const toSettings = ({ config: { user, password, host, port, database } }: TestServer) => ({
+  DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}`,
 })
 
 /** Starts the example, and waits until it listens. */
@@ -32,7 +40,7 @@ async function start(settings: Record<string, string>) {
   child.stdout.setEncoding('utf8').on('data', text => {
     printed += text
   })
-  while (!/Listening on port \d+\n/.test(printed)) {
+  while (!/curl .+'\n/s.test(printed)) {
     await Promise.race([
       once(child.stdout, 'data'),
       once(child, 'exit').then(() => Promise.reject(new Error(`The example ended: ${printed}`))),
@@ -41,6 +49,7 @@ async function start(settings: Record<string, string>) {
   return {
     printed: () => printed,
     key: /svc_team_\w+/.exec(printed)?.[0],
+    paste: async () => JSON.parse((await run('bash', ['-c', /curl .+'\n/s.exec(printed)?.[0] ?? ''])).stdout),
     async register(key: string | undefined) {
       const response = await fetch(`http://localhost:${/port (\d+)/.exec(printed)?.[1]}/v1/domains`, {
         method: 'POST',
@@ -60,15 +69,9 @@ async function start(settings: Record<string, string>) {
 describe('examples/postgres.ts', () => {
   test.each([
     ['in a folder', () => ({ DATA_FOLDER: join(directory, 'data') })],
-    [
-      'in PostgreSQL',
-      () => {
-        const { user, password, host, port, database } = server.config
-        return { DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}` }
-      },
-    ],
+    ['in PostgreSQL', () => toSettings(server)],
   ])(
-    'has its registrations and its key %s after it was killed, and ends when asked to',
+    'has its registrations and its keys %s after it was killed, prints a line to paste each time, and ends when asked to',
     async (_, settings) => {
       const first = await start(settings())
       const created = await first.register(first.key)
@@ -77,7 +80,7 @@ describe('examples/postgres.ts', () => {
       await first.end('SIGKILL')
 
       const second = await start(settings())
-      expect(second.key, 'is shown once').toBeUndefined()
+      expect(await second.paste()).toMatchObject({ data: { totals: { created: 0, existing: 2, invalid: 1 } } })
       expect(await second.register(first.key)).toEqual({
         status: 200,
         data: {
@@ -91,6 +94,13 @@ describe('examples/postgres.ts', () => {
     },
     90_000,
   )
+
+  test('ends its key when it is asked to end', async () => {
+    const { key = '', end } = await start(toSettings(server))
+    expect(await end('SIGTERM')).toBe(0)
+    const keys = createPostgresKeyStore({ pool: server.createPool() })
+    expect(await keys.findKey(await hashApiKey(key))).toMatchObject({ revokedAt: expect.any(Date) })
+  })
 
   test('is short enough to be copied', () => {
     const source = readFileSync(new URL('examples/postgres.ts', root), 'utf8')

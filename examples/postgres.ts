@@ -29,7 +29,7 @@ const { key, hash } = await generateApiKey({ type: 'team', id: '1' }) // to try 
 await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 
 const app = express()
-app.use(domainsRouter({ store, keys, onError: console.error }))
+app.use(domainsRouter({ store, keys }))
 const server = app.listen(PORT, error => {
   if (error) throw error
   const { port } = server.address() as { port: number }

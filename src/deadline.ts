@@ -1,5 +1,5 @@
 import type { Awaitable } from './awaitable.ts'
-import { describe } from './describe.ts'
+import { describe } from './options.ts'
 
 /** How long a call may still wait for its host's store. */
 export interface Deadline {

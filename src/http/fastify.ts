@@ -1,18 +1,39 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createHandler, type HandlerOptions } from './handler.ts'
+import { type Rules, requireOptions } from '../options.ts'
+import { DEFAULT_BODY_TIME_LIMIT } from './defaults.ts'
+import { describeActivity } from './failures.ts'
+import { createHandler } from './handler.ts'
 import { abandonBody, readNodeBody } from './node-body.ts'
-import { type PathOption, toPath } from './path.ts'
+import { type FailureContext, type HandlerOptions, handlerRules, type PathOption, pathRule, toPath } from './options.ts'
 import { type Refusals, toRefusedBody } from './refusal.ts'
-import { DEFAULT_BODY_TIME_LIMIT, type HandlerRequest } from './request.ts'
+import {
+  type AdapterRequest,
+  bodyTooLarge,
+  bodyWithoutItsLength,
+  type HandlerRequest,
+  notDeclaredAsJson,
+} from './request.ts'
 
-export type DomainsPluginOptions = HandlerOptions & PathOption
+/** What {@link domainsPlugin} takes, beside Fastify's own `prefix`. */
+export interface DomainsPluginOptions extends HandlerOptions<AdapterRequest<FastifyRequest>>, PathOption {}
 
 /** By the `code` of the error; see the list of error codes in Fastify's reference. */
 const refusals: Refusals = {
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: bodyWithoutItsLength,
+  FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: notDeclaredAsJson,
+}
+
+const ofFastify = { holds: () => true, expected: 'as Fastify says' }
+
+/** Fastify hands its own options for a plugin on to it. */
+const pluginRules: Rules = {
+  ...handlerRules,
+  path: pathRule,
+  prefix: ofFastify,
+  logLevel: ofFastify,
+  logSerializers: ofFastify,
 }
 
 /**
@@ -22,16 +43,19 @@ const refusals: Refusals = {
  *
  * What Fastify refuses on our route is answered in our error shape. Any other error goes on to the host's error handler.
  *
+ * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
+ *
  * @example
  * app.register(domainsPlugin, { store, keys })
  */
 export async function domainsPlugin(app: FastifyInstance, options: DomainsPluginOptions): Promise<void> {
-  const handle = createHandler(options)
+  requireOptions(options, pluginRules)
+  const handle = createHandler({ ...pickHandlerOptions(options), onError: options.onError ?? logFailure })
 
-  async function answer(request: FastifyRequest, reply: FastifyReply, readBody: HandlerRequest['readBody']) {
-    const { status, headers, body } = await handle({ header: name => request.headers[name]?.toString(), readBody })
+  async function answer(raw: FastifyRequest, reply: FastifyReply, readBody: HandlerRequest['readBody']) {
+    const { status, headers, body } = await handle({ header: name => raw.headers[name]?.toString(), readBody, raw })
     if (reply.sent) return reply
-    abandonBody(request.raw, reply.raw, status, options.bodyTimeLimit ?? DEFAULT_BODY_TIME_LIMIT)
+    abandonBody(raw.raw, reply.raw, status, options.bodyTimeLimit ?? DEFAULT_BODY_TIME_LIMIT)
     return reply.code(status).headers(headers).send(body)
   }
 
@@ -52,4 +76,13 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
     },
     { prefix: toPath(options) },
   )
+}
+
+const pickHandlerOptions = (options: DomainsPluginOptions) =>
+  Object.fromEntries(
+    Object.entries(options).filter(([name]) => Object.hasOwn(handlerRules, name)),
+  ) as unknown as DomainsPluginOptions
+
+function logFailure(error: unknown, { request, during }: FailureContext<AdapterRequest<FastifyRequest>>): void {
+  request.raw.log.error({ err: error }, `POST /v1/domains failed, ${describeActivity(during)}`)
 }

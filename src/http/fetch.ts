@@ -1,10 +1,12 @@
 import { ApiError, isApiError } from '../errors.ts'
 import { createChunks } from './chunks.ts'
-import { createHandler, type HandlerOptions } from './handler.ts'
-import { bodyCutShort, type RequestBody, stopsReading } from './request.ts'
+import { createHandler } from './handler.ts'
+import type { HandlerOptions } from './options.ts'
+import { type AdapterRequest, bodyCutShort, type RequestBody, stopsReading } from './request.ts'
 import { respondWithError } from './response.ts'
 
-export type DomainsHandlerOptions = HandlerOptions
+/** What {@link domainsHandler} takes. */
+export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Request>> {}
 
 /**
  * Makes a function from the web's `Request` to its `Response`, for whatever serves with those: Hono, Next.js, Bun, Deno,
@@ -31,6 +33,7 @@ export type DomainsHandlerOptions = HandlerOptions
  * }
  *
  * @returns Never rejects.
+ * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  */
 export function domainsHandler(options: DomainsHandlerOptions): (request: Request) => Promise<Response> {
   const handle = createHandler(options)
@@ -39,7 +42,7 @@ export function domainsHandler(options: DomainsHandlerOptions): (request: Reques
     const reading = createReading(request)
     const { status, headers, body } =
       request.method === 'POST'
-        ? await handle({ header: name => request.headers.get(name), readBody: reading.read })
+        ? await handle({ header: name => request.headers.get(name), readBody: reading.read, raw: request })
         : respondWithError(methodNotAllowed())
     if (stopsReading(status)) {
       reading.stop()

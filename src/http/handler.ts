@@ -1,74 +1,31 @@
-import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, type Deadline } from '../deadline.ts'
 import { ApiError, isApiError, requireSendable } from '../errors.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
-import { type KeyContext, requireScope } from '../keys/key-context.ts'
-import type { KeyStore } from '../keys/key-store.ts'
+import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
+import { requireOptions } from '../options.ts'
 import { registerDomains } from '../register-domains.ts'
-import type { DomainStore } from '../registry/store.ts'
-import { requireOptions } from './options.ts'
-import { consumeRateLimit, type RateLimiter, type RateLimiterFailure } from './rate-limit.ts'
-import { DEFAULT_BODY_LIMIT, DEFAULT_BODY_TIME_LIMIT, type HandlerRequest, readField, readJson } from './request.ts'
+import { DEFAULT_BODY_LIMIT, DEFAULT_BODY_TIME_LIMIT, DEFAULT_TIME_LIMIT } from './defaults.ts'
+import { createReporter } from './failures.ts'
+import { type Activity, type HandlerOptions, handlerRules } from './options.ts'
+import { consumeRateLimit } from './rate-limit.ts'
+import { type HandlerRequest, readField, readJson } from './request.ts'
 import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
-export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limit.ts'
-export type { HandlerRequest, RequestBody } from './request.ts'
+export type { Activity, FailureContext, HandlerOptions } from './options.ts'
+export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limiter.ts'
+export type { AdapterRequest, HandlerRequest, RequestBody } from './request.ts'
 export type { HandlerResponse } from './response.ts'
-
-interface CommonOptions {
-  store: DomainStore
-  /** The word that API keys begin with. Default `svc`. */
-  keyPrefix?: string
-  /** Called with one point for each authenticated call, keyed by API key. Default: no limit. */
-  rateLimiter?: RateLimiter
-  /**
-   * Whether a call whose rate limit could not be checked is refused with 500 `internal_error`, or let through. Default
-   * `refuse`: a limit that cannot be checked must not be passed. A limiter that does not answer counts as failed after the
-   * time limit; to learn of it sooner, give the limiter a time limit of its own.
-   */
-  rateLimiterFailure?: RateLimiterFailure
-  /** Bytes in a request body. Default 262,144, which holds 100 hostnames of any length. */
-  bodyLimit?: number
-  /**
-   * Milliseconds for the request body to come, at most 2,147,483,647. Default 10,000. Later, the call is answered 408
-   * `request_timeout` and the connection is closed. A body that a parser of the host's reads is not ours to wait for.
-   */
-  bodyTimeLimit?: number | undefined
-  /**
-   * Milliseconds that a call may wait, at most 2,147,483,647: for the key store and the limiter together, and after that
-   * for the store. Default 30,000.
-   */
-  timeLimit?: number
-  /**
-   * Learns what went wrong inside, once for each failure: the cause of an `internal_error`, of a 503, and of a rate limit
-   * that could not be checked. For logs; the
-   * caller is not told. What it throws is ignored, and so is a promise of it that is rejected.
-   */
-  onError?: (error: unknown) => void
-}
-
-/** What every adapter takes. Either `keys`, or a way of the host's own to tell who is calling. */
-export type HandlerOptions = CommonOptions &
-  (
-    | { keys: KeyStore; authenticate?: never }
-    | {
-        /** Returns who is calling, or throws an {@link ApiError}: `new ApiError('unauthorized', …)`. */
-        authenticate: (request: HandlerRequest) => Awaitable<KeyContext>
-        keys?: never
-      }
-  )
-
-const DEFAULT_TIME_LIMIT = 30_000
 
 /**
  * Makes the request handler that all adapters share: `POST /v1/domains` from header fields and body to status, header
  * fields and body, with no framework. Which method and path lead to it is the adapter's business.
  *
- * Checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`; then the work. The
- * body is not read before the caller is known to be allowed.
+ * Checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`; then the work.
+ * The body is not read before the caller is known to be allowed. After a 408 or a 413 the rest of the body is still on its
+ * way: close the connection.
  *
  * @returns Never rejects.
- * @throws {TypeError} for an option that is missing or wrong; it says what to pass instead.
+ * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  *
  * @example
  * const handle = createHandler({ store, keys })
@@ -77,49 +34,61 @@ const DEFAULT_TIME_LIMIT = 30_000
  *   readBody: async () => ({ bytes: new Uint8Array(await request.arrayBuffer()) }),
  * })
  */
-export function createHandler(options: HandlerOptions): (request: HandlerRequest) => Promise<HandlerResponse> {
-  requireOptions(options)
-  const { store, rateLimiter, timeLimit = DEFAULT_TIME_LIMIT } = options
+export function createHandler<Request extends HandlerRequest = HandlerRequest>(
+  options: HandlerOptions<Request>,
+): (request: Request) => Promise<HandlerResponse> {
+  requireOptions(options, handlerRules)
+  const {
+    store,
+    rateLimiter: limiter,
+    rateLimiterFailure: failure = 'refuse',
+    timeLimit = DEFAULT_TIME_LIMIT,
+  } = options
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
-  const onError = async (error: unknown) => {
-    try {
-      await options.onError?.(error)
-    } catch {
-      // Reporting a failure must not become one: a rejected promise that nobody holds would end the process.
-    }
-  }
-  const rateLimit = rateLimiter && { limiter: rateLimiter, failure: options.rateLimiterFailure ?? 'refuse', onError }
 
   return async request => {
     const headers: Record<string, string> = {}
+    let during: Activity = 'authenticate'
+    let keyContext: KeyContext | undefined
+    const report = createReporter(options.onError, (activity: Activity) => ({ request, keyContext, during: activity }))
     try {
       const deadline = createDeadline(timeLimit)
-      const { keyContext, limiterKey } = await identify(request, options, deadline)
-      if (rateLimit) Object.assign(headers, await consumeRateLimit(rateLimit, limiterKey, deadline))
+      const caller = await identify(request, options, deadline)
+      keyContext = caller.keyContext
+      during = 'consume'
+      if (limiter) {
+        const onError = (cause: unknown) => report(cause, 'consume')
+        Object.assign(headers, await consumeRateLimit({ limiter, failure, onError }, caller.limiterKey, deadline))
+      }
       requireScope(keyContext)
+      during = 'readBody'
       const body = await readJson(request, { bodyLimit, bodyTimeLimit })
+      during = 'findTeam'
+      const onError = (cause: unknown) => report(cause, 'register')
       return respond(200, await registerDomains(keyContext, body, store, { onError, timeLimit }), headers)
     } catch (error) {
       const apiError = toApiError(error)
-      if (apiError.status >= 500) void onError(apiError.cause ?? apiError)
+      const isSaved = apiError.code === 'domain_registration_unavailable'
+      if (apiError.status >= 500) report(apiError.cause ?? apiError, isSaved ? 'synchronize' : during)
       return respondWithError(apiError, headers)
     }
   }
 }
 
-async function identify(
-  request: HandlerRequest,
-  { keys, authenticate, keyPrefix }: HandlerOptions,
+/** Who is calling, and the key of its allowance. */
+async function identify<Request extends HandlerRequest>(
+  request: Request,
+  { keys, authenticate, keyPrefix }: HandlerOptions<Request>,
   deadline: Deadline,
 ): Promise<{ keyContext: KeyContext; limiterKey: string }> {
-  if (authenticate) {
-    const keyContext = await deadline.wait(authenticate(request))
-    const owner = keyContext.type === 'organization' ? keyContext.organizationId : keyContext.teamId
-    return { keyContext, limiterKey: `${keyContext.type}:${owner}` }
+  if (keys) {
+    const record = await deadline.wait(findKeyRecord(readField(request, 'authorization'), keys, { prefix: keyPrefix }))
+    return { keyContext: toKeyContext(record), limiterKey: record.hash }
   }
-  const prefix = keyPrefix === undefined ? {} : { prefix: keyPrefix }
-  const record = await deadline.wait(findKeyRecord(readField(request, 'authorization'), keys, prefix))
-  return { keyContext: toKeyContext(record), limiterKey: record.hash }
+  const keyContext = await deadline.wait((authenticate as NonNullable<typeof authenticate>)(request))
+  requireKeyContext(keyContext)
+  const owner = keyContext.type === 'organization' ? keyContext.organizationId : keyContext.teamId
+  return { keyContext, limiterKey: `${keyContext.type}:${owner}` }
 }
 
 /** What was thrown, if it can be answered as it stands. Anything may be thrown: by the host's check, by a store. */

@@ -40,14 +40,18 @@ export function abandonBody(
   else response.setHeader('Connection', 'close')
 }
 
+/** A host that called `request.setEncoding` gets text. */
+const toBytes = (chunk: Uint8Array | string, encoding: BufferEncoding | null): Uint8Array =>
+  typeof chunk === 'string' ? Buffer.from(chunk, encoding ?? 'utf8') : chunk
+
 function readStream(request: NodeRequest, limit: number): Promise<RequestBody> {
   return new Promise((resolve, reject) => {
     if (request.destroyed) return reject(bodyCutShort())
     const chunks = createChunks(limit)
 
-    const onData = (chunk: Uint8Array) => {
+    const onData = (chunk: Uint8Array | string) => {
       try {
-        chunks.add(chunk)
+        chunks.add(toBytes(chunk, request.readableEncoding))
       } catch (tooLarge) {
         settle(() => reject(tooLarge))
       }

@@ -1,22 +1,77 @@
+import type { Awaitable } from '../awaitable.ts'
 import { isTimeLimit, TIME_LIMIT } from '../deadline.ts'
-import { describe } from '../describe.ts'
-import type { HandlerOptions } from './handler.ts'
+import { isKeyPrefix, KEY_PREFIX } from '../keys/api-key.ts'
+import type { KeyContext } from '../keys/key-context.ts'
+import type { KeyStore } from '../keys/key-store.ts'
+import { hasMethods, isFunction, optional, type Rule, type Rules } from '../options.ts'
+import type { DomainStore } from '../registry/store.ts'
+import { DEFAULT_PATH } from './defaults.ts'
+import type { RateLimiter, RateLimiterFailure } from './rate-limiter.ts'
+import type { HandlerRequest } from './request.ts'
 
-interface Rule {
-  /** `undefined` is asked too: an option that may be left out says so itself. */
-  holds(value: unknown, options: Readonly<Record<string, unknown>>): boolean
-  /** Completes "The option … must be". */
-  expected: string
+/** What every adapter takes: a store, and either `keys` or `authenticate`. */
+export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest> {
+  store: DomainStore
+  /** Where API keys are looked up; or pass `authenticate` in its place, never both. */
+  keys?: KeyStore | undefined
+  /**
+   * A way of the host's own to tell who is calling, in place of `keys`. With an adapter, `request.raw` is the framework's
+   * own request: a session, a user, an address.
+   *
+   * @returns Who is calling, or throws an {@link ApiError}: `new ApiError('unauthorized', …)`.
+   */
+  authenticate?: ((request: Request) => Awaitable<KeyContext>) | undefined
+  /** The word that API keys begin with: ASCII letters and digits. Default `svc`. */
+  keyPrefix?: string | undefined
+  /** Called with one point for each authenticated call, keyed by API key. Default: no limit. */
+  rateLimiter?: RateLimiter | undefined
+  /**
+   * Whether a call whose rate limit could not be checked is refused with 500 `internal_error`, or let through. Default
+   * `refuse`: a limit that cannot be checked must not be passed. A limiter that does not answer counts as failed after the
+   * time limit; to learn of it sooner, give the limiter a time limit of its own.
+   */
+  rateLimiterFailure?: RateLimiterFailure | undefined
+  /** Bytes in a request body. Default 262,144, which holds 100 hostnames of any length. */
+  bodyLimit?: number | undefined
+  /**
+   * Milliseconds for the request body to come, at most 2,147,483,647. Default 10,000. Later, the call is answered 408
+   * `request_timeout` and the connection is closed. A body that a parser of the host's reads is not ours to wait for.
+   */
+  bodyTimeLimit?: number | undefined
+  /**
+   * Milliseconds that a call may wait, at most 2,147,483,647: for the key store and the limiter together, and after that
+   * for the store. Default 30,000.
+   */
+  timeLimit?: number | undefined
+  /**
+   * Learns what went wrong inside, once for each distinct failure of a call: the cause of an `internal_error`, of a 503, and
+   * of a rate limit that could not be checked. The caller is not told. Default: the failure is logged, by Fastify's
+   * `request.log.error` or else by `console.error`. What it throws is ignored, and so is a promise of it that is rejected.
+   *
+   * @example
+   * onError: (error, { request, keyContext, during }) => log.error({ error, keyContext, during, ip: request.raw.ip })
+   */
+  onError?: ((error: unknown, context: FailureContext<Request>) => void) | undefined
 }
 
-const isFunction = (value: unknown) => typeof value === 'function'
-const hasMethods = (value: unknown, ...names: string[]) =>
-  typeof value === 'object' &&
-  value !== null &&
-  names.every(name => isFunction((value as Record<string, unknown>)[name]))
-const optional = (holds: (value: unknown) => boolean) => (value: unknown) => value === undefined || holds(value)
+/** The circumstances of a failure. */
+export interface FailureContext<Request extends HandlerRequest = HandlerRequest> {
+  readonly request: Request
+  /** Who is calling; `undefined` where the failure came before that was known. */
+  readonly keyContext: KeyContext | undefined
+  readonly during: Activity
+}
 
-const rules: Readonly<Record<string, Rule>> = {
+/** What was being done, by the name of the function that did it: of the key store, the limiter, the adapter, the store. */
+export type Activity = 'authenticate' | 'consume' | 'readBody' | 'findTeam' | 'register' | 'synchronize'
+
+/** Where an adapter that routes answers, below where the host mounts it. */
+export interface PathOption {
+  /** The path below where it is mounted. With and without a trailing slash. Default `/v1/domains`. */
+  path?: string | undefined
+}
+
+export const handlerRules: Rules = {
   store: {
     holds: store => hasMethods(store, 'findTeam', 'register'),
     expected: 'a DomainStore, such as createMemoryStore({ teams }) makes',
@@ -25,18 +80,8 @@ const rules: Readonly<Record<string, Rule>> = {
     holds: (keys, { authenticate }) => (authenticate === undefined ? hasMethods(keys, 'findKey') : keys === undefined),
     expected: 'a KeyStore, such as createMemoryKeyStore() makes; or pass "authenticate" in its place, never both',
   },
-  authenticate: {
-    holds: optional(isFunction),
-    expected: 'a function from a request to a KeyContext',
-  },
-  keyPrefix: {
-    holds: optional(prefix => typeof prefix === 'string' && /^[A-Za-z0-9]+$/.test(prefix)),
-    expected: 'one or more ASCII letters and digits, such as "svc"',
-  },
-  path: {
-    holds: optional(path => typeof path === 'string' && path.startsWith('/')),
-    expected: 'a path that begins with "/", such as "/v1/domains"',
-  },
+  authenticate: { holds: optional(isFunction), expected: 'a function from a request to a KeyContext' },
+  keyPrefix: { holds: optional(isKeyPrefix), expected: KEY_PREFIX },
   rateLimiter: {
     holds: optional(limiter => hasMethods(limiter, 'consume')),
     expected: 'an object with a method "consume", such as a limiter of rate-limiter-flexible',
@@ -49,31 +94,16 @@ const rules: Readonly<Record<string, Rule>> = {
     holds: optional(limit => Number.isSafeInteger(limit) && Number(limit) > 0),
     expected: 'a whole number of bytes above 0, such as 262144',
   },
-  bodyTimeLimit: {
-    holds: optional(isTimeLimit),
-    expected: TIME_LIMIT,
-  },
-  timeLimit: {
-    holds: optional(isTimeLimit),
-    expected: TIME_LIMIT,
-  },
-  onError: {
-    holds: optional(isFunction),
-    expected: 'a function that takes an error',
-  },
+  bodyTimeLimit: { holds: optional(isTimeLimit), expected: TIME_LIMIT },
+  timeLimit: { holds: optional(isTimeLimit), expected: TIME_LIMIT },
+  onError: { holds: optional(isFunction), expected: 'a function that takes an error and its circumstances' },
 }
 
-/**
- * Checks what a host passes without types, or reads from its settings, when the server starts: a limit that is `NaN` would
- * limit nothing.
- *
- * @throws {TypeError} for the first option that is wrong; it says what to pass instead.
- */
-export function requireOptions(options: HandlerOptions): void {
-  if (typeof options !== 'object' || options === null) throw new TypeError('The options must be an object')
-  const values = options as unknown as Readonly<Record<string, unknown>>
-  for (const [name, { holds, expected }] of Object.entries(rules)) {
-    const value = values[name]
-    if (!holds(value, values)) throw new TypeError(`The option "${name}" must be ${expected}; it is ${describe(value)}`)
-  }
+export const pathRule: Rule = {
+  holds: optional(path => typeof path === 'string' && path.startsWith('/')),
+  expected: `a path that begins with "/", such as "${DEFAULT_PATH}"`,
 }
+
+export const toPath = ({ path = DEFAULT_PATH }: PathOption): string => withoutTrailingSlash(path)
+
+export const withoutTrailingSlash = (path: string): string => path.replace(/\/$/, '')

@@ -1,4 +1,4 @@
-import type { RateLimiter, RateLimiterResult } from './rate-limit.ts'
+import type { RateLimiter, RateLimiterResult } from './rate-limiter.ts'
 
 /** Where a caller stands, limit by limit. */
 export type Standing = readonly (readonly [policy: string, result: RateLimiterResult])[]

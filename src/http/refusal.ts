@@ -1,13 +1,7 @@
-import { ApiError } from '../errors.ts'
-
-const messages = {
-  invalid_request: 'The request body is not valid JSON; send {"domains": ["www.example.com"]}.',
-  payload_too_large: 'The request body is larger than allowed.',
-  unsupported_media_type: 'The request body must be JSON in UTF-8, not compressed.',
-} as const
+import type { ApiError } from '../errors.ts'
 
 /** Which of our errors a framework's refusal of a body is, by the framework's own name for it. */
-export type Refusals = Readonly<Record<string, keyof typeof messages | undefined>>
+export type Refusals = Readonly<Record<string, (() => ApiError) | undefined>>
 
 /**
  * What a framework refused before we were asked, as a body that cannot be read: the caller is still told first if it may
@@ -16,9 +10,9 @@ export type Refusals = Readonly<Record<string, keyof typeof messages | undefined
  * @returns `null` for an error that is none of the framework's refusals: the host's to handle.
  */
 export function toRefusedBody(refusals: Refusals, name: unknown): (() => never) | null {
-  const code = typeof name === 'string' && Object.hasOwn(refusals, name) ? refusals[name] : undefined
-  if (code === undefined) return null
+  const toError = typeof name === 'string' && Object.hasOwn(refusals, name) ? refusals[name] : undefined
+  if (!toError) return null
   return () => {
-    throw new ApiError(code, messages[code])
+    throw toError()
   }
 }

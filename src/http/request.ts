@@ -2,12 +2,6 @@ import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, TimeLimitError } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
 
-/** Bytes in a request body where the host sets no limit: 100 hostnames of the longest kind fit. */
-export const DEFAULT_BODY_LIMIT = 256 * 1024
-
-/** Milliseconds for a request body where the host sets no limit. */
-export const DEFAULT_BODY_TIME_LIMIT = 10_000
-
 export interface BodyLimits {
   /** Bytes. */
   readonly bodyLimit: number
@@ -31,11 +25,44 @@ export interface HandlerRequest {
   readBody(limit: number): Awaitable<RequestBody>
 }
 
+/** A request of an adapter, which hands on the framework's own. */
+export interface AdapterRequest<Raw> extends HandlerRequest {
+  /** The framework's own request: a session, a user, an address. */
+  readonly raw: Raw
+}
+
 /** What was sent, or what a parser of the host's made of it. */
 export type RequestBody = { readonly bytes: Uint8Array } | { readonly text: string } | { readonly json: unknown }
 
 export function payloadTooLarge(limit: number): ApiError {
   return new ApiError('payload_too_large', `The request body is larger than the ${limit} bytes allowed.`)
+}
+
+/** Over a limit of the host's, which we do not know. */
+export function bodyTooLarge(): ApiError {
+  return new ApiError('payload_too_large', 'The request body is larger than allowed.')
+}
+
+export function bodyWithoutItsLength(): ApiError {
+  return new ApiError('invalid_request', 'The request body is not as long as its "Content-Length" says.')
+}
+
+export function notDeclaredAsJson(): ApiError {
+  return new ApiError('unsupported_media_type', 'The request body must be JSON: send "Content-Type: application/json".')
+}
+
+export function notInUtf8(): ApiError {
+  return new ApiError('unsupported_media_type', 'The request body must be in UTF-8 (RFC 8259, section 8.1).')
+}
+
+export function notPlain(): ApiError {
+  return new ApiError('unsupported_media_type', 'The request body must not be compressed: send no "Content-Encoding".')
+}
+
+const JSON_EXAMPLE = 'send {"domains": ["www.example.com"]}'
+
+export function notJson(cause?: unknown): ApiError {
+  return new ApiError('invalid_request', `The request body is not valid JSON; ${JSON_EXAMPLE}.`, { cause })
 }
 
 /** Whether an answer gives up on a body that is still on its way: the connection is of no further use then. */
@@ -86,19 +113,10 @@ async function readWithin({ bodyLimit, bodyTimeLimit }: BodyLimits, request: Han
 
 function requireJson(request: HandlerRequest): void {
   const contentType = readField(request, 'content-type') ?? ''
-  if (!/^application\/json\s*(?:;|$)/i.test(contentType)) {
-    throw new ApiError(
-      'unsupported_media_type',
-      'The request body must be JSON: send "Content-Type: application/json".',
-    )
-  }
+  if (!/^application\/json\s*(?:;|$)/i.test(contentType)) throw notDeclaredAsJson()
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? 'utf-8'
-  if (!/^utf-?8$/i.test(charset)) {
-    throw new ApiError('unsupported_media_type', 'The request body must be in UTF-8 (RFC 8259, section 8.1).')
-  }
-  if (!/^(?:identity)?$/i.test(readField(request, 'content-encoding') ?? '')) {
-    throw new ApiError('unsupported_media_type', 'The request body must not be compressed: send no "Content-Encoding".')
-  }
+  if (!/^utf-?8$/i.test(charset)) throw notInUtf8()
+  if (!/^(?:identity)?$/i.test(readField(request, 'content-encoding') ?? '')) throw notPlain()
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -111,12 +129,10 @@ function decodeUtf8(bytes: Uint8Array): string {
 
 function parseJson(text: string): unknown {
   const json = text.replace(/^\ufeff/, '')
+  if (json.trim() === '') throw new ApiError('invalid_request', `The request body is empty; ${JSON_EXAMPLE}.`)
   try {
     return JSON.parse(json)
   } catch (cause) {
-    const problem = json.trim() === '' ? 'is empty' : 'is not valid JSON'
-    throw new ApiError('invalid_request', `The request body ${problem}; send {"domains": ["www.example.com"]}.`, {
-      cause,
-    })
+    throw notJson(cause)
   }
 }

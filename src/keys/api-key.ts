@@ -1,3 +1,5 @@
+import { sha256, toHex } from './sha256.ts'
+
 /** What an API key says of itself. It proves nothing until a {@link KeyStore} knows its hash. */
 export interface ParsedApiKey {
   type: 'organization' | 'team'
@@ -9,7 +11,7 @@ export interface ParsedApiKey {
 
 export interface ApiKeyOptions {
   /** The word that every key of the product begins with. ASCII letters and digits; default `svc`. */
-  prefix?: string
+  prefix?: string | undefined
 }
 
 export interface GenerateApiKeyOptions extends ApiKeyOptions {
@@ -34,6 +36,11 @@ const SECRET_BYTES = 32
 
 const typeByWord = { org: 'organization', team: 'team' } as const
 const wordByType = { organization: 'org', team: 'team' } as const
+
+export const isKeyPrefix = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9]+$/.test(value)
+
+/** Completes "The option … must be". */
+export const KEY_PREFIX = 'one or more ASCII letters and digits, such as "svc"'
 
 /** `org` or `team`, the owner's digits, and a secret in the alphabet of a bearer token (RFC 6750, section 2.1). */
 const keyAfterPrefix = /^_(org|team)_([0-9]+)_([A-Za-z0-9\-._~+/]+=*)$/
@@ -69,7 +76,7 @@ export async function generateApiKey(options: GenerateApiKeyOptions): Promise<Ge
   const { type, id, prefix = DEFAULT_PREFIX } = options
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES))
   const key = `${prefix}_${wordByType[type]}_${id}_${toHex(bytes)}`
-  if (!/^[A-Za-z0-9]+$/.test(prefix) || parseApiKey(key, { prefix })?.id !== id) {
+  if (!isKeyPrefix(prefix) || parseApiKey(key, { prefix })?.id !== id) {
     throw new TypeError(
       'generateApiKey needs a type (organization or team), an id of digits, and a prefix of letters and digits',
     )
@@ -80,18 +87,10 @@ export async function generateApiKey(options: GenerateApiKeyOptions): Promise<Ge
 /**
  * The SHA-256 of a key (UTF-8), in lower-case hex: what is stored and looked up in the key's place. A fast hash is
  * enough, since a key holds far more random bits than can be searched; it is no hash for passwords.
+ *
+ * @example
+ * await hashApiKey('svc_team_42_Zm9v') // the `hash` of a KeyRecord: 64 hex digits
  */
 export async function hashApiKey(key: string): Promise<string> {
-  if (nodeCrypto) return nodeCrypto.createHash('sha256').update(key).digest('hex')
-  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key))))
-}
-
-/**
- * `null` where there is only WebCrypto, which every runtime has. It sends each digest to another thread and waits, and on
- * Node that takes ten times as long as the digest. Asked for, not imported, so that one file serves all runtimes.
- */
-const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto') ?? null
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+  return sha256(key)
 }

@@ -12,7 +12,7 @@ export type KeyContext =
  * Refuses what is no key context: a host's own check may be written without types, and what it gets wrong must not let a
  * caller into a team that is not its own.
  */
-function requireKeyContext(keyContext: KeyContext): void {
+export function requireKeyContext(keyContext: KeyContext): void {
   const owner = keyContext?.type === 'organization' ? keyContext.organizationId : keyContext?.teamId
   const isKnownType = keyContext?.type === 'organization' || keyContext?.type === 'team'
   if (isKnownType && typeof owner === 'string' && owner !== '' && Array.isArray(keyContext.scopes)) return

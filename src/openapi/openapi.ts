@@ -1,4 +1,4 @@
-import { DEFAULT_BODY_LIMIT } from '../http/request.ts'
+import { DEFAULT_BODY_LIMIT, DEFAULT_PATH } from '../http/defaults.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { REQUIRED_SCOPE } from '../keys/key-context.ts'
 import { MAX_DOMAINS } from '../wire/request.ts'
@@ -50,7 +50,7 @@ export function openapi(options: OpenApiOptions = {}): OpenApiDocument {
   const {
     info,
     servers = [{ url: '/' }],
-    path = '/v1/domains',
+    path = DEFAULT_PATH,
     keyPrefix = DEFAULT_PREFIX,
     bodyLimit = DEFAULT_BODY_LIMIT,
     rateLimited = true,

@@ -99,6 +99,78 @@ for (const [name, framework] of versions) {
       }
     })
 
+    test('may mount it beside other middleware in one call, with types as they were', async () => {
+      const { headers, router } = await createRouter()
+      const app = framework()
+      const seen: string[] = []
+      app.use('/api', framework.json(), (request, _response, next) => next(void seen.push(request.path)), router)
+      expect((await call(app, '/api/v1/domains', { headers })).status).toBe(200)
+      expect(seen).toEqual(['/v1/domains'])
+      const refused = await call(app, '/api/v1/domains', { headers, body: '{' })
+      expect([refused.status, JSON.parse(refused.body)]).toMatchObject([400, { error: 'invalid_request' }])
+    })
+
+    test('may mount it on a router with a body parser of its own, and the error handler behind', async () => {
+      const { headers, router } = await createRouter()
+      const nested = framework.Router().use(framework.json(), router, router.handleError)
+      const app = framework().use('/api', nested)
+      expect((await call(app, '/api/v1/domains', { headers })).status).toBe(200)
+      const refused = await call(app, '/api/v1/domains', { headers, body: '{' })
+      expect([refused.status, JSON.parse(refused.body)]).toMatchObject([400, { error: 'invalid_request' }])
+    })
+
+    test('gets its own request in authenticate and onError', async () => {
+      const onError = vi.fn()
+      const app = framework()
+      app.use((request, _response, next) => {
+        Object.assign(request, { user: { team: request.headers['x-team'] } })
+        next()
+      })
+      const router = domainsRouter({
+        store: { ...createStore(), register: () => Promise.reject(new Error('disk full')) },
+        authenticate({ raw }) {
+          const { team } = (raw as typeof raw & { user: { team?: string } }).user
+          if (!team) throw new ApiError('login_required', `Log in first, ${raw.ip}.`, { status: 403 })
+          return { type: 'team', teamId: team, scopes: ['domains:create'] }
+        },
+        onError: (error, { request, keyContext, during }) => onError(error, request.raw.path, keyContext, during),
+      })
+      app.use(router)
+      const refused = await call(app, '/v1/domains')
+      expect([refused.status, JSON.parse(refused.body).error]).toEqual([403, 'login_required'])
+      await call(app, '/v1/domains', { headers: { 'Content-Type': 'application/json', 'X-Team': '1' } })
+      const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
+      expect(onError.mock.calls).toEqual([[new Error('disk full'), '/v1/domains', keyContext, 'register']])
+    })
+
+    test('sees every failure on the console where it sets no onError', async () => {
+      const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+      const cause = new Error('disk full')
+      const authenticate = () => ({ type: 'team', teamId: '1', scopes: ['domains:create'] }) as const
+      const failing = [
+        { ...createStore(), register: () => Promise.reject(cause) },
+        { ...createStore(), findTeam: () => Promise.reject(cause) },
+      ]
+      for (const store of failing) await call(framework().use(domainsRouter({ store, authenticate })), '/v1/domains')
+      expect(log.mock.calls).toEqual([
+        ['POST /v1/domains failed, registering names:', cause],
+        ['POST /v1/domains failed, looking up the team:', cause],
+      ])
+      log.mockRestore()
+    })
+
+    test('may have called setEncoding on the request', async () => {
+      const { headers, router } = await createRouter()
+      for (const encoding of ['utf8', 'latin1', 'base64'] as const) {
+        const app = framework()
+        app.use((request, _response, next) => next(void request.setEncoding(encoding)))
+        app.use(router)
+        const body = '{"domains":["bücher.de"]}'
+        expect((await call(app, '/v1/domains', { headers, body })).body).toContain('"domain":"xn--bcher-kva.de"')
+        expect((await call(app, '/v1/domains', { headers, body: 'ü'.repeat(140_000) })).status).toBe(413)
+      }
+    })
+
     test('has its own routes and bodies as before', async () => {
       const { router } = await createRouter()
       const app = framework()
@@ -149,7 +221,9 @@ for (const [name, framework] of versions) {
       app.use(domainsRouter({ store: createStore(), authenticate, onError }))
       const { status, body } = await call(app, '/v1/domains')
       expect([status, JSON.parse(body)]).toMatchObject([500, { error: 'internal_error' }])
-      expect(onError.mock.calls).toMatchObject([[{ message: expect.stringContaining('cannot be sent') }]])
+      expect(onError.mock.calls).toMatchObject([
+        [{ message: expect.stringContaining('cannot be sent') }, { during: 'authenticate' }],
+      ])
     })
 
     test('that read the body and left nothing of it is told so, not the caller', async () => {
@@ -164,7 +238,9 @@ for (const [name, framework] of versions) {
       })
       expect(status).toBe(500)
       expect(JSON.parse(body)).toMatchObject({ error: 'internal_error' })
-      expect(onError.mock.calls).toMatchObject([[{ message: expect.stringContaining('read before') }]])
+      expect(onError.mock.calls).toMatchObject([
+        [{ message: expect.stringContaining('read before') }, { during: 'readBody', keyContext: { teamId: '1' } }],
+      ])
     })
   })
 }

@@ -173,6 +173,44 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(called).toEqual(['onRequest', 'onSend', 'onResponse'])
     })
 
+    test('gets its own request in authenticate and onError', async () => {
+      const onError = vi.fn()
+      const app = create()
+      app.decorateRequest('team', '')
+      app.addHook('onRequest', async request => void Object.assign(request, { team: request.headers['x-team'] }))
+      app.register(domainsPlugin, {
+        store: { ...createStore(), register: () => Promise.reject(new Error('disk full')) },
+        authenticate: ({ raw }) => ({
+          type: 'team',
+          teamId: (raw as typeof raw & { team: string }).team,
+          scopes: ['domains:create'],
+        }),
+        onError: (error, { request, during }) => onError(error, request.raw.url, during),
+      })
+      expect((await call(app, '/v1/domains', { ...json, 'X-Team': '1' })).status).toBe(200)
+      expect(onError.mock.calls).toEqual([[new Error('disk full'), '/v1/domains', 'register']])
+    })
+
+    test('sees every failure in its own log where it sets no onError', async () => {
+      const { headers, options } = await createOptions()
+      const lines: { level: number; msg: string; err?: { message: string }; reqId: string }[] = []
+      const app = create({ logger: { stream: { write: line => void lines.push(JSON.parse(line)) } } })
+      const store = { ...options.store, register: () => Promise.reject(new Error('disk full')) }
+      app.register(domainsPlugin, { ...options, store })
+      const sent = JSON.stringify({ domains: ['a.com', 'b.com'] })
+      expect((await call(app, '/v1/domains', headers, sent)).status).toBe(200)
+      expect(lines.filter(({ level }) => level >= 50)).toMatchObject([
+        { msg: 'POST /v1/domains failed, registering names', err: { message: 'disk full' }, reqId: 'req-1' },
+      ])
+    })
+
+    test('is told of an option that does not exist', async () => {
+      const { options } = await createOptions()
+      const app = create()
+      app.register(domainsPlugin, { ...options, bodylimit: 5 } as never)
+      await expect(app.ready()).rejects.toThrow('The option "bodylimit" does not exist; "bodyLimit" does')
+    })
+
     test('that read the body and left nothing of it is told so, not the caller', async () => {
       const { headers, options } = await createOptions()
       const onError = vi.fn()
@@ -184,7 +222,9 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         const response = await fetch(`${server.origin}/v1/domains`, { method: 'POST', headers, body })
         expect(response.status).toBe(500)
         expect(await response.json()).toMatchObject({ error: 'internal_error' })
-        expect(onError.mock.calls).toMatchObject([[{ message: expect.stringContaining('read before') }]])
+        expect(onError.mock.calls).toMatchObject([
+          [{ message: expect.stringContaining('read before') }, { during: 'readBody' }],
+        ])
       } finally {
         await server.close()
       }

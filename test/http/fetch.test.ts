@@ -60,6 +60,35 @@ describe('fetch: a request', () => {
     return { seen, stream }
   }
 
+  test('is at hand in authenticate and onError, and failures are seen on the console', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const cause = new Error('disk full')
+    const onError = vi.fn()
+    const options = {
+      store: { ...createStore(), register: () => Promise.reject(cause) },
+      authenticate: ({ raw }: { raw: Request }) =>
+        ({
+          type: 'team',
+          teamId: new URL(raw.url).searchParams.get('team') ?? '',
+          scopes: ['domains:create'],
+        }) as const,
+    }
+    const post = (handle: ReturnType<typeof domainsHandler>) =>
+      handle(
+        new Request('https://host.test/?team=1', {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: json,
+        }),
+      )
+    expect((await post(domainsHandler(options))).status).toBe(200)
+    expect(log.mock.calls).toEqual([['POST /v1/domains failed, registering names:', cause]])
+    await post(domainsHandler({ ...options, onError: (error, { request }) => onError(error, request.raw.url) }))
+    expect(onError.mock.calls).toEqual([[cause, 'https://host.test/?team=1']])
+    expect(log).toHaveBeenCalledTimes(1)
+    log.mockRestore()
+  })
+
   test('is answered whatever its path', async () => {
     const { handle, createRequest } = await create()
     const response = await handle(createRequest(json))
@@ -124,7 +153,9 @@ describe('fetch: a request', () => {
       const response = await handle(request)
       expect(response.status).toBe(500)
       expect(await response.json()).toMatchObject({ error: 'internal_error' })
-      expect(onError.mock.calls).toMatchObject([[{ message: expect.stringContaining('read before') }]])
+      expect(onError.mock.calls).toMatchObject([
+        [{ message: expect.stringContaining('read before') }, { during: 'readBody' }],
+      ])
     }
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { domainsRouter } from '../../src/http/express.ts'
+import { type DomainsRouterOptions, domainsRouter } from '../../src/http/express.ts'
 import { createHandler } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 
@@ -15,7 +15,7 @@ const makers: [string, (options: never) => unknown][] = [
 
 test.each(makers)('%s takes right options', (_, make) => {
   const { store, keys } = right
-  const others = { keyPrefix: 'acme1', bodyLimit: 1, timeLimit: 0.5, onError: () => {}, path: '/', rateLimiter }
+  const others = { keyPrefix: 'acme1', bodyLimit: 1, timeLimit: 0.5, onError: () => {}, rateLimiter }
   for (const options of [
     right,
     { store, authenticate },
@@ -37,11 +37,6 @@ const wrong: [option: string, message: RegExp, options: unknown][] = [
     'keyPrefix',
     /"keyPrefix" must be one or more ASCII letters and digits/,
     { ...right, keyPrefix },
-  ]),
-  ...['', 'v1/domains', null].map((path): [string, RegExp, unknown] => [
-    'path',
-    /"path" must be a path that begins with "\/"/,
-    { ...right, path },
   ]),
   ...[{}, 'memory', null, () => {}].map((limiter): [string, RegExp, unknown] => [
     'rateLimiter',
@@ -65,6 +60,10 @@ const wrong: [option: string, message: RegExp, options: unknown][] = [
   ]),
   ['onError', /"onError" must be a function/, { ...right, onError: 'console' }],
   ['options', /^The options must be an object$/, undefined],
+  ['bodylimit', /^The option "bodylimit" does not exist; "bodyLimit" does$/, { ...right, bodylimit: 1 }],
+  ['ratelimiter', /^The option "ratelimitr" does not exist; "rateLimiter" does$/, { ...right, ratelimitr: undefined }],
+  ['constructor', /^The option "__proto__" does not exist; there are "store", /, JSON.parse('{"__proto__":{}}')],
+  ['logger', /^The option "logger" does not exist; there are "store", .*"onError"/, { ...right, logger: console }],
 ]
 
 for (const [maker, make] of makers) {
@@ -74,3 +73,17 @@ for (const [maker, make] of makers) {
     expect(attempt).toThrow(message)
   })
 }
+
+test.each(['', 'v1/domains', null])('domainsRouter refuses the path %j', path => {
+  expect(() => domainsRouter({ ...right, path } as never)).toThrow(/"path" must be a path that begins with "\/"/)
+})
+
+test('what an option of one adapter is, another does not take in silence', () => {
+  expect(() => createHandler({ ...right, path: '/' } as never)).toThrow(/"path" does not exist/)
+})
+
+test('the options without one of them are still options', () => {
+  const { store, ...rest } = { ...right, path: '/names' } satisfies DomainsRouterOptions
+  const later: Omit<DomainsRouterOptions, 'store'> = rest
+  expect(() => domainsRouter({ ...later, store })).not.toThrow()
+})

@@ -195,7 +195,7 @@ describe('RateLimiterPostgres', () => {
         const answer = await post()
         expect(answer.status).toBe(status)
         expect(answer.headers.has('RateLimit')).toBe(false)
-        expect(onError.mock.calls).toMatchObject([[{ code: '42P01' }]])
+        expect(onError.mock.calls).toMatchObject([[{ code: '42P01' }, { during: 'consume' }]])
       })
     }
   })

@@ -106,7 +106,7 @@ describe('the example of an error is what the library says:', () => {
         'content-type': contentType,
         'content-length': String(JSON.stringify(json).length),
       }
-      const handle = createHandler({ store: createStore(), ...options } as HandlerOptions)
+      const handle = createHandler({ store: createStore(), onError: () => {}, ...options })
       const { status, body } = await handle({
         header: name => fields[name],
         readBody: () => (json instanceof Promise ? json : { json }),

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import type { HandlerOptions } from '../../src/http/handler.ts'
+import type { FailureContext, HandlerOptions } from '../../src/http/handler.ts'
 import type { Name } from '../../src/index.ts'
 
 type Answers = Record<string, unknown>
@@ -42,8 +42,8 @@ export async function askHere(options: HandlerOptions & { path?: string }) {
     }),
     ...(rateLimiter && { consume: (_, key: string, points: number) => rateLimiter.consume(key, points) }),
     ...(onError && {
-      onError: (_, { id, message }: { id?: number; message: string }) =>
-        onError(id === undefined ? new Error(message) : errors[id]),
+      onError: (_, { id, message }: { id?: number; message: string }, context: FailureContext) =>
+        onError(id === undefined ? new Error(message) : errors[id], context),
     }),
   }
 

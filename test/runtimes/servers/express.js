@@ -4,7 +4,7 @@ import express from 'express'
 import { createOptions } from './options.js'
 
 export async function start(settings) {
-  const { options, reported } = createOptions(settings)
+  const { options, path, reported } = createOptions(settings)
   const app = express()
   app.use((_, response, next) => {
     const end = response.end.bind(response)
@@ -14,7 +14,7 @@ export async function start(settings) {
     }
     next()
   })
-  app.use(domainsRouter(options))
+  app.use(domainsRouter({ ...options, path }))
   const server = app.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return server.address().port

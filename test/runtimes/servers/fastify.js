@@ -3,10 +3,10 @@ import fastify from 'fastify'
 import { createOptions } from './options.js'
 
 export async function start(settings) {
-  const { options, reported } = createOptions(settings)
+  const { options, path, reported } = createOptions(settings)
   const app = fastify()
   app.addHook('onSend', async () => void (await reported()))
-  app.register(domainsPlugin, options)
+  app.register(domainsPlugin, { ...options, path })
   await app.listen({ port: 0, host: '127.0.0.1' })
   return app.server.address().port
 }

@@ -6,6 +6,7 @@
  */
 export function createOptions(settings) {
   const { url, functions, values } = JSON.parse(settings)
+  const { path = '/v1/domains', ...settled } = values
   const reports = []
 
   /** @param answer Answers what the function asks back, before it can go on: what `decide` or `header` would return. */
@@ -28,20 +29,26 @@ export function createOptions(settings) {
     findKey: hash => ask('findKey', [hash]),
     authenticate: request => ask('authenticate', [], name => request.header(name)),
     consume: (key, points) => ask('consume', [key, points]),
-    onError: ({ id, message }) => void reports.push(ask('onError', [{ id, message }]).catch(() => {})),
+    onError: ({ id, message }, { keyContext, during }) =>
+      void reports.push(
+        ask('onError', [
+          { id, message },
+          { keyContext, during },
+        ]).catch(() => {}),
+      ),
   }
   const pick = (...names) =>
     Object.fromEntries(names.filter(name => functions.includes(name)).map(name => [name, stubs[name]]))
 
   return {
     options: {
-      ...values,
+      ...settled,
       ...pick('authenticate', 'onError'),
       store: pick('findTeam', 'register', 'synchronize'),
       ...(functions.includes('findKey') && { keys: pick('findKey') }),
       ...(functions.includes('consume') && { rateLimiter: { ...values.rateLimiter, ...pick('consume') } }),
     },
-    path: values.path ?? '/v1/domains',
+    path,
     /** Resolves when the test process has heard of every failure so far. An answer that waits for it is not too early. */
     reported: () => Promise.all(reports),
   }

@@ -52,5 +52,3 @@ export const durable: DomainStore = createPostgresStore({ pool, findTeam: () => 
 export const migrated: Promise<void> = migrate({ pool, schema: 'registry' })
 export const sql: string = postgresSchema()
 createHandler({ store: durable, keys: createPostgresKeyStore({ pool }) })
-// @ts-expect-error: somebody must say who is calling
-createHandler({ store })

@@ -1,0 +1,61 @@
+/** What an option must be. */
+export interface Rule {
+  /** `undefined` is asked too: an option that may be left out says so itself, with {@link optional}. */
+  readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean
+  /** Completes "The option … must be". */
+  readonly expected: string
+}
+
+/** Every option that exists, by name. */
+export type Rules = Readonly<Record<string, Rule>>
+
+/**
+ * Checks what a host passes without types, or reads from its settings, before anything is done with it: a misspelled
+ * limit, or one that is `NaN`, would limit nothing.
+ *
+ * @throws {TypeError} for the first option that does not exist or is wrong; it says what to pass instead.
+ */
+export function requireOptions(options: unknown, rules: Rules): void {
+  if (typeof options !== 'object' || options === null) throw new TypeError('The options must be an object')
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(rules, name)) throw new TypeError(`The option "${name}" does not exist; ${suggest(name, rules)}`)
+  }
+  const values = options as Readonly<Record<string, unknown>>
+  for (const [name, { holds, expected }] of Object.entries(rules)) {
+    const value = values[name]
+    if (!holds(value, values)) throw new TypeError(`The option "${name}" must be ${expected}; it is ${describe(value)}`)
+  }
+}
+
+export const optional = (holds: (value: unknown) => boolean) => (value: unknown) => value === undefined || holds(value)
+
+export const isFunction = (value: unknown): boolean => typeof value === 'function'
+
+export const hasMethods = (value: unknown, ...names: readonly string[]): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  names.every(name => isFunction((value as Record<string, unknown>)[name]))
+
+/** A number or a text as it stands, and of all else only the type, which runs no code of the value's own. */
+export const describe = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value) : typeof value === 'number' ? String(value) : typeof value
+
+function suggest(name: string, rules: Rules): string {
+  const names = Object.keys(rules)
+  const meant = names.find(other => countEdits(name.toLowerCase(), other.toLowerCase()) <= 2)
+  return meant ? `"${meant}" does` : `there are ${names.map(other => `"${other}"`).join(', ')}`
+}
+
+/** How many characters to insert, delete or replace to get from one text to the other (Levenshtein's distance). */
+function countEdits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [index, character] of [...from].entries()) {
+    const next = [index + 1]
+    for (let column = 0; column < to.length; column += 1) {
+      const replaced = (row[column] as number) + (character === to[column] ? 0 : 1)
+      next.push(Math.min(replaced, (row[column + 1] as number) + 1, (next[column] as number) + 1))
+    }
+    row = next
+  }
+  return row[to.length] as number
+}

@@ -11,8 +11,8 @@ const suffixes = ['com', 'net', 'org', 'dev', 'app', 'xyz']
 const hosts = ['', 'www.', '', 'api.']
 
 /**
- * 100 names that no call of another number sends, half of them below their registrable domain. Bodies of all calls, and so
- * their answers, are of about the same size: names differ in digits.
+ * 100 names that no call of another number sends, half of them below their registrable domain. Bodies of all calls, and
+ * so their answers, are of about the same size: names differ in digits.
  */
 export function namesOfCall(call: number): string[] {
   return Array.from({ length: MAX_DOMAINS }, (_, offset) => {

@@ -135,7 +135,8 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   for (const framework of frameworks) {
     for (const { work, ratio, cpuRatio, ours, bare, goal } of await measureFramework(framework)) {
       console.log(
-        `${work.padEnd(48)} ${ratio.toFixed(2)}  ${goal.padEnd(6)} by CPU ${cpuRatio.toFixed(2)}  (${format(ours)} : ${format(bare)})`,
+        `${work.padEnd(48)} ${ratio.toFixed(2)}  ${goal.padEnd(6)} by CPU ${cpuRatio.toFixed(2)}  ` +
+          `(${format(ours)} : ${format(bare)})`,
       )
     }
   }

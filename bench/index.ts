@@ -1,6 +1,6 @@
 /**
- * Prints what the README and the goals of the project quote: medians, spreads, and ratios to a yardstick of the same run.
- * All sections, or those named: `npm run bench -- http soak`.
+ * Prints what the README and the goals of the project quote: medians, spreads, and ratios to a yardstick of the same
+ * run. All sections, or those named: `npm run bench -- http soak`.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

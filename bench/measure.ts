@@ -25,8 +25,8 @@ export interface Timing {
 }
 
 /**
- * Times contenders in turn, round by round, each in a process of its own, so that neither the machine's changes of speed
- * nor what one has taught the compiler tells on another. The first contender is the yardstick.
+ * Times contenders in turn, round by round, each in a process of its own, so that neither the machine's changes of
+ * speed nor what one has taught the compiler tells on another. The first contender is the yardstick.
  */
 export async function measure(
   module: URL,

@@ -118,7 +118,8 @@ function customerNames(count: number): string[] {
   const names: string[] = []
   while (names.length < count) {
     const customer = customers++
-    const registrableDomain = `${words[customer % 10]}${customer.toString(36)}.${suffixes[Math.floor(customer / 10) % 10]}`
+    const suffix = suffixes[Math.floor(customer / 10) % 10]
+    const registrableDomain = `${words[customer % 10]}${customer.toString(36)}.${suffix}`
     names.push(registrableDomain)
     if (customer % 3 > 0) names.push(`www.${registrableDomain}`)
     if (customer % 3 > 1)
@@ -148,7 +149,10 @@ async function registerAndRelease(store: MemoryStore, domains: readonly string[]
   return spent
 }
 
-/** The median of the ratios round by round, after a warm-up, each on its own input: what the machine does to both cancels out. */
+/**
+ * The median of the ratios round by round, after a warm-up, each on its own input: what the machine does to both
+ * cancels out.
+ */
 async function compare<Input>(
   makeInput: () => Input,
   work: (input: Input) => Promise<number>,

@@ -31,14 +31,15 @@ const registerIn = (pool: Pool, schema: string) => {
 }
 
 /**
- * Fills a table as customers would: of two registrable domains one is registered, and the other has a name below it. The
- * index is made afterwards, and as full as one is that has grown in no order: to about 70 %.
+ * Fills a table as customers would: of two registrable domains one is registered, and the other has a name below it.
+ * The index is made afterwards, and as full as one is that has grown in no order: to about 70 %.
  */
 async function load(pool: Pool, schema: string): Promise<void> {
   await pool.query(`ALTER TABLE ${schema}.names DROP CONSTRAINT names_pkey`)
   await pool.query(
     `INSERT INTO ${schema}.names (registrable_domain, path, guest_path, domain_id, team_id, created_at)
-     SELECT substr(md5(n::text), 1, 8) || '-' || to_hex(n) || '.com', '', CASE n % 4 WHEN 1 THEN 'www' WHEN 3 THEN 'api' END,
+     SELECT substr(md5(n::text), 1, 8) || '-' || to_hex(n) || '.com', '',
+        CASE n % 4 WHEN 1 THEN 'www' WHEN 3 THEN 'api' END,
        gen_random_uuid(), n % 10000, now()
      FROM generate_series(1, $1::integer) AS n`,
     [ROWS],
@@ -57,7 +58,8 @@ async function printSizes(pool: Pool, schema: string): Promise<void> {
   )
   const [{ rows: count, heap, index, depth }] = rows
   console.log(
-    `  ${count} rows: ${(heap / count).toFixed(0)} bytes a row in the table, ${(index / count).toFixed(0)} in the index of ${depth} levels`,
+    `  ${count} rows: ${(heap / count).toFixed(0)} bytes a row in the table, ` +
+      `${(index / count).toFixed(0)} in the index of ${depth} levels`,
   )
 }
 
@@ -169,7 +171,8 @@ async function measureThroughput(server: TestServer): Promise<void> {
 }
 
 console.log(
-  `PostgreSQL among ten million rows, ${SETTINGS.join(', ')}; load ${loadavg()[0]?.toFixed(1)} on ${cpus().length} processors`,
+  `PostgreSQL among ten million rows, ${SETTINGS.join(', ')}; ` +
+    `load ${loadavg()[0]?.toFixed(1)} on ${cpus().length} processors`,
 )
 const server = await startServer(SETTINGS.flatMap(setting => ['-c', setting]))
 try {

@@ -5,8 +5,8 @@ import { startServerProcess, type Usage } from './server-process.ts'
 
 /**
  * A minute of full load on Express with the memory store: every kind of call in turn, on each of many connections, and
- * each with the one answer that is documented for it. Memory is read when the store holds as many names as it ever will:
- * each connection registers new names for ever, and releases those of its last lap but some. Run it with
+ * each with the one answer that is documented for it. Memory is read when the store holds as many names as it ever
+ * will: each connection registers new names for ever, and releases those of its last lap but some. Run it with
  * `node --import tsx bench/soak.ts`.
  */
 export interface Soak {

@@ -25,7 +25,8 @@ const schema = `
   CREATE INDEX IF NOT EXISTS by_team ON registrations (registrable_domain, team_id, path);
   CREATE INDEX IF NOT EXISTS pending ON registrations (position) WHERE synchronized = 0;`
 
-const columns = `domain_id AS domainId, domain, registrable_domain AS registrableDomain, team_id AS teamId, synchronized`
+const columns = `domain_id AS domainId, domain, registrable_domain AS registrableDomain, team_id AS teamId,
+  synchronized`
 // "." and "/" are neighbours: the range holds what goes on after a dot, and nothing else.
 const isBelow = `registrable_domain = ?1 AND path > ?2 || '.' AND path < ?2 || '/'`
 const isName = 'registrable_domain = ?1 AND path = ?2'

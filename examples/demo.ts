@@ -58,9 +58,8 @@ function printTable(results: readonly DomainResult[]): void {
   const meaningWidth = Math.max(...rows.map(({ meaning }) => meaning.length))
   for (const { status, input, meaning, detail } of rows) {
     const padding = ' '.repeat(inputWidth - displayWidth(input))
-    console.log(
-      `  ${color(colorByStatus[status], status.padEnd(8))}  "${input}"${padding}  ${meaning.padEnd(meaningWidth)}  ${detail}`,
-    )
+    const outcome = color(colorByStatus[status], status.padEnd(8))
+    console.log(`  ${outcome}  "${input}"${padding}  ${meaning.padEnd(meaningWidth)}  ${detail}`)
   }
 }
 

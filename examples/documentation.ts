@@ -1,6 +1,6 @@
 /**
- * The program of `express.ts`, with a page to read about the call and to try it: Swagger UI, its files served from here.
- * Prints the page's address.
+ * The program of `express.ts`, with a page to read about the call and to try it: Swagger UI, its files served from
+ * here. Prints the page's address.
  */
 import { openapi } from 'domain-registration/openapi'
 import absolutePath from 'swagger-ui-dist/absolute-path.js'

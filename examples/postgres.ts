@@ -5,9 +5,9 @@ import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-reg
 import express from 'express'
 import pg from 'pg'
 
-// A PostgreSQL server, for any number of processes like this one. Or, without one, PGlite: PostgreSQL within this process,
-// with its data in a folder, which no second process may open. It outlives the process, but PGlite syncs no disk: after a
-// power cut some of it may be gone.
+// A PostgreSQL server, for any number of processes like this one. Or, without one, PGlite: PostgreSQL within this
+// process, with its data in a folder, which no second process may open. It outlives the process, but PGlite syncs no
+// disk: after a power cut some of it may be gone.
 const { DATABASE_URL, DATA_FOLDER = 'data', PORT = '3000' } = process.env
 const pool = DATABASE_URL
   ? new pg.Pool({ connectionString: DATABASE_URL, pipeline: true, connectionTimeoutMillis: 5000 })

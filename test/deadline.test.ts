@@ -49,7 +49,8 @@ describe.each(takers)('%s with a %s', (_, option, take) => {
   ])('of %o says what to pass, before anything is done', async (limit, described) => {
     await expect((async () => take(limit))()).rejects.toThrow(
       new TypeError(
-        `The option "${option}" must be a number of milliseconds above 0 and at most 2147483647, such as 30000; it is ${described}`,
+        `The option "${option}" must be a number of milliseconds above 0 and at most 2147483647, ` +
+          `such as 30000; it is ${described}`,
       ),
     )
   })

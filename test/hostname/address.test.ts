@@ -170,7 +170,7 @@ describe('every way to write IPv6', () => {
     expect(all.filter(form => (classifyHostname(form) as { code?: string }).code !== 'reserved_ip')).toEqual([])
   })
 
-  test('a public one is accepted in canonical form and in brackets, and refused otherwise with the advice to send that', () => {
+  test('a public one is accepted in canonical form and in brackets, and refused otherwise with that advice', () => {
     for (const form of forms('2606:4700:4700::1111')) {
       const classification = classifyHostname(form)
       const isCanonical =

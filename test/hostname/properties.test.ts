@@ -114,7 +114,7 @@ test('the registrable domain is the domain or follows a dot in it, and classifie
   )
 })
 
-test('a URL parser takes a valid name for itself and a valid address for that address: none is another in disguise', () => {
+test('a URL parser takes a valid name for itself and a valid address for that address', () => {
   let names = 0
   fc.assert(
     fc.property(anything, input => {

@@ -111,7 +111,7 @@ test('web platform toascii.json: the same A-labels, but for lengths and hyphens,
   expect(strict).toHaveLength(19)
 })
 
-test('web platform urltestdata.json: what a URL parser takes for an address is never a name, and what it refuses is refused', () => {
+test('urltestdata.json: what a URL parser takes for an address is no name; what it refuses is refused', () => {
   const cases = readCases<[string, string | null]>('wpt-url-hosts.json')
   expect(cases.length).toBeGreaterThan(150)
   expect(
@@ -203,7 +203,7 @@ test('JSON Schema: hostnames, but for what is listed with its reason', () => {
   expect(new Set(differing.map(([, data]) => data))).toEqual(listed)
 })
 
-test('every name of the special-use registry but the three for examples is internal, and so is what lies below it', () => {
+test('every name of the special-use registry but the three for examples is internal, and what lies below it', () => {
   const cases = readCases<[string]>('iana-special-use-domains.json')
   expect(cases.length).toBe(42)
   for (const [name] of cases) {

@@ -121,7 +121,7 @@ export function describeClients(
     })
 
     test.skipIf(!pipelines)(
-      'two calls sent at once on one connection are answered in their order (skipped where the server takes one at a time)',
+      'two calls sent at once on one connection are answered in order (skipped where a server takes one at a time)',
       async () => {
         await serve(async ({ port, headers }) => {
           const socket = await open(port)
@@ -159,7 +159,7 @@ export function describeClients(
     }
 
     test.skipIf(bodyIsReadBefore)(
-      'a body that stops coming is answered 408, and the connection is closed (skipped where the host reads it before us)',
+      'a body that stops coming is answered 408, the connection is closed (skipped where the host reads it first)',
       async () => {
         await serve(
           async client => {

@@ -6,7 +6,9 @@ import { createKeys, createStore } from '../fixtures.ts'
 const body = '{"domains":["www.example.com"]}'
 const type = 'application/json'
 
-/** What the handler is given by accessors and readers that only a host of its own brings, which no adapter of ours is. */
+/**
+ * What the handler is given by accessors and readers that only a host of its own brings, which no adapter of ours is.
+ */
 function request(fields: Record<string, unknown>, readBody: HandlerRequest['readBody'] = () => ({ text: body })) {
   return { header: (name: string) => fields[name] as string, readBody }
 }

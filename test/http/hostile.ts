@@ -19,7 +19,9 @@ const hundred = (text: string) => call(...Array<string>(100).fill(text.slice(0, 
 interface Call {
   /** `null` for none. */
   key?: 'team' | 'organization' | null
-  /** Field lines, each name as often as it stands here, in place of the usual line of that name; `null` takes it out. */
+  /**
+   * Field lines, each name as often as it stands here, in place of the usual line of that name; `null` takes it out.
+   */
   fields?: readonly (readonly [name: string, value: string | null])[]
   body?: string | Uint8Array
   /** In place of `POST /v1/domains HTTP/1.1`. */
@@ -379,14 +381,21 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
       })
     })
 
-    test('what is left of a body whose length is too short is the next request, with no rights of its own', async () => {
+    test('what is left of a body whose length is too short is the next request, without rights', async () => {
       await serve(async ({ send }) => {
         const keptAlive = ['Connection', 'keep-alive'] as const
         const [cut, ...rest] = await send({ fields: [keptAlive, ['Content-Length', '20']] })
         expect(cut?.status).toBe(400)
         for (const { status } of rest) expect(status).toBe(400)
 
-        const smuggled = `POST /v1/domains HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${good.length}\r\n\r\n${good}`
+        const smuggled = [
+          'POST /v1/domains HTTP/1.1',
+          'Host: x',
+          'Connection: close',
+          `Content-Length: ${good.length}`,
+          '',
+          good,
+        ].join('\r\n')
         const statuses = (
           await send({ fields: [keptAlive, ['Content-Length', String(good.length)]], body: good + smuggled })
         ).map(({ status }) => status)

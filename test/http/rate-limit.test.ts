@@ -55,7 +55,9 @@ async function serve(
   }
 }
 
-/** The fields of the draft, read by the grammar of structured fields: a list of strings with integers for parameters. */
+/**
+ * The fields of the draft, read by the grammar of structured fields: a list of strings with integers for parameters.
+ */
 function readLimits(field: string | null): Record<string, Record<string, number>> {
   expect(field).toMatch(/^"[ -~]+"(?:;[a-z]+=[0-9]{1,15})+(?:, "[ -~]+"(?:;[a-z]+=[0-9]{1,15})+)*$/)
   return Object.fromEntries(

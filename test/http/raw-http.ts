@@ -11,8 +11,8 @@ export interface RawResponse {
 const PATIENCE = 10_000
 
 /**
- * Sends bytes as they are, and reads every answer until the server closes the connection: for requests that no client of
- * HTTP would send.
+ * Sends bytes as they are, and reads every answer until the server closes the connection: for requests that no client
+ * of HTTP would send.
  *
  * @param hangUpAfter Milliseconds after the last byte, in the middle of a body perhaps, when our side closes. Node then
  *   gives up a call that it has not answered.

@@ -2,9 +2,9 @@
  * A linearizability checker: whether calls that overlap in time can be explained by some order of atomic steps, one for
  * each call, somewhere between its start and its end.
  *
- * Wing & Gong, "Testing and verifying concurrent objects" (1993), with each situation tried once, and steps put off until a
- * call ends that needs them, as Lowe does ("Testing for linearizability", 2017). The first call that no order reaches the
- * end of is the first without an explanation.
+ * Wing & Gong, "Testing and verifying concurrent objects" (1993), with each situation tried once, and steps put off
+ * until a call ends that needs them, as Lowe does ("Testing for linearizability", 2017). The first call that no order
+ * reaches the end of is the first without an explanation.
  */
 
 /** A call of which it is known when it ran and what it answered. */

@@ -17,9 +17,9 @@ export interface History {
 /**
  * Looks for an order of all that touches some registrable domains, and leaves the others out of every call.
  *
- * With one registrable domain this proves that each of them by itself behaves as if calls came one after another. It does not
- * prove that a call over several of them is one step: another could see the first half of it. With all that the calls of a
- * history touch, it proves that too.
+ * With one registrable domain this proves that each of them by itself behaves as if calls came one after another. It
+ * does not prove that a call over several of them is one step: another could see the first half of it. With all that
+ * the calls of a history touch, it proves that too.
  *
  * @returns A report for a reader where there is no such order.
  */

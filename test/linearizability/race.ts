@@ -118,8 +118,8 @@ export async function race({ clients, random, now, calls, ...wanted }: Race): Pr
 }
 
 /**
- * What went through is marked until the call ends; if that failed, it may never be, nor may what was put right meanwhile:
- * it is then pushed once more.
+ * What went through is marked until the call ends; if that failed, it may never be, nor may what was put right
+ * meanwhile: it is then pushed once more.
  */
 function toDeeds({ name: client, monitor }: Client, markedAt: number, misplaced: readonly Held[]): Deed[] {
   const mayMove = new Set(misplaced.map(({ domainId }) => domainId))
@@ -216,7 +216,8 @@ const acts: readonly Act[] = [
 const actsWithReclassify: readonly Act[] = [...acts, reclassify, reclassify]
 
 /**
- * Registers names under registrable domains that an older Public Suffix List would say: one that is too long, or too short.
+ * Registers names under registrable domains that an older Public Suffix List would say: one that is too long, or too
+ * short.
  *
  * @returns What is there then, as the specification sees it.
  */

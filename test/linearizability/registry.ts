@@ -3,8 +3,8 @@ import { covers, type HeldName, type Known, verdictOf } from '../simulation/rule
 import type { Specification } from './checker.ts'
 
 /**
- * What a registry should do, stated by brute force: the specification that histories are held against. It knows the rules
- * of overlap from `test/simulation/rules.ts`, which shares no code with `src`.
+ * What a registry should do, stated by brute force: the specification that histories are held against. It knows the
+ * rules of overlap from `test/simulation/rules.ts`, which shares no code with `src`.
  */
 
 /** A step that a call of a store does, with its answer; see {@link toSteps}. */
@@ -128,7 +128,10 @@ function register(state: State, operation: Register): State | null {
   return { ...state, held: [...state.held, ...saved.map(seen => ({ ...seen, isMisplaced: false }))] }
 }
 
-/** A store need not look for names of others where there are own; whether the wildcard over the base counts is all the same. */
+/**
+ * A store need not look for names of others where there are own; whether the wildcard over the base counts is all the
+ * same.
+ */
 function isBelow(placed: readonly Held[], base: Known, teamId: string, answer: Below | undefined): boolean {
   const wildcard = { ...base, domain: `*.${base.domain}` }
   if (placed.some(({ domain }) => domain === wildcard.domain)) return true

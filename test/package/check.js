@@ -1,6 +1,6 @@
 /**
- * Checks the package as its users get it: packs it, looks at what is in the tarball, lets publint and attw judge it, and
- * installs it into two tiny projects, one with `import` and one with `require`, which compile and run.
+ * Checks the package as its users get it: packs it, looks at what is in the tarball, lets publint and attw judge it,
+ * and installs it into two tiny projects, one with `import` and one with `require`, which compile and run.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

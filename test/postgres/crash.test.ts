@@ -8,7 +8,10 @@ import { expectAgreement, type HeldRow } from './ledger.ts'
 import { createMortalServer, type MortalServer } from './mortal-server.ts'
 import { ENDED, type Nodes, startNodes } from './nodes.ts'
 
-/** What is called for, and when something is killed, to be replayed with SEED=…; who wins a race is for the machine to say. */
+/**
+ * What is called for, and when something is killed, to be replayed with SEED=…; who wins a race is for the machine to
+ * say.
+ */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32))
 const random = createRandom(seed)
 const soon = (most: number) => new Promise(resolve => setTimeout(resolve, random.integer(0, most)))

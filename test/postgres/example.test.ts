@@ -71,7 +71,7 @@ describe('examples/postgres.ts', () => {
     ['in a folder', () => ({ DATA_FOLDER: join(directory, 'data') })],
     ['in PostgreSQL', () => toSettings(server)],
   ])(
-    'has its registrations and its keys %s after it was killed, prints a line to paste each time, and ends when asked to',
+    'has its registrations and keys %s after it was killed, prints a line to paste each time, and ends when told to',
     async (_, settings) => {
       const first = await start(settings())
       const created = await first.register(first.key)

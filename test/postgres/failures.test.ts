@@ -164,7 +164,7 @@ describe.each([
     expect(onError.mock.calls).toEqual([[expect.objectContaining({ message: 'poisoned' })]])
   })
 
-  test('rejects on a read-only server, tells the host once for each registrable domain, and keeps no connection', async () => {
+  test('rejects on a read-only server, tells the host once for each registrable domain', async () => {
     const { pool, store } = createStore({}, { options: '-c default_transaction_read_only=on' })
     const onError = vi.fn()
     const domains = ['example.com', 'www.example.com', 'example.org']

@@ -56,7 +56,9 @@ export const endWhenReady: Fault = ({ from, chunk }) =>
     ? { passes: chunk.length, adds: CRASHED, isCut: true }
     : passes(chunk)
 
-/** Answers each `BEGIN` with an error in place of the server, and passes on what comes right behind it, as a pooler may. */
+/**
+ * Answers each `BEGIN` with an error in place of the server, and passes on what comes right behind it, as a pooler may.
+ */
 export const refuseBegin: Fault = ({ from, chunk }) =>
   from === 'client' && chunk.subarray(0, 1).equals(QUERY) && chunk.indexOf('BEGIN') === 5
     ? { skips: 1 + chunk.readInt32BE(1), passes: chunk.length, answers: Buffer.concat([REFUSED, READY]), isCut: false }

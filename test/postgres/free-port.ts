@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-// Systems hand out ports from 32768 on by themselves. A port of those may be taken, by a connection even, while a server that
-// was killed is not yet back; and a connection to one where nobody listens may come from that same port, and reach itself.
+// Systems hand out ports from 32768 on by themselves. A port of those may be taken, by a connection even, while a
+// server that was killed is not yet back; and a connection to one where nobody listens may come from that same port,
+// and reach itself.
 const FIRST = 10_000
 const LAST = 32_767
 

@@ -9,8 +9,8 @@ import { holdStatements, untilDoneOrBlocked } from './held-pool.ts'
 import { startServer, type TestServer } from './server.ts'
 
 /**
- * One operation against rivals that run, each as a whole, between two of its statements: between any two. What was answered
- * must explain what is there in the end: each registration that was saved and not released, and no other.
+ * One operation against rivals that run, each as a whole, between two of its statements: between any two. What was
+ * answered must explain what is there in the end: each registration that was saved and not released, and no other.
  */
 
 let server: TestServer

@@ -9,8 +9,8 @@ import { lookUp } from '../../src/testing/calls.ts'
 import { startServer, type TestServer } from './server.ts'
 
 /**
- * PostgreSQL against the memory store, which is held against a plain list by a test of its own: over random sequences of
- * calls, on so few names that they meet in the row of a registrable domain, come to it and leave it.
+ * PostgreSQL against the memory store, which is held against a plain list by a test of its own: over random sequences
+ * of calls, on so few names that they meet in the row of a registrable domain, come to it and leave it.
  */
 
 const seed = Date.now() % 1_000_000

@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => server.remove())
 
-test('of a server that is killed nothing is left, also no process that it does not tell of and that cannot end', async () => {
+test('of a killed server nothing is left, also no process that it does not tell of and that cannot end', async () => {
   const socket = connect(server.config.port as number, '127.0.0.1').on('error', () => {})
   await once(socket, 'connect')
   // Behind this connection a process waits for the first message.

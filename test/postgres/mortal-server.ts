@@ -17,7 +17,8 @@ export interface MortalServer {
   /**
    * Starts it, and waits until it has recovered.
    *
-   * @param largestFile In bytes, a multiple of 1,024; a file does not grow any further. By default there is no such limit.
+   * @param largestFile In bytes, a multiple of 1,024; a file does not grow any further. By default there is no such
+   * limit.
    */
   start(largestFile?: number): Promise<void>
   /** Kills what accepts connections; the processes behind the connections find out for themselves. */

@@ -303,7 +303,7 @@ describe.each([
   }
 })
 
-test('a disk that has no more room costs what needs room, and nothing else; with room again the call goes through', async () => {
+test('a disk that has no more room costs what needs room alone; with room again calls go through', async () => {
   // A file that may not grow fails like one on a full disk. The log is in files smaller than that, so that it goes on.
   const full = await createMortalServer(['--wal-segsize=1'])
   try {

@@ -53,7 +53,8 @@ const tables: readonly (readonly [what: string, sql: string])[] = [
   ['an empty table', `VACUUM ANALYZE domain_registration.names`],
   [
     'a table of one row',
-    `INSERT INTO domain_registration.names (registrable_domain, path) VALUES ('a.com', ''); ANALYZE domain_registration.names`,
+    `INSERT INTO domain_registration.names (registrable_domain, path) VALUES ('a.com', '');
+      ANALYZE domain_registration.names`,
   ],
   [
     'a large table',
@@ -87,7 +88,8 @@ test('a connection plans each statement once', async () => {
     await save(store, '1', [domain])
   }
   const { rows } = await pool.query(
-    `SELECT custom_plans::integer, generic_plans::integer FROM pg_prepared_statements WHERE name LIKE 'domain_registration_%'`,
+    `SELECT custom_plans::integer, generic_plans::integer FROM pg_prepared_statements
+      WHERE name LIKE 'domain_registration_%'`,
   )
   expect(rows.length).toBeGreaterThan(3)
   for (const row of rows) expect(row).toEqual({ custom_plans: 0, generic_plans: expect.any(Number) })

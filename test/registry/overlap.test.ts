@@ -6,7 +6,9 @@ import type { Found } from '../../src/registry/store.ts'
 
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
 
-/** Judges one name against what two teams hold; the found is worked out here by brute force, from the words of the rule. */
+/**
+ * Judges one name against what two teams hold; the found is worked out here by brute force, from the words of the rule.
+ */
 function verdictOf(submitted: string, own: readonly string[], others: readonly string[] = []) {
   const owners = new Map([
     ...own.map(domain => [domain, 'own'] as const),

@@ -16,8 +16,8 @@ class Question {
 }
 
 /**
- * Lets a server in another process ask the functions of these options. A function that needs something of the caller's at
- * once, as a store needs `decide`, is broken off with a {@link Question}, and called again with the answer.
+ * Lets a server in another process ask the functions of these options. A function that needs something of the caller's
+ * at once, as a store needs `decide`, is broken off with a {@link Question}, and called again with the answer.
  *
  * @returns What the server is to make its options of, in a line.
  */

@@ -33,7 +33,10 @@ export interface StoreCall {
   hasFailed: boolean
 }
 
-/** A process that serves calls. When it dies, what it waits for never comes; what the database was told may still happen. */
+/**
+ * A process that serves calls. When it dies, what it waits for never comes; what the database was told may still
+ * happen.
+ */
 export interface Process {
   readonly database: Owner
 }

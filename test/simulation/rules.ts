@@ -20,7 +20,9 @@ const below = (registrableDomain: string): Known[] =>
   }))
 const address = (domain: string): Known => ({ domain, registrableDomain: domain })
 
-/** Names that can only overlap within their family. The last two share `amazonaws.com`, and a public suffix parts them. */
+/**
+ * Names that can only overlap within their family. The last two share `amazonaws.com`, and a public suffix parts them.
+ */
 export const families: readonly (readonly Known[])[] = [
   below('a.com'),
   below('b.co.uk'),

@@ -67,8 +67,9 @@ const DEFAULT_TIME_LIMIT = 30_000
 const ROUNDING = 1e-6
 
 /**
- * Runs one schedule: callers in several teams want overlapping names, the registry serves them through a store that fails
- * in every way it may, processes die, answers get lost, callers retry; then it becomes calm, and everybody gets an answer.
+ * Runs one schedule: callers in several teams want overlapping names, the registry serves them through a store that
+ * fails in every way it may, processes die, answers get lost, callers retry; then it becomes calm, and everybody gets
+ * an answer.
  *
  * @returns The first invariant that did not hold, if any.
  */
@@ -230,7 +231,8 @@ async function runSchedule(
       return
     }
     note(
-      `call ${call.number} of team ${call.teamId}, ${timeLimit} ms: ${entries.map(({ input }) => JSON.stringify(input)).join(' ')}`,
+      `call ${call.number} of team ${call.teamId}, ${timeLimit} ms: ` +
+        `${entries.map(({ input }) => JSON.stringify(input)).join(' ')}`,
     )
     inFlight.set(call, receive)
     call.startedAt = clock.now()

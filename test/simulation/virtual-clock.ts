@@ -17,8 +17,8 @@ export interface VirtualClock {
   /** Drops some of what an owner had planned. */
   dropSome(owner: Owner, isDropped: () => boolean): void
   /**
-   * Runs event after event until none is left or `isOver`. Those of an owner have the turn to themselves until no promise
-   * is left to continue; those of nobody settle none.
+   * Runs event after event until none is left or `isOver`. Those of an owner have the turn to themselves until no
+   * promise is left to continue; those of nobody settle none.
    */
   run(isOver: () => boolean): Promise<void>
   /** A timer belongs to the process whose turn it is. */

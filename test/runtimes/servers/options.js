@@ -1,6 +1,6 @@
 /**
- * The options that the server under test is given: each function in them is asked of the test process, over HTTP, so that
- * a case of the suite runs as it stands, whichever runtime the server is in. See `ask-here.ts` for the other side.
+ * The options that the server under test is given: each function in them is asked of the test process, over HTTP, so
+ * that a case of the suite runs as it stands, whichever runtime the server is in. See `ask-here.ts` for the other side.
  *
  * @param {string} settings What the test process made of them.
  */
@@ -49,7 +49,9 @@ export function createOptions(settings) {
       ...(functions.includes('consume') && { rateLimiter: { ...values.rateLimiter, ...pick('consume') } }),
     },
     path,
-    /** Resolves when the test process has heard of every failure so far. An answer that waits for it is not too early. */
+    /**
+     * Resolves when the test process has heard of every failure so far. An answer that waits for it is not too early.
+     */
     reported: () => Promise.all(reports),
   }
 }

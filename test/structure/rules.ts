@@ -1,0 +1,33 @@
+/** The rules of the structure, in one place. `structure.test.ts` holds the tree to them. */
+
+/**
+ * What stands on one layer may import from the layers below it and from itself, and from nothing beside or above it.
+ */
+export const layers: readonly (readonly string[])[] = [
+  ['awaitable.ts', 'deadline.ts', 'describe.ts', 'errors.ts', 'harmless.ts', 'options.ts', 'uuid.ts'],
+  ['hostname/', 'keys/', 'registry/'],
+  ['wire/', 'memory/', 'postgres/', 'sqlite/'],
+  ['register-domains.ts'],
+  ['http/', 'testing/', 'client/'],
+  ['openapi/', 'index.ts'],
+]
+
+/** Which files may import a package. All of `src` may import nothing else; `types` may be imported from it alone. */
+export const packages: Readonly<Record<string, { by: RegExp; only?: 'types' }>> = {
+  tldts: { by: /^hostname\/public-suffix\.ts$/ },
+  'ipaddr.js': { by: /^hostname\/address\.ts$/ },
+  tr46: { by: /^hostname\/idna\.ts$/ },
+  'punycode/punycode.js': { by: /^hostname\/idna\.ts$/ },
+  zod: { by: /^(?:wire|openapi)\// },
+  express: { by: /^http\/express\.ts$/, only: 'types' },
+  fastify: { by: /^http\/fastify\.ts$/, only: 'types' },
+  'node:crypto': { by: /^keys\/sha256\.ts$/, only: 'types' },
+  'node:http': { by: /^http\/(?:express|fastify|node-body)\.ts$/, only: 'types' },
+  'node:http2': { by: /^http\/node-body\.ts$/, only: 'types' },
+}
+
+/** Of a function in `src`, from its first line to its last. */
+export const MOST_LINES = 70
+
+/** Of a line, comments included. */
+export const MOST_COLUMNS = 120

@@ -13,12 +13,16 @@ import type { Database, Settings } from './database.ts'
  */
 export type PostgresHostTransaction = PostgresBridgeTransaction
 
+/** Savepoints do not overlap, so that each piece of work waits for the one before, of whichever store. */
+const lastTurn = new WeakMap<PostgresHostTransaction, Promise<unknown>>()
+
 export function fromHostTransaction(host: PostgresHostTransaction): Database {
-  /** Savepoints do not overlap, so that each piece of work waits for the one before. */
-  let last: Promise<unknown> = Promise.resolve()
   function inTurn<T>(deadline: Deadline, work: () => Promise<T>) {
-    const turn = last.then(() => inSavepoint(host, deadline, work))
-    last = turn.catch(() => {})
+    const turn = (lastTurn.get(host) ?? Promise.resolve()).then(() => inSavepoint(host, deadline, work))
+    lastTurn.set(
+      host,
+      turn.catch(() => {}),
+    )
     return deadline.wait(turn)
   }
 
@@ -31,9 +35,11 @@ export function fromHostTransaction(host: PostgresHostTransaction): Database {
     },
 
     async transact(deadline, settings, work) {
+      // How long the host may be idle is for it to say: its session would be ended.
+      const { idle_in_transaction_session_timeout: _, ...applied } = settings
       return inTurn(deadline, async () => {
-        const before = await readSettings(host, Object.keys(settings))
-        await apply(host, settings)
+        const before = await readSettings(host, Object.keys(applied))
+        await apply(host, applied)
         const result = await carryOut(host, work)
         await apply(host, before)
         return result
@@ -54,8 +60,12 @@ async function inSavepoint<T>(host: PostgresHostTransaction, deadline: Deadline,
     await host.query(`RELEASE SAVEPOINT ${SAVEPOINT}`, [])
     return result
   } catch (error) {
-    await host.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, [])
-    await host.query(`RELEASE SAVEPOINT ${SAVEPOINT}`, [])
+    try {
+      await host.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, [])
+      await host.query(`RELEASE SAVEPOINT ${SAVEPOINT}`, [])
+    } catch {
+      // The transaction is over: what says why is thrown.
+    }
     throw error
   }
 }
@@ -66,9 +76,8 @@ async function readSettings(host: PostgresHostTransaction, names: readonly strin
   const text = `SELECT ${["current_setting('transaction_isolation') AS isolation", ...columns].join(', ')}`
   const [row] = (await host.query(text, [])).rows as [Record<string, string | null>]
   const { isolation, ...settings } = row
+  // Elsewhere a statement does not see what others have committed before it could lock.
   if (isolation !== 'read committed')
-    throw new Error(
-      `Your transaction must be in READ COMMITTED, where each statement sees what others have committed; it is in ${isolation?.toUpperCase()}`,
-    )
+    throw new Error(`A transaction of yours must be in READ COMMITTED; it is in ${isolation?.toUpperCase()}`)
   return Object.fromEntries(Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== null))
 }

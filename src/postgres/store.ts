@@ -124,7 +124,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     findTeam,
     register,
     // What the host may still take back is pushed by nobody.
-    ...(push && !database.isInHostTransaction && { synchronize: pushAndMark }),
+    ...(push && (database.isInHostTransaction ? { synchronizesLater: true } : { synchronize: pushAndMark })),
 
     async synchronizePending({ limit = 1000 } = {}) {
       if (!push) return 0

@@ -90,7 +90,8 @@ export interface DomainStore {
    * - Everything that `decide` returned MUST be saved durably before this resolves, or nothing of it when it rejects.
    * - The request and what is in it MUST NOT be changed.
    * - On a conflict with another call the store MAY look up and call `decide` again, a bounded number of times.
-   * - New registrations MUST be saved with `synchronized: false` if the store has {@link synchronize}, else `true`.
+   * - New registrations MUST be saved with `synchronized: false` if the store has {@link synchronize} or
+   *   {@link synchronizesLater}, else `true`.
    * - The cost SHOULD depend on the length of the request alone, never on how much is registered.
    *
    * A call that rejected may be made again with a part of the same names; one whose answer was lost, as a whole.
@@ -110,4 +111,10 @@ export interface DomainStore {
    * @param registrations All registrations of one call, new and old, that are not synchronized; at least one.
    */
   synchronize?(registrations: readonly Registration[]): Awaitable<void>
+
+  /**
+   * Whether what this store saves is left to a sweep: calls neither push nor wait for a push. For a store within a
+   * transaction that its host has still to commit, which MUST NOT push anything itself, and has no {@link synchronize}.
+   */
+  readonly synchronizesLater?: boolean
 }

@@ -1,0 +1,161 @@
+import type { Pool, PoolClient } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
+import { registerDomains } from '../../src/register-domains.ts'
+import type { Registration } from '../../src/registry/store.ts'
+import { save, toDomains } from '../../src/testing/calls.ts'
+import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
+import { rejection, team1, teams } from '../fixtures.ts'
+import { startServer, type TestServer } from './server.ts'
+
+const table = 'domain_registration.names'
+const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
+
+let server: TestServer
+let pool: Pool
+/** On which the host has its transaction. */
+let client: PoolClient
+beforeAll(async () => {
+  server = await startServer()
+  pool = server.createPool()
+  await migrate({ pool })
+})
+beforeEach(async () => {
+  await pool.query(`DELETE FROM ${table}`)
+  client = await pool.connect()
+})
+afterEach(async () => {
+  await client.query('ROLLBACK')
+  client.release()
+})
+afterAll(() => server.stop())
+
+async function begin(options: Partial<PostgresStoreOptions> = {}, command = 'BEGIN') {
+  await client.query(command)
+  const query = (text: string, values: unknown[]) => client.query(text, values)
+  return createPostgresStore({ pool: { query }, findTeam, ...options })
+}
+
+const held = async () =>
+  (await pool.query('SELECT domain FROM domain_registration.registrations ORDER BY domain')).rows.map(row => row.domain)
+
+describe('a store in a transaction of the host', () => {
+  const cases = domainStoreSuite({
+    async createStore({ teams }) {
+      await client.query('ROLLBACK')
+      return begin({ findTeam: id => teams.find(team => team.id === id) ?? null })
+    },
+    features: ['synchronizePending', 'release'],
+  })
+  test.each(cases)('$name', ({ run }) => run())
+})
+
+test('what is registered is there once the host commits, and not when it rolls back', async () => {
+  for (const [end, expected] of [
+    ['ROLLBACK', []],
+    ['COMMIT', ['example.com']],
+  ] as const) {
+    const store = await begin()
+    const { data } = await registerDomains(team1, { domains: ['example.com'] }, store)
+    expect(data.totals.created).toBe(1)
+    expect(await held()).toEqual([])
+    await client.query(end)
+    expect(await held()).toEqual(expected)
+  }
+})
+
+test('nothing is pushed before the host commits; the sweep of a store on a pool pushes it then', async () => {
+  const pushed: string[] = []
+  const synchronize = (registrations: readonly Registration[]) => void pushed.push(...toDomains(registrations))
+  const store = await begin({ synchronize })
+  const { data } = await registerDomains(team1, { domains: ['example.com'] }, store)
+  expect(data.totals.created).toBe(1)
+  expect([store.synchronize, store.synchronizesLater]).toEqual([undefined, true])
+  await expect(store.synchronizePending()).rejects.toThrow('sweep with a store on a pool')
+  const sweeping = createPostgresStore({ pool, findTeam, synchronize })
+  await sweeping.synchronizePending()
+  expect(pushed).toEqual([])
+  await client.query('COMMIT')
+  await sweeping.synchronizePending()
+  expect(pushed).toEqual(['example.com'])
+})
+
+test('what fails leaves the transaction as it was, and costs one result', async () => {
+  await pool.query(`
+    CREATE OR REPLACE FUNCTION saboteur() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN IF NEW.registrable_domain = 'poison.com' THEN RAISE EXCEPTION 'poisoned'; END IF; RETURN NEW; END $$;
+    CREATE TRIGGER saboteur BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION saboteur()`)
+  const store = await begin()
+  await client.query('CREATE TABLE orders AS SELECT 1 AS number')
+  const onError = vi.fn()
+  const domains = ['a.com', 'poison.com', 'www.b.com']
+  const { data } = await registerDomains(team1, { domains }, store, { onError })
+  expect(data.totals).toEqual({ created: 2, existing: 0, invalid: 1 })
+  expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: 'poisoned' }))
+  await client.query('COMMIT')
+  expect(await held()).toEqual(['a.com', 'www.b.com'])
+  expect((await pool.query('SELECT number FROM orders')).rows).toEqual([{ number: 1 }])
+  await pool.query(`DROP TRIGGER saboteur ON ${table}; DROP TABLE orders`)
+})
+
+test('settings of the transaction are the same after each call, whether it went through or not', async () => {
+  const settings = async () =>
+    (await client.query('SELECT name, setting FROM pg_settings ORDER BY name COLLATE "C"')).rows
+  const store = await begin()
+  await client.query("SET LOCAL statement_timeout = '7s'")
+  const before = await settings()
+  await save(store, '1', ['example.com', 'www.example.com'])
+  expect(await settings()).toEqual(before)
+  const wrong = { teamId: '1', registrableDomains: [], names: [], wildcardBases: [] }
+  const decide = () => [{ domain: 'a.com', registrableDomain: 'a.com' }]
+  await expect(rejection(Promise.resolve(store.register({ ...wrong, decide })))).resolves.toBeInstanceOf(Error)
+  expect(await settings()).toEqual(before)
+})
+
+test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
+  'in %s it refuses, since it could not see what others commit',
+  async level => {
+    const store = await begin({}, `BEGIN ISOLATION LEVEL ${level}`)
+    await expect(save(store, '1', ['example.com'])).rejects.toThrow(`must be in READ COMMITTED; it is in ${level}`)
+  },
+)
+
+test('without a transaction it refuses, and saves nothing', async () => {
+  const store = await begin({}, 'SELECT')
+  expect(await rejection(save(store, '1', ['example.com']))).toMatchObject({ code: '25P01' })
+  expect(await held()).toEqual([])
+})
+
+test('calls at once are made one after the other', async () => {
+  const store = await begin()
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      registerDomains(team1, { domains: [`www.n${index % 3}.com`, `n${index}.net`] }, store),
+    ),
+  )
+  await client.query('COMMIT')
+  const results = answers.flatMap(({ data }) => data.results)
+  const created = results.flatMap(result => (result.status === 'created' ? [result.domain] : []))
+  expect(created.toSorted()).toEqual(await held())
+  expect(created).toHaveLength(13)
+  expect(results.filter(({ status }) => status === 'existing')).toHaveLength(7)
+})
+
+test('a call that is not done in time is rejected, and saves nothing', async () => {
+  const query = async (text: string, values: unknown[]) => {
+    const answer = await client.query(text, values)
+    // A network that has become slow.
+    if (text.includes('INSERT')) await vi.waitFor(() => expect(isLate).toBe(true), { timeout: 5000 })
+    return answer
+  }
+  let isLate = false
+  await client.query('BEGIN')
+  const transaction = { query }
+  const store = createPostgresStore({ pool: transaction, findTeam, timeLimit: 200 })
+  await expect(rejection(save(store, '1', ['example.com']))).resolves.toMatchObject({ name: 'TimeLimitError' })
+  isLate = true
+  const other = createPostgresStore({ pool: transaction, findTeam })
+  await save(other, '1', ['example.org'])
+  await client.query('COMMIT')
+  expect(await held()).toEqual(['example.org'])
+})

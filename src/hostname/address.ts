@@ -16,8 +16,16 @@ export interface AddressReading {
  * @param name Lower case, no trailing dot.
  */
 export function endsInNumber(name: string): boolean {
-  return /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/.test(name)
+  return /^(?:[0-9]+|0x[0-9a-f]*)$/.test(name.slice(name.lastIndexOf('.') + 1))
 }
+
+/** Whether a text is a range of IPv4 addresses: `8.8.8.1-10`, `8.8.8.1-8.8.8.10`, `8.8.8-9.0-255`. */
+export function isAddressRange(text: string): boolean {
+  return text.includes('-') && (octetRanges.test(text) || addressRange.test(text))
+}
+
+const octetRanges = /^[0-9]{1,3}(?:-[0-9]{1,3})?(?:\.[0-9]{1,3}(?:-[0-9]{1,3})?){3}$/
+const addressRange = /^[0-9]{1,3}(?:\.[0-9]{1,3}){3}-[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/
 
 /**
  * Reads an IPv4 address in every spelling of the WHATWG URL parser ("IPv4 parser"), which are those of `inet_aton` too:
@@ -37,7 +45,7 @@ export function readIPv4(text: string): AddressReading | null {
  */
 export function readIPv6(text: string): AddressReading | null {
   const unbracketed = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
-  const hexadecimal = toHexadecimalGroups(unbracketed.replace(/%.*$/s, ''))
+  const hexadecimal = toHexadecimalGroups(unbracketed.replace(/%.*/s, ''))
   if (hexadecimal === null) return null
   const parsed = ipaddr.IPv6.parse(hexadecimal)
   return { address: parsed.toRFC5952String(), reserved: findIPv6Block(parsed) }

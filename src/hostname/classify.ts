@@ -1,10 +1,10 @@
-import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
-import { type Dots, startOfLabel } from './dots.ts'
-import { type Explanation, explainInvalid, suggestTopLevel } from './explain.ts'
-import { toALabels } from './idna.ts'
-import { isLdhName, scanPlainName } from './plain-name.ts'
-import { findPublicSuffix } from './public-suffix.ts'
-import { quote } from './quote.ts'
+import { type AddressReading, endsInNumber, isAddressRange, readIPv4, readIPv6 } from './address.ts'
+import { explainInvalid, explainUnknownTopLevel, type Mistake } from './explain.ts'
+import { isAscii, toALabels } from './idna.ts'
+import { isLdhName, MAX_NAME_LENGTH } from './ldh-name.ts'
+import { isPlainName } from './plain-name.ts'
+import { findListEntry } from './public-suffix.ts'
+import { isPrintable, quote } from './quote.ts'
 import { specialUseTopLevels } from './special-use.ts'
 
 /** Why a text is no hostname that can be registered. */
@@ -29,7 +29,7 @@ export interface ValidHostname {
 export interface InvalidHostname {
   readonly valid: false
   readonly code: HostnameRejection
-  /** One sentence for a person: what is wrong with this input and, where it is plain, what to send instead. */
+  /** One sentence for a person: what is wrong with this input and, where that is certain, what to send instead. */
   readonly message: string
 }
 
@@ -51,7 +51,8 @@ const MAX_INPUT_LENGTH = 512
  *
  * White space around the text, one trailing dot and the case of letters do not matter. Nothing else is repaired.
  *
- * @param input Any text, of any length; one over 512 characters is refused without reading it.
+ * @param input Any text. One of more than 512 characters, white space included, is refused for its length, unless it is
+ *   nothing but white space.
  * @returns Never throws.
  *
  * @example
@@ -61,62 +62,96 @@ const MAX_INPUT_LENGTH = 512
  * classifyHostname('0x7f.1') // { valid: false, code: 'reserved_ip', message: … }
  */
 export function classifyHostname(input: string): HostnameClassification {
-  const dots = typeof input === 'string' ? scanPlainName(input) : null
-  return dots === null ? classifyUnusual(input) : classifyPlainName(input, dots)
+  if (typeof input !== 'string')
+    return { valid: false, code: 'invalid_domain', message: 'A hostname must be a string.' }
+  if (input.length > MAX_INPUT_LENGTH && /\S/.test(input)) {
+    return toInvalid(
+      input,
+      refuse('invalid_domain', `is too long; a hostname has at most ${MAX_NAME_LENGTH} characters`),
+    )
+  }
+  const text = input.trim()
+  const outcome = classify(text)
+  return 'valid' in outcome ? outcome : toInvalid(text, outcome)
 }
 
-/** The fast path, for a name that is canonical as it stands, or an IPv4 address. The long way comes to the same. */
-function classifyPlainName(name: string, dots: Dots): HostnameClassification {
-  const suffix = findPublicSuffix(name, startOfLabel(name, name.length, dots))
-  if (suffix === null || suffix.length === name.length) {
-    return endsInNumber(name) ? classifyUnusual(name) : rejectBySuffix(name, suffix)
-  }
-  const start = startOfLabel(name, name.length - suffix.length - 1, dots)
-  return { valid: true, kind: 'name', domain: name, registrableDomain: start === 0 ? name : name.slice(start) }
+/** A rejection before its message is made. */
+interface Refusal extends Mistake {
+  readonly code: HostnameRejection
 }
 
-/** The long way, for every input. */
-function classifyUnusual(input: string): HostnameClassification {
-  if (typeof input !== 'string') return reject('invalid_domain', 'A hostname must be a string.')
-  const trimmed = input.trim()
-  if (trimmed === '') return reject('empty_domain', 'The hostname is empty; send a name such as "www.example.com".')
-  if (trimmed.length > MAX_INPUT_LENGTH) {
-    return reject('invalid_domain', `${quote(trimmed)} is too long; a hostname has at most 253 characters.`)
-  }
+type Outcome = ValidHostname | Refusal
 
-  // One trailing dot, in any spelling of UTS #46, is the root of the DNS.
-  const host = trimmed.replace(/[.\u3002\uff0e\uff61]$/, '')
-  return classifyHost(host, trimmed) ?? reject('invalid_domain', `${quote(trimmed)} ${describe(explainInvalid(host))}`)
+/** @param text Trimmed. */
+function classify(text: string): Outcome {
+  if (isPlainName(text)) return classifyName(text, text)
+  if (text === '') return refuse('empty_domain', 'is empty; send a name such as "www.example.com"')
+
+  const isWildcard = text.startsWith('*.')
+  const base = toAsciiLowerCase(isWildcard ? text.slice(2) : text)
+  const ipv6 = readIPv6(base)
+  if (ipv6) return isWildcard ? refuseWildcardAddress() : classifyIPv6(ipv6, base)
+
+  const name = toCanonicalName(dropRootDot(base))
+  if (name === null) return { code: 'invalid_domain', ...explainInvalid(text) }
+  if (isAddressRange(name))
+    return refuse('invalid_domain', 'is a range of IP addresses; send each as an entry of its own')
+  if (endsInNumber(name)) return isWildcard ? classifyWildcardNumber(name) : classifyNumber(name, dropRootDot(base))
+  return isWildcard ? classifyWildcard(name, text) : classifyName(name, text)
+}
+
+/** The root of the DNS, in any spelling of UTS #46; an IPv6 address is not a name and has none. */
+const dropRootDot = (text: string) => (text.includes(':') ? text : text.replace(/[.\u3002\uff0e\uff61]$/, ''))
+
+/** Full Unicode is left for UTS #46 to map. */
+const toAsciiLowerCase = (text: string) => text.replace(/[A-Z]+/g, capitals => capitals.toLowerCase())
+
+function toCanonicalName(text: string): string | null {
+  const mapped = isAscii(text) && !/(?:^|\.)xn--/.test(text) ? text : toALabels(text)
+  return mapped !== null && isLdhName(mapped) ? mapped : null
+}
+
+function classifyIPv6({ address, reserved }: AddressReading, sent: string): Outcome {
+  const isCanonical = address === (sent.startsWith('[') ? sent.slice(1, -1) : sent)
+  return classifyAddress({ address, reserved }, isCanonical, address)
 }
 
 /**
- * @param sent The text to quote in a message.
- * @returns `null` for what has not the form of a hostname or an IP address.
+ * @param name A canonical name that ends in a number.
+ * @param sent The same before it was mapped.
  */
-function classifyHost(host: string, sent: string): HostnameClassification | null {
-  const kind = host.startsWith('*.') ? 'wildcard' : 'name'
-  const base = toAsciiLowerCase(kind === 'wildcard' ? host.slice(2) : host)
-
-  const ipv6 = readIPv6(base)
-  if (ipv6) return classifyAddress(ipv6, kind, sent, /^\[?([^\]%]*)\]?$/.exec(base)?.[1])
-
-  const name = toCanonicalName(base)
-  if (name === null) return null
-  if (!endsInNumber(name)) return kind === 'wildcard' ? classifyWildcard(name) : classifyName(name)
-
+function classifyNumber(name: string, sent: string): Outcome {
   const ipv4 = readIPv4(name)
-  if (ipv4) return classifyAddress(ipv4, kind, sent, base)
-  return reject(
-    'invalid_domain',
-    `${quote(sent)} ends in a number and is no IP address; no top-level domain is a number.`,
-  )
+  if (ipv4 === null) return refuseNumber()
+  // Whether leading zeros mean octal is read differently by different programs; an address is meant where both agree.
+  const inDecimal = name.replace(/\b0+(?=[0-9])/g, '')
+  return classifyAddress(ipv4, ipv4.address === sent, ipv4.address === inDecimal ? inDecimal : undefined)
 }
 
+const classifyWildcardNumber = (name: string) => (readIPv4(name) ? refuseWildcardAddress() : refuseNumber())
+
+/** @param meant The address, where the sender surely meant it. */
+function classifyAddress({ address, reserved }: AddressReading, isCanonical: boolean, meant?: string): Outcome {
+  if (reserved !== null) {
+    const meaning = isCanonical ? '' : `is the address ${address}, which `
+    return refuse('reserved_ip', `${meaning}is ${reserved}; send a public address or a name`)
+  }
+  if (isCanonical) return { valid: true, kind: 'ip', domain: address, registrableDomain: address }
+  return refuse('invalid_domain', 'is an unusual spelling of an IP address', meant)
+}
+
+const refuseWildcardAddress = () =>
+  refuse('invalid_domain', 'is a wildcard over an IP address; only names have names below them')
+
+const refuseNumber = () =>
+  refuse('invalid_domain', 'ends in a number and is no IP address; no top-level domain is a number')
+
 /** @param name A canonical name. */
-function classifyName(name: string): HostnameClassification {
-  const suffix = findPublicSuffix(name, startOfTopLevel(name))
-  if (suffix === null || suffix.length === name.length) return rejectBySuffix(name, suffix)
-  return { valid: true, kind: 'name', domain: name, registrableDomain: cutToRegistrableDomain(name, suffix) }
+function classifyName(name: string, sent: string): Outcome {
+  const entry = findListEntry(name)
+  if (entry === null) return refuseInternal(name, sent)
+  if (entry.domain === null) return refusePublicSuffix()
+  return { valid: true, kind: 'name', domain: name, registrableDomain: entry.domain }
 }
 
 /**
@@ -125,90 +160,56 @@ function classifyName(name: string): HostnameClassification {
  *
  * @param base The canonical name after `*.`.
  */
-function classifyWildcard(base: string): HostnameClassification {
+function classifyWildcard(base: string, sent: string): Outcome {
   const domain = `*.${base}`
-  const suffix = findPublicSuffix(domain, startOfTopLevel(domain))
-  if (suffix === null) return rejectInternal(base)
-  if (suffix.length >= base.length) return rejectPublicSuffix(domain)
-  return { valid: true, kind: 'wildcard', domain, registrableDomain: cutToRegistrableDomain(base, suffix) }
-}
-
-const startOfTopLevel = (name: string) => name.lastIndexOf('.') + 1
-
-/** The public suffix and one label more. */
-const cutToRegistrableDomain = (name: string, suffix: string) =>
-  name.slice(name.lastIndexOf('.', name.length - suffix.length - 2) + 1)
-
-/** @param spelling What was sent, in lower case and without brackets. */
-function classifyAddress(
-  { address, reserved }: AddressReading,
-  kind: 'name' | 'wildcard',
-  sent: string,
-  spelling: string | undefined,
-): HostnameClassification {
-  if (kind === 'wildcard') {
-    return reject(
-      'invalid_domain',
-      `${quote(sent)} is a wildcard over an IP address; only names have names below them.`,
-    )
+  if (domain.length > MAX_NAME_LENGTH) {
+    return refuse('invalid_domain', `has ${domain.length} characters with its "*.", so that no name fits below it`)
   }
-  if (reserved !== null) {
-    const meaning = address === spelling ? '' : ` is the address ${address}, which`
-    return reject('reserved_ip', `${quote(sent)}${meaning} is ${reserved}; send a public address or a name.`)
-  }
-  if (address !== spelling) {
-    return reject(
-      'invalid_domain',
-      `${quote(sent)} is an unusual spelling of an IP address; send "${address}" instead.`,
-    )
-  }
-  return { valid: true, kind: 'ip', domain: address, registrableDomain: address }
+  const entry = findListEntry(domain)
+  if (entry === null) return refuseInternal(base, sent)
+  if (entry.domain === null || entry.domain === domain) return refusePublicSuffix()
+  return { valid: true, kind: 'wildcard', domain, registrableDomain: entry.domain }
 }
 
-const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
+const refusePublicSuffix = () =>
+  refuse('public_suffix_domain', 'is a public suffix, under which anybody may own names; send a name below it')
 
-/** Full Unicode is left for UTS #46 to map. */
-const toAsciiLowerCase = (text: string) => text.replace(/[A-Z]+/g, capitals => capitals.toLowerCase())
-
-function toCanonicalName(text: string): string | null {
-  if (scanPlainName(text) !== null) return text
-  const mapped = isAscii(text) && !/(?:^|\.)xn--/.test(text) ? text : toALabels(text)
-  return mapped !== null && isLdhName(mapped) ? mapped : null
-}
-
-const rejectBySuffix = (name: string, suffix: string | null) =>
-  suffix === null ? rejectInternal(name) : rejectPublicSuffix(name)
-
-function rejectPublicSuffix(domain: string): InvalidHostname {
-  return reject(
-    'public_suffix_domain',
-    `${quote(domain)} is a public suffix, under which anybody may own names; send a name below it.`,
-  )
-}
-
-function rejectInternal(name: string): InvalidHostname {
-  const topLevelStart = startOfTopLevel(name)
-  const topLevel = name.slice(topLevelStart)
+/** @param name A canonical name, of a wildcard its base. */
+function refuseInternal(name: string, sent: string): Refusal {
+  const topLevel = name.slice(name.lastIndexOf('.') + 1)
   const source = specialUseTopLevels.get(topLevel)
   if (source !== undefined) {
-    const place = topLevelStart === 0 ? 'is' : `is under ".${topLevel}", which is`
-    return reject('internal_domain', `${quote(name)} ${place} set aside and not in the public DNS (${source}).`)
+    const place = topLevel === name ? 'is' : `is under ".${topLevel}", which is`
+    return refuse('internal_domain', `${place} set aside and not in the public DNS (${source})`)
   }
-  if (topLevelStart === 0) {
-    return reject(
-      'internal_domain',
-      `${quote(name)} is a single label, a local name; send a full name such as "www.example.com".`,
-    )
+  if (topLevel === name) {
+    return refuse('internal_domain', 'is a single label, a local name; send a full name such as "www.example.com"')
   }
-  const problem = `is not in the public DNS: the Public Suffix List has no top-level domain ${quote(`.${topLevel}`)}`
-  return reject('internal_domain', `${quote(name)} ${describe({ problem, suggestion: suggestTopLevel(name) })}`)
+  return { code: 'internal_domain', ...explainUnknownTopLevel(sent) }
 }
 
-function describe({ problem, suggestion }: Explanation): string {
-  const meant = suggestion === undefined ? null : classifyHost(suggestion, suggestion)
-  return meant?.valid ? `${problem}; send ${quote(meant.domain)} instead.` : `${problem}.`
+const refuse = (code: HostnameRejection, problem: string, meant?: string): Refusal => ({ code, problem, meant })
+
+function toInvalid(sent: string, refusal: Refusal): InvalidHostname {
+  return { valid: false, code: refusal.code, message: toMessage(sent, refusal) }
 }
 
-function reject(code: HostnameRejection, message: string): InvalidHostname {
-  return { valid: false, code, message }
+/** A mistake within a mistake within a mistake, such as a URL in quotes before a comma. */
+const MAX_MISTAKES = 4
+
+/** Offers what is left when all mistakes are undone, if it is a hostname; if it is none, says of it what is wrong. */
+function toMessage(sent: string, refusal: Refusal): string {
+  const subject = sent === '' ? 'The hostname' : quote(sent)
+  const message = `${subject} ${refusal.problem}`
+  let { meant } = refusal
+  for (let undone = 0; meant && undone < MAX_MISTAKES; undone += 1) {
+    const outcome = classify(meant)
+    if ('valid' in outcome) return `${message}; send "${showSuggestion(meant, outcome.domain)}" instead.`
+    if (outcome.meant === undefined) return `${message}. ${quote(meant)} ${outcome.problem}.`
+    meant = outcome.meant
+  }
+  return `${message}.`
 }
+
+/** As it was written, where that can be read; never cut. */
+const showSuggestion = (meant: string, domain: string) => (isAscii(meant) || !isPrintable(meant) ? domain : meant)

@@ -1,119 +1,272 @@
-import { quote } from './quote.ts'
+import { dots, findRefusedCharacter } from './idna.ts'
+import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
+import { nameCharacter, quote } from './quote.ts'
 
-/** What is wrong with a hostname, and what its sender may have meant. */
-export interface Explanation {
+/** What is wrong with a text that is no hostname. */
+export interface Mistake {
+  /** What follows the quoted text in a sentence. */
   readonly problem: string
-  /** A guess, to be offered only if it is a hostname itself. */
-  readonly suggestion?: string | undefined
+  /** The text without the mistake, only where its sender surely meant that. It may hold another mistake. */
+  readonly meant?: string | undefined
+}
+
+/** A kind of mistake: what it looks like, what to call it, and what its sender surely meant, where that is sure. */
+interface Row {
+  readonly pattern: RegExp
+  /** Where it is left out, the character that the pattern finds is named. */
+  readonly problem?: string
+  /** @param text What is faulty: of a wildcard, what follows `*.`. */
+  readonly undo?: (text: string, isWildcard: boolean) => string | undefined
 }
 
 /**
- * The common mistakes, most telling first; the first pattern that is found names the problem.
- * `suggest` turns the whole text into what was probably meant.
+ * What people paste, most telling first; the first pattern that is found names the mistake. Each row has its cases in
+ * `test/vectors/pasted-names.json`. A row undoes its own mistake only, and what is left is looked at again: a URL in
+ * quotes before a comma is three rows. No row guesses: what it gives stands in the text, or is spelled there.
  */
-const mistakes: readonly { pattern: RegExp; problem: string; suggest?: (host: string) => string }[] = [
+const rows: readonly Row[] = [
+  // From chats, PDF files and web pages: byte order marks, zero widths and marks of direction.
   {
-    pattern: /^[a-z][a-z0-9+.-]*:\/\//i,
+    pattern: /[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/,
+    undo: text => text.replace(/[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/g, ''),
+  },
+  // Joiners shape letters of other scripts; among ASCII they do nothing.
+  {
+    pattern: /^[\0-\x7f]*[\u200c\u200d][\0-\x7f\u200c\u200d]*$/,
+    undo: text => text.replace(/[\u200c\u200d]/g, ''),
+  },
+
+  // Several at once.
+  {
+    pattern: /^[0-9]+(?:\.(?:[0-9]+|[*x])){3}\s*(?:$|[-\u2013]\s*[0-9.]+$)/i,
+    problem: 'is a range of IP addresses; send each address as an entry of its own',
+  },
+  {
+    pattern: /^(?:[0-9]+(?:\.[0-9]+)*|\[?[0-9a-f.]*:[0-9a-f:.]*\]?)\/[0-9.]+$/i,
+    problem: 'is a prefix, which stands for a range of IP addresses; send each address as an entry of its own',
+  },
+  {
+    pattern: /^[0-9a-f]*:[0-9a-f:]*\s*[-\u2013]\s*[0-9a-f]*:[0-9a-f:]*$/i,
+    problem: 'is a range of IP addresses; send each address as an entry of its own',
+  },
+
+  // What stands around a name in lists, configuration files, spreadsheets and letters.
+  {
+    pattern: /^(?:[-+]|[0-9]+[.)])\s+/,
+    problem: 'begins like an item of a list',
+    undo: text => text.replace(/^\S+\s+/, ''),
+  },
+  {
+    pattern: /^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]/,
+    undo: text => text.replace(/^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]\s*/, ''),
+  },
+  {
+    pattern: /^\S+\s+(?:#|\/\/|;|--|\()/,
+    problem: 'has a remark after it',
+    undo: text => text.replace(/\s.*/s, ''),
+  },
+  {
+    pattern: /^[^,;!|\u3001\uff0c\uff1b]*[,;!|]+$/,
+    problem: 'ends in a separator',
+    undo: text => text.replace(/[,;!|].*/s, ''),
+  },
+  {
+    pattern: /^["'`<({]|^\[(?![^\]]*\]:)|^[^/?#"'`<({[]*["'`>)}\]]$/,
+    problem: 'is in quotes or brackets',
+    undo: text => stripEnd(text.replace(/^["'`<({[]+/, ''), `"'\`>)}],;`),
+  },
+  {
+    pattern: /^[\u2018-\u201f\u00ab\u2039\u300c\u300e]/,
+    undo: text => stripEnd(text.slice(1), '\u2018\u2019\u201b\u201c\u201d\u201f\u00bb\u203a\u300d\u300f,;'),
+  },
+  {
+    pattern: /[\u2018-\u201f\u00bb\u203a\u300d\u300f]$/,
+    undo: text => stripEnd(text, '\u2018\u2019\u201b\u201c\u201d\u201f\u00bb\u203a\u300d\u300f'),
+  },
+  {
+    pattern: /^(?:dns|host|hostname|domain|url|site|fqdn|cn|cname|server_?name|host_?name)(?:\s*[:=]\s*|\s+)(?=\D)/i,
+    problem: 'begins with the name of a field',
+    undo: text => text.replace(/^[a-z_]+(?:\s*[:=]\s*|\s+)/i, ''),
+  },
+
+  // Other notations of a name.
+  {
+    pattern: /\[\.\]|\(\.\)|\[dot\]|\(dot\)|^hxxps?:/i,
+    problem: 'is written so that it cannot be followed as a link',
+    undo: text => text.replace(/\[\.\]|\(\.\)|\[dot\]|\(dot\)/gi, '.').replace(/^hxxp/i, 'http'),
+  },
+  {
+    pattern: /\\\./,
+    problem: 'is a regular expression, not a hostname',
+    undo: text => text.replace(/\\\./g, '.').replace(/^\^/, '').replace(/\$$/, ''),
+  },
+  {
+    pattern: /^(?:[a-z][a-z0-9+-]*:[\\/]{2,}|[\\/]{2,}|https?(?:[:;][\\/]*|[\\/]+:?[\\/]*))/i,
     problem: 'is a URL, not a hostname',
-    suggest: host =>
-      host
-        .replace(/^[^:]*:\/\//, '')
-        .replace(/[/\\?#].*$/s, '')
-        .replace(/^.*@/s, '')
-        .replace(/:[0-9]*$/, ''),
+    undo: text => dropUserName(dropPath(text.replace(/^[a-z0-9+-]*[:;]?[\\/]*:?[\\/]*/i, ''))),
   },
   {
-    pattern: /@/,
+    pattern: /^[^/\\?#]*@/,
     problem: 'holds an "@", as an e-mail address or a user name does',
-    suggest: host => host.replace(/^.*@/s, '').replace(/[:/\\?#].*$/s, ''),
+    undo: text => dropPath(text).replace(/^.*@/s, '').replace(/:.*/s, ''),
+  },
+  { pattern: /[/\\?#]/, problem: 'holds a path', undo: text => dropPath(text.replace(/^[\\/]/, '')) },
+  {
+    pattern: /^\[?[0-9a-f]*:[0-9a-f:]*\]?[.\u3002\uff0e\uff61]$/i,
+    problem: 'is an IPv6 address with a dot after it; only names may end in one',
+    undo: text => text.slice(0, -1),
+  },
+  { pattern: /^(?:[^:]*|\[[^\]]*\]):[0-9]*$/, problem: 'holds a port', undo: text => text.replace(/:[0-9]*$/, '') },
+  { pattern: /:[^:]*:/, problem: 'holds colons and is no IPv6 address (RFC 4291, section 2.2)' },
+
+  // Slips of the hand.
+  {
+    pattern: /^(?:www,|[^.,]+,[^.,]+$)/i,
+    problem: 'holds a comma where a dot belongs',
+    undo: text => text.replace(',', '.'),
   },
   {
-    pattern: /[/\\?#]/,
-    problem: 'holds a path',
-    suggest: host => host.replace(/[/\\?#].*$/s, '').replace(/:[0-9]*$/, ''),
+    pattern: /\s[.\u3002\uff0e\uff61]|[.\u3002\uff0e\uff61]\s/,
+    problem: 'holds a space beside a dot',
+    undo: dropSpacesBesideDots,
   },
-  { pattern: /:.*:/s, problem: 'holds colons and is no IPv6 address (RFC 4291, section 2.2)' },
-  { pattern: /:[0-9]*$/, problem: 'holds a port', suggest: host => host.replace(/:[0-9]*$/, '') },
-  { pattern: /[,;]+$/, problem: 'ends in a separator', suggest: host => host.replace(/[\s,;]+$/, '') },
-  { pattern: /[\s,;]/, problem: 'holds a space or separator; send each hostname as an entry of its own' },
+  { pattern: /\s/, problem: 'holds a space; if it is several hostnames, send each as an entry of its own' },
+  { pattern: /[,;|]/, problem: 'holds a separator; if it is several hostnames, send each as an entry of its own' },
+  {
+    pattern: /^[\u204e\u2217\u2731\ufe61\uff0a](?=\.)/,
+    undo: text => `*${text.slice(1)}`,
+  },
   {
     pattern: /\*/,
     problem: 'holds a "*" elsewhere than as the whole first label',
-    suggest: host => `*.${host.replace(/^.*\*[^.]*?\.?(?=[^*.]+\.)/s, '')}`,
+    undo: undoStar,
   },
   {
     pattern: /(?:^|\.)_/,
     problem: 'holds a label with an underscore, which names a record and not a host (RFC 8552)',
-    suggest: host => host.replace(/^.*_[^.]*\./s, ''),
+    undo: (text, isWildcard) => (isWildcard ? undefined : dropRecordLabels(text)),
   },
-  {
-    pattern: /_/,
-    problem: 'holds an underscore, which a hostname cannot (RFC 1123, section 2.1)',
-    suggest: host => host.replace(/_/g, '-'),
-  },
+  { pattern: /_/, problem: 'holds an underscore, which a hostname cannot (RFC 1123, section 2.1)' },
   { pattern: /%/, problem: 'holds a "%"; percent-encoding is not decoded' },
-  { pattern: /^["'`<([].*["'`>)\]]$/s, problem: 'is in quotes or brackets', suggest: host => host.slice(1, -1) },
   {
-    pattern: /^\.|\.\.|\.$|^$/,
+    pattern: /^[.\u3002\uff0e\uff61]|[.\u3002\uff0e\uff61]{2}|[.\u3002\uff0e\uff61]$|^$/,
     problem: 'holds an empty label',
-    suggest: host => host.replace(/^\.+|\.+$/g, '').replace(/\.{2,}/g, '.'),
+    undo: text => text.split(dots).filter(Boolean).join('.'),
   },
+  { pattern: /[\u2024\ufe52]/, undo: text => text.replace(/[\u2024\ufe52]/g, '.') },
+  { pattern: /[\u2010\u2011]/, undo: text => text.replace(/[\u2010\u2011]/g, '-') },
 ]
 
-const MAX_LABEL_LENGTH = 63
-const MAX_NAME_LENGTH = 253
-
 /** Explains why a text, trimmed and without a trailing dot, is no hostname. */
-export function explainInvalid(host: string): Explanation {
-  const mistake = mistakes.find(({ pattern }) => pattern.test(host))
-  if (mistake) return { problem: mistake.problem, suggestion: mistake.suggest?.(host) }
+export function explainInvalid(host: string): Mistake {
+  if (holdsSeveral(host)) return { problem: 'holds several hostnames; send each as an entry of its own' }
+  const isWildcard = host.startsWith('*.') && host.length > 2
+  const text = isWildcard ? host.slice(2) : host
+  const row = rows.find(({ pattern }) => pattern.test(text))
+  if (row === undefined) return { problem: explainLabels(text) ?? explainCharacters(text) }
 
-  const labels = host.split('.')
-  const isPlainText = /^[a-z0-9.-]*$/i.test(host)
-  if (isPlainText && host.length > MAX_NAME_LENGTH) {
-    return { problem: `has ${host.length} characters, more than the ${MAX_NAME_LENGTH} of a hostname (RFC 1035)` }
+  const meant = row.undo?.(text, isWildcard)
+  const [found = ''] = /[^\0-\x7f]/u.exec(row.pattern.exec(text)?.[0] ?? '') ?? []
+  return {
+    problem: row.problem ?? `holds the character ${nameCharacter(found)}, ${NOT_ALLOWED}`,
+    meant: meant && isWildcard && !meant.startsWith('*.') ? `*.${meant}` : meant,
   }
-  for (const label of labels) {
-    if (isPlainText && label.length > MAX_LABEL_LENGTH) {
-      return {
-        problem: `has a label of ${label.length} characters, more than ${MAX_LABEL_LENGTH} (RFC 1035): ${quote(label)}`,
-      }
-    }
-    if (/^-|-$/.test(label)) {
-      return { problem: `has a label that begins or ends with a hyphen (RFC 1123, section 2.1): ${quote(label)}` }
-    }
-  }
+}
+
+const NOT_ALLOWED = 'which a hostname cannot hold (UTS #46, RFC 5892)'
+
+/** Whether separators stand between two texts with a dot inside, of which neither is a path or a query. */
+function holdsSeveral(text: string): boolean {
+  const names = text
+    .split(/\s+|[,;|\u3001\uff0c\uff1b](?=[a-z]+:\/\/)/i)
+    .flatMap(word => dropPath(word.replace(/^[a-z]+:\/\//i, '')).split(/[,;|\u3001\uff0c\uff1b]/))
+    .filter(part => /[^.]\.[^.]/.test(part))
+  return names.length > 1
+}
+
+const dropPath = (text: string) => text.replace(/[/\\?#].*/s, '')
+
+/** A user name with a dot may be the host that the sender meant. */
+function dropUserName(text: string): string | undefined {
+  const at = text.lastIndexOf('@')
+  return text.slice(0, Math.max(at, 0)).includes('.') ? undefined : text.slice(at + 1)
+}
+
+function dropSpacesBesideDots(text: string): string | undefined {
+  const labels = text.split(dots).map(label => label.trim())
+  return labels.some(label => /\s/.test(label)) ? undefined : labels.join('.')
+}
+
+function stripEnd(text: string, characters: string): string {
+  let end = text.length
+  while (end > 0 && characters.includes(text[end - 1] as string)) end -= 1
+  return text.slice(0, end)
+}
+
+/** `*example.com`, `www.*.example.com`, `*.*.example.com`; what a star within a label stands for, nobody knows. */
+function undoStar(text: string): string | undefined {
+  if (/^\*[^*._-][^*]*$/.test(text)) return `*.${text.slice(1)}`
+  const labels = text.split('.')
+  const rest = labels.slice(labels.lastIndexOf('*') + 1)
+  const isWhole = labels.every(label => label === '*' || !label.includes('*'))
+  return isWhole && rest.length > 1 ? ['*', ...rest].join('.') : undefined
+}
+
+/** What the record is about: `_dmarc.example.com` says something of `example.com`. */
+function dropRecordLabels(text: string): string {
+  const labels = text.split('.')
+  return labels.slice(labels.findLastIndex(label => label.startsWith('_')) + 1).join('.')
+}
+
+/** The rules of RFC 1035, 1123 and 5890 for labels, as far as no table is needed. */
+function explainLabels(text: string): string | undefined {
+  const labels = text.split('.')
+  const isPlain = /^[a-z0-9.-]*$/i.test(text)
+  const outer = labels.find(label => label.startsWith('-') || label.endsWith('-'))
+  const long = labels.find(label => label.length > MAX_LABEL_LENGTH)
   const aLabel = labels.find(label => /^xn--/i.test(label))
-  if (isPlainText && aLabel) {
-    return { problem: `has a label that begins with "xn--" and is no A-label (RFC 5890): ${quote(aLabel)}` }
+  if (isPlain && text.length > MAX_NAME_LENGTH) {
+    return `has ${text.length} characters, more than the ${MAX_NAME_LENGTH} of a hostname (RFC 1035)`
   }
-  const [forbidden] = host.match(/[^a-z0-9.-]/i) ?? []
-  if (forbidden !== undefined && forbidden <= '\x7f') {
-    return { problem: `holds the character ${quote(forbidden)}; only letters, digits, hyphens and dots are allowed` }
+  if (isPlain && long !== undefined) {
+    return `has a label of ${long.length} characters, more than ${MAX_LABEL_LENGTH} (RFC 1035): ${quote(long)}`
   }
-  return { problem: 'is not a valid internationalized hostname (UTS #46), or is too long in its ASCII form' }
+  if (outer !== undefined) {
+    return `has a label that begins or ends with a hyphen (RFC 1123, section 2.1): ${quote(outer)}`
+  }
+  return isPlain && aLabel !== undefined
+    ? `has a label that begins with "xn--" and is no A-label (RFC 5890): ${quote(aLabel)}`
+    : undefined
 }
 
-/** Top-level domains whose misspellings are worth a guess. */
-const popularTopLevels = ['com', 'org', 'net', 'info', 'edu', 'gov', 'dev', 'app', 'cloud', 'online']
-
-/** Guesses what a name with an unknown top-level label was meant to be: `example.con` is `example.com`. */
-export function suggestTopLevel(name: string): string | undefined {
-  const dot = name.lastIndexOf('.')
-  const label = name.slice(dot + 1)
-  const meant = dot > 0 ? popularTopLevels.find(topLevel => isOneEditAway(label, topLevel)) : undefined
-  return meant && `${name.slice(0, dot)}.${meant}`
+function explainCharacters(text: string): string {
+  const ascii = /[^a-z0-9.\u0080-\uffff-]/i.exec(text)?.[0]
+  if (ascii !== undefined) {
+    return `holds the character ${quote(ascii)}; only letters, digits, hyphens and dots are allowed`
+  }
+  const refused = findRefusedCharacter(text)
+  if (refused !== undefined) return `holds the character ${nameCharacter(refused)}, ${NOT_ALLOWED}`
+  return 'is not a valid internationalized hostname (UTS #46), or is too long in its ASCII form'
 }
 
-/** One letter wrong, missing, too many, or two neighbours swapped. */
-function isOneEditAway(a: string, b: string): boolean {
-  if (Math.abs(a.length - b.length) > 1) return false
-  let start = 0
-  while (start < a.length && a[start] === b[start]) start += 1
-  const restOfA = a.slice(start)
-  const restOfB = b.slice(start)
-  const isSwapped = restOfA[0] === restOfB[1] && restOfA[1] === restOfB[0] && restOfA.slice(2) === restOfB.slice(2)
-  return (
-    restOfA.slice(1) === restOfB.slice(1) || restOfA.slice(1) === restOfB || restOfA === restOfB.slice(1) || isSwapped
-  )
+/** Misspellings that can be nothing else: no top-level domain, and no name that anybody gives to a private network. */
+const misspelled: ReadonlyMap<string, string> = new Map(
+  [
+    ['com', 'con cmo ocm vom xom cpm comm coom ccom c0m cim'],
+    ['net', 'nte nett neet'],
+    ['org', 'ogr orgg oorg'],
+  ].flatMap(([meant = '', wrong = '']) => wrong.split(' ').map(label => [label, meant] as const)),
+)
+
+/** Explains why a well-formed name, as it was sent, is not in the public DNS. */
+export function explainUnknownTopLevel(sent: string): Mistake {
+  const labels = sent.split(dots)
+  const topLevel = labels.findLast(label => label !== '') ?? ''
+  const meant = misspelled.get(topLevel.toLowerCase())
+  const foreign = /[a-z]/i.test(topLevel) ? /[^\0-\x7f]/u.exec(topLevel)?.[0] : undefined
+  const hint = foreign === undefined ? '' : `; it holds the character ${nameCharacter(foreign)} among Latin letters`
+  return {
+    problem: `is not in the public DNS: the Public Suffix List has no top-level domain ${quote(`.${topLevel}`)}${hint}`,
+    meant: meant && sent.slice(0, sent.lastIndexOf('.') + 1) + meant,
+  }
 }

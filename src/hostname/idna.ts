@@ -1,69 +1,35 @@
 import punycode from 'punycode/punycode.js'
-import { toASCII } from 'tr46'
+import { toUnicode } from 'tr46'
+import { isCommonName } from './common-letters.ts'
+import { findDisallowedPunctuation } from './idna-2008.ts'
+import { isLdhName, MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
+import { isInvisible } from './quote.ts'
 
 /**
  * Maps a name to its A-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4.2), non-transitional, with
  * the tables of the installed `tr46`, so that the answer does not depend on the runtime's version of Unicode. A-labels in
  * the input are decoded and held to the same rules. CheckHyphens is off, for `r3---sn.example.com` is a real host; what
- * RFC 5891, section 4.2.3.1, says of hyphens at either end of a U-label is held.
+ * RFC 5891, section 4.2.3.1, says of hyphens at either end of a U-label is held, and what IDNA2008 says of punctuation.
  *
  * @returns `null` for a name that is not allowed.
  */
 export function toALabels(name: string): string | null {
-  if (name.split('.').some(label => label.length > MAX_SENT_LABEL_LENGTH)) return null
-  return mapPlainLabels(name) ?? mapByTables(name)
+  const unicode = decodeALabels(name)
+  return unicode !== null && isCommonName(unicode) ? encodeULabels(unicode) : mapByTables(name)
 }
 
-/** RFC 1035, section 2.3.4. */
-const MAX_NAME_LENGTH = 253
-const MAX_LABEL_LENGTH = 63
-
-/** Normalization composes three characters to one at most; a longer label would take its square in time to encode. */
-const MAX_SENT_LABEL_LENGTH = 3 * MAX_LABEL_LENGTH
-
-/**
- * Letters that every version of UTS #46 leaves as they are, that are written from left to right, and that neither combine
- * with a neighbour nor change under normalization: European small letters, Kana, common Han, Hangul syllables, and Thai. No
- * table is needed for labels of these, which are most of those in use.
- */
-const plainLetters =
-  'ßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįıĵķĺļľłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷźżž' +
-  'ά-ώа-џぁ-ゖァ-ヺー々一-龥가-힣\u0e01-\u0e30\u0e32\u0e40-\u0e46'
-
-/** Thai vowels and tones above and below a letter: never at the beginning, and normalization puts a tone after a vowel. */
-const plainMarks = '\u0e31\u0e34-\u0e39\u0e47-\u0e4e'
-const outOfOrder = '[\u0e48-\u0e4b][\u0e38\u0e39]'
-
-const plainULabel = new RegExp(
-  `^(?!-|xn--|[${plainMarks}]|.*${outOfOrder})[a-z0-9${plainLetters}${plainMarks}-]+(?<!-)$`,
-)
-const plainLabel = /^(?!-|xn--)[a-z0-9-]+(?<!-)$/
-
-/** Maps a name whose labels are all plain; `null` says only that it takes the tables. */
-export function mapPlainLabels(name: string): string | null {
-  const labels: string[] = []
-  for (const label of name.split('.')) {
-    const aLabel = mapPlainLabel(label)
-    if (aLabel === null || aLabel.length > MAX_LABEL_LENGTH) return null
-    labels.push(aLabel)
-  }
-  const mapped = labels.join('.')
-  return mapped.length > MAX_NAME_LENGTH ? null : mapped
+/** The long way, for every name. */
+export function mapByTables(name: string): string | null {
+  const unicode = toULabels(name)
+  if (unicode === null || unicode.split('.').some(label => findDisallowedPunctuation(label) !== undefined)) return null
+  return encodeULabels(unicode)
 }
 
-function mapPlainLabel(label: string): string | null {
-  if (plainLabel.test(label)) return label
-  if (!label.startsWith('xn--')) return plainULabel.test(label) ? `xn--${punycode.encode(label)}` : null
-  const uLabel = decode(label.slice(4))
-  return uLabel !== null && plainULabel.test(uLabel) && !plainLabel.test(uLabel) ? label : null
-}
-
-function decode(text: string): string | null {
-  try {
-    return punycode.decode(text)
-  } catch {
-    return null
-  }
+/** Maps by UTS #46 alone, without encoding what comes out. */
+export function toULabels(name: string): string | null {
+  if (isTooLong(name.normalize('NFKC'))) return null
+  const { domain, error } = toUnicode(name, options)
+  return error ? null : domain
 }
 
 const options = {
@@ -72,16 +38,69 @@ const options = {
   checkJoiners: true,
   transitionalProcessing: false,
   useSTD3ASCIIRules: true,
-  verifyDNSLength: true,
 } as const
 
-/** The long way, for every name. */
-export function mapByTables(name: string): string | null {
-  const mapped = toASCII(name, options)
-  return mapped?.split('.').some(holdsOuterHyphen) ? null : mapped
+/** A dot in every spelling of UTS #46. */
+export const dots = /[.\u3002\uff0e\uff61]/
+
+/** Twice what `classifyHostname` reads: what mapping drops does not expand, and what is left has far fewer characters. */
+const MAX_EXPANDED_LENGTH = 1024
+
+/**
+ * Whether a name has more characters than an A-label or a name may have octets. Each character takes an octet at least.
+ * Asked before mapping, which makes up to 18 characters of one, as compatibility normalization does; what mapping drops
+ * is not counted.
+ */
+function isTooLong(name: string): boolean {
+  if (name.length <= MAX_LABEL_LENGTH) return false
+  if (name.length > MAX_EXPANDED_LENGTH) return true
+  const count = (text: string) => Array.from(text).filter(character => !isInvisible(character)).length
+  return count(name) > MAX_NAME_LENGTH || name.split(dots).some(label => count(label) > MAX_LABEL_LENGTH)
 }
 
-function holdsOuterHyphen(aLabel: string): boolean {
-  const label = aLabel.startsWith('xn--') ? (decode(aLabel.slice(4)) ?? '') : aLabel
-  return label.startsWith('-') || label.endsWith('-')
+function encodeULabels(name: string): string | null {
+  if (isTooLong(name)) return null
+  const labels: string[] = []
+  for (const label of name.split('.')) {
+    if (label.startsWith('-') || label.endsWith('-')) return null
+    labels.push(isAscii(label) ? label : `xn--${punycode.encode(label)}`)
+  }
+  const mapped = labels.join('.')
+  return isLdhName(mapped) ? mapped : null
+}
+
+/** How many different characters are looked at for one to blame. */
+const MAX_SUSPECTS = 16
+
+/** Finds the character, as it was sent, for which a name is not allowed; `undefined` where none is to blame by itself. */
+export function findRefusedCharacter(name: string): string | undefined {
+  const punctuation = name.split('.').map(findDisallowedPunctuation).find(Boolean)
+  if (punctuation !== undefined) return punctuation
+  const suspects = [...new Set(name)].filter(character => !isAscii(character) && !isCommonName(character))
+  return suspects.slice(0, MAX_SUSPECTS).find(character => {
+    const { domain, error } = toUnicode(`a${character}a`, { useSTD3ASCIIRules: true })
+    return error || findDisallowedPunctuation(domain) !== undefined
+  })
+}
+
+export const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
+
+/** @returns `null` where a label that begins with `xn--` does not decode, or not to a U-label (RFC 5890, section 2.3.2.1). */
+function decodeALabels(name: string): string | null {
+  if (!name.includes('xn--')) return name
+  const labels: string[] = []
+  for (const label of name.split('.')) {
+    const decoded = label.startsWith('xn--') ? decode(label.slice(4)) : label
+    if (decoded === null || (decoded !== label && isAscii(decoded))) return null
+    labels.push(decoded)
+  }
+  return labels.join('.')
+}
+
+function decode(text: string): string | null {
+  try {
+    return punycode.decode(text)
+  } catch {
+    return null
+  }
 }

@@ -1,6 +1,4 @@
-import { getPublicSuffix, parse } from 'tldts'
-import { isKnownTopLevel, rememberTopLevel } from './known-top-levels.ts'
-import { specialUseTopLevels } from './special-use.ts'
+import { parse } from 'tldts'
 
 /**
  * The name is canonical already; users of GitHub Pages are as separate as registrants under `.com`. Spelled out in full,
@@ -18,31 +16,27 @@ const options = {
   validHosts: null,
 }
 
+/** What the list says of a name. */
+export interface ListEntry {
+  /** The public suffix and one label more; `null` for a public suffix. */
+  readonly domain: string | null
+}
+
 /**
- * Finds the public suffix of a canonical name, from both sections of the Public Suffix List
- * (https://publicsuffix.org/list/, the algorithm under "Formal Algorithm"), as shipped with the installed `tldts`.
+ * Looks a canonical name up in both sections of the Public Suffix List (https://publicsuffix.org/list/, the algorithm
+ * under "Formal Algorithm"), as shipped with the installed `tldts`.
  *
- * @param topLevelStart Where the last label begins.
  * @returns `null` where the top-level label is not in the public DNS: set aside for special use, or unknown to the list,
  *   whose default rule `*`, made for cookies, would call any label a suffix.
  */
-export function findPublicSuffix(name: string, topLevelStart: number): string | null {
-  const suffix = getPublicSuffix(name, options) ?? name
-  if (isInPublicDns(name, topLevelStart)) return suffix
-  // A suffix with a dot is a rule of the list, so the list knows its top-level label, whatever was asked about it.
-  const isRule = suffix.length > name.length - topLevelStart
-  return isRule && !specialUseTopLevels.has(name.slice(topLevelStart)) ? suffix : null
+export function findListEntry(name: string): ListEntry | null {
+  const entry = parse(name, options)
+  const isRule = entry.isIcann === true || entry.isPrivate === true || isListed(name.slice(name.lastIndexOf('.') + 1))
+  return isRule && !isListedForSpecialUse(entry.publicSuffix ?? '') ? entry : null
 }
 
-function isInPublicDns(name: string, topLevelStart: number): boolean {
-  return isKnownTopLevel(name, topLevelStart) || learnTopLevel(name.slice(topLevelStart))
-}
-
-function learnTopLevel(topLevel: string): boolean {
-  if (specialUseTopLevels.has(topLevel) || !isListed(topLevel)) return false
-  rememberTopLevel(topLevel)
-  return true
-}
+/** Of the top-level labels that are set aside, the list has these two. */
+const isListedForSpecialUse = (suffix: string) => suffix === 'onion' || suffix === 'arpa' || suffix.endsWith('.arpa')
 
 /**
  * Whether a rule of the list ends in this label. Most labels are a rule themselves; of `ck` the list has only `*.ck`, and of

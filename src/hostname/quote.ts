@@ -1,7 +1,17 @@
+import { createCodePointSet } from './code-point-ranges.ts'
+import { invisible } from './unicode-tables.ts'
+
 const MAX_QUOTED = 60
 
-/** Everything that does not show as itself: controls, formats (bidi marks, zero widths), lone surrogates, odd spaces. */
-const unprintable = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu
+const isInvisibleCodePoint = createCodePointSet(invisible)
+
+/** Whether a character does not show as itself: controls, formats (bidi marks, zero widths), lone surrogates, odd spaces. */
+export const isInvisible = (character: string) => isInvisibleCodePoint(character.codePointAt(0) as number)
+
+const isEscaped = (character: string) => character !== ' ' && isInvisible(character)
+
+/** Whether every character of a text shows as itself, and none may hide, reorder or break a line. */
+export const isPrintable = (text: string) => !Array.from(text).some(isEscaped)
 
 /**
  * Quotes a caller's text for a message: cut to {@link MAX_QUOTED} characters, and with every character that could
@@ -9,8 +19,15 @@ const unprintable = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu
  */
 export function quote(text: string): string {
   const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED - 1)}…` : text
-  const printable = cut.replace(unprintable, character =>
-    character === ' ' ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  const printable = Array.from(cut, character =>
+    isEscaped(character) ? `\\u{${character.codePointAt(0)?.toString(16)}}` : character,
   )
-  return `"${printable}"`
+  return `"${printable.join('')}"`
+}
+
+/** A character, and its code point by which it can be told from those that look like it. */
+export function nameCharacter(character: string): string {
+  const codePoint = character.codePointAt(0) as number
+  const point = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`
+  return `${quote(character)} (${point}${isInvisible(character) ? ', invisible' : ''})`
 }

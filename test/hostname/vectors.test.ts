@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { mapByTables, toALabels } from '../../src/hostname/idna.ts'
+import { mapByTables, toALabels, toULabels } from '../../src/hostname/idna.ts'
+import { findDisallowedPunctuation } from '../../src/hostname/idna-2008.ts'
 import { classifyHostname } from '../../src/index.ts'
 import { readCases, readLines } from '../vectors/read.ts'
 
@@ -10,6 +11,9 @@ function classify(input: string): string {
   const classification = classifyHostname(input)
   return classification.valid ? classification.domain : classification.code
 }
+
+/** Whether UTS #46 maps a name to one with punctuation that IDNA2008 does not allow. */
+const holdsPunctuation = (name: string) => toULabels(name)?.split('.').some(findDisallowedPunctuation) === true
 
 /** Runs all cases and returns those that differ, so that one test can hold thousands. */
 function findDifferences<Case>(cases: readonly Case[], check: (vector: Case) => unknown): unknown[] {
@@ -68,16 +72,20 @@ describe('Unicode 17 IdnaTestV2', () => {
   test.each([
     ['as a whole', toALabels],
     ['by the tables alone', mapByTables],
-  ])('every case, %s', (_, map) => {
+  ])('every case, %s, but for the punctuation that IDNA2008 does not allow', (_, map) => {
     expect(cases.length).toBeGreaterThan(6000)
+    let punctuation = 0
     expect(
       findDifferences(cases, ([source, ascii, status]) => {
         const mapped = map(source)
-        if (status.length === 0) return mapped === ascii ? null : `got ${mapped}`
-        if (status.every(code => code === 'V2')) return mapped === null || mapped === ascii ? null : `got ${mapped}`
-        return mapped === null ? null : `got ${mapped}`
+        if (status.length > 0 && !status.every(code => code === 'V2')) return mapped === null ? null : `got ${mapped}`
+        if (mapped === ascii) return null
+        const isRefused = mapped === null && holdsPunctuation(source)
+        if (isRefused) punctuation += 1
+        return isRefused || (mapped === null && status.length > 0) ? null : `got ${mapped}`
       }),
     ).toEqual([])
+    expect(punctuation).toBe(112)
   })
 
   test('a name that UTS #46 refuses is never accepted, and one that it maps is never accepted as another', () => {
@@ -94,7 +102,7 @@ describe('Unicode 17 IdnaTestV2', () => {
   })
 })
 
-test('web platform toascii.json: the same A-labels, but for lengths and hyphens, on which we are strict', () => {
+test('web platform toascii.json: the same A-labels, but for lengths, hyphens and punctuation, on which we are strict', () => {
   const cases = readCases<[string, string | null]>('wpt-toascii.json')
   expect(cases.length).toBeGreaterThan(80)
   const isTooLong = (name: string) => name.length > 253 || name.split('.').some(label => label.length > 63)
@@ -103,12 +111,15 @@ test('web platform toascii.json: the same A-labels, but for lengths and hyphens,
   const differences = findDifferences(cases, ([input, output]) => {
     const mapped = toALabels(input.replace(/\.$/, ''))
     if (mapped === (output?.replace(/\.$/, '') ?? null)) return null
-    const reasonable = mapped === null && output !== null && (isTooLong(output) || hasEmptyLabelOrOuterHyphen(input))
+    const reasonable =
+      mapped === null &&
+      output !== null &&
+      (isTooLong(output) || hasEmptyLabelOrOuterHyphen(input) || holdsPunctuation(input))
     if (reasonable) strict.push(input)
     return reasonable ? null : `got ${mapped}`
   })
   expect(differences).toEqual([])
-  expect(strict).toHaveLength(19)
+  expect(strict).toHaveLength(29)
 })
 
 test('urltestdata.json: what a URL parser takes for an address is no name; what it refuses is refused', () => {
@@ -163,34 +174,13 @@ test('JSON Schema: hostnames, but for what is listed with its reason', () => {
     ],
     'other full stops and letters are mapped by UTS #46 here': ['example．com', '\u212Aelvin.example.com'],
     'hyphens in positions 3 and 4 of a U-label are fine here': ['XN--aa---o47jg78q'],
-    'UTS #46 does not have the contextual rules and disallowed letters of IDNA 2008 (RFC 5892)': [
+    'of what RFC 5892 disallows, only punctuation is refused here': [
       'xn--07jt112bpxg.xn--9t4b11yi5a',
       'xn--chb89f',
       'xn--07jceefgh4c',
-      'xn--al-0ea',
-      'xn--l-fda',
-      'xn--la-0ea',
-      'xn--l-gda',
-      'xn--S-jib3p',
-      'xn--wva3j',
-      'xn--5db1e',
-      'xn--5db3e',
-      'xn--defabc-k64e',
-      'xn--vek',
-      'xn--7a',
       '실〮례.테스트',
       'ـߺ',
       '〱〲〳〴〵〮〯〻',
-      'a·l',
-      '·l',
-      'l·a',
-      'l·',
-      'α͵S',
-      'α͵',
-      '׳ב',
-      '״ב',
-      'def・abc',
-      '・',
     ],
     'a name that is a number is an address here, as it is to a URL parser': ['１２３'],
   }

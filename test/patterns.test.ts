@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { analyse } from 'scslre'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+
+interface Pattern {
+  /** `src/hostname/classify.ts:12` */
+  readonly place: string
+  readonly pattern: RegExp
+}
+
+const source = new URL('../src/', import.meta.url)
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
+
+const patterns: Pattern[] = []
+/** Calls that make a pattern of a text, which nobody can check by reading the source. */
+const made: string[] = []
+
+for (const file of files) {
+  const text = readFileSync(new URL(file, source), 'utf8')
+  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
+  const visit = (node: ts.Node): void => {
+    const place = `src/${file}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`
+    if (ts.isRegularExpressionLiteral(node)) patterns.push({ place, pattern: toRegExp(node.text) })
+    if (isMade(node, tree)) made.push(place)
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+}
+
+function isMade(node: ts.Node, tree: ts.SourceFile): boolean {
+  return (ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText(tree) === 'RegExp'
+}
+
+function toRegExp(literal: string): RegExp {
+  const end = literal.lastIndexOf('/')
+  return new RegExp(literal.slice(1, end), literal.slice(end + 1))
+}
+
+/** How a pattern may take more than linear time: two quantifiers that trade characters, one with itself, or a search. */
+const findSlowness = (pattern: RegExp) => analyse(pattern).reports.map(({ type }) => type)
+
+test.each([
+  ['the pattern that took 19 ms for 512 characters', /^.*\*[^.]*?\.?(?=[^*.]+\.)/s, 'Trade'],
+  ['exponential', /^(?:a+)+$/, 'Self'],
+  ['quadratic, because the search begins anew at each place', /[\s,;]+$/, 'Move'],
+] as const)('the check sees a slow pattern: %s', (_, pattern, type) => {
+  expect(findSlowness(pattern)).toContain(type)
+})
+
+test('every pattern in the source takes linear time', () => {
+  expect(patterns.length).toBeGreaterThan(30)
+  const slow = patterns.map(({ place, pattern }) => ({ place, pattern, slowness: findSlowness(pattern) }))
+  expect(slow.filter(({ slowness }) => slowness.length > 0)).toEqual([])
+})
+
+test('every pattern in the source is a literal, so that the check finds it', () => {
+  expect(made).toEqual([])
+})

@@ -9,6 +9,7 @@ export default defineConfig({
     fetch: 'src/http/fetch.ts',
     openapi: 'src/openapi/openapi.ts',
     postgres: 'src/postgres/index.ts',
+    sqlite: 'src/sqlite/index.ts',
     testing: 'src/testing/domain-store-suite.ts',
   },
   format: ['esm', 'cjs'],

@@ -24,6 +24,7 @@ const publicNames = {
   './fetch': ['domainsHandler'],
   './openapi': ['openapi'],
   './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],
+  './sqlite': ['createSqliteKeyStore', 'createSqliteStore', 'sqliteSchema'],
   './testing': ['domainStoreSuite'],
 }
 

@@ -6,6 +6,7 @@ const { domainsHandler } = require('domain-registration/fetch')
 const { createHandler } = require('domain-registration/http')
 const { openapi } = require('domain-registration/openapi')
 const { postgresSchema } = require('domain-registration/postgres')
+const { sqliteSchema } = require('domain-registration/sqlite')
 const { domainStoreSuite } = require('domain-registration/testing')
 const express = require('express')
 const fastify = require('fastify')
@@ -32,6 +33,7 @@ async function main() {
   assert.equal(status, 401)
   assert.ok(openapi().paths['/v1/domains'])
   assert.match(postgresSchema({ schema: 'registry' }), /CREATE SCHEMA IF NOT EXISTS "registry"/)
+  assert.match(sqliteSchema(), /CREATE TABLE IF NOT EXISTS domain_registration_names/)
   for (const { run } of domainStoreSuite({
     createStore: createMemoryStore,
     features: ['release', 'synchronizePending'],

@@ -19,6 +19,13 @@ import {
   type PostgresPool,
   postgresSchema,
 } from 'domain-registration/postgres'
+import {
+  createSqliteKeyStore,
+  createSqliteStore,
+  type DurableObjectStorage,
+  type SqliteHandle,
+  sqliteSchema,
+} from 'domain-registration/sqlite'
 import { domainStoreSuite, type StoreCase } from 'domain-registration/testing'
 import express from 'express'
 import fastify from 'fastify'
@@ -52,3 +59,8 @@ export const durable: DomainStore = createPostgresStore({ pool, findTeam: () => 
 export const migrated: Promise<void> = migrate({ pool, schema: 'registry' })
 export const sql: string = postgresSchema()
 createHandler({ store: durable, keys: createPostgresKeyStore({ pool }) })
+declare const database: SqliteHandle
+declare const storage: DurableObjectStorage
+export const file: DomainStore = createSqliteStore({ database, findTeam: () => null, synchronize: undefined })
+export const tables: string = sqliteSchema()
+createHandler({ store: file, keys: createSqliteKeyStore({ database: storage, synchronous: 'normal' }) })

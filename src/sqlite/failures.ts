@@ -1,0 +1,32 @@
+/** What SQLite says, whichever package it comes through, and what a host should know of it. */
+const explanations: readonly (readonly [pattern: RegExp, explanation: string])[] = [
+  [
+    /database (?:table )?is locked/,
+    'Others held the write lock of the SQLite database longer than the time limit; nothing was saved',
+  ],
+  [
+    /readonly database/,
+    'The SQLite database can only be read: its file or folder is write-protected, or it was opened so',
+  ],
+  [/database or disk is full/, 'The disk or the SQLite database is full; nothing was saved'],
+  [/file is not a database/, 'The file is no SQLite database, or it is encrypted'],
+  [/disk image is malformed/, 'The file of the SQLite database is damaged; restore it from a backup'],
+  [/unable to open database file/, 'The file of the SQLite database cannot be opened, or its folder is gone'],
+  [/disk I\/O error/, 'The file of the SQLite database could not be read or written'],
+  [/not open|closed database|has been closed/i, 'The SQLite database was closed while its store was in use'],
+  [
+    /transaction within a transaction/,
+    'A transaction was open on the handle of the SQLite database; give the store a connection of its own',
+  ],
+]
+
+/** Makes of a failure of SQLite an error that says what it means to a host; any other comes back as it is. */
+export function explainFailure(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return cause
+  const [, explanation] = explanations.find(([pattern]) => pattern.test(cause.message)) ?? []
+  return explanation === undefined ? cause : new Error(`${explanation} (${cause.message})`, { cause })
+}
+
+/** SQLITE_BUSY and SQLITE_LOCKED (sqlite.org/rescode.html): another connection is at work, and the same may be tried again. */
+export const isLocked = (error: unknown) =>
+  error instanceof Error && /database (?:table )?is locked/.test(error.message)

@@ -1,0 +1,80 @@
+import type { Awaitable } from '../awaitable.ts'
+import type { KeyRecord, KeyStore } from '../keys/key-store.ts'
+import { requireOptions } from '../options.ts'
+import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
+import { takeTurn } from './turns.ts'
+
+export interface SqliteKeyStoreOptions extends SqliteConnectionOptions {}
+
+/** A key store in SQLite. */
+export interface SqliteKeyStore extends KeyStore {
+  /** Adds a key, or replaces the one with the same hash: that is how to change its scopes. */
+  addKey(record: KeyRecord): Awaitable<void>
+  /**
+   * Refuses a key from now on; one that was revoked before keeps its date.
+   *
+   * @returns Whether there is such a key.
+   */
+  revokeKey(hash: string): Awaitable<boolean>
+}
+
+interface KeyRow {
+  readonly hash: string
+  readonly type: KeyRecord['type']
+  readonly owner_id: string
+  readonly scopes: string
+  readonly revoked_at: number | null
+}
+
+/** For {@link KeyRow} and its table. */
+export const keyStatements = {
+  find: 'SELECT hash, type, owner_id, scopes, revoked_at FROM domain_registration_keys WHERE hash = ?',
+  add: `INSERT INTO domain_registration_keys (hash, type, owner_id, scopes, created_at, revoked_at)
+    VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (hash) DO UPDATE SET type = excluded.type, owner_id = excluded.owner_id, scopes = excluded.scopes,
+      revoked_at = excluded.revoked_at`,
+  revoke: `UPDATE domain_registration_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ? RETURNING hash`,
+} as const
+
+/**
+ * Keeps API keys in SQLite, by their hash. Makes its table if it is not there. It may share the database with
+ * {@link createSqliteStore}.
+ *
+ * @throws {TypeError} for an option that cannot be used.
+ * @throws {Error} when the database cannot be used, and says why.
+ *
+ * @example
+ * const keys = createSqliteKeyStore({ database: new DatabaseSync('registrations.db') })
+ * const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
+ * await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
+ */
+export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyStore {
+  requireOptions(options, connectionRules)
+  const { driver, timeLimit } = connect(options)
+  const find = driver.prepare<KeyRow>(keyStatements.find)
+  const add = driver.prepare(keyStatements.add)
+  const revoke = driver.prepare<{ hash: string }>(keyStatements.revoke)
+
+  return {
+    findKey: hash =>
+      takeTurn(timeLimit, () => {
+        const [row] = find(hash)
+        return row ? toRecord(row) : null
+      }),
+
+    addKey: ({ hash, type, ownerId, scopes, revokedAt }) =>
+      takeTurn(timeLimit, () => {
+        add(hash, type, ownerId, JSON.stringify(scopes), Date.now(), revokedAt?.getTime() ?? null)
+      }),
+
+    revokeKey: hash => takeTurn(timeLimit, () => revoke(Date.now(), hash).length > 0),
+  }
+}
+
+const toRecord = ({ hash, type, owner_id: ownerId, scopes, revoked_at: revokedAt }: KeyRow): KeyRecord => ({
+  hash,
+  type,
+  ownerId,
+  scopes: JSON.parse(scopes),
+  revokedAt: revokedAt === null ? null : new Date(revokedAt),
+})

@@ -1,0 +1,94 @@
+import type { Driver } from './driver.ts'
+
+/** Counts up with each change of the tables. */
+const SCHEMA_VERSION = 1
+
+/**
+ * The SQL that makes the tables of {@link createSqliteStore} and {@link createSqliteKeyStore}. They make them themselves;
+ * this is to read, and for a migration tool of yours. It may be run again, and changes nothing then.
+ *
+ * To look into it:
+ *
+ * ```sql
+ * SELECT domain, domain_id, created_at FROM domain_registration_names WHERE team_id = '1' ORDER BY domain_id;
+ * ```
+ */
+export const sqliteSchema = (): string => `\
+-- One row for each registered name.
+CREATE TABLE IF NOT EXISTS domain_registration_names (
+  domain_id TEXT NOT NULL PRIMARY KEY, -- UUID of version 7: in the order of registration
+  domain TEXT NOT NULL,
+  registrable_domain TEXT NOT NULL,
+  path TEXT NOT NULL, -- the labels below it from right to left: 'b.a' for a.b.example.com
+  team_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL, -- milliseconds since 1970
+  due INTEGER, -- when to push it, in milliseconds since 1970; NULL once it is synchronized
+  leased INTEGER NOT NULL DEFAULT 0, -- whether somebody pushes it until then
+  attempts INTEGER NOT NULL DEFAULT 0 -- how often it was refused
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX IF NOT EXISTS domain_registration_names_by_path
+  ON domain_registration_names (registrable_domain, path);
+
+-- The names of one team below a base, among however many of others.
+CREATE INDEX IF NOT EXISTS domain_registration_names_below
+  ON domain_registration_names (registrable_domain, team_id, path) WHERE path > '';
+
+-- The names of one team, in the order of registration.
+CREATE INDEX IF NOT EXISTS domain_registration_names_by_team
+  ON domain_registration_names (team_id, domain_id);
+
+CREATE INDEX IF NOT EXISTS domain_registration_names_due
+  ON domain_registration_names (due, domain_id) WHERE due IS NOT NULL;
+
+-- Names that were released, until what does the monitoring knows of it.
+CREATE TABLE IF NOT EXISTS domain_registration_releases (
+  domain_id TEXT NOT NULL PRIMARY KEY,
+  domain TEXT NOT NULL,
+  registrable_domain TEXT NOT NULL,
+  team_id TEXT NOT NULL,
+  due INTEGER NOT NULL,
+  leased INTEGER NOT NULL DEFAULT 0,
+  attempts INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS domain_registration_releases_due
+  ON domain_registration_releases (due, domain_id);
+
+CREATE TABLE IF NOT EXISTS domain_registration_keys (
+  hash TEXT NOT NULL PRIMARY KEY, -- SHA-256 in lower-case hex
+  type TEXT NOT NULL CHECK (type IN ('organization', 'team')),
+  owner_id TEXT NOT NULL,
+  scopes TEXT NOT NULL, -- a JSON array
+  created_at INTEGER NOT NULL,
+  revoked_at INTEGER,
+  expires_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS domain_registration_version (
+  version INTEGER NOT NULL PRIMARY KEY
+) STRICT;
+INSERT OR IGNORE INTO domain_registration_version (version) VALUES (${SCHEMA_VERSION});
+`
+
+/**
+ * Makes the tables where they are not there. Where they are up to date it only reads.
+ *
+ * @throws {Error} if the tables are of a later version of this package.
+ */
+export function prepareTables(driver: Driver): void {
+  const version = findVersion(driver)
+  if (version > SCHEMA_VERSION) {
+    throw new Error(`The tables are of version ${version}, and this package knows ${SCHEMA_VERSION}`)
+  }
+  if (version < SCHEMA_VERSION) driver.transact(() => driver.execute(sqliteSchema()))
+}
+
+function findVersion(driver: Driver): number {
+  const tables = driver.prepare("SELECT 1 FROM sqlite_master WHERE name = 'domain_registration_version'")
+  if (tables().length === 0) return 0
+  const [row] = driver.prepare<{ version: number | null }>(
+    'SELECT max(version) AS version FROM domain_registration_version',
+  )()
+  return row?.version ?? 0
+}

@@ -1,0 +1,48 @@
+import { afterAll, expect, test } from 'vitest'
+import { authenticate, generateApiKey } from '../../src/index.ts'
+import { createSqliteKeyStore } from '../../src/sqlite/index.ts'
+import { openDatabase } from './open-database.ts'
+
+const database = openDatabase()
+const keys = createSqliteKeyStore({ database })
+afterAll(() => void database.close())
+
+test('a key is found by its hash, until it is revoked', async () => {
+  const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
+  await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create', `o'clock","`] })
+  expect(await keys.findKey(hash)).toMatchObject({
+    hash,
+    type: 'team',
+    ownerId: '1',
+    scopes: ['domains:create', `o'clock","`],
+    revokedAt: null,
+  })
+  expect(await authenticate(`Bearer ${key}`, keys)).toMatchObject({ type: 'team', teamId: '1' })
+
+  expect(await keys.revokeKey(hash)).toBe(true)
+  await expect(authenticate(`Bearer ${key}`, keys)).rejects.toMatchObject({ status: 401 })
+})
+
+test('a key that was revoked keeps its date when it is revoked again', async () => {
+  const revokedAt = new Date('2020-02-03T04:05:06.789Z')
+  await keys.addKey({ hash: 'a'.repeat(64), type: 'organization', ownerId: '2', scopes: [], revokedAt })
+  expect(await keys.revokeKey('a'.repeat(64))).toBe(true)
+  expect(await keys.findKey('a'.repeat(64))).toMatchObject({ type: 'organization', revokedAt })
+})
+
+test('a key that is added again is replaced', async () => {
+  const hash = 'b'.repeat(64)
+  await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['x'], revokedAt: new Date() })
+  await keys.addKey({ hash, type: 'team', ownerId: '3', scopes: ['y'] })
+  expect(await keys.findKey(hash)).toMatchObject({ ownerId: '3', scopes: ['y'], revokedAt: null })
+})
+
+test('an unknown key is null, and cannot be revoked', async () => {
+  expect(await keys.findKey('c'.repeat(64))).toBeNull()
+  expect(await keys.revokeKey("' OR 1=1 --")).toBe(false)
+})
+
+test('keys outlive the store that saved them', async () => {
+  await keys.addKey({ hash: 'd'.repeat(64), type: 'team', ownerId: '1', scopes: [] })
+  expect(await createSqliteKeyStore({ database }).findKey('d'.repeat(64))).toMatchObject({ ownerId: '1' })
+})

@@ -94,10 +94,10 @@ async function requireActiveTeam(
     })
   }
   if (!team || (keyContext.type === 'organization' && team.organizationId !== keyContext.organizationId)) {
-    throw new ApiError('team_not_found', 'The team does not exist, or it does not belong to the key.')
+    throw teamNotFound()
   }
   if (team.state !== 'active') {
-    throw new ApiError('team_suspended', 'The team is suspended; no domains can be registered in it.')
+    throw teamSuspended()
   }
   return team
 }
@@ -113,12 +113,24 @@ async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, dead
     if (!store.synchronize) throw new Error('The store saves registrations unsynchronized and has no synchronize')
     await deadline.wait(store.synchronize([...pending.values()]))
   } catch (cause) {
-    throw new ApiError(
-      'domain_registration_unavailable',
-      'The domains were saved but are not yet synchronized. Send the same call again.',
-      { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) }, cause },
-    )
+    throw notSynchronized(cause)
   }
+}
+
+export function teamNotFound(): ApiError {
+  return new ApiError('team_not_found', 'The team does not exist, or it does not belong to the key.')
+}
+
+export function teamSuspended(): ApiError {
+  return new ApiError('team_suspended', 'The team is suspended; no domains can be registered in it.')
+}
+
+export function notSynchronized(cause?: unknown): ApiError {
+  return new ApiError(
+    'domain_registration_unavailable',
+    'The domains were saved but are not yet synchronized. Send the same call again.',
+    { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) }, cause },
+  )
 }
 
 function toResult(input: string, outcome: Outcome | InvalidHostname): DomainResult {

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Rules, requireOptions } from '../options.ts'
 import { DEFAULT_BODY_TIME_LIMIT } from './defaults.ts'
-import { describeActivity } from './failures.ts'
 import { createHandler } from './handler.ts'
 import { abandonBody, readNodeBody } from './node-body.ts'
 import { type FailureContext, type HandlerOptions, handlerRules, type PathOption, pathRule, toPath } from './options.ts'
 import { type Refusals, toRefusedBody } from './refusal.ts'
+import { describeFailure } from './report.ts'
 import {
   type AdapterRequest,
   bodyTooLarge,
@@ -84,5 +84,5 @@ const pickHandlerOptions = (options: DomainsPluginOptions) =>
   ) as unknown as DomainsPluginOptions
 
 function logFailure(error: unknown, { request, during }: FailureContext<AdapterRequest<FastifyRequest>>): void {
-  request.raw.log.error({ err: error }, `POST /v1/domains failed, ${describeActivity(during)}`)
+  request.raw.log.error({ err: error }, describeFailure(during))
 }

@@ -1,9 +1,9 @@
-import { ApiError, isApiError } from '../errors.ts'
+import { isApiError } from '../errors.ts'
 import { createChunks } from './chunks.ts'
 import { createHandler } from './handler.ts'
 import type { HandlerOptions } from './options.ts'
 import { type AdapterRequest, bodyCutShort, type RequestBody, stopsReading } from './request.ts'
-import { respondWithError } from './response.ts'
+import { methodNotAllowed, respondWithError } from './response.ts'
 
 /** What {@link domainsHandler} takes. */
 export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Request>> {}
@@ -50,11 +50,6 @@ export function domainsHandler(options: DomainsHandlerOptions): (request: Reques
     }
     return new Response(body, { status, headers })
   }
-}
-
-/** RFC 9110, section 15.5.6: the answer must name the methods that are allowed. */
-function methodNotAllowed(): ApiError {
-  return new ApiError('method_not_allowed', 'Domains are registered with POST.', { headers: { Allow: 'POST' } })
 }
 
 function createReading({ body, bodyUsed }: Request) {

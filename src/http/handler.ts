@@ -1,15 +1,16 @@
 import { createDeadline, type Deadline } from '../deadline.ts'
-import { ApiError, isApiError, requireSendable } from '../errors.ts'
+import { type ApiError, isApiError, requireSendable } from '../errors.ts'
+import { harmless } from '../harmless.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
 import { registerDomains } from '../register-domains.ts'
 import { DEFAULT_BODY_LIMIT, DEFAULT_BODY_TIME_LIMIT, DEFAULT_TIME_LIMIT } from './defaults.ts'
-import { createReporter } from './failures.ts'
 import { type Activity, type HandlerOptions, handlerRules } from './options.ts'
 import { consumeRateLimit } from './rate-limit.ts'
+import { logFailure } from './report.ts'
 import { type HandlerRequest, readField, readJson } from './request.ts'
-import { type HandlerResponse, respond, respondWithError } from './response.ts'
+import { callFailed, type HandlerResponse, respond, respondWithError } from './response.ts'
 
 export type { Activity, FailureContext, HandlerOptions } from './options.ts'
 export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limiter.ts'
@@ -44,28 +45,29 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
     rateLimiterFailure: failure = 'refuse',
     timeLimit = DEFAULT_TIME_LIMIT,
   } = options
+  const onError = harmless(options.onError ?? logFailure)
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
 
   return async request => {
     const headers: Record<string, string> = {}
     let during: Activity = 'authenticate'
     let keyContext: KeyContext | undefined
-    const report = createReporter(options.onError, (activity: Activity) => ({ request, keyContext, during: activity }))
+    const report = (error: unknown, activity: Activity) => onError(error, { request, keyContext, during: activity })
     try {
       const deadline = createDeadline(timeLimit)
       const caller = await identify(request, options, deadline)
       keyContext = caller.keyContext
       during = 'consume'
       if (limiter) {
-        const onError = (cause: unknown) => report(cause, 'consume')
-        Object.assign(headers, await consumeRateLimit({ limiter, failure, onError }, caller.limiterKey, deadline))
+        const rateLimit = { limiter, failure, onError: (cause: unknown) => report(cause, 'consume') }
+        Object.assign(headers, await consumeRateLimit(rateLimit, caller.limiterKey, deadline))
       }
       requireScope(keyContext)
       during = 'readBody'
       const body = await readJson(request, { bodyLimit, bodyTimeLimit })
       during = 'findTeam'
-      const onError = (cause: unknown) => report(cause, 'register')
-      return respond(200, await registerDomains(keyContext, body, store, { onError, timeLimit }), headers)
+      const registering = { timeLimit, onError: (cause: unknown) => report(cause, 'register') }
+      return respond(200, await registerDomains(keyContext, body, store, registering), headers)
     } catch (error) {
       const apiError = toApiError(error)
       const isSaved = apiError.code === 'domain_registration_unavailable'
@@ -94,14 +96,10 @@ async function identify<Request extends HandlerRequest>(
 /** What was thrown, if it can be answered as it stands. Anything may be thrown: by the host's check, by a store. */
 function toApiError(error: unknown): ApiError {
   try {
-    if (!isApiError(error)) return internalError(error)
+    if (!isApiError(error)) return callFailed(error)
     requireSendable(error)
     return error
   } catch (cause) {
-    return internalError(cause)
+    return callFailed(cause)
   }
-}
-
-function internalError(cause: unknown): ApiError {
-  return new ApiError('internal_error', 'The call could not be processed. Try again later.', { cause })
 }

@@ -43,8 +43,11 @@ export async function consumeRateLimit(
   const fields = toRateLimitFields(limiter, outcome.standing)
   if (outcome.isAllowed) return fields
   const waits = outcome.standing.map(([, { msBeforeNext }]) => toSeconds(msBeforeNext) ?? RETRY_AFTER_UNKNOWN)
-  const seconds = Math.max(1, ...waits)
-  throw new ApiError('too_many_requests', `Too many requests; try again in ${seconds} s.`, {
+  throw tooManyRequests(Math.max(1, ...waits), fields)
+}
+
+export function tooManyRequests(seconds: number, fields: Readonly<Record<string, string>>): ApiError {
+  return new ApiError('too_many_requests', `Too many requests; try again in ${seconds} s.`, {
     headers: { ...fields, 'Retry-After': String(seconds) },
   })
 }

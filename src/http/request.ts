@@ -38,6 +38,10 @@ export function payloadTooLarge(limit: number): ApiError {
   return new ApiError('payload_too_large', `The request body is larger than the ${limit} bytes allowed.`)
 }
 
+export function requestTimeout(): ApiError {
+  return new ApiError('request_timeout', 'The request body did not come in time; send it again.')
+}
+
 /** Over a limit of the host's, which we do not know. */
 export function bodyTooLarge(): ApiError {
   return new ApiError('payload_too_large', 'The request body is larger than allowed.')
@@ -104,10 +108,7 @@ async function readWithin({ bodyLimit, bodyTimeLimit }: BodyLimits, request: Han
   try {
     return await createDeadline(bodyTimeLimit).wait(request.readBody(bodyLimit))
   } catch (error) {
-    if (error instanceof TimeLimitError) {
-      throw new ApiError('request_timeout', 'The request body did not come in time; send it again.')
-    }
-    throw error
+    throw error instanceof TimeLimitError ? requestTimeout() : error
   }
 }
 

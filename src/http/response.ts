@@ -1,4 +1,4 @@
-import type { ApiError } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 
 /** An answer as every adapter sends it. */
 export interface HandlerResponse {
@@ -18,4 +18,13 @@ export function respond(status: number, body: object, headers: Record<string, st
 
 export function respondWithError(error: ApiError, headers: Record<string, string> = {}): HandlerResponse {
   return respond(error.status, { error: error.code, message: error.message }, { ...headers, ...error.headers })
+}
+
+export function callFailed(cause?: unknown): ApiError {
+  return new ApiError('internal_error', 'The call could not be processed. Try again later.', { cause })
+}
+
+/** RFC 9110, section 15.5.6: the answer must name the methods that are allowed. */
+export function methodNotAllowed(): ApiError {
+  return new ApiError('method_not_allowed', 'Domains are registered with POST.', { headers: { Allow: 'POST' } })
 }

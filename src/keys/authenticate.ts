@@ -61,7 +61,7 @@ function readBearerToken(header: string | null | undefined): string {
 }
 
 /** RFC 6750, section 3: a request without a token is told the scheme only; one with a bad token is told so. */
-function unauthorized({ tokenSent }: { tokenSent: boolean }): ApiError {
+export function unauthorized({ tokenSent }: { tokenSent: boolean }): ApiError {
   return new ApiError(
     'unauthorized',
     'The bearer token is missing or invalid. Send "Authorization: Bearer <API key>" with an active organization or team key.',

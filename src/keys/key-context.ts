@@ -30,7 +30,13 @@ export function requireKeyContext(keyContext: KeyContext): void {
 export function requireScope(keyContext: KeyContext): void {
   requireKeyContext(keyContext)
   if (keyContext.scopes.includes(REQUIRED_SCOPE)) return
-  throw new ApiError('insufficient_scope', `The API key lacks the scope ${REQUIRED_SCOPE}; send a key that holds it.`, {
-    headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${REQUIRED_SCOPE}"` },
-  })
+  throw insufficientScope()
+}
+
+export function insufficientScope(): ApiError {
+  return new ApiError(
+    'insufficient_scope',
+    `The API key lacks the scope ${REQUIRED_SCOPE}; send a key that holds it.`,
+    { headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${REQUIRED_SCOPE}"` } },
+  )
 }

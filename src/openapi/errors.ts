@@ -1,77 +1,90 @@
-import type { ErrorCode } from '../errors.ts'
-import { REQUIRED_SCOPE } from '../keys/key-context.ts'
+import type { ApiError, ErrorCode } from '../errors.ts'
+import { tooManyRequests } from '../http/rate-limit.ts'
+import { DEFAULT_POLICY, toRateLimitFields } from '../http/rate-limit-fields.ts'
+import { notDeclaredAsJson, payloadTooLarge, requestTimeout } from '../http/request.ts'
+import { callFailed, methodNotAllowed } from '../http/response.ts'
+import { unauthorized } from '../keys/authenticate.ts'
+import { insufficientScope, REQUIRED_SCOPE } from '../keys/key-context.ts'
+import { notSynchronized, teamNotFound, teamSuspended } from '../register-domains.ts'
+import { parseRequest } from '../wire/request.ts'
 import type { HeaderName } from './headers.ts'
 
 export interface ErrorDescription {
   /** When a call is answered so, and what to do about it. */
   readonly meaning: string
-  /** What the library says, or one of the things. */
+  /** What the library answers, or one of its answers. */
   readonly message: string
   /** Header fields that every answer with this code carries. */
-  readonly headers?: readonly HeaderName[]
+  readonly headers: readonly HeaderName[]
   /** The answer is given before the rate limit is asked, or without one, and so does not tell it. */
   readonly beforeRateLimit?: true
 }
 
 /** Every code of an error answer. A code that is not in this table does not compile. */
-export function describeErrors({ bodyLimit }: { bodyLimit: number }) {
+export function describeErrors({ bodyLimit }: { bodyLimit: number }): Readonly<Record<ErrorCode, ErrorDescription>> {
   return {
-    invalid_request: {
-      meaning: 'The body is malformed; the message names the path, such as `domains[3]`. Correct it.',
-      message: 'domains must hold at least one hostname.',
-    },
+    invalid_request: describe(
+      noDomains(),
+      'The body is malformed; the message names the path, such as `domains[3]`. Correct it.',
+    ),
     unauthorized: {
-      meaning: 'The API key is missing, malformed, unknown or revoked. Send an active key.',
-      message:
-        'The bearer token is missing or invalid. Send "Authorization: Bearer <API key>" with an active organization or team key.',
-      headers: ['WWW-Authenticate'],
+      ...describe(
+        unauthorized({ tokenSent: true }),
+        'The API key is missing, malformed, unknown, expired or revoked. Send an active key.',
+      ),
       beforeRateLimit: true,
     },
-    insufficient_scope: {
-      meaning: `The API key lacks the scope \`${REQUIRED_SCOPE}\`. Send a key that holds it.`,
-      message: `The API key lacks the scope ${REQUIRED_SCOPE}; send a key that holds it.`,
-      headers: ['WWW-Authenticate'],
-    },
-    team_suspended: {
-      meaning: 'The team is suspended.',
-      message: 'The team is suspended; no domains can be registered in it.',
-    },
-    team_not_found: {
-      meaning: "The team does not exist, or is none of the organization's. Check `team_id`.",
-      message: 'The team does not exist, or it does not belong to the key.',
-    },
+    insufficient_scope: describe(
+      insufficientScope(),
+      `The API key lacks the scope \`${REQUIRED_SCOPE}\`. Send a key that holds it.`,
+    ),
+    team_suspended: describe(teamSuspended(), 'The team is suspended.'),
+    team_not_found: describe(
+      teamNotFound(),
+      "The team does not exist, or is none of the organization's. Check `team_id`.",
+    ),
     method_not_allowed: {
-      meaning: 'The method is not POST, where the host routes every method of this path here.',
-      message: 'Domains are registered with POST.',
-      headers: ['Allow'],
+      ...describe(methodNotAllowed(), 'The method is not POST, where the host routes every method of this path here.'),
       beforeRateLimit: true,
     },
-    request_timeout: {
-      meaning: 'The body did not come in time, and the connection is closed. Send the call again.',
-      message: 'The request body did not come in time; send it again.',
-    },
-    payload_too_large: {
-      meaning: `The body is larger than ${bodyLimit} bytes. Split the call.`,
-      message: `The request body is larger than the ${bodyLimit} bytes allowed.`,
-    },
-    unsupported_media_type: {
-      meaning: 'The body is not JSON in UTF-8, or is compressed. Send `Content-Type: application/json`.',
-      message: 'The request body must be JSON: send "Content-Type: application/json".',
-    },
-    too_many_requests: {
-      meaning: 'Too many calls. Wait for `Retry-After` seconds.',
-      message: 'Too many requests; try again in 42 s.',
-      headers: ['Retry-After', 'RateLimit'],
-    },
-    internal_error: {
-      meaning: 'Something failed before anything was registered. Try again later.',
-      message: 'The call could not be processed. Try again later.',
-    },
-    domain_registration_unavailable: {
-      meaning:
-        'The domains were saved but are not yet synchronized. Send the same call again after `Retry-After` seconds.',
-      message: 'The domains were saved but are not yet synchronized. Send the same call again.',
-      headers: ['Retry-After'],
-    },
-  } as const satisfies Record<ErrorCode, ErrorDescription>
+    request_timeout: describe(
+      requestTimeout(),
+      'The body did not come in time, and the connection is closed. Send the call again.',
+    ),
+    payload_too_large: describe(
+      payloadTooLarge(bodyLimit),
+      `The body is larger than ${bodyLimit} bytes. Split the call.`,
+    ),
+    unsupported_media_type: describe(
+      notDeclaredAsJson(),
+      'The body is not JSON in UTF-8, or is compressed. Send `Content-Type: application/json`.',
+    ),
+    too_many_requests: describe(tooManyRequests(42, usedUp()), 'Too many calls. Wait for `Retry-After` seconds.'),
+    internal_error: describe(callFailed(), 'Something failed before anything was registered. Try again later.'),
+    domain_registration_unavailable: describe(
+      notSynchronized(),
+      'The domains were saved but are not yet synchronized. Send the same call again after `Retry-After` seconds.',
+    ),
+  }
 }
+
+const describe = ({ message, headers }: ApiError, meaning: string): ErrorDescription => ({
+  meaning,
+  message,
+  headers: Object.keys(headers) as HeaderName[],
+})
+
+function noDomains(): ApiError {
+  try {
+    parseRequest({ domains: [] }, { type: 'team', teamId: '1', scopes: [REQUIRED_SCOPE] })
+  } catch (error) {
+    return error as ApiError
+  }
+  throw new Error('A request without domains was taken')
+}
+
+/** As of a limiter that does not say what it allows. */
+const usedUp = () =>
+  toRateLimitFields({ consume: () => Promise.reject() }, [
+    [DEFAULT_POLICY, { remainingPoints: 0, msBeforeNext: 42_000 }],
+  ])

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { MAX_DOMAINS } from '../wire/request.ts'
 import type { InvalidCode } from '../wire/response.ts'
 import { invalidCodeNames } from './invalid-codes.ts'
@@ -21,13 +21,13 @@ export const invalidResultSchema = z.strictObject({
 
 export const domainResultSchema = z.discriminatedUnion('status', [registeredResultSchema, invalidResultSchema])
 
-const count = z.int().min(0).max(MAX_DOMAINS)
+const count = z.int().check(z.minimum(0), z.maximum(MAX_DOMAINS))
 
 export const totalsSchema = z.strictObject({ created: count, existing: count, invalid: count })
 
 export const responseSchema = z.strictObject({
   data: z.strictObject({
-    results: z.array(domainResultSchema).min(1).max(MAX_DOMAINS),
+    results: z.array(domainResultSchema).check(z.minLength(1), z.maxLength(MAX_DOMAINS)),
     totals: totalsSchema,
   }),
 })

@@ -4,7 +4,7 @@ import { countTotals } from '../wire/response.ts'
 import type { Example, Header, Response } from './document.ts'
 import { describeErrors, type ErrorDescription } from './errors.ts'
 import { type HeaderName, headers } from './headers.ts'
-import { invalidCodeNames, invalidCodes } from './invalid-codes.ts'
+import { exampleOf, invalidCodeNames, invalidCodes } from './invalid-codes.ts'
 import { errorSchema, list, referenceTo } from './schemas.ts'
 
 export interface ResponseOptions {
@@ -14,7 +14,7 @@ export interface ResponseOptions {
 
 /** Every answer that a call can get, by status. */
 export function describeResponses(options: ResponseOptions): Record<string, Response> {
-  const errors: Record<ErrorCode, ErrorDescription> = describeErrors(options)
+  const errors = describeErrors(options)
   const codesByStatus = new Map<number, ErrorCode[]>()
   for (const [code, status] of Object.entries(statusByErrorCode) as [ErrorCode, number][]) {
     if (code === 'too_many_requests' && !options.rateLimited) continue
@@ -49,8 +49,10 @@ function success(options: ResponseOptions): Response {
   return {
     description:
       'One result for each submitted hostname, in the submitted order; also when every result is `invalid`. The fields named here are all that there are.',
-    headers: headersOf([{}], options),
-    content: { 'application/json': { schema: { $ref: referenceTo('RegisterDomainsResponse') }, examples } },
+    headers: headersOf([{ headers: [] }], options),
+    content: {
+      'application/json': { schema: { $ref: referenceTo('RegisterDomainsResponse') }, examples: describeExamples() },
+    },
   }
 }
 
@@ -59,8 +61,8 @@ function headersOf(
   answers: readonly Pick<ErrorDescription, 'headers' | 'beforeRateLimit'>[],
   { rateLimited }: ResponseOptions,
 ): Record<string, Header> {
-  const carried = new Set(answers.flatMap(answer => answer.headers ?? []))
-  const required = (name: HeaderName) => answers.every(answer => answer.headers?.includes(name))
+  const carried = new Set(answers.flatMap(answer => answer.headers))
+  const required = (name: HeaderName) => answers.every(answer => answer.headers.includes(name))
   const tellsRateLimit = rateLimited && answers.some(answer => !answer.beforeRateLimit)
   const names = new Set<HeaderName>([...carried, ...(tellsRateLimit ? rateLimitHeaders : [])])
   return {
@@ -91,24 +93,19 @@ const created: RegisteredResult[] = [
   },
 ]
 
-const invalid = (code: (typeof invalidCodeNames)[number]): DomainResult => {
-  const { input, message } = invalidCodes[code]
-  return { status: 'invalid', input, code, message }
-}
-
 /** The answer to the example of a request, to the same call again, and to a hostname with each of the codes. */
-const examples: Record<string, Example> = {
-  created: {
-    summary: 'Two hostnames registered, one refused',
-    value: answer([...created, invalid('internal_domain')]),
-  },
-  existing: {
-    summary: 'The same call again',
-    value: answer([...created.map(result => ({ ...result, status: 'existing' as const })), invalid('internal_domain')]),
-  },
-  ...Object.fromEntries(
-    invalidCodeNames.map(code => [code, { summary: invalidCodes[code].meaning, value: answer([invalid(code)]) }]),
-  ),
+function describeExamples(): Record<string, Example> {
+  const refused = exampleOf('internal_domain')
+  const existing = created.map(result => ({ ...result, status: 'existing' as const }))
+  const invalid = invalidCodeNames.map(code => [
+    code,
+    { summary: invalidCodes[code].meaning, value: answer([exampleOf(code)]) },
+  ])
+  return {
+    created: { summary: 'Two hostnames registered, one refused', value: answer([...created, refused]) },
+    existing: { summary: 'The same call again', value: answer([...existing, refused]) },
+    ...Object.fromEntries(invalid),
+  }
 }
 
 function answer(results: DomainResult[]): RegisterDomainsResponse {

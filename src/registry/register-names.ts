@@ -53,11 +53,11 @@ export async function registerNames(registrar: Registrar, names: readonly Name[]
 /** In milliseconds; timers count no less. */
 const SHORTEST_WAIT = 1
 
-const internalError: Outcome = {
+export const internalError = {
   status: 'invalid',
   code: 'internal_error',
   message: 'The hostname could not be processed, which is not its fault; send it again later.',
-}
+} as const satisfies Outcome
 
 async function registerBatch({ store, teamId, deadline }: Registrar, names: readonly Name[]): Promise<Outcome[]> {
   const request = createRegistrationRequest(teamId, names)

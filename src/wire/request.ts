@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { ApiError } from '../errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 
@@ -8,21 +8,38 @@ export const MAX_DOMAINS = 100
 /** Digits in a team ID: more than 128 bits need (39), so that any ID fits, and no more than a key of any database takes. */
 export const MAX_TEAM_ID_LENGTH = 64
 
-const domains = z
-  .array(z.string({ error: 'must be a string' }), { error: 'must be an array of 1 to 100 hostnames' })
-  .min(1, { error: 'must hold at least one hostname' })
-  .max(MAX_DOMAINS, { error: `must hold at most ${MAX_DOMAINS} hostnames; split a longer list into several calls` })
+/**
+ * What a request must be; `openapi` describes it by the same schemas. Unknown fields are ignored, so that a newer client can
+ * talk to an older server. Made at the first call, so that what needs no schema does not bundle the library for them.
+ */
+export function requestSchemas() {
+  schemas ??= createSchemas()
+  return schemas
+}
 
-const teamId = z
-  .string({ error: 'is required with an organization key: send the ID of the team as a string of digits' })
-  .regex(/^[0-9]+$/, { error: 'must be the ID of a team, a string of digits' })
-  .max(MAX_TEAM_ID_LENGTH, { error: `must be the ID of a team, at most ${MAX_TEAM_ID_LENGTH} digits` })
+let schemas: ReturnType<typeof createSchemas> | undefined
 
-const notAnObject = { error: 'must be a JSON object with the field "domains"' }
-
-/** Unknown fields are ignored, so that a newer client can talk to an older server. */
-export const teamRequestSchema = z.object({ domains }, notAnObject)
-export const organizationRequestSchema = z.object({ domains, team_id: teamId }, notAnObject)
+function createSchemas() {
+  const domains = z
+    .array(z.string({ error: 'must be a string' }), { error: 'must be an array of 1 to 100 hostnames' })
+    .check(
+      z.minLength(1, { error: 'must hold at least one hostname' }),
+      z.maxLength(MAX_DOMAINS, {
+        error: `must hold at most ${MAX_DOMAINS} hostnames; split a longer list into several calls`,
+      }),
+    )
+  const teamId = z
+    .string({ error: 'is required with an organization key: send the ID of the team as a string of digits' })
+    .check(
+      z.regex(/^[0-9]+$/, { error: 'must be the ID of a team, a string of digits' }),
+      z.maxLength(MAX_TEAM_ID_LENGTH, { error: `must be the ID of a team, at most ${MAX_TEAM_ID_LENGTH} digits` }),
+    )
+  const notAnObject = { error: 'must be a JSON object with the field "domains"' }
+  return {
+    team: z.object({ domains }, notAnObject),
+    organization: z.object({ domains, team_id: teamId }, notAnObject),
+  }
+}
 
 /** What the call asks for, once it is known to be well formed. */
 export interface RegisterDomainsRequest {
@@ -39,14 +56,14 @@ export interface RegisterDomainsRequest {
  */
 export function parseRequest(body: unknown, keyContext: KeyContext): RegisterDomainsRequest {
   if (keyContext.type === 'team') {
-    return { domains: validate(teamRequestSchema, body).domains, teamId: keyContext.teamId }
+    return { domains: validate(requestSchemas().team, body).domains, teamId: keyContext.teamId }
   }
-  const request = validate(organizationRequestSchema, body)
+  const request = validate(requestSchemas().organization, body)
   return { domains: request.domains, teamId: request.team_id }
 }
 
-function validate<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  let parsed: z.ZodSafeParseResult<z.output<Schema>>
+function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): z.output<Schema> {
+  let parsed: z.core.util.SafeParseResult<z.output<Schema>>
   try {
     parsed = schema.safeParse(body)
   } catch (cause) {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { statusByErrorCode } from '../../src/errors.ts'
 import type { KeyContext } from '../../src/index.ts'
 import { openapi } from '../../src/openapi/openapi.ts'
-import { organizationRequestSchema, parseRequest, teamRequestSchema } from '../../src/wire/request.ts'
+import { parseRequest, requestSchemas } from '../../src/wire/request.ts'
 import { organization, team1 } from '../fixtures.ts'
 import { compileSchema } from './compile-schema.ts'
 
@@ -28,8 +28,8 @@ describe('a request', () => {
     )
 
   test.each([
-    ['OrganizationRequest', organizationRequestSchema],
-    ['TeamRequest', teamRequestSchema],
+    ['OrganizationRequest', requestSchemas().organization],
+    ['TeamRequest', requestSchemas().team],
   ])('is described as %s by the schema that validates it', (name, schema) => {
     const described = withoutDocumentation(document.components.schemas[name])
     expect(described).toEqual(withoutDocumentation(z.toJSONSchema(schema, { io: 'input' })))

@@ -1,0 +1,18 @@
+import type { Activity } from './options.ts'
+
+/** Where a failure goes when the host sets no `onError`: to where it looks. */
+export const logFailure = (error: unknown, { during }: { readonly during: Activity }): void =>
+  // biome-ignore lint/suspicious/noConsole: an adapter without a log of its own has no other place
+  console.error(`${describeFailure(during)}:`, error)
+
+export const describeFailure = (during: Activity): string => `POST /v1/domains failed, ${activities[during]}`
+
+/** Completes "POST /v1/domains failed". */
+const activities: Readonly<Record<Activity, string>> = {
+  authenticate: 'finding out who is calling',
+  consume: 'asking the rate limiter',
+  readBody: 'reading the body',
+  findTeam: 'looking up the team',
+  register: 'registering names',
+  synchronize: 'synchronizing what was saved',
+}

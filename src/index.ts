@@ -1,5 +1,5 @@
 export type { Awaitable } from './awaitable.ts'
-export { ApiError, type ErrorCode, isApiError } from './errors.ts'
+export { ApiError, type ApiErrorOptions, type ErrorCode, isApiError } from './errors.ts'
 export {
   classifyHostname,
   type HostnameClassification,
@@ -18,7 +18,13 @@ export {
 } from './keys/api-key.ts'
 export { authenticate } from './keys/authenticate.ts'
 export type { KeyContext } from './keys/key-context.ts'
-export { createMemoryKeyStore, type KeyRecord, type KeyStore, type MemoryKeyStore } from './keys/key-store.ts'
+export {
+  createMemoryKeyStore,
+  type KeyOwner,
+  type KeyRecord,
+  type KeyStore,
+  type MemoryKeyStore,
+} from './keys/key-store.ts'
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'
 export { type RegisterDomainsOptions, registerDomains } from './register-domains.ts'
 export type { Name } from './registry/name.ts'

@@ -13,17 +13,20 @@ export type Rules = Readonly<Record<string, Rule>>
  * Checks what a host passes without types, or reads from its settings, before anything is done with it: a misspelled
  * limit, or one that is `NaN`, would limit nothing.
  *
+ * @param part What a message calls one of them, and `whole` all of them: a record is checked like options.
  * @throws {TypeError} for the first option that does not exist or is wrong; it says what to pass instead.
  */
-export function requireOptions(options: unknown, rules: Rules): void {
-  if (typeof options !== 'object' || options === null) throw new TypeError('The options must be an object')
+export function requireOptions(options: unknown, rules: Rules, part = 'option', whole = 'options'): void {
+  if (typeof options !== 'object' || options === null) throw new TypeError(`The ${whole} must be an object`)
   for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(rules, name)) throw new TypeError(`The option "${name}" does not exist; ${suggest(name, rules)}`)
+    if (!Object.hasOwn(rules, name))
+      throw new TypeError(`The ${part} "${name}" does not exist; ${suggest(name, rules)}`)
   }
   const values = options as Readonly<Record<string, unknown>>
   for (const [name, { holds, expected }] of Object.entries(rules)) {
     const value = values[name]
-    if (!holds(value, values)) throw new TypeError(`The option "${name}" must be ${expected}; it is ${describe(value)}`)
+    if (!holds(value, values))
+      throw new TypeError(`The ${part} "${name}" must be ${expected}; it is ${describe(value)}`)
   }
 }
 

@@ -1,4 +1,4 @@
-import { createMemoryKeyStore, generateApiKey } from '../src/index.ts'
+import { createMemoryKeyStore, generateApiKey, type KeyRecord } from '../src/index.ts'
 import { createMemoryStore, type MemoryStoreOptions } from '../src/memory/memory-store.ts'
 
 /** Organization 10 has the teams 1 and 2, and 9, which is suspended; organization 20 has the team 3. */
@@ -19,11 +19,7 @@ export const createStore = (options: MemoryStoreOptions = {}) => createMemorySto
 /** A key store, and a function that puts a new key into it. */
 export function createKeys() {
   const keys = createMemoryKeyStore()
-  async function issue(
-    type: 'organization' | 'team',
-    id: string,
-    changes: { scopes?: string[]; revokedAt?: Date } = {},
-  ) {
+  async function issue(type: 'organization' | 'team', id: string, changes: Partial<KeyRecord> = {}) {
     const { key, hash } = await generateApiKey({ type, id })
     keys.addKey({ hash, type, ownerId: id, scopes, ...changes })
     return key

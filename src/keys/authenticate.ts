@@ -12,7 +12,7 @@ import type { KeyRecord, KeyStore } from './key-store.ts'
  *
  * @param authorizationHeader The header's value; `null` or `undefined` where there is none.
  * @returns The key's owner and scopes. Whether the scopes suffice is for the operation to say.
- * @throws {ApiError} 401 `unauthorized` when the key is missing, malformed, unknown or revoked, or when its prefix does
+ * @throws {ApiError} 401 `unauthorized` when the key is missing, malformed, unknown, expired or revoked, or when its prefix does
  *   not agree with its record. The message does not tell which. 500 `internal_error` when the key store fails.
  *
  * @example
@@ -43,10 +43,16 @@ export async function findKeyRecord(
   } catch (cause) {
     throw new ApiError('internal_error', 'The API key could not be checked. Try again later.', { cause })
   }
-  if (!record || record.hash !== hash || record.revokedAt || record.type !== key.type || record.ownerId !== key.id) {
+  if (!record || record.hash !== hash || record.type !== key.type || record.ownerId !== key.id || !isActive(record)) {
     throw unauthorized({ tokenSent: true })
   }
   return record
+}
+
+/** A date that is none, from a store without types, refuses too. */
+function isActive({ revokedAt, expiresAt }: KeyRecord): boolean {
+  if (revokedAt) return false
+  return expiresAt === null || expiresAt === undefined || Number(expiresAt) > Date.now()
 }
 
 export function toKeyContext({ type, ownerId, scopes }: KeyRecord): KeyContext {

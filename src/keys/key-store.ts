@@ -1,17 +1,7 @@
 import type { Awaitable } from '../awaitable.ts'
+import { type KeyRecord, requireRecord } from './key-record.ts'
 
-/** What is known of an API key. The key itself is not: only its hash. */
-export interface KeyRecord {
-  /** SHA-256 of the key in lower-case hex, as {@link hashApiKey} makes it. */
-  readonly hash: string
-  readonly type: 'organization' | 'team'
-  /** The ID of the organization or team that the key belongs to, digits only. */
-  readonly ownerId: string
-  /** Registering domains needs `domains:create`. */
-  readonly scopes: readonly string[]
-  /** When set, whatever the date, the key is refused. */
-  readonly revokedAt?: Date | null
-}
+export type { KeyRecord } from './key-record.ts'
 
 /** Where a host keeps its API keys. */
 export interface KeyStore {
@@ -26,17 +16,56 @@ export interface KeyStore {
   findKey(hash: string): Awaitable<KeyRecord | null>
 }
 
-/** A key store in memory. */
-export interface MemoryKeyStore extends KeyStore {
-  /** Adds a key, or replaces the one with the same hash: that is how to revoke it or change its scopes. */
-  addKey(record: KeyRecord): void
+/** Whose keys: those of an organization, or of a team. */
+export interface KeyOwner {
+  readonly type: 'organization' | 'team'
+  /** The ID of the organization or team, digits only. */
+  readonly ownerId: string
 }
 
-/** Makes an empty {@link MemoryKeyStore}: for development, tests, and hosts with a handful of keys in their settings. */
+/** A key store in memory. */
+export interface MemoryKeyStore extends KeyStore {
+  findKey(hash: string): KeyRecord | null
+  /**
+   * Adds a key, or replaces the one with the same hash: that is how to change its scopes.
+   *
+   * @throws {TypeError} for what is no record; it says what to pass instead.
+   */
+  addKey(record: KeyRecord): void
+  /**
+   * Refuses a key from now on; one that was revoked before keeps its date.
+   *
+   * @returns Whether there is such a key.
+   */
+  revokeKey(hash: string): boolean
+  /** Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told from it. */
+  listKeys(owner: KeyOwner): readonly KeyRecord[]
+}
+
+/**
+ * Makes an empty {@link MemoryKeyStore}: for development, tests, and hosts with a handful of keys in their settings.
+ *
+ * @example
+ * const keys = createMemoryKeyStore()
+ * const { key, hash } = await generateApiKey({ type: 'team', id: '42' })
+ * keys.addKey({ hash, type: 'team', ownerId: '42', scopes: ['domains:create'], expiresAt: new Date('2030-01-01') })
+ * keys.revokeKey(hash)
+ */
 export function createMemoryKeyStore(): MemoryKeyStore {
   const records = new Map<string, KeyRecord>()
   return {
     findKey: hash => records.get(hash) ?? null,
-    addKey: record => void records.set(record.hash, record),
+    addKey(record) {
+      requireRecord(record)
+      // Copied, so that what the host does with its object later changes nothing here.
+      records.set(record.hash, Object.freeze({ ...record, scopes: Object.freeze([...record.scopes]) }))
+    },
+    revokeKey(hash) {
+      const record = records.get(hash)
+      if (record) records.set(hash, Object.freeze({ ...record, revokedAt: record.revokedAt ?? new Date() }))
+      return record !== undefined
+    },
+    listKeys: ({ type, ownerId }) =>
+      [...records.values()].filter(record => record.type === type && record.ownerId === ownerId),
   }
 }

@@ -3,8 +3,10 @@
  * and installs it into two tiny projects, one with `import` and one with `require`, which compile and run.
  */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -34,7 +36,11 @@ try {
     [],
     'missing in the tarball',
   )
-  const ofNoUse = paths.filter(path => !needed.includes(path) && !/^dist\/[\w-]+\.(?:js|cjs|d\.ts|d\.cts)$/.test(path))
+  const ofNoUse = paths.filter(
+    path =>
+      !needed.includes(path) &&
+      !/^(?:dist\/[\w-]+\.(?:js|cjs|d\.ts|d\.cts)|docs\/[\w-]+\.md|examples\/[\w-]+\.(?:ts|mjs|txt))$/.test(path),
+  )
   assert.deepEqual(ofNoUse, [], 'of no use in the tarball')
   console.log(`${filename}: ${paths.length} files, ${Math.round(size / 1024)} kB packed`)
 
@@ -60,6 +66,44 @@ try {
     }
     console.log(`${consumer}: ${run(process.execPath, ['program.js'], project).trim()}`)
   }
+  await followReadme(tarball, join(scratch, 'start'))
 } finally {
   rmSync(scratch, { recursive: true, force: true })
+}
+
+/** Does what the README says, in an empty folder, with the tarball for the package; compares the answer but for the IDs. */
+async function followReadme(tarball, folder) {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const [install, start] = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, commands]) => commands)
+  const [, file, program] = /Save this as `([\w.]+)`:.*?```js\n(.*?)```/s.exec(readme)
+  const [, answer] = /```json\n(.*?)```/s.exec(readme)
+  assert.ok(install.includes('npm install domain-registration '))
+
+  mkdirSync(folder)
+  run('bash', ['-ec', install.replace('npm install domain-registration ', `npm install ${tarball} `)], folder)
+  writeFileSync(join(folder, file), program)
+  const env = { ...process.env, PORT: String(await findFreePort()) }
+  const server = spawn('bash', ['-c', `exec ${start}`], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const exit = once(server, 'exit')
+  try {
+    let printed = ''
+    for await (const text of server.stdout.setEncoding('utf8')) {
+      printed += text
+      if (printed.endsWith(`'\n`)) break
+    }
+    const withoutIds = json => JSON.parse(json, (name, value) => (name === 'domainId' ? typeof value : value))
+    assert.deepEqual(withoutIds(run('bash', ['-ec', printed], folder)), withoutIds(answer))
+    console.log('README: its commands and its program give its answer')
+  } finally {
+    server.kill()
+    await exit
+  }
+}
+
+async function findFreePort() {
+  const server = createServer().listen(0)
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  return port
 }

@@ -1,0 +1,94 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { build } from 'tsup'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../src/memory/memory-store.ts'
+import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
+import { bun, deno, nodes, why, workerd } from './runtimes.ts'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+
+const tsc = fileURLToPath(import.meta.resolve('typescript/lib/tsc.js'))
+
+/** Node 20, on which the tests run, has none. */
+const runtimes = [...nodes.slice(1), bun, deno]
+
+const allCases = domainStoreSuite({
+  createStore: createMemoryStore,
+  features: ['synchronize', 'synchronizePending', 'release'],
+}).map(({ id }) => ({ id, failure: null }))
+
+describe('the types of what hosts have fit the options:', () => {
+  const options = '--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck --module nodenext --target es2022'
+  test.each([
+    ['node.ts', 'node'],
+    ['better-sqlite3.ts', 'better-sqlite3'],
+    ['bun.ts', 'bun-types'],
+    ['durable-object.ts', '@cloudflare/workers-types'],
+  ])('%s', async (file, types) => {
+    const parameters = [tsc, '--ignoreConfig', ...options.split(' '), '--types', types, `types/${file}`]
+    const compiled = promisify(execFile)(process.execPath, parameters, { cwd: here })
+    await expect(compiled.catch(({ stdout }) => stdout)).resolves.toMatchObject({ stdout: '' })
+  })
+})
+
+describe('every case of the suite passes on the runtime’s own SQLite:', () => {
+  for (const { name, program, run } of runtimes) {
+    test.skipIf(!program)(name + (program ? '' : why), async () => {
+      const { stdout } = await promisify(execFile)(program as string, [...run, 'sqlite/run-suite.js'], { cwd: here })
+      expect(JSON.parse(stdout)).toEqual(allCases)
+    })
+  }
+})
+
+describe.skipIf(!workerd.program)(`in a Durable Object${workerd.program ? '' : why}`, () => {
+  let origin: string
+  let folder: string
+  let close: () => Promise<unknown>
+
+  beforeAll(async () => {
+    await build({
+      config: false,
+      silent: true,
+      entry: { 'durable-object': `${here}sqlite/durable-object.js` },
+      outDir: `${here}node_modules/worker`,
+      format: 'esm',
+      platform: 'browser',
+      target: 'es2022',
+      noExternal: [/^(?!cloudflare:)/],
+      external: [/^cloudflare:/],
+      splitting: false,
+    })
+    folder = mkdtempSync(join(tmpdir(), 'durable-object-'))
+    const parameters = [...workerd.run, `--directory-path=disk=${folder}`, 'sqlite/durable-object.capnp']
+    const spawned = spawn(workerd.program as string, parameters, {
+      cwd: here,
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    })
+    close = () => {
+      spawned.kill('SIGKILL')
+      return once(spawned, 'exit')
+    }
+    const [line] = (await once(spawned.stdio[3] as Readable, 'data')) as [Buffer]
+    origin = `http://127.0.0.1:${JSON.parse(line.toString()).port}`
+  })
+  afterAll(async () => {
+    await close?.()
+    rmSync(folder, { recursive: true })
+  })
+
+  test('every case of the suite passes', async () => {
+    const response = await fetch(`${origin}/suite`)
+    expect(response.ok ? await response.json() : await response.text()).toEqual(allCases)
+  })
+
+  test('keys are found', async () => {
+    expect(await (await fetch(`${origin}/keys`)).json()).toMatchObject({ ownerId: '1', scopes: ['domains:create'] })
+  })
+})

@@ -1,0 +1,36 @@
+import { createSqliteStore } from 'domain-registration/sqlite'
+import { domainStoreSuite } from 'domain-registration/testing'
+
+const features = ['synchronize', 'synchronizePending', 'release']
+
+/**
+ * Runs every case of the published suite on stores in SQLite.
+ *
+ * @param open Opens an empty database.
+ * @param close Closes it.
+ * @returns The ID of each case, and why it failed.
+ */
+export async function runSuite(open, close) {
+  const databases = new Map()
+  const cases = domainStoreSuite({
+    createStore({ teams, synchronize }) {
+      const database = open()
+      const findTeam = id => teams.find(team => team.id === id) ?? null
+      const store = createSqliteStore({ database, findTeam, synchronize })
+      databases.set(store, database)
+      return store
+    },
+    closeStore: store => close(databases.get(store)),
+    features,
+    timeLimit: 20_000,
+  })
+  const outcomes = []
+  for (const { id, run } of cases) {
+    const failure = await run().then(
+      () => null,
+      error => String(error.message),
+    )
+    outcomes.push({ id, failure })
+  }
+  return outcomes
+}

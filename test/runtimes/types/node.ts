@@ -1,0 +1,8 @@
+import { DatabaseSync } from 'node:sqlite'
+import { createSqliteKeyStore, createSqliteStore } from 'domain-registration/sqlite'
+
+const database = new DatabaseSync(':memory:')
+createSqliteStore({ database, findTeam: () => null })
+createSqliteKeyStore({ database })
+// @ts-expect-error: a file name is no database
+createSqliteStore({ database: ':memory:', findTeam: () => null })

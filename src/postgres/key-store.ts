@@ -1,5 +1,6 @@
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
-import type { KeyRecord, KeyStore } from '../keys/key-store.ts'
+import { requireRecord } from '../keys/key-record.ts'
+import type { KeyOwner, KeyRecord, KeyStore } from '../keys/key-store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { type DriverOptions, type Statement, toDatabase } from './connection.ts'
 import { type PostgresSchemaOptions, type Tables, toTables } from './schema.ts'
@@ -23,6 +24,8 @@ export interface PostgresKeyStore extends KeyStore {
    * @returns Whether there is such a key.
    */
   revokeKey(hash: string): Promise<boolean>
+  /** Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told from it. */
+  listKeys(owner: KeyOwner): Promise<readonly KeyRecord[]>
 }
 
 interface KeyRow {
@@ -32,6 +35,7 @@ interface KeyRow {
   /** In JSON, and milliseconds of Unix time: drivers differ in how they read arrays and dates. */
   readonly scopes: string
   readonly revoked_at: number | null
+  readonly expires_at: number | null
 }
 
 /**
@@ -57,29 +61,39 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       return row ? toRecord(row) : null
     },
 
-    async addKey({ hash, type, ownerId, scopes, revokedAt = null }) {
-      await ask(statements.add, hash, type, ownerId, toArrayLiteral(scopes), revokedAt?.toISOString() ?? null)
+    async addKey(record) {
+      requireRecord(record)
+      const { hash, type, ownerId, scopes, revokedAt, expiresAt } = record
+      const dates = [revokedAt, expiresAt].map(date => date?.toISOString() ?? null)
+      await ask(statements.add, hash, type, ownerId, toArrayLiteral(scopes), ...dates)
     },
 
     async revokeKey(hash) {
       return (await ask(statements.revoke, hash, new Date().toISOString())).length > 0
     },
+
+    async listKeys({ type, ownerId }) {
+      return (await ask(statements.list, type, ownerId)).map(toRecord)
+    },
   }
 }
 
 function createKeyStatements({ keys }: Tables) {
+  const milliseconds = (column: string) => `floor(extract(epoch FROM ${column}) * 1000)::float8 AS ${column}`
+  const row = `hash, type, owner_id, array_to_json(scopes)::text AS scopes,
+         ${milliseconds('revoked_at')}, ${milliseconds('expires_at')}`
   return {
-    find: prepare<KeyRow>(
-      'find_key',
-      `SELECT hash, type, owner_id, array_to_json(scopes)::text AS scopes,
-         floor(extract(epoch FROM revoked_at) * 1000)::float8 AS revoked_at
-       FROM ${keys} WHERE hash = $1`,
+    find: prepare<KeyRow>('find_key', `SELECT ${row} FROM ${keys} WHERE hash = $1`),
+    list: prepare<KeyRow>(
+      'list_keys',
+      `SELECT ${row} FROM ${keys} WHERE type = $1 AND owner_id = $2 ORDER BY created_at, hash`,
     ),
     add: prepare(
       'add_key',
-      `INSERT INTO ${keys} (hash, type, owner_id, scopes, revoked_at) VALUES ($1, $2, $3, $4::text[], $5::timestamptz)
-       ON CONFLICT (hash) DO UPDATE SET (type, owner_id, scopes, revoked_at) =
-         (excluded.type, excluded.owner_id, excluded.scopes, excluded.revoked_at)`,
+      `INSERT INTO ${keys} (hash, type, owner_id, scopes, revoked_at, expires_at)
+       VALUES ($1, $2, $3, $4::text[], $5::timestamptz, $6::timestamptz)
+       ON CONFLICT (hash) DO UPDATE SET (type, owner_id, scopes, revoked_at, expires_at) =
+         (excluded.type, excluded.owner_id, excluded.scopes, excluded.revoked_at, excluded.expires_at)`,
     ),
     revoke: prepare<{ hash: string }>(
       'revoke_key',
@@ -88,10 +102,13 @@ function createKeyStatements({ keys }: Tables) {
   }
 }
 
-const toRecord = ({ hash, type, owner_id: ownerId, scopes, revoked_at: revokedAt }: KeyRow): KeyRecord => ({
-  hash,
-  type,
-  ownerId,
-  scopes: JSON.parse(scopes) as string[],
-  revokedAt: revokedAt === null ? null : new Date(revokedAt),
+const toRecord = (row: KeyRow): KeyRecord => ({
+  hash: row.hash,
+  type: row.type,
+  ownerId: row.owner_id,
+  scopes: JSON.parse(row.scopes) as string[],
+  revokedAt: toDate(row.revoked_at),
+  expiresAt: toDate(row.expires_at),
 })
+
+const toDate = (milliseconds: number | null) => (milliseconds === null ? null : new Date(milliseconds))

@@ -133,8 +133,12 @@ CREATE OR REPLACE VIEW ${registrations} AS
   owner_id text NOT NULL,
   scopes text[] NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  expires_at timestamptz
 )`,
+    `-- Of tables that were made before keys could expire.
+ALTER TABLE ${keys} ADD COLUMN IF NOT EXISTS expires_at timestamptz`,
+    `CREATE INDEX IF NOT EXISTS keys_of_owners ON ${keys} (owner_id)`,
     `CREATE TABLE IF NOT EXISTS ${version} (
   version integer PRIMARY KEY,
   applied_at timestamptz NOT NULL DEFAULT now()

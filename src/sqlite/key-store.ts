@@ -1,5 +1,6 @@
 import type { Awaitable } from '../awaitable.ts'
-import type { KeyRecord, KeyStore } from '../keys/key-store.ts'
+import { requireRecord } from '../keys/key-record.ts'
+import type { KeyOwner, KeyRecord, KeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { takeTurn } from './turns.ts'
@@ -16,6 +17,8 @@ export interface SqliteKeyStore extends KeyStore {
    * @returns Whether there is such a key.
    */
   revokeKey(hash: string): Awaitable<boolean>
+  /** Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told from it. */
+  listKeys(owner: KeyOwner): Awaitable<readonly KeyRecord[]>
 }
 
 interface KeyRow {
@@ -24,15 +27,18 @@ interface KeyRow {
   readonly owner_id: string
   readonly scopes: string
   readonly revoked_at: number | null
+  readonly expires_at: number | null
 }
 
 /** For {@link KeyRow} and its table. */
 export const keyStatements = {
-  find: 'SELECT hash, type, owner_id, scopes, revoked_at FROM domain_registration_keys WHERE hash = ?',
-  add: `INSERT INTO domain_registration_keys (hash, type, owner_id, scopes, created_at, revoked_at)
-    VALUES (?, ?, ?, ?, ?, ?)
+  find: 'SELECT hash, type, owner_id, scopes, revoked_at, expires_at FROM domain_registration_keys WHERE hash = ?',
+  list: `SELECT hash, type, owner_id, scopes, revoked_at, expires_at FROM domain_registration_keys
+    WHERE type = ? AND owner_id = ? ORDER BY created_at, hash`,
+  add: `INSERT INTO domain_registration_keys (hash, type, owner_id, scopes, created_at, revoked_at, expires_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (hash) DO UPDATE SET type = excluded.type, owner_id = excluded.owner_id, scopes = excluded.scopes,
-      revoked_at = excluded.revoked_at`,
+      revoked_at = excluded.revoked_at, expires_at = excluded.expires_at`,
   revoke: `UPDATE domain_registration_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ? RETURNING hash`,
 } as const
 
@@ -52,6 +58,7 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
   requireOptions(options, connectionRules)
   const { driver, timeLimit } = connect(options)
   const find = driver.prepare<KeyRow>(keyStatements.find)
+  const list = driver.prepare<KeyRow>(keyStatements.list)
   const add = driver.prepare(keyStatements.add)
   const revoke = driver.prepare<{ hash: string }>(keyStatements.revoke)
 
@@ -62,19 +69,26 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
         return row ? toRecord(row) : null
       }),
 
-    addKey: ({ hash, type, ownerId, scopes, revokedAt }) =>
-      takeTurn(timeLimit, () => {
-        add(hash, type, ownerId, JSON.stringify(scopes), Date.now(), revokedAt?.getTime() ?? null)
-      }),
+    addKey(record) {
+      requireRecord(record)
+      const { hash, type, ownerId, scopes, revokedAt, expiresAt } = record
+      const dates = [revokedAt, expiresAt].map(date => date?.getTime() ?? null)
+      return takeTurn(timeLimit, () => void add(hash, type, ownerId, JSON.stringify(scopes), Date.now(), ...dates))
+    },
+
+    listKeys: ({ type, ownerId }) => takeTurn(timeLimit, () => list(type, ownerId).map(toRecord)),
 
     revokeKey: hash => takeTurn(timeLimit, () => revoke(Date.now(), hash).length > 0),
   }
 }
 
-const toRecord = ({ hash, type, owner_id: ownerId, scopes, revoked_at: revokedAt }: KeyRow): KeyRecord => ({
-  hash,
-  type,
-  ownerId,
-  scopes: JSON.parse(scopes),
-  revokedAt: revokedAt === null ? null : new Date(revokedAt),
+const toRecord = (row: KeyRow): KeyRecord => ({
+  hash: row.hash,
+  type: row.type,
+  ownerId: row.owner_id,
+  scopes: JSON.parse(row.scopes),
+  revokedAt: toDate(row.revoked_at),
+  expiresAt: toDate(row.expires_at),
 })
+
+const toDate = (milliseconds: number | null) => (milliseconds === null ? null : new Date(milliseconds))

@@ -64,6 +64,8 @@ CREATE TABLE IF NOT EXISTS domain_registration_keys (
   revoked_at INTEGER,
   expires_at INTEGER
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS domain_registration_keys_of_owners
+  ON domain_registration_keys (type, owner_id, created_at, hash);
 
 CREATE TABLE IF NOT EXISTS domain_registration_version (
   version INTEGER NOT NULL PRIMARY KEY

@@ -79,11 +79,23 @@ export function describeKeyStore(
     test('finds a key by its hash, with everything that was added', async () => {
       expect(await keys.findKey(record.hash)).toBeNull()
       await keys.addKey(record)
-      expect(await keys.findKey(record.hash)).toEqual({ ...record, revokedAt: null })
+      expect(await keys.findKey(record.hash)).toEqual({ ...record, revokedAt: null, expiresAt: null })
       const scopes = ['a,b', '{c}', '"d"', '\\', 'NULL', '']
       const revokedAt = new Date('2026-01-02T03:04:05.678Z')
-      await keys.addKey({ ...record, type: 'organization', scopes, revokedAt })
-      expect(await keys.findKey(record.hash)).toEqual({ ...record, type: 'organization', scopes, revokedAt })
+      const expiresAt = new Date('2030-01-02T03:04:05.678Z')
+      await keys.addKey({ ...record, type: 'organization', scopes, revokedAt, expiresAt })
+      expect(await keys.findKey(record.hash)).toEqual({ ...record, type: 'organization', scopes, revokedAt, expiresAt })
+      await expect(keys.addKey({ ...record, ownerId: 3 } as never)).rejects.toThrow('"ownerId" must be')
+    })
+
+    test('lists the keys of an owner in the order in which they were added', async () => {
+      const hashes = ['f', '0', '9'].map(digit => digit.repeat(64))
+      for (const hash of hashes) await keys.addKey({ ...record, hash })
+      await keys.addKey({ ...record, hash: 'd'.repeat(64), type: 'organization' })
+      await keys.addKey({ ...record, hash: 'e'.repeat(64), ownerId: '1' })
+      const { type, ownerId } = record
+      expect((await keys.listKeys({ type, ownerId })).map(({ hash }) => hash)).toEqual(hashes)
+      expect(await keys.listKeys({ type, ownerId: '2' })).toEqual([])
     })
 
     test('revokes a key once, and says when there is none', async () => {

@@ -46,3 +46,12 @@ test('keys outlive the store that saved them', async () => {
   await keys.addKey({ hash: 'd'.repeat(64), type: 'team', ownerId: '1', scopes: [] })
   expect(await createSqliteKeyStore({ database }).findKey('d'.repeat(64))).toMatchObject({ ownerId: '1' })
 })
+
+test('a key expires when it was said to, and is listed with its owner’s others', async () => {
+  const { key, hash } = await generateApiKey({ type: 'team', id: '77' })
+  const record = { hash, type: 'team', ownerId: '77', scopes: ['domains:create'], expiresAt: new Date(1) } as const
+  await keys.addKey(record)
+  await expect(authenticate(`Bearer ${key}`, keys)).rejects.toMatchObject({ status: 401 })
+  await keys.addKey({ ...record, hash: 'e'.repeat(64), type: 'organization' })
+  expect(await keys.listKeys({ type: 'team', ownerId: '77' })).toEqual([{ ...record, revokedAt: null }])
+})

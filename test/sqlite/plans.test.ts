@@ -31,6 +31,7 @@ const keys = 'domain_registration_keys'
 const byHash = `SEARCH ${keys} USING PRIMARY KEY (hash=?)`
 const keyPlans: Readonly<Record<keyof typeof keyStatements, readonly string[]>> = {
   find: [byHash],
+  list: [`SEARCH ${keys} USING INDEX ${keys}_of_owners (type=? AND owner_id=?)`],
   add: [],
   revoke: [byHash],
 }

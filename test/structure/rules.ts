@@ -18,7 +18,7 @@ export const packages: Readonly<Record<string, { by: RegExp; only?: 'types' }>> 
   'ipaddr.js': { by: /^hostname\/address\.ts$/ },
   tr46: { by: /^hostname\/idna\.ts$/ },
   'punycode/punycode.js': { by: /^hostname\/idna\.ts$/ },
-  zod: { by: /^(?:wire|openapi)\// },
+  'zod/mini': { by: /^(?:wire|openapi)\// },
   express: { by: /^http\/express\.ts$/, only: 'types' },
   fastify: { by: /^http\/fastify\.ts$/, only: 'types' },
   'node:crypto': { by: /^keys\/sha256\.ts$/, only: 'types' },

@@ -1,4 +1,4 @@
-import { dots, findRefusedCharacter } from './idna.ts'
+import { decodeALabels, dots, findRefusedCharacter, toULabels } from './idna.ts'
 import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
 import { nameCharacter, quote } from './quote.ts'
 
@@ -19,24 +19,8 @@ interface Row {
   readonly undo?: (text: string, isWildcard: boolean) => string | undefined
 }
 
-/**
- * What people paste, most telling first; the first pattern that is found names the mistake. Each row has its cases in
- * `test/vectors/pasted-names.json`. A row undoes its own mistake only, and what is left is looked at again: a URL in
- * quotes before a comma is three rows. No row guesses: what it gives stands in the text, or is spelled there.
- */
-const rows: readonly Row[] = [
-  // From chats, PDF files and web pages: byte order marks, zero widths and marks of direction.
-  {
-    pattern: /[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/,
-    undo: text => text.replace(/[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/g, ''),
-  },
-  // Joiners shape letters of other scripts; among ASCII they do nothing.
-  {
-    pattern: /^[\0-\x7f]*[\u200c\u200d][\0-\x7f\u200c\u200d]*$/,
-    undo: text => text.replace(/[\u200c\u200d]/g, ''),
-  },
-
-  // Several at once.
+/** Several addresses at once, in notations of their own. */
+export const ranges: readonly Row[] = [
   {
     pattern: /^[0-9]+(?:\.(?:[0-9]+|[*x])){3}\s*(?:$|[-\u2013]\s*[0-9.]+$)/i,
     problem: 'is a range of IP addresses; send each address as an entry of its own',
@@ -48,6 +32,24 @@ const rows: readonly Row[] = [
   {
     pattern: /^[0-9a-f]*:[0-9a-f:]*\s*[-\u2013]\s*[0-9a-f]*:[0-9a-f:]*$/i,
     problem: 'is a range of IP addresses; send each address as an entry of its own',
+  },
+]
+
+/**
+ * What people paste, most telling first; the first pattern that is found names the mistake. Each row has its cases in
+ * `test/vectors/pasted-names.json`. A row undoes its own mistake only, and what is left is looked at again: a URL in
+ * quotes before a comma is three rows. No row guesses: what it gives stands in the text, or is spelled there.
+ */
+export const rows: readonly Row[] = [
+  // From chats, PDF files and web pages: byte order marks, zero widths and marks of direction.
+  {
+    pattern: /[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/,
+    undo: text => text.replace(/[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/g, ''),
+  },
+  // Joiners shape letters of other scripts; among ASCII they do nothing.
+  {
+    pattern: /^[\0-\x7f]*[\u200c\u200d][\0-\x7f\u200c\u200d]*$/,
+    undo: text => text.replace(/[\u200c\u200d]/g, ''),
   },
 
   // What stands around a name in lists, configuration files, spreadsheets and letters.
@@ -61,7 +63,7 @@ const rows: readonly Row[] = [
     undo: text => text.replace(/^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]\s*/, ''),
   },
   {
-    pattern: /^\S+\s+(?:#|\/\/|;|--|\()/,
+    pattern: /^\S+\s+(?:#|\/\/|;|-|\()/,
     problem: 'has a remark after it',
     undo: text => text.replace(/\s.*/s, ''),
   },
@@ -71,7 +73,7 @@ const rows: readonly Row[] = [
     undo: text => text.replace(/[,;!|].*/s, ''),
   },
   {
-    pattern: /^["'`<({]|^\[(?![^\]]*\]:)|^[^/?#"'`<({[]*["'`>)}\]]$/,
+    pattern: /^["'`<({]|^\[(?![^\]]*\][:.\u3002\uff0e\uff61])|^[^/?#"'`<({[]*["'`>)}\]]$/,
     problem: 'is in quotes or brackets',
     undo: text => stripEnd(text.replace(/^["'`<({[]+/, ''), `"'\`>)}],;`),
   },
@@ -84,7 +86,8 @@ const rows: readonly Row[] = [
     undo: text => stripEnd(text, '\u2018\u2019\u201b\u201c\u201d\u201f\u00bb\u203a\u300d\u300f'),
   },
   {
-    pattern: /^(?:dns|host|hostname|domain|url|site|fqdn|cn|cname|server_?name|host_?name)(?:\s*[:=]\s*|\s+)(?=\D)/i,
+    pattern:
+      /^(?:dns|host|hostname|domain|url|site|fqdn|cn|cname|name|website|server_?name|host_?name)(?:\s*[:=]\s*|\s+)(?=\D)/i,
     problem: 'begins with the name of a field',
     undo: text => text.replace(/^[a-z_]+(?:\s*[:=]\s*|\s+)/i, ''),
   },
@@ -108,7 +111,8 @@ const rows: readonly Row[] = [
   {
     pattern: /^[^/\\?#]*@/,
     problem: 'holds an "@", as an e-mail address or a user name does',
-    undo: text => dropPath(text).replace(/^.*@/s, '').replace(/:.*/s, ''),
+    // What follows a colon is a port or, in the notation of scp and Git, a path on somebody else's host.
+    undo: text => (/@[^@]*:[^0-9]/.test(text) ? undefined : dropPath(text).replace(/^.*@/s, '').replace(/>.*/s, '')),
   },
   { pattern: /[/\\?#]/, problem: 'holds a path', undo: text => dropPath(text.replace(/^[\\/]/, '')) },
   {
@@ -159,13 +163,15 @@ const rows: readonly Row[] = [
 
 /** Explains why a text, trimmed and without a trailing dot, is no hostname. */
 export function explainInvalid(host: string): Mistake {
+  const range = ranges.find(({ pattern }) => pattern.test(host))
+  if (range !== undefined) return { problem: range.problem ?? '' }
   if (holdsSeveral(host)) return { problem: 'holds several hostnames; send each as an entry of its own' }
-  const isWildcard = host.startsWith('*.') && host.length > 2
+  const isWildcard = /^\*\.\S/.test(host)
   const text = isWildcard ? host.slice(2) : host
   const row = rows.find(({ pattern }) => pattern.test(text))
   if (row === undefined) return { problem: explainLabels(text) ?? explainCharacters(text) }
 
-  const meant = row.undo?.(text, isWildcard)
+  const meant = row.undo?.(text, isWildcard)?.trim()
   const [found = ''] = /[^\0-\x7f]/u.exec(row.pattern.exec(text)?.[0] ?? '') ?? []
   return {
     problem: row.problem ?? `holds the character ${nameCharacter(found)}, ${NOT_ALLOWED}`,
@@ -235,8 +241,14 @@ function explainLabels(text: string): string | undefined {
     return `has a label that begins or ends with a hyphen (RFC 1123, section 2.1): ${quote(outer)}`
   }
   return isPlain && aLabel !== undefined
-    ? `has a label that begins with "xn--" and is no A-label (RFC 5890): ${quote(aLabel)}`
+    ? `has a label that begins with "xn--" and is no A-label (RFC 5890): ${quote(aLabel)}${explainALabel(aLabel)}`
     : undefined
+}
+
+function explainALabel(aLabel: string): string {
+  const decoded = decodeALabels(aLabel.toLowerCase())
+  const refused = decoded === null ? undefined : findRefusedCharacter(decoded)
+  return refused === undefined ? '' : `, which holds the character ${nameCharacter(refused)}`
 }
 
 function explainCharacters(text: string): string {
@@ -244,9 +256,15 @@ function explainCharacters(text: string): string {
   if (ascii !== undefined) {
     return `holds the character ${quote(ascii)}; only letters, digits, hyphens and dots are allowed`
   }
-  const refused = findRefusedCharacter(text)
+  const refused = findRefusedCharacter(text) ?? findMisplacedJoiner(text)
   if (refused !== undefined) return `holds the character ${nameCharacter(refused)}, ${NOT_ALLOWED}`
   return 'is not a valid internationalized hostname (UTS #46), or is too long in its ASCII form'
+}
+
+/** A joiner is allowed only between certain letters (RFC 5892, appendix A.1 and A.2). */
+function findMisplacedJoiner(text: string): string | undefined {
+  const [joiner] = /[\u200c\u200d]/.exec(text) ?? []
+  return joiner !== undefined && toULabels(text.replace(/[\u200c\u200d]/g, '')) !== null ? joiner : undefined
 }
 
 /** Misspellings that can be nothing else: no top-level domain, and no name that anybody gives to a private network. */
@@ -260,13 +278,13 @@ const misspelled: ReadonlyMap<string, string> = new Map(
 
 /** Explains why a well-formed name, as it was sent, is not in the public DNS. */
 export function explainUnknownTopLevel(sent: string): Mistake {
-  const labels = sent.split(dots)
-  const topLevel = labels.findLast(label => label !== '') ?? ''
+  const labels = sent.split(dots).filter(Boolean)
+  const topLevel = labels.at(-1) ?? ''
   const meant = misspelled.get(topLevel.toLowerCase())
   const foreign = /[a-z]/i.test(topLevel) ? /[^\0-\x7f]/u.exec(topLevel)?.[0] : undefined
   const hint = foreign === undefined ? '' : `; it holds the character ${nameCharacter(foreign)} among Latin letters`
   return {
     problem: `is not in the public DNS: the Public Suffix List has no top-level domain ${quote(`.${topLevel}`)}${hint}`,
-    meant: meant && sent.slice(0, sent.lastIndexOf('.') + 1) + meant,
+    meant: meant && [...labels.slice(0, -1), meant].join('.'),
   }
 }

@@ -86,7 +86,7 @@ export function findRefusedCharacter(name: string): string | undefined {
 export const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
 
 /** @returns `null` where a label that begins with `xn--` does not decode, or not to a U-label (RFC 5890, section 2.3.2.1). */
-function decodeALabels(name: string): string | null {
+export function decodeALabels(name: string): string | null {
   if (!name.includes('xn--')) return name
   const labels: string[] = []
   for (const label of name.split('.')) {

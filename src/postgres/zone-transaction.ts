@@ -84,11 +84,12 @@ async function lockAndFind(
   // What has come since the locks were taken is under none of them.
   const locked = new Set(zones.map(zone => zone.registrable_domain))
   const isLocked = (row: NameRow) => locked.has(row.registrable_domain)
+  const isBelowLocked = ({ position }: BelowRow) => locked.has((bases[position - 1] as Key).registrableDomain)
   const standing = zones.filter((zone): zone is ZoneRow & NameRow => zone.domain_id !== null)
   return {
     zones,
     names: [...pickAsked(standing, names), ...found.filter(isLocked)],
-    below: addGuests(toBelow(bases, below), bases, teamId, standing),
+    below: addGuests(toBelow(bases, below.filter(isBelowLocked)), bases, teamId, standing),
   }
 }
 

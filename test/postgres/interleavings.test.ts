@@ -4,7 +4,7 @@ import { classifyHostname } from '../../src/hostname/classify.ts'
 import { createPostgresStore, migrate, type PostgresStore } from '../../src/postgres/index.ts'
 import type { Name } from '../../src/registry/name.ts'
 import type { Found, Registration } from '../../src/registry/store.ts'
-import { createRequest, save } from '../../src/testing/calls.ts'
+import { createRequest, save, toName } from '../../src/testing/calls.ts'
 import { holdStatements, untilDoneOrBlocked } from './held-pool.ts'
 import { startServer, type TestServer } from './server.ts'
 
@@ -128,6 +128,17 @@ const races: readonly Race[] = [
       () => register('2', ['x.a.com', 'y.b.com', 'c.com']),
       () => release(rival, '2', ['x.a.com', 'y.b.com', 'c.com']),
     ],
+  },
+  {
+    name: 'what is below a wildcard, while it and names below it are registered',
+    setUp: () => register('1', ['a.com']),
+    async operation(store) {
+      const [held, wildcard, base] = ['a.com', '*.b.com', 'b.com'].map(toName) as [Name, Name, Name]
+      return (await store.register(createRequest('1', [held, wildcard], [base], () => []))).found
+    },
+    rivals: [async () => record(await save(rival, '1', ['x.b.com', '*.b.com']))],
+    // Both of what a call saved or none of it.
+    check: ({ registrations, below }: Found) => expect(below[0]?.ownCount).toBe(2 * (registrations.length - 1)),
   },
   {
     name: 'the mark of a push, while what was pushed changes hands',

@@ -23,7 +23,12 @@ const invalidCodes = Object.keys({
   domain_already_licensed: 0,
   internal_error: 0,
 } satisfies Record<InvalidCode, 0>)
-const guides = ['README.md', ...readdirSync(join(root, 'docs')).map(file => `docs/${file}`)]
+const guides = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...readdirSync(join(root, 'docs')).map(file => `docs/${file}`),
+]
 
 describe.each(guides)('%s', guide => {
   const text = read(guide)
@@ -39,6 +44,14 @@ describe.each(guides)('%s', guide => {
       expect([target, existsSync(join(root, dirname(guide), target))]).toEqual([target, true])
     }
   })
+})
+
+test('CONTRIBUTING.md and SECURITY.md name files that there are', () => {
+  const paths = ['CONTRIBUTING.md', 'SECURITY.md'].flatMap(guide =>
+    [...read(guide).matchAll(/`((?:src|test|docs|\.github)\/[\w./-]+)`/g)].map(([, path]) => path as string),
+  )
+  expect(paths.length).toBeGreaterThan(20)
+  expect(paths.filter(path => !existsSync(join(root, path)))).toEqual([])
 })
 
 describe('README.md', () => {

@@ -69,6 +69,15 @@ test.each(['', 'a\0b'])('%j is no name of a schema', schema => {
   expect(() => postgresSchema({ schema })).toThrow(TypeError)
 })
 
+test('tables are not spread over workers where there is no Citus', async () => {
+  const migrating = migrate({ pool: server.createPool(), schema: 'alone', citus: { shards: 2 } })
+  await expect(migrating).rejects.toThrow('"citus" is for databases with the extension')
+})
+
+test.each([0, -1, 1.5, '2', undefined] as number[])('tables are not spread over %j shards', async shards => {
+  await expect(migrate({ pool: server.createPool(), citus: { shards } })).rejects.toThrow(RangeError)
+})
+
 test.each([0, 1, 1.5, Number.NaN])('a table of %j partitions is refused', partitions => {
   expect(() => postgresSchema({ partitions })).toThrow(RangeError)
 })

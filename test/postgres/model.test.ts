@@ -6,6 +6,7 @@ import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { Name } from '../../src/registry/name.ts'
 import type { DomainStore, Found, Registration } from '../../src/registry/store.ts'
 import { lookUp } from '../../src/testing/calls.ts'
+import { tableOptions, throughFirst } from './engine.ts'
 import { startServer, type TestServer } from './server.ts'
 
 /**
@@ -41,7 +42,7 @@ let pool: Pool
 beforeAll(async () => {
   server = await startServer()
   pool = server.createPool({ pipeline: true })
-  await migrate({ pool })
+  await migrate({ pool: throughFirst(pool), ...tableOptions })
 })
 afterAll(() => server.stop())
 

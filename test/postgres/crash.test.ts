@@ -17,6 +17,9 @@ const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32))
 const random = createRandom(seed)
 const soon = (most: number) => new Promise(resolve => setTimeout(resolve, random.integer(0, most)))
 
+/** Milliseconds. */
+const TIME_LIMIT = isGiven ? 600_000 : 120_000
+
 let server: MortalServer
 let pool: Pool
 /** Where the monitor keeps what it is told. */
@@ -41,21 +44,25 @@ afterAll(async () => {
 })
 
 describe(`with SEED=${seed},`, () => {
-  test('a server that is killed again and again loses nothing that it acknowledged', async () => {
-    const scene = await open('killed_server', 1)
-    const callers = scene.startCallers(createCalls(random, 200))
-    const kills = 12
-    for (let kill = 1; kill <= kills; kill += 1) {
-      await callers.answeredFor(kill * 15)
-      await soon(20)
-      await scene.nodes.all[0]?.kill()
-      await scene.nodes.all[0]?.start()
-    }
-    await scene.expectNothingLost(callers)
-    expect(callers.refusals).toContain('cut')
-    expect(countLearnedByRetry(callers)).toBeGreaterThan(0)
-    expect(new Set(scene.nodes.failures)).toEqual(new Set(['Error: The monitor is away']))
-  }, 120_000)
+  test(
+    'a server that is killed again and again loses nothing that it acknowledged',
+    async () => {
+      const scene = await open('killed_server', 1)
+      const callers = scene.startCallers(createCalls(random, 200))
+      const kills = 12
+      for (let kill = 1; kill <= kills; kill += 1) {
+        await callers.answeredFor(kill * 15)
+        await soon(20)
+        await scene.nodes.all[0]?.kill()
+        await scene.nodes.all[0]?.start()
+      }
+      await scene.expectNothingLost(callers)
+      expect(callers.refusals).toContain('cut')
+      expect(countLearnedByRetry(callers)).toBeGreaterThan(0)
+      expect(new Set(scene.nodes.failures)).toEqual(new Set(['Error: The monitor is away']))
+    },
+    TIME_LIMIT,
+  )
 
   test.skipIf(isGiven && !engine.kill)(
     'PostgreSQL that is killed again and again loses nothing that was acknowledged',
@@ -77,24 +84,28 @@ describe(`with SEED=${seed},`, () => {
       expect(countLearnedByRetry(callers)).toBeGreaterThan(0)
       expect(server.log.join('').split('automatic recovery in progress').length - 1).toBe(kinds.length)
     },
-    120_000,
+    TIME_LIMIT,
   )
 
-  test('four servers behind one address make one registry, also while one of them is gone', async () => {
-    const scene = await open('many_servers', 4)
-    const callers = scene.startCallers(createCalls(random, 250))
-    for (const [index, node] of scene.nodes.all.entries()) {
-      await callers.answeredFor((index + 1) * 48)
-      await node.kill()
-      await callers.answeredFor((index + 1) * 48 + 12)
-      await node.start()
-    }
-    await scene.expectNothingLost(callers)
-    expect(callers.answers.some(({ results }) => results.some(hasCode('domain_already_licensed')))).toBe(true)
-    expect(new Set(scene.nodes.failures)).toEqual(new Set(['Error: The monitor is away']))
-    const { rows } = await pool.query('SELECT DISTINCT node FROM monitor.pushes ORDER BY node')
-    expect(rows).toEqual([{ node: 1 }, { node: 2 }, { node: 3 }, { node: 4 }])
-  }, 120_000)
+  test(
+    'four servers behind one address make one registry, also while one of them is gone',
+    async () => {
+      const scene = await open('many_servers', 4)
+      const callers = scene.startCallers(createCalls(random, 250))
+      for (const [index, node] of scene.nodes.all.entries()) {
+        await callers.answeredFor((index + 1) * 48)
+        await node.kill()
+        await callers.answeredFor((index + 1) * 48 + 12)
+        await node.start()
+      }
+      await scene.expectNothingLost(callers)
+      expect(callers.answers.some(({ results }) => results.some(hasCode('domain_already_licensed')))).toBe(true)
+      expect(new Set(scene.nodes.failures)).toEqual(new Set(['Error: The monitor is away']))
+      const { rows } = await pool.query('SELECT DISTINCT node FROM monitor.pushes ORDER BY node')
+      expect(rows).toEqual([{ node: 1 }, { node: 2 }, { node: 3 }, { node: 4 }])
+    },
+    TIME_LIMIT,
+  )
 })
 
 /** A registry of its own, with servers of ours on it. */

@@ -31,10 +31,16 @@ const engine = {
   asOnCitus: values['as-on-citus'],
 }
 
-const suites = ['postgres', 'model', 'processes', 'crash'].map(name => `test/postgres/${name}.test.ts`)
+const suites = [
+  'postgres/postgres',
+  'postgres/model',
+  'postgres/processes',
+  'postgres/crash',
+  'linearizability/postgres',
+].map(name => `test/${name}.test.ts`)
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
 // One file after the other, since all use one database.
-const parameters = [vitest, 'run', '--no-file-parallelism', ...suites, 'test/linearizability/postgres.test.ts']
+const parameters = [vitest, 'run', '--no-file-parallelism', '--testTimeout=120000', ...suites]
 const { status } = spawnSync(process.execPath, parameters, {
   env: { ...process.env, ENGINE: JSON.stringify(engine) },
   stdio: 'inherit',

@@ -31,7 +31,7 @@ export interface Specification<State, Operation> {
 export interface Inexplicable<State, Operation> {
   /** What was possible when no call was under way for the last time. */
   readonly before: readonly State[]
-  /** From then on, until the first call without an explanation ends. */
+  /** From then on, until the first call without an explanation ends. Those that end later are as if they never did. */
   readonly events: readonly Event<Operation>[]
 }
 
@@ -47,9 +47,8 @@ export function explain<State, Operation>(
     fault.before.every(state => search(specification, state, some) !== null)
   let left = fault.events
   for (const event of fault.events) {
-    if (!specification.isObservation(event.operation)) continue
     const fewer = left.filter(other => other !== event)
-    if (isInexplicable(fewer)) left = fewer
+    if (specification.isObservation(event.operation) && isInexplicable(fewer)) left = fewer
   }
   return { before: fault.before, events: left }
 }
@@ -91,12 +90,13 @@ function search<State, Operation>(
     open.push(...continuePast(specification, past, moment))
   }
   const quiet = moments.findLastIndex(({ underWay }, index) => index <= furthest && underWay.every(isEndless))
+  const end = moments[furthest]?.event.endedAt ?? 0
+  const starts = moments.slice(quiet, furthest).flatMap(({ event, isStart }) => (isStart ? [event] : []))
   return {
     before: distinct(specification, [...(tried[quiet]?.values() ?? [])]),
-    events: [
-      ...(moments[quiet]?.underWay ?? []),
-      ...moments.slice(quiet, furthest).flatMap(({ event, isStart }) => (isStart ? [event] : [])),
-    ],
+    events: [...(moments[quiet]?.underWay ?? []), ...starts].map(event =>
+      event.endedAt > end ? { ...event, endedAt: Number.POSITIVE_INFINITY } : event,
+    ),
   }
 }
 

@@ -89,7 +89,9 @@ function toReport({ before, events }: Fault): string {
   const states = before.map(({ held }) => `  ${held.length === 0 ? 'nothing' : held.map(showHeld).join('; ')}`)
   const start = Math.min(...events.map(({ startedAt }) => startedAt))
   const lines = events.map(({ client, startedAt, endedAt, operation }) => {
-    const time = `${startedAt - start} to ${endedAt - start}`.padStart(16)
+    const time = `${startedAt - start} to ${endedAt === Number.POSITIVE_INFINITY ? 'later' : endedAt - start}`.padStart(
+      16,
+    )
     return `  ${time}  ${client}: ${toLine(operation, showAll, aliasOf)}`
   })
   return ['Held before, possibly:', ...states, 'Then, and no order explains it:', ...lines].join('\n')

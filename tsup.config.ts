@@ -8,6 +8,7 @@ export default defineConfig({
     fastify: 'src/http/fastify.ts',
     fetch: 'src/http/fetch.ts',
     openapi: 'src/openapi/openapi.ts',
+    client: 'src/client/client.ts',
     postgres: 'src/postgres/index.ts',
     sqlite: 'src/sqlite/index.ts',
     testing: 'src/testing/domain-store-suite.ts',

@@ -23,6 +23,7 @@ const publicNames = {
   './fastify': ['domainsPlugin'],
   './fetch': ['domainsHandler'],
   './openapi': ['openapi'],
+  './client': ['RegisterAllError', 'registerAll'],
   './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],
   './sqlite': ['createSqliteKeyStore', 'createSqliteStore', 'sqliteSchema'],
   './testing': ['domainStoreSuite'],

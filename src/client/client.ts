@@ -1,0 +1,159 @@
+import { isTimeLimit, TIME_LIMIT } from '../deadline.ts'
+import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { countTotals, type DomainResult, type RegisterDomainsResponse, type Totals } from '../wire/response.ts'
+import { type Attempt, type CallFailure, toAttempt } from './attempt.ts'
+
+export type { DomainResult, InvalidCode, InvalidResult, RegisteredResult, Totals } from '../wire/response.ts'
+
+/** What {@link registerAll} takes beside the names. */
+export interface RegisterAllOptions {
+  /** Where the operation is: `https://api.example.com/v1/domains`. */
+  url: string | URL
+  apiKey: string
+  /** The team to register in: required with the key of an organization, ignored with that of a team. */
+  teamId?: string | undefined
+  /** Called after each call, for a progress bar. What it throws ends the work. */
+  onProgress?: ((progress: Progress) => void) | undefined
+  /** How often one call is sent before it is given up. Default 8, over about two minutes where no answer says otherwise. */
+  attempts?: number | undefined
+  /** Milliseconds for one answer, at most 2,147,483,647. Default 60,000. */
+  timeLimit?: number | undefined
+  /** Ends the work: it rejects with the signal's reason. */
+  signal?: AbortSignal | undefined
+  /** In place of the global `fetch`: for a proxy, for tests. */
+  fetch?: typeof globalThis.fetch | undefined
+}
+
+/** How far {@link registerAll} is. */
+export interface Progress {
+  readonly done: number // names that have a result
+  readonly total: number
+  /** The results of the call that has just been answered, in the order of its names. */
+  readonly results: readonly DomainResult[]
+}
+
+/** What became of all names. */
+export interface RegisterAllResult {
+  /** One for each name, in the order of the names. */
+  readonly results: readonly DomainResult[]
+  readonly totals: Totals
+}
+
+/** Why {@link registerAll} gave up. What was registered before stays so: call it again with the same names. */
+export class RegisterAllError extends Error {
+  override readonly name = 'RegisterAllError'
+  /** The HTTP status of the last answer; `undefined` where none came. */
+  readonly status: number | undefined
+  /** The code of the last answer, such as `unauthorized`; `undefined` where none came, or it was none of the service's. */
+  readonly code: string | undefined
+  /** The results of the calls that were answered: of the first names. */
+  readonly results: readonly DomainResult[]
+
+  constructor({ status, code, message, cause }: CallFailure, results: readonly DomainResult[]) {
+    super(message, { cause })
+    this.status = status
+    this.code = code
+    this.results = results
+  }
+}
+
+/** Hostnames in one call, as the service takes them. */
+const NAMES_PER_CALL = 100
+const DEFAULT_ATTEMPTS = 8
+const DEFAULT_TIME_LIMIT = 60_000
+
+const rules: Rules = {
+  url: {
+    holds: url => URL.canParse(String(url)),
+    expected: 'an address, such as "https://api.example.com/v1/domains"',
+  },
+  apiKey: { holds: key => typeof key === 'string' && /^[\x21-\x7e]+$/.test(key), expected: 'an API key' },
+  teamId: { holds: optional(id => typeof id === 'string'), expected: 'the ID of a team, a string of digits' },
+  onProgress: { holds: optional(isFunction), expected: 'a function that takes the progress' },
+  attempts: {
+    holds: optional(count => Number.isInteger(count) && Number(count) > 0),
+    expected: 'a whole number above 0',
+  },
+  timeLimit: { holds: optional(isTimeLimit), expected: TIME_LIMIT },
+  signal: { holds: optional(signal => signal instanceof AbortSignal), expected: 'an AbortSignal' },
+  fetch: { holds: optional(isFunction), expected: 'a function like fetch' },
+}
+
+/**
+ * Registers any number of hostnames with a service that has this operation, in calls of 100, one after the other.
+ *
+ * A call is sent again when its answer got lost, and after 408, 429 and 5xx: after as many seconds as `Retry-After` says, or
+ * later and later (exponential, with jitter, at most 30 s). That is safe: what a lost answer had registered is `existing`
+ * then, with the same `domainId`.
+ *
+ * @param domains Hostnames: names, wildcards, public IP addresses. One that is refused is a result with a reason.
+ * @returns One result for each name, in the same order, and totals.
+ * @throws {RegisterAllError} for an answer that sending again would not change, such as 401, and when a call was sent as often
+ *   as allowed. It holds the results so far.
+ * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
+ *
+ * @example
+ * const { results, totals } = await registerAll(names, {
+ *   url: 'https://api.example.com/v1/domains',
+ *   apiKey: process.env.API_KEY,
+ *   onProgress: ({ done, total }) => console.log(`${done} of ${total}`),
+ * })
+ * for (const result of results) if (result.status === 'invalid') console.log(result.input, result.message)
+ */
+export async function registerAll(domains: Iterable<string>, options: RegisterAllOptions): Promise<RegisterAllResult> {
+  requireOptions(options, rules)
+  const names = [...domains]
+  const results: DomainResult[] = []
+  for (let start = 0; start < names.length; start += NAMES_PER_CALL) {
+    const call = await send(names.slice(start, start + NAMES_PER_CALL), options)
+    if ('failure' in call) throw new RegisterAllError(call.failure, results)
+    results.push(...call.results)
+    options.onProgress?.({ done: results.length, total: names.length, results: call.results })
+  }
+  return { results, totals: countTotals(results) }
+}
+
+/** One call, sent until it is answered for good. */
+async function send(domains: readonly string[], options: RegisterAllOptions): Promise<Attempt> {
+  const { attempts = DEFAULT_ATTEMPTS, signal } = options
+  for (let count = 1; ; count += 1) {
+    signal?.throwIfAborted()
+    const attempt = await sendOnce(domains, options)
+    signal?.throwIfAborted()
+    if (!('failure' in attempt) || !attempt.failure.mayPass || count === attempts) return attempt
+    await sleep(attempt.failure.retryAfter ?? backOff(count), signal)
+  }
+}
+
+async function sendOnce(domains: readonly string[], options: RegisterAllOptions): Promise<Attempt> {
+  const { url, apiKey, teamId, timeLimit = DEFAULT_TIME_LIMIT, signal, fetch = globalThis.fetch } = options
+  const limit = AbortSignal.timeout(timeLimit)
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ domains, team_id: teamId }),
+      // A POST that is sent elsewhere becomes a GET, or takes the key to another host.
+      redirect: 'manual',
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    })
+    const body: unknown = await response.json().catch(() => undefined)
+    return toAttempt(response, body as RegisterDomainsResponse, domains.length)
+  } catch (cause) {
+    return { failure: { message: 'The answer got lost, or none came.', mayPass: true, cause } }
+  }
+}
+
+/** Milliseconds: doubled with each attempt up to 30 s, half of it at random, so that many callers do not come back at once. */
+const backOff = (count: number) => Math.min(30_000, 500 * 2 ** count) * (0.5 + Math.random() / 2)
+
+function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => resolve(signal?.removeEventListener('abort', onAbort)), milliseconds)
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}

@@ -1,4 +1,4 @@
-import type { Pool, PoolConfig } from 'pg'
+import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDeadline } from '../../src/deadline.ts'
 import { type Send, toDatabase } from '../../src/postgres/connection.ts'
@@ -49,7 +49,8 @@ describe.each([
 
   const isLocking = async () =>
     (await foreign.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).rows as { pid: number }[]
-  const waitUntilLocking = () => vi.waitFor(async () => expect(await isLocking()).toHaveLength(1), { timeout: 4000 })
+  const waitUntilLocking = (count = 1) =>
+    vi.waitFor(async () => expect(await isLocking()).toHaveLength(count), { timeout: 4000 })
 
   const held = async () => (await foreign.query('SELECT domain FROM domain_registration.registrations')).rows
   const countDeadlocks = () => server.log.join('').split('ERROR:  deadlock detected').length - 1
@@ -75,18 +76,26 @@ describe.each([
 
   test('begins again when it is chosen as the victim of a deadlock with another program', async () => {
     const { store } = createStore()
-    await save(store, '1', ['a.com', 'b.com'])
+    await save(store, '1', ['a.com', 'm.com', 'z.com'])
     const before = countDeadlocks()
-    const other = await foreign.connect()
-    const lock = (zone: string) => other.query(`SELECT FROM ${names} WHERE registrable_domain = $1 FOR UPDATE`, [zone])
+    const lock = (program: PoolClient, zone: string) =>
+      program.query(`SELECT FROM ${names} WHERE registrable_domain = $1 FOR UPDATE`, [zone])
+    // PostgreSQL looks for a deadlock once in each wait. So ours begins its wait for the last name when the other program
+    // waits already, which it is a third one that lets it do.
+    const [other, third] = [await foreign.connect(), await foreign.connect()]
     await other.query("BEGIN; SET LOCAL deadlock_timeout = '10s'")
-    await lock('b.com')
-    const saving = save(store, '1', ['www.a.com', 'www.b.com'])
+    await lock(other, 'z.com')
+    await third.query('BEGIN')
+    await lock(third, 'm.com')
+    const saving = save(store, '1', ['www.a.com', 'www.m.com', 'www.z.com'])
     await waitUntilLocking()
-    await lock('a.com')
+    const locking = lock(other, 'a.com')
+    await waitUntilLocking(2)
+    await third.query('COMMIT')
+    await locking
     await other.query('COMMIT')
-    other.release()
-    expect(toDomains(await saving)).toEqual(['www.a.com', 'www.b.com'])
+    for (const program of [other, third]) program.release()
+    expect(toDomains(await saving)).toEqual(['www.a.com', 'www.m.com', 'www.z.com'])
     await vi.waitFor(() => expect(countDeadlocks()).toBeGreaterThan(before))
   })
 

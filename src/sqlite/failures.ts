@@ -13,7 +13,7 @@ const explanations: readonly (readonly [pattern: RegExp, explanation: string])[]
   [/disk image is malformed/, 'The file of the SQLite database is damaged; restore it from a backup'],
   [/unable to open database file/, 'The file of the SQLite database cannot be opened, or its folder is gone'],
   [/disk I\/O error/, 'The file of the SQLite database could not be read or written'],
-  [/not open|closed database|has been closed/i, 'The SQLite database was closed while its store was in use'],
+  [/database.*(?:not open|closed)|closed database/i, 'The SQLite database was closed while its store was in use'],
   [
     /transaction within a transaction/,
     'A transaction was open on the handle of the SQLite database; give the store a connection of its own',

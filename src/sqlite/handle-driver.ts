@@ -55,9 +55,9 @@ export function createHandleDriver(database: SqliteHandle): Driver {
   }
 }
 
-/** Packages that answer in callbacks or promises have methods of the same names. */
+/** Packages that answer in callbacks or promises have methods of the same names. Asks what needs no lock of the file. */
 function requireSynchronous(database: SqliteHandle): void {
-  const statement = database.prepare('SELECT 1 AS one')
+  const statement = database.prepare('PRAGMA busy_timeout')
   if (typeof statement?.all !== 'function' || !Array.isArray(statement.all())) {
     throw new TypeError('The option "database" must be a database that answers at once, not in callbacks or promises')
   }

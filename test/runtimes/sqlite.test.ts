@@ -14,6 +14,8 @@ import { bun, deno, nodes, why, workerd } from './runtimes.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const vitest = `${root}node_modules/vitest/vitest.mjs`
 const tsc = fileURLToPath(import.meta.resolve('typescript/lib/tsc.js'))
 
 /** Node 20, on which the tests run, has none. */
@@ -43,6 +45,18 @@ describe('every case of the suite passes on the runtime’s own SQLite:', () => 
     test.skipIf(!program)(name + (program ? '' : why), async () => {
       const { stdout } = await promisify(execFile)(program as string, [...run, 'sqlite/run-suite.js'], { cwd: here })
       expect(JSON.parse(stdout)).toEqual(allCases)
+    })
+  }
+})
+
+describe('all of test/sqlite passes on the SQLite of', () => {
+  for (const { name, program } of nodes.slice(1)) {
+    test.skipIf(!program)(name + (program ? '' : why), { timeout: 120_000 }, async () => {
+      const parameters = [vitest, 'run', '--reporter=json', 'test/sqlite']
+      const { stdout } = await promisify(execFile)(program as string, parameters, { cwd: root, maxBuffer: 2 ** 26 })
+      const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(stdout.slice(stdout.indexOf('{')))
+      expect(numPassedTests).toBeGreaterThan(allCases.length)
+      expect([numFailedTests, numPendingTests]).toEqual([0, 0])
     })
   }
 })

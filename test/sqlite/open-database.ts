@@ -6,27 +6,51 @@ export interface TestDatabase extends SqliteHandle {
   close(): unknown
 }
 
-/**
- * Opens a database in the shape of `node:sqlite`, which Node 20 has not: over SQLite in WebAssembly. With the folder of a
- * built `better-sqlite3` in the environment variable `BETTER_SQLITE3`, that is what all tests run on instead. What hosts
- * use is tested in `test/runtimes`.
- */
-export function openDatabase(file = ':memory:', { readOnly = false } = {}): TestDatabase {
-  const { BETTER_SQLITE3 } = process.env
-  if (BETTER_SQLITE3) {
-    const BetterSqlite = createRequire(import.meta.url)(BETTER_SQLITE3)
-    return new BetterSqlite(file, { readonly: readOnly })
-  }
+type Open = (file: string, readOnly: boolean) => TestDatabase
+
+/** The folder of a built `better-sqlite3`, to run all tests on that. */
+const { BETTER_SQLITE3 } = process.env
+
+const openers = {
+  'better-sqlite3': (file, readonly) => {
+    const BetterSqlite = createRequire(import.meta.url)(BETTER_SQLITE3 as string)
+    return new BetterSqlite(file, { readonly })
+  },
+  'node:sqlite': (file, readOnly) => {
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite') as unknown as {
+      DatabaseSync: new (file: string, options: object) => TestDatabase
+    }
+    return new DatabaseSync(file, { readOnly })
+  },
+  'node-sqlite3-wasm': openInWebAssembly,
+} satisfies Record<string, Open>
+
+/** Node 20 has no SQLite of its own, and runs the tests on one in WebAssembly. */
+export const engine: keyof typeof openers = BETTER_SQLITE3
+  ? 'better-sqlite3'
+  : process.getBuiltinModule('node:sqlite')
+    ? 'node:sqlite'
+    : 'node-sqlite3-wasm'
+
+export const openDatabase = (file = ':memory:', { readOnly = false } = {}) => openers[engine](file, readOnly)
+
+function openInWebAssembly(file: string, readOnly: boolean): TestDatabase {
   const database = new Database(file, { readOnly })
   return {
     exec: sql => database.exec(sql),
-    prepare(sql) {
-      const statement = database.prepare(sql)
-      return {
-        all: (...values) => statement.all(values),
-        run: (...values) => statement.run(values),
-      }
-    },
     close: () => database.close(),
+    prepare(sql) {
+      let statement = database.prepare(sql)
+      function all(...values: Parameters<ReturnType<TestDatabase['prepare']>['all']>) {
+        try {
+          return statement.all(values)
+        } catch (error) {
+          // After a failure it takes no more values.
+          if (database.isOpen) statement = database.prepare(sql)
+          throw error
+        }
+      }
+      return { all, run: all }
+    },
   }
 }

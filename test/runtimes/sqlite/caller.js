@@ -1,0 +1,29 @@
+/**
+ * Registers names in a file until it is killed. Prints each call before it is made, and after it was answered: what is
+ * printed has left the process.
+ *
+ * Parameters: the file, and a number that tells this caller from all others.
+ */
+import { writeSync } from 'node:fs'
+import process from 'node:process'
+import { registerDomains } from 'domain-registration'
+import { createSqliteStore } from 'domain-registration/sqlite'
+import { openDatabase } from './databases.js'
+
+const [file, caller] = process.argv.slice(-2)
+const team = { id: '1', organizationId: '1', state: 'active' }
+const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
+const store = createSqliteStore({ database: openDatabase(file), findTeam: () => team, timeLimit: 20_000 })
+
+const print = message => writeSync(1, `${JSON.stringify(message)}\n`)
+
+for (let index = 0; ; index += 1) {
+  const call = `${caller}-${index}`
+  // Some by themselves, and some below a registrable domain that all callers share.
+  const domains = Array.from({ length: 20 }, (_, n) => (n % 2 ? `n${n}.call-${call}.shared.com` : `n${n}-${call}.com`))
+  print({ call, domains })
+  const { data } = await registerDomains(keyContext, { domains }, store, {
+    onError: error => print({ error: `${error}` }),
+  })
+  print({ call, ids: data.results.map(result => result.domainId) })
+}

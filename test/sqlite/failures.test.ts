@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { registerDomains } from '../../src/index.ts'
+import { createSqliteKeyStore, createSqliteStore, type SqliteStoreOptions } from '../../src/sqlite/index.ts'
+import { save } from '../../src/testing/calls.ts'
+import { team1 } from '../fixtures.ts'
+import { engine, openDatabase, type TestDatabase } from './open-database.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sqlite-failures-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const opened: TestDatabase[] = []
+afterEach(() => {
+  for (const database of opened.splice(0)) database.close()
+})
+function open(file?: string, options?: { readOnly: boolean }): TestDatabase {
+  const database = openDatabase(file && join(folder, file), options)
+  opened.push(database)
+  return database
+}
+
+const findTeam = () => ({ id: '1', organizationId: '10', state: 'active' }) as const
+const createStore = (options: Omit<SqliteStoreOptions, 'findTeam'>) => createSqliteStore({ findTeam, ...options })
+const countNames = (database: TestDatabase) => {
+  const [row] = database.prepare('SELECT count(*) AS count FROM domain_registration_names').all() as { count: number }[]
+  return row?.count
+}
+
+describe('a store is not made', () => {
+  test('of a file that is no database', () => {
+    writeFileSync(join(folder, 'letter.txt'), 'Dear Sir or Madam, '.repeat(100))
+    const database = open('letter.txt')
+    for (const make of [createStore, createSqliteKeyStore]) {
+      expect(() => make({ database })).toThrow('The file is no SQLite database, or it is encrypted')
+    }
+  })
+
+  test('of an empty file that can only be read', () => {
+    open('empty.db').exec('CREATE TABLE other (x)')
+    expect(() => createStore({ database: open('empty.db', { readOnly: true }) })).toThrow(
+      'The SQLite database can only be read',
+    )
+  })
+
+  test('of tables that a later version of the package has made', () => {
+    const database = open()
+    createStore({ database })
+    database.exec('UPDATE domain_registration_version SET version = 1000')
+    expect(() => createStore({ database })).toThrow('The tables are of version 1000, and this package knows ')
+  })
+
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a file name', 'registrations.db'],
+    ['a pool of pg', { connect() {}, query() {} }],
+    ['storage that is not kept in SQLite', { transactionSync() {}, sql: undefined }],
+  ])('of %s', (_, database) => {
+    expect(() => createStore({ database: database as never })).toThrow(
+      'The option "database" must be an open DatabaseSync of node:sqlite, a Database of better-sqlite3',
+    )
+  })
+
+  test('of a database that answers in callbacks, as that of the package sqlite3', () => {
+    const statement = { all: () => statement, run: () => statement }
+    expect(() => createStore({ database: { exec() {}, prepare: () => statement } as never })).toThrow(
+      new TypeError('The option "database" must be a database that answers at once, not in callbacks or promises'),
+    )
+  })
+
+  test.each<[Record<string, unknown>, string]>([
+    [{ synchronus: 'full' }, 'The option "synchronus" does not exist; "synchronous" does'],
+    [{ synchronous: 'off' }, 'The option "synchronous" must be "full" or "normal"; it is "off"'],
+    [{ timeLimit: 0 }, 'The option "timeLimit" must be a number of milliseconds'],
+    [{ findTeam: 'x' }, 'The option "findTeam" must be a function from an ID to a team; it is "x"'],
+    [{ synchronize: 1 }, 'The option "synchronize" must be a function'],
+  ])('with %o', (options, message) => {
+    expect(() => createStore({ database: open(), ...options })).toThrow(message)
+  })
+})
+
+describe('while another connection writes', () => {
+  test('a call waits, with the process going on, and goes through when that is done', async () => {
+    const store = createStore({ database: open('busy.db') })
+    const other = open('busy.db')
+    other.exec('BEGIN IMMEDIATE')
+    const call = save(store, '1', ['www.example.com'])
+    other.exec('COMMIT')
+    expect(await call).toMatchObject([{ domain: 'www.example.com' }])
+  })
+
+  test('a call gives up at its time limit, saves nothing, and says why', async () => {
+    const database = open('locked.db')
+    const store = createStore({ database, timeLimit: 50 })
+    const other = open('locked.db')
+    other.exec('BEGIN IMMEDIATE')
+    const causes: unknown[] = []
+    const onError = (cause: unknown) => void causes.push(cause)
+    const { data } = await registerDomains(team1, { domains: ['www.example.com'] }, store, { onError })
+    expect(data.results).toMatchObject([{ status: 'invalid', code: 'internal_error' }])
+    expect(causes).toEqual([
+      expect.objectContaining({
+        message: expect.stringContaining(
+          'Others held the write lock of the SQLite database longer than the time limit',
+        ),
+        cause: expect.objectContaining({ message: expect.stringContaining('locked') }),
+      }),
+    ])
+    other.exec('COMMIT')
+    expect(countNames(database)).toBe(0)
+    expect((await registerDomains(team1, { domains: ['www.example.com'] }, store)).data.totals.created).toBe(1)
+  })
+})
+
+describe('a call fails as a whole, and says why,', () => {
+  test('when the disk is full; it goes through once there is room', async () => {
+    const database = open()
+    const store = createStore({ database })
+    database.prepare('PRAGMA max_page_count = 40').all()
+    const batch = (index: number) => Array.from({ length: 50 }, (_, n) => `n${n}.batch-${index}.example.com`)
+    let batches = 0
+    async function fill(): Promise<void> {
+      for (; batches < 100; batches += 1) await save(store, '1', batch(batches))
+    }
+    await expect(fill()).rejects.toThrow('The disk or the SQLite database is full; nothing was saved')
+    expect(batches).toBeGreaterThan(0)
+    expect(countNames(database)).toBe(50 * batches)
+
+    database.prepare('PRAGMA max_page_count = 1000').all()
+    await save(store, '1', batch(batches))
+    expect(countNames(database)).toBe(50 * (batches + 1))
+    expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+  })
+
+  test('when the handle was closed', async () => {
+    const database = openDatabase()
+    const store = createStore({ database })
+    database.close()
+    expect(() =>
+      store.register({ teamId: '1', registrableDomains: [], names: [], wildcardBases: [], decide: () => [] }),
+    ).toThrow('The SQLite database was closed while its store was in use')
+  })
+
+  test('when the host has left a transaction open, which it leaves alone', async () => {
+    const database = open()
+    const store = createStore({ database })
+    database.exec('CREATE TABLE other (x); BEGIN; INSERT INTO other VALUES (1)')
+    await expect((async () => save(store, '1', ['example.com']))()).rejects.toThrow(
+      'A transaction was open on the handle of the SQLite database; give the store a connection of its own',
+    )
+    database.exec('COMMIT')
+    expect(database.prepare('SELECT * FROM other').all()).toEqual([{ x: 1 }])
+    expect(countNames(database)).toBe(0)
+  })
+})
+
+// In WebAssembly there is no write-ahead log.
+test.skipIf(engine === 'node-sqlite3-wasm')(
+  'where a file can only be read, keys are found and nothing is saved',
+  async () => {
+    const database = open('archive.db')
+    const record = { hash: 'a'.repeat(64), type: 'team', ownerId: '1', scopes: ['domains:create'] } as const
+    await createSqliteKeyStore({ database }).addKey(record)
+    await save(createStore({ database }), '1', ['example.com'])
+
+    const readOnly = open('archive.db', { readOnly: true })
+    const keys = createSqliteKeyStore({ database: readOnly })
+    expect(await keys.findKey(record.hash)).toMatchObject({ ownerId: '1' })
+    expect(() => keys.addKey(record)).toThrow('The SQLite database can only be read')
+    const store = createStore({ database: readOnly })
+    await expect((async () => save(store, '1', ['example.org']))()).rejects.toThrow(
+      'The SQLite database can only be read',
+    )
+  },
+)

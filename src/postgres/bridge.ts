@@ -1,5 +1,5 @@
 import { TimeLimitError } from '../deadline.ts'
-import { type Database, READ_COMMITTED, type Settings, toCommand, toCommands, type Work } from './database.ts'
+import { type Database, READ_COMMITTED, type Settings, toCommands, toTexts, type Work } from './database.ts'
 import { type Answer, createQueue } from './query-queue.ts'
 
 /**
@@ -54,7 +54,7 @@ export function fromBridge(bridge: PostgresBridge): Database {
 }
 
 export async function apply(transaction: PostgresBridgeTransaction, settings: Settings): Promise<void> {
-  if (transaction.exec) await transaction.exec(toCommand(settings))
+  if (transaction.exec) for (const text of toTexts(settings)) await transaction.exec(text)
   else for (const command of toCommands(settings)) await transaction.query(command, [])
 }
 

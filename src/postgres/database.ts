@@ -55,7 +55,17 @@ export interface Work<Findings, T> {
  */
 export const READ_COMMITTED: Settings = { transaction_isolation: 'read committed' }
 
-/** One command that sets them all, for drivers that send a command without parameters as it is. */
+/**
+ * Commands that set them all, in as few texts as may be, for drivers that send a text without parameters as it is.
+ *
+ * @param first What comes before them.
+ */
+export function toTexts(settings: Settings, first: readonly string[] = []): string[] {
+  const commands = [...first, ...toCommands(settings)]
+  // Citus sends the whole text that a SET stands in to its workers, once for each SET in it.
+  return 'citus.propagate_set_commands' in settings ? commands : [commands.join('; ')]
+}
+
 export const toCommand = (settings: Settings): string => toCommands(settings).join('; ')
 
 /** Nothing that is planned: a SELECT of set_config costs four times as much, and Citus tells its workers of SET alone. */

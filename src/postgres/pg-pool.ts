@@ -1,5 +1,5 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
-import { type Database, toCommands } from './database.ts'
+import { type Database, toTexts } from './database.ts'
 import { type Answer, createQueue, type Query, toNameless, toQuery } from './query-queue.ts'
 import { hasCode } from './retry.ts'
 
@@ -56,10 +56,11 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
       const options = { isPipelined: client.pipeline === true, toQuery: toNextQuery }
       const queue = createQueue(query => client.query(query), options)
       try {
-        const begun = inOnePacket(client, () =>
-          Promise.all([queue.add({ text: [BEGIN, ...toCommands(settings)].join('; ') }), work.find(queue.send)]),
-        )
-        const [, findings] = await deadline.wait(begun)
+        const begun = inOnePacket(client, () => {
+          const opening = toTexts(settings, [BEGIN]).map(text => queue.add({ text }))
+          return Promise.all([work.find(queue.send), ...opening])
+        })
+        const [findings] = await deadline.wait(begun)
         const { result, commit } = inOnePacket(client, () => ({
           result: work.save(findings, queue.send),
           commit: queue.add({ text: 'COMMIT' }),

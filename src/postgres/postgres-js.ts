@@ -1,5 +1,5 @@
 import { TimeLimitError } from '../deadline.ts'
-import { type Database, READ_COMMITTED, toCommand } from './database.ts'
+import { type Database, READ_COMMITTED, toTexts } from './database.ts'
 import { createQueue, type Query } from './query-queue.ts'
 
 /** What the store needs of postgres.js: `postgres('postgres://…')` has it. */
@@ -33,8 +33,8 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
         })
         const queue = createQueue(send, { isPipelined: true })
         try {
-          const opening = queue.add({ text: toCommand({ ...READ_COMMITTED, ...settings }) })
-          const [, findings] = await Promise.all([opening, work.find(queue.send)])
+          const opening = toTexts({ ...READ_COMMITTED, ...settings }).map(text => queue.add({ text }))
+          const [findings] = await Promise.all([work.find(queue.send), ...opening])
           result = work.save(findings, queue.send)
           await queue.allAnswered()
           if (deadline.remaining() === 0) throw new TimeLimitError('Not done in time')

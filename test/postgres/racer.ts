@@ -47,6 +47,6 @@ async function race({ config, teamId, calls }: RacerTask): Promise<RacerReport> 
 }
 
 process.once('message', async (task: RacerTask) => {
-  process.send?.(await race(task))
-  process.disconnect?.()
+  // A long report takes a while to get through.
+  process.send?.(await race(task), () => process.disconnect?.())
 })

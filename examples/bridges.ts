@@ -21,4 +21,6 @@ interface Drizzle {
 
 // Drizzle numbers parameters by itself: a schema with "$1" in its name is not for it.
 const toSql = (text: string, values: unknown[]) =>
-  sql.join(text.split(/\$(\d+)/).map((part, index) => (index % 2 ? sql.param(values[Number(part) - 1]) : sql.raw(part))))
+  sql.join(
+    text.split(/\$(\d+)/).map((part, index) => (index % 2 ? sql.param(values[Number(part) - 1]) : sql.raw(part))),
+  )

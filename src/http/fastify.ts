@@ -41,6 +41,9 @@ const pluginRules: Rules = {
  * handler and other routes stay as they are, and its hooks run as for a route of its own. Fastify's own `prefix` goes
  * before our `path`.
  *
+ * Where `@fastify/swagger` is registered before, its document has the route as {@link openapi} describes it. Give it the
+ * schemes of the keys: `openapi: { components: { securitySchemes: openapi().components.securitySchemes } }`.
+ *
  * What Fastify refuses on our route is answered in our error shape. Any other error goes on to the host's error handler.
  *
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
@@ -59,7 +62,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
     return reply.code(status).headers(headers).send(body)
   }
 
-  // Below a prefix, Fastify's route `/` is with and without a trailing slash, whatever the host's `ignoreTrailingSlash`.
+  const description = await describeIfAsked(app, options)
   app.register(
     async route => {
       route.removeAllContentTypeParsers()
@@ -70,13 +73,34 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
         if (!readBody) throw error
         return answer(request, reply, readBody)
       })
-      route.post('/', (request, reply) =>
-        answer(request, reply, limit => readNodeBody((request.body ?? request.raw) as IncomingMessage, limit)),
-      )
+      const handler = (request: FastifyRequest, reply: FastifyReply) =>
+        answer(request, reply, limit => readNodeBody((request.body ?? request.raw) as IncomingMessage, limit))
+      // Below a prefix, a route `/` is with and without a trailing slash, whatever the host's `ignoreTrailingSlash`.
+      if (!description) return void route.post('/', handler)
+      route.post('/', { ...description, prefixTrailingSlash: 'no-slash', handler })
+      if (route.prefix === '' || ignoresTrailingSlash(app)) return
+      const schema = { ...description.schema, hide: true }
+      route.post('/', { ...description, schema, prefixTrailingSlash: 'slash', handler })
     },
     { prefix: toPath(options) },
   )
 }
+
+/** What `@fastify/swagger` shows of our route. Fastify is to check and to write nothing by it: the handler has done so. */
+async function describeIfAsked(app: FastifyInstance, { keyPrefix, bodyLimit, rateLimiter }: DomainsPluginOptions) {
+  if (!app.hasDecorator('swagger')) return null
+  const { describeRoute } = await import('../openapi/route-schema.ts')
+  return {
+    schema: describeRoute({ keyPrefix, bodyLimit, rateLimited: rateLimiter !== undefined }),
+    validatorCompiler: () => () => true,
+    serializerCompiler: () => JSON.stringify,
+  }
+}
+
+/** Which of the two it is depends on the version of Fastify. */
+const ignoresTrailingSlash = ({ initialConfig }: FastifyInstance): boolean | undefined =>
+  (initialConfig as { routerOptions?: { ignoreTrailingSlash?: boolean } }).routerOptions?.ignoreTrailingSlash ??
+  initialConfig.ignoreTrailingSlash
 
 const pickHandlerOptions = (options: DomainsPluginOptions) =>
   Object.fromEntries(

@@ -71,7 +71,7 @@ export interface PathOption {
   path?: string | undefined
 }
 
-export const handlerRules: Rules = {
+export const handlerRules = {
   store: {
     holds: store => hasMethods(store, 'findTeam', 'register'),
     expected: 'a DomainStore, such as createMemoryStore({ teams }) makes',
@@ -97,7 +97,7 @@ export const handlerRules: Rules = {
   bodyTimeLimit: { holds: optional(isTimeLimit), expected: TIME_LIMIT },
   timeLimit: { holds: optional(isTimeLimit), expected: TIME_LIMIT },
   onError: { holds: optional(isFunction), expected: 'a function that takes an error and its circumstances' },
-}
+} as const satisfies Rules
 
 export const pathRule: Rule = {
   holds: optional(path => typeof path === 'string' && path.startsWith('/')),

@@ -1,6 +1,8 @@
 import { DEFAULT_BODY_LIMIT, DEFAULT_PATH } from '../http/defaults.ts'
+import { handlerRules, pathRule } from '../http/options.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { REQUIRED_SCOPE } from '../keys/key-context.ts'
+import { optional, type Rules, requireOptions } from '../options.ts'
 import { MAX_DOMAINS } from '../wire/request.ts'
 import type { Info, OpenApiDocument, Operation, SecurityScheme, Server } from './document.ts'
 import { describeResponses } from './responses.ts'
@@ -21,17 +23,29 @@ export type {
 
 export interface OpenApiOptions {
   /** Title, version, licence, contact and so on of your API. Default: the title `Domain registration`, the version `1`. */
-  info?: Partial<Info>
+  info?: Partial<Info> | undefined
   /** Where the API is served. Default `/`: the host that serves the document. */
-  servers?: Server[]
+  servers?: Server[] | undefined
   /** The path of the operation below a server. Default `/v1/domains`. */
-  path?: string
+  path?: string | undefined
   /** The word that API keys begin with: the handler's option of this name. Default `svc`. */
-  keyPrefix?: string
+  keyPrefix?: string | undefined
   /** Bytes in a request body: the handler's option of this name. Default 262,144. */
-  bodyLimit?: number
+  bodyLimit?: number | undefined
   /** Whether the handler has a `rateLimiter`: if not, there is no 429. Default `true`. */
-  rateLimited?: boolean
+  rateLimited?: boolean | undefined
+}
+
+const rules: Rules = {
+  info: {
+    holds: optional(info => typeof info === 'object' && info !== null),
+    expected: 'an object, such as { title: "Monitoring", version: "2.3" }',
+  },
+  servers: { holds: optional(Array.isArray), expected: 'an array, such as [{ url: "https://api.example.com" }]' },
+  path: pathRule,
+  keyPrefix: handlerRules.keyPrefix,
+  bodyLimit: handlerRules.bodyLimit,
+  rateLimited: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
 }
 
 /**
@@ -40,13 +54,14 @@ export interface OpenApiOptions {
  * that you give the handler.
  *
  * @returns A new object at each call, of nothing but what JSON can hold.
- * @throws {TypeError} when the path does not begin with a slash, without which the document is invalid.
+ * @throws {TypeError} for an option that is wrong or does not exist; it says what to pass instead.
  *
  * @example
  * const document = openapi({ info: { title: 'Monitoring', version: '2.3' }, servers: [{ url: 'https://api.my.host' }] })
  * app.get('/openapi.json', (request, response) => response.json(document))
  */
 export function openapi(options: OpenApiOptions = {}): OpenApiDocument {
+  requireOptions(options, rules)
   const {
     info,
     servers = [{ url: '/' }],
@@ -55,7 +70,6 @@ export function openapi(options: OpenApiOptions = {}): OpenApiDocument {
     bodyLimit = DEFAULT_BODY_LIMIT,
     rateLimited = true,
   } = options
-  if (!path.startsWith('/')) throw new TypeError('The path of an operation begins with a slash, as "/v1/domains"')
   return structuredClone({
     openapi: '3.1.1',
     info: { title: 'Domain registration', version: '1', description, ...info },

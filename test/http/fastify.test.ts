@@ -66,9 +66,11 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       const app = create()
       app.register(domainsPlugin, { ...options, prefix: '/api' })
       app.register(domainsPlugin, { ...options, prefix: '/names', path: '/' })
+      app.register(domainsPlugin, { ...options, path: '/' })
       app.register(async nested => void nested.register(domainsPlugin, { ...options, path: '/domains/' }), {
         prefix: '/nested',
       })
+      expect((await call(app, '/', headers)).status).toBe(200)
       for (const path of ['/api/v1/domains', '/names', '/nested/domains']) {
         expect((await call(app, path, headers)).status, path).toBe(200)
         expect((await call(app, `${path}/`, headers)).status, `${path}/`).toBe(200)

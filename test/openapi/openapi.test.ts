@@ -104,6 +104,17 @@ test('the host says whose API it is and where', () => {
   expect(openapi({ info, servers })).toMatchObject({ info, servers })
 })
 
-test('a path without a slash at its front is refused', () => {
-  expect(() => openapi({ path: 'v1/domains' })).toThrow(TypeError)
+test.each([
+  [{ path: 'v1/domains' }, /"path" must be a path that begins with "\/"/],
+  [{ keyPrefix: 'a_b' }, /"keyPrefix" must be one or more ASCII letters and digits/],
+  [{ bodyLimit: 0 }, /"bodyLimit" must be a whole number of bytes/],
+  [{ rateLimit: true }, /"rateLimit" does not exist; "rateLimited" does/],
+  [{ servers: 'https://a.test' }, /"servers" must be an array/],
+])('the options %j are refused', (options, message) => {
+  expect(() => openapi(options as never)).toThrow(TypeError)
+  expect(() => openapi(options as never)).toThrow(message)
+})
+
+test('options may be undefined', () => {
+  expect(openapi({ info: undefined, path: undefined, bodyLimit: undefined, keyPrefix: undefined })).toEqual(document)
 })

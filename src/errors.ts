@@ -37,8 +37,8 @@ const brand = Symbol.for('domain-registration.ApiError')
  * The failure of a whole call, ready to be sent: status, code, message and headers are what the caller may see.
  * What went wrong inside is in `cause` and is for the host's logs only.
  *
- * @throws {TypeError} for an error that could not be sent: a code of the host's own without a status, a status that is no
- *   error, a header field that HTTP does not allow.
+ * @throws {TypeError} for an error that could not be sent: a code of the host's own without a status, a status that is
+ *   no error, a header field that HTTP does not allow.
  *
  * @example
  * throw new ApiError('payment_required', 'The trial has ended; choose a plan.', { status: 402 })

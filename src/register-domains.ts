@@ -11,14 +11,14 @@ import { countTotals, type DomainResult, type RegisterDomainsResponse } from './
 
 export interface RegisterDomainsOptions {
   /**
-   * Learns why results are `internal_error`, once for each distinct failure. For the host's logs; the caller is not told.
-   * A failure of the whole call is thrown instead, with its `cause`. What it throws is ignored, and so is a promise of it
-   * that is rejected. Default: nobody is told.
+   * Learns why results are `internal_error`, once for each distinct failure. For the host's logs; the caller is not
+   * told. A failure of the whole call is thrown instead, with its `cause`. What it throws is ignored, and so is a
+   * promise of it that is rejected. Default: nobody is told.
    */
   onError?: ((cause: unknown) => unknown) | undefined
   /**
-   * How many milliseconds the call may wait for the store, all its steps together. Default 30,000. What has not been saved
-   * by then is `internal_error`; what has not been synchronized by then answers 503.
+   * How many milliseconds the call may wait for the store, all its steps together. Default 30,000. What has not been
+   * saved by then is `internal_error`; what has not been synchronized by then answers 503.
    */
   timeLimit?: number | undefined
 }
@@ -29,7 +29,8 @@ const DEFAULT_TIME_LIMIT = 30_000
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Registers 1 to 100 hostnames in one team, each with a result of its own: the operation `POST /v1/domains` without HTTP.
+ * Registers 1 to 100 hostnames in one team, each with a result of its own: the operation `POST /v1/domains` without
+ * HTTP.
  *
  * The same call may be made again at any time, after any answer or none: what it registered before is then `existing`,
  * with the same `domainId`.

@@ -37,7 +37,9 @@ function toRegExp(literal: string): RegExp {
   return new RegExp(literal.slice(1, end), literal.slice(end + 1))
 }
 
-/** How a pattern may take more than linear time: two quantifiers that trade characters, one with itself, or a search. */
+/**
+ * How a pattern may take more than linear time: two quantifiers that trade characters, one with itself, or a search.
+ */
 const findSlowness = (pattern: RegExp) => analyse(pattern).reports.map(({ type }) => type)
 
 test.each([

@@ -14,7 +14,9 @@ export interface RegisterAllOptions {
   teamId?: string | undefined
   /** Called after each call, for a progress bar. What it throws ends the work. */
   onProgress?: ((progress: Progress) => void) | undefined
-  /** How often one call is sent before it is given up. Default 8, over about two minutes where no answer says otherwise. */
+  /**
+   * How often one call is sent before it is given up. Default 8, over about two minutes where no answer says otherwise.
+   */
   attempts?: number | undefined
   /** Milliseconds for one answer, at most 2,147,483,647. Default 60,000. */
   timeLimit?: number | undefined
@@ -44,7 +46,9 @@ export class RegisterAllError extends Error {
   override readonly name = 'RegisterAllError'
   /** The HTTP status of the last answer; `undefined` where none came. */
   readonly status: number | undefined
-  /** The code of the last answer, such as `unauthorized`; `undefined` where none came, or it was none of the service's. */
+  /**
+   * The code of the last answer, such as `unauthorized`; `undefined` where none came, or it was none of the service's.
+   */
   readonly code: string | undefined
   /** The results of the calls that were answered: of the first names. */
   readonly results: readonly DomainResult[]
@@ -82,14 +86,14 @@ const rules: Rules = {
 /**
  * Registers any number of hostnames with a service that has this operation, in calls of 100, one after the other.
  *
- * A call is sent again when its answer got lost, and after 408, 429 and 5xx: after as many seconds as `Retry-After` says, or
- * later and later (exponential, with jitter, at most 30 s). That is safe: what a lost answer had registered is `existing`
- * then, with the same `domainId`.
+ * A call is sent again when its answer got lost, and after 408, 429 and 5xx: after as many seconds as `Retry-After`
+ * says, or later and later (exponential, with jitter, at most 30 s). That is safe: what a lost answer had registered is
+ * `existing` then, with the same `domainId`.
  *
  * @param domains Hostnames: names, wildcards, public IP addresses. One that is refused is a result with a reason.
  * @returns One result for each name, in the same order, and totals.
- * @throws {RegisterAllError} for an answer that sending again would not change, such as 401, and when a call was sent as often
- *   as allowed. It holds the results so far.
+ * @throws {RegisterAllError} for an answer that sending again would not change, such as 401, and when a call was sent
+ *   as often as allowed. It holds the results so far.
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  *
  * @example
@@ -144,7 +148,10 @@ async function sendOnce(domains: readonly string[], options: RegisterAllOptions)
   }
 }
 
-/** Milliseconds: doubled with each attempt up to 30 s, half of it at random, so that many callers do not come back at once. */
+/**
+ * Milliseconds: doubled with each attempt up to 30 s, half of it at random, so that many callers do not come back at
+ * once.
+ */
 const backOff = (count: number) => Math.min(30_000, 500 * 2 ** count) * (0.5 + Math.random() / 2)
 
 function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {

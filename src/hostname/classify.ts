@@ -39,12 +39,12 @@ export type HostnameClassification = ValidHostname | InvalidHostname
 const MAX_INPUT_LENGTH = 512
 
 /**
- * Tells whether a text is a public hostname, a wildcard over one, or a public IP address; if so, in which canonical form,
- * and if not, why not. The first rule that applies decides:
+ * Tells whether a text is a public hostname, a wildcard over one, or a public IP address; if so, in which canonical
+ * form, and if not, why not. The first rule that applies decides:
  *
  * 1. nothing but white space: `empty_domain`;
- * 2. a spelling of an IP address, however odd: `reserved_ip` unless it is public, and `invalid_domain` if it is public but
- *    not written canonically;
+ * 2. a spelling of an IP address, however odd: `reserved_ip` unless it is public, and `invalid_domain` if it is public
+ *    but not written canonically;
  * 3. no hostname by RFC 1123, RFC 5891 and UTS #46: `invalid_domain`;
  * 4. not in the public DNS, by RFC 6761 and the Public Suffix List: `internal_domain`;
  * 5. a public suffix, of the list's ICANN or private section: `public_suffix_domain`.
@@ -155,8 +155,8 @@ function classifyName(name: string, sent: string): Outcome {
 }
 
 /**
- * The list is asked about the wildcard itself, whose `*` it takes for a label like any other: `*.ck` is a suffix because
- * every name one label below `ck` is.
+ * The list is asked about the wildcard itself, whose `*` it takes for a label like any other: `*.ck` is a suffix
+ * because every name one label below `ck` is.
  *
  * @param base The canonical name after `*.`.
  */

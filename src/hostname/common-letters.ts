@@ -3,9 +3,9 @@ import { parseRanges } from './code-point-ranges.ts'
 /**
  * A fast path for international names: most of those in use need none of the tables of UTS #46.
  *
- * It takes names of letters that every version of UTS #46 leaves as they are, with digits and inner hyphens: European small
- * letters, Kana, common Han, Hangul syllables, the scripts of India, Thai, Hebrew and Arabic. It leaves capitals, everything
- * that is mapped or ignored, joiners, digits of other scripts, and rare scripts to the tables.
+ * It takes names of letters that every version of UTS #46 leaves as they are, with digits and inner hyphens: European
+ * small letters, Kana, common Han, Hangul syllables, the scripts of India, Thai, Hebrew and Arabic. It leaves capitals,
+ * everything that is mapped or ignored, joiners, digits of other scripts, and rare scripts to the tables.
  *
  * Both ways agree, because what UTS #46 asks of such a name is asked here: that it is normalized (NFC), that no label
  * begins with a mark, and, where a letter is written from right to left, the Bidi rule (RFC 5893, section 2), of which
@@ -38,7 +38,9 @@ const DOT = 8
 const MARK = 16
 const RIGHT_TO_LEFT = 32
 
-/** European small letters; Armenian, Thai, Lao and Georgian; the scripts of India; Kana, common Han, Hangul syllables. */
+/**
+ * European small letters; Armenian, Thai, Lao and Georgian; the scripts of India; Kana, common Han, Hangul syllables.
+ */
 const letters =
   '61-7a df-f6 f8-ff 1a1 1b0 3ac-3ce 430-45f 560-586 e01-e30 e32 e40-e46 e81-e82 e84 e86-e8a e8c-ea3 ea5 ea7-eb0 eb2 ' +
   'ebd ec0-ec4 10d0-10fa ' +

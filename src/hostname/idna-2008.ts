@@ -23,8 +23,8 @@ const isIn = (set: (codePoint: number) => boolean, character: string | undefined
 
 /**
  * Finds what IDNA2008 says of punctuation where UTS #46 says nothing (RFC 5891, section 5.4; RFC 5892, section 2.8):
- * characters of the general categories P, Sm, Sc and Sk are no part of a hostname, but for the ones with a condition that
- * holds. Emoji stay, and their skin tones with them: they are registered and in use.
+ * characters of the general categories P, Sm, Sc and Sk are no part of a hostname, but for the ones with a condition
+ * that holds. Emoji stay, and their skin tones with them: they are registered and in use.
  *
  * @param label A U-label, mapped by UTS #46.
  * @returns The first character that is not allowed, or `undefined`.

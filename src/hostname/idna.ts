@@ -7,9 +7,10 @@ import { isInvisible } from './quote.ts'
 
 /**
  * Maps a name to its A-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4.2), non-transitional, with
- * the tables of the installed `tr46`, so that the answer does not depend on the runtime's version of Unicode. A-labels in
- * the input are decoded and held to the same rules. CheckHyphens is off, for `r3---sn.example.com` is a real host; what
- * RFC 5891, section 4.2.3.1, says of hyphens at either end of a U-label is held, and what IDNA2008 says of punctuation.
+ * the tables of the installed `tr46`, so that the answer does not depend on the runtime's version of Unicode. A-labels
+ * in the input are decoded and held to the same rules. CheckHyphens is off, for `r3---sn.example.com` is a real host;
+ * what RFC 5891, section 4.2.3.1, says of hyphens at either end of a U-label is held, and what IDNA2008 says of
+ * punctuation.
  *
  * @returns `null` for a name that is not allowed.
  */
@@ -43,7 +44,9 @@ const options = {
 /** A dot in every spelling of UTS #46. */
 export const dots = /[.\u3002\uff0e\uff61]/
 
-/** Twice what `classifyHostname` reads: what mapping drops does not expand, and what is left has far fewer characters. */
+/**
+ * Twice what `classifyHostname` reads: what mapping drops does not expand, and what is left has far fewer characters.
+ */
 const MAX_EXPANDED_LENGTH = 1024
 
 /**
@@ -72,7 +75,9 @@ function encodeULabels(name: string): string | null {
 /** How many different characters are looked at for one to blame. */
 const MAX_SUSPECTS = 16
 
-/** Finds the character, as it was sent, for which a name is not allowed; `undefined` where none is to blame by itself. */
+/**
+ * Finds the character, as it was sent, for which a name is not allowed; `undefined` where none is to blame by itself.
+ */
 export function findRefusedCharacter(name: string): string | undefined {
   const punctuation = name.split('.').map(findDisallowedPunctuation).find(Boolean)
   if (punctuation !== undefined) return punctuation
@@ -85,7 +90,10 @@ export function findRefusedCharacter(name: string): string | undefined {
 
 export const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
 
-/** @returns `null` where a label that begins with `xn--` does not decode, or not to a U-label (RFC 5890, section 2.3.2.1). */
+/**
+ * @returns `null` where a label that begins with `xn--` does not decode, or not to a U-label (RFC 5890, section
+ *   2.3.2.1).
+ */
 export function decodeALabels(name: string): string | null {
   if (!name.includes('xn--')) return name
   const labels: string[] = []

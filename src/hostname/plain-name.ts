@@ -7,8 +7,8 @@ import { isShortEnough } from './ldh-name.ts'
  * leaves white space, capitals, a trailing dot, wildcards, addresses, single labels and, since two hyphens may begin an
  * A-label, names with `--`.
  *
- * Both ways agree, because there is nothing in such a name to trim, to map or to read as a number, and the long way ends in
- * the same look-up. Held by `test/hostname/properties.test.ts`; measured by `npm run bench -- hostnames`.
+ * Both ways agree, because there is nothing in such a name to trim, to map or to read as a number, and the long way
+ * ends in the same look-up. Held by `test/hostname/properties.test.ts`; measured by `npm run bench -- hostnames`.
  */
 export function isPlainName(text: string): boolean {
   return plainName.test(text) && isShortEnough(text)

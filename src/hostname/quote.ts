@@ -5,7 +5,10 @@ const MAX_QUOTED = 60
 
 const isInvisibleCodePoint = createCodePointSet(invisible)
 
-/** Whether a character does not show as itself: controls, formats (bidi marks, zero widths), lone surrogates, odd spaces. */
+/**
+ * Whether a character does not show as itself: controls, formats (bidi marks, zero widths), lone surrogates, odd
+ * spaces.
+ */
 export const isInvisible = (character: string) => isInvisibleCodePoint(character.codePointAt(0) as number)
 
 const isEscaped = (character: string) => character !== ' ' && isInvisible(character)

@@ -29,9 +29,9 @@ export interface DomainsRouterOptions extends HandlerOptions<AdapterRequest<Requ
 /** What {@link domainsRouter} makes: a request handler, to be mounted like any other. */
 export interface DomainsRouter extends RequestHandler {
   /**
-   * Answers, in our error shape, what a body parser of the host's refused on our path. `app.use(router)` mounts it along
-   * with the router. On an `express.Router` with a body parser of its own, and where a framework wraps its middleware, mount
-   * it behind: `router.use(domains, domains.handleError)`.
+   * Answers, in our error shape, what a body parser of the host's refused on our path. `app.use(router)` mounts it
+   * along with the router. On an `express.Router` with a body parser of its own, and where a framework wraps its
+   * middleware, mount it behind: `router.use(domains, domains.handleError)`.
    */
   readonly handleError: ErrorRequestHandler
 }
@@ -105,9 +105,10 @@ const kindOf = (error: { type?: unknown; code?: unknown } | null | undefined) =>
   /^(?:Z_|ERR__)/.test(String(error?.code)) ? 'encoding.unsupported' : error?.type
 
 /**
- * Makes two handlers one. Express calls a function of three parameters for requests and one of four for errors, and none for
- * both. But a function with the methods `handle` and `set` is to `app.use` an application of its own, which it tells with
- * the event `mount` where it was mounted (https://expressjs.com/en/5x/api.html#app.onmount): we mount the other one there.
+ * Makes two handlers one. Express calls a function of three parameters for requests and one of four for errors, and
+ * none for both. But a function with the methods `handle` and `set` is to `app.use` an application of its own, which it
+ * tells with the event `mount` where it was mounted (https://expressjs.com/en/5x/api.html#app.onmount): we mount the
+ * other one there.
  */
 function mountBoth(handleRequest: RequestHandler, handleError: ErrorRequestHandler): DomainsRouter {
   const router: DomainsRouter & { mountpath?: string | string[] } = Object.assign(handleRequest, {

@@ -37,14 +37,15 @@ const pluginRules: Rules = {
 }
 
 /**
- * Answers `POST /v1/domains` in a Fastify 4 or 5 application. It is encapsulated: the host's content type parsers, error
- * handler and other routes stay as they are, and its hooks run as for a route of its own. Fastify's own `prefix` goes
- * before our `path`.
+ * Answers `POST /v1/domains` in a Fastify 4 or 5 application. It is encapsulated: the host's content type parsers,
+ * error handler and other routes stay as they are, and its hooks run as for a route of its own. Fastify's own `prefix`
+ * goes before our `path`.
  *
- * Where `@fastify/swagger` is registered before, its document has the route as {@link openapi} describes it. Give it the
- * schemes of the keys: `openapi: { components: { securitySchemes: openapi().components.securitySchemes } }`.
+ * Where `@fastify/swagger` is registered before, its document has the route as {@link openapi} describes it. Give it
+ * the schemes of the keys: `openapi: { components: { securitySchemes: openapi().components.securitySchemes } }`.
  *
- * What Fastify refuses on our route is answered in our error shape. Any other error goes on to the host's error handler.
+ * What Fastify refuses on our route is answered in our error shape. Any other error goes on to the host's error
+ * handler.
  *
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  *
@@ -86,7 +87,9 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
   )
 }
 
-/** What `@fastify/swagger` shows of our route. Fastify is to check and to write nothing by it: the handler has done so. */
+/**
+ * What `@fastify/swagger` shows of our route. Fastify is to check and to write nothing by it: the handler has done so.
+ */
 async function describeIfAsked(app: FastifyInstance, { keyPrefix, bodyLimit, rateLimiter }: DomainsPluginOptions) {
   if (!app.hasDecorator('swagger')) return null
   const { describeRoute } = await import('../openapi/route-schema.ts')

@@ -9,8 +9,8 @@ import { methodNotAllowed, respondWithError } from './response.ts'
 export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Request>> {}
 
 /**
- * Makes a function from the web's `Request` to its `Response`, for whatever serves with those: Hono, Next.js, Bun, Deno,
- * Workers.
+ * Makes a function from the web's `Request` to its `Response`, for whatever serves with those: Hono, Next.js, Bun,
+ * Deno, Workers.
  *
  * Which path leads to it is the host's business: it does not look at the URL. Other methods than POST are answered 405
  * `method_not_allowed`, before anything else is looked at. The body must not have been read before.

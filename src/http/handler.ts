@@ -21,9 +21,9 @@ export type { HandlerResponse } from './response.ts'
  * Makes the request handler that all adapters share: `POST /v1/domains` from header fields and body to status, header
  * fields and body, with no framework. Which method and path lead to it is the adapter's business.
  *
- * Checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`; then the work.
- * The body is not read before the caller is known to be allowed. After a 408 or a 413 the rest of the body is still on its
- * way: close the connection.
+ * Checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`; then the
+ * work. The body is not read before the caller is known to be allowed. After a 408 or a 413 the rest of the body is
+ * still on its way: close the connection.
  *
  * @returns Never rejects.
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.

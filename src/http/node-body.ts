@@ -22,8 +22,8 @@ export function readNodeBody(request: NodeRequest, limit: number): RequestBody |
 /**
  * Called before an answer to a body that is not read to its end, so that no connection is held by what never comes.
  *
- * An answer that gives up on the body closes the connection, or in HTTP/2 the stream (RFC 9113, section 8.1). Any other,
- * such as a 401, leaves it open for the next call, if the rest of the body comes within the limit.
+ * An answer that gives up on the body closes the connection, or in HTTP/2 the stream (RFC 9113, section 8.1). Any
+ * other, such as a 401, leaves it open for the next call, if the rest of the body comes within the limit.
  */
 export function abandonBody(
   request: IncomingMessage & { readonly stream?: ServerHttp2Stream },

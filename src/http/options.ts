@@ -15,8 +15,8 @@ export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest>
   /** Where API keys are looked up; or pass `authenticate` in its place, never both. */
   keys?: KeyStore | undefined
   /**
-   * A way of the host's own to tell who is calling, in place of `keys`. With an adapter, `request.raw` is the framework's
-   * own request: a session, a user, an address.
+   * A way of the host's own to tell who is calling, in place of `keys`. With an adapter, `request.raw` is the
+   * framework's own request: a session, a user, an address.
    *
    * @returns Who is calling, or throws an {@link ApiError}: `new ApiError('unauthorized', …)`.
    */
@@ -27,8 +27,8 @@ export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest>
   rateLimiter?: RateLimiter | undefined
   /**
    * Whether a call whose rate limit could not be checked is refused with 500 `internal_error`, or let through. Default
-   * `refuse`: a limit that cannot be checked must not be passed. A limiter that does not answer counts as failed after the
-   * time limit; to learn of it sooner, give the limiter a time limit of its own.
+   * `refuse`: a limit that cannot be checked must not be passed. A limiter that does not answer counts as failed after
+   * the time limit; to learn of it sooner, give the limiter a time limit of its own.
    */
   rateLimiterFailure?: RateLimiterFailure | undefined
   /** Bytes in a request body. Default 262,144, which holds 100 hostnames of any length. */
@@ -39,14 +39,15 @@ export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest>
    */
   bodyTimeLimit?: number | undefined
   /**
-   * Milliseconds that a call may wait, at most 2,147,483,647: for the key store and the limiter together, and after that
-   * for the store. Default 30,000.
+   * Milliseconds that a call may wait, at most 2,147,483,647: for the key store and the limiter together, and after
+   * that for the store. Default 30,000.
    */
   timeLimit?: number | undefined
   /**
-   * Learns what went wrong inside, once for each distinct failure of a call: the cause of an `internal_error`, of a 503, and
-   * of a rate limit that could not be checked. The caller is not told. Default: the failure is logged, by Fastify's
-   * `request.log.error` or else by `console.error`. What it throws is ignored, and so is a promise of it that is rejected.
+   * Learns what went wrong inside, once for each distinct failure of a call: the cause of an `internal_error`, of a
+   * 503, and of a rate limit that could not be checked. The caller is not told. Default: the failure is logged, by
+   * Fastify's `request.log.error` or else by `console.error`. What it throws is ignored, and so is a promise of it that
+   * is rejected.
    *
    * @example
    * onError: (error, { request, keyContext, during }) => log.error({ error, keyContext, during, ip: request.raw.ip })
@@ -62,7 +63,9 @@ export interface FailureContext<Request extends HandlerRequest = HandlerRequest>
   readonly during: Activity
 }
 
-/** What was being done, by the name of the function that did it: of the key store, the limiter, the adapter, the store. */
+/**
+ * What was being done, by the name of the function that did it: of the key store, the limiter, the adapter, the store.
+ */
 export type Activity = 'authenticate' | 'consume' | 'readBody' | 'findTeam' | 'register' | 'synchronize'
 
 /** Where an adapter that routes answers, below where the host mounts it. */

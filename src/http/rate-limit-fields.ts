@@ -10,8 +10,8 @@ export const DEFAULT_POLICY = 'default'
 const MAX_INTEGER = 999_999_999_999_999
 
 /**
- * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11 of 2026-05-23, sections 3 and 4). No partition
- * key is told: the caller knows which key it sent.
+ * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11 of 2026-05-23, sections 3 and 4). No
+ * partition key is told: the caller knows which key it sent.
  */
 export function toRateLimitFields({ points, duration }: RateLimiter, standing: Standing): Record<string, string> {
   const limits = standing.map(([policy, { remainingPoints, msBeforeNext }]) => {

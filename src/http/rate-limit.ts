@@ -18,8 +18,8 @@ const RETRY_AFTER_UNKNOWN = 3600
  *
  * @returns The header fields that tell the caller where it stands (draft-ietf-httpapi-ratelimit-headers-11). None when
  *   the limiter failed and failure allows the call.
- * @throws {ApiError} 429 `too_many_requests` with `Retry-After`; 500 `internal_error` when the limiter fails and failure
- *   refuses the call. It is no 503: that means that something was saved.
+ * @throws {ApiError} 429 `too_many_requests` with `Retry-After`; 500 `internal_error` when the limiter fails and
+ *   failure refuses the call. It is no 503: that means that something was saved.
  */
 export async function consumeRateLimit(
   { limiter, failure, onError }: RateLimit,

@@ -4,8 +4,8 @@ import type { ApiError } from '../errors.ts'
 export type Refusals = Readonly<Record<string, (() => ApiError) | undefined>>
 
 /**
- * What a framework refused before we were asked, as a body that cannot be read: the caller is still told first if it may
- * not call at all.
+ * What a framework refused before we were asked, as a body that cannot be read: the caller is still told first if it
+ * may not call at all.
  *
  * @returns `null` for an error that is none of the framework's refusals: the host's to handle.
  */

@@ -12,13 +12,14 @@ export interface BodyLimits {
 /** A request as every adapter presents it. */
 export interface HandlerRequest {
   /**
-   * The value of a header field, its name in lower case. Where a field stands twice, both joined with a comma (RFC 9110,
-   * section 5.3), as `Headers` gives it, or the first, as `node:http` gives those that are read here; never the last.
+   * The value of a header field, its name in lower case. Where a field stands twice, both joined with a comma (RFC
+   * 9110, section 5.3), as `Headers` gives it, or the first, as `node:http` gives those that are read here; never the
+   * last.
    */
   header(name: string): string | null | undefined
   /**
-   * The body. Called at most once, and only after the caller was let in. Over its time limit the call is answered 408 and
-   * the promise is not looked at again; the adapter then stops reading, see {@link stopsReading}.
+   * The body. Called at most once, and only after the caller was let in. Over its time limit the call is answered 408
+   * and the promise is not looked at again; the adapter then stops reading, see {@link stopsReading}.
    *
    * @param limit Bytes. Over it, reading stops and {@link payloadTooLarge} is thrown.
    */
@@ -90,7 +91,8 @@ export function bodyCutShort(): ApiError {
  * A byte order mark before it is ignored, as RFC 8259, section 8.1, lets parsers do; of a field that stands twice in an
  * object the last one counts, as everywhere in JavaScript.
  *
- * @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large`, 408 `request_timeout`, 400 `invalid_request`.
+ * @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large`, 408 `request_timeout`, 400
+ *   `invalid_request`.
  */
 export async function readJson(request: HandlerRequest, limits: BodyLimits): Promise<unknown> {
   const limit = limits.bodyLimit

@@ -7,13 +7,14 @@ import type { KeyRecord, KeyStore } from './key-store.ts'
  * Finds out who is calling from an `Authorization` header: `Bearer <API key>`, the scheme in any case (RFC 9110,
  * section 11.1).
  *
- * What is looked up is the key's SHA-256, which no caller can steer: how long it takes tells nothing of how close a guess
- * was.
+ * What is looked up is the key's SHA-256, which no caller can steer: how long it takes tells nothing of how close a
+ * guess was.
  *
  * @param authorizationHeader The header's value; `null` or `undefined` where there is none.
  * @returns The key's owner and scopes. Whether the scopes suffice is for the operation to say.
- * @throws {ApiError} 401 `unauthorized` when the key is missing, malformed, unknown, expired or revoked, or when its prefix does
- *   not agree with its record. The message does not tell which. 500 `internal_error` when the key store fails.
+ * @throws {ApiError} 401 `unauthorized` when the key is missing, malformed, unknown, expired or revoked, or when its
+ *   prefix does not agree with its record. The message does not tell which. 500 `internal_error` when the key store
+ *   fails.
  *
  * @example
  * const keyContext = await authenticate(request.headers.authorization, keys)

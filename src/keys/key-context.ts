@@ -9,8 +9,8 @@ export type KeyContext =
   | { readonly type: 'team'; readonly teamId: string; readonly scopes: readonly string[] }
 
 /**
- * Refuses what is no key context: a host's own check may be written without types, and what it gets wrong must not let a
- * caller into a team that is not its own.
+ * Refuses what is no key context: a host's own check may be written without types, and what it gets wrong must not let
+ * a caller into a team that is not its own.
  */
 export function requireKeyContext(keyContext: KeyContext): void {
   const owner = keyContext?.type === 'organization' ? keyContext.organizationId : keyContext?.teamId

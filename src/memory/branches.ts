@@ -2,7 +2,9 @@ import { ancestorsOf } from '../registry/name.ts'
 import type { Holding } from './holding.ts'
 import { createKeyedSet } from './keyed-set.ts'
 
-/** What one team holds below a base; never nothing. The branches of a team form a tree, whose leaves are its holdings. */
+/**
+ * What one team holds below a base; never nothing. The branches of a team form a tree, whose leaves are its holdings.
+ */
 export interface Branch {
   /** Made of the base and the team. */
   readonly key: string

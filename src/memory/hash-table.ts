@@ -1,7 +1,7 @@
 /**
- * Where values stand in a list, by the hash of their keys: open addressing with linear probing. A slot is two numbers side
- * by side, so that a look-up among millions waits for memory once where a `Map` waits five times; and the keys, which the
- * values know, are not stored again.
+ * Where values stand in a list, by the hash of their keys: open addressing with linear probing. A slot is two numbers
+ * side by side, so that a look-up among millions waits for memory once where a `Map` waits five times; and the keys,
+ * which the values know, are not stored again.
  */
 export interface HashTable {
   /** For each slot the hash, 0 where nothing is, and the position in the list. As many slots as a power of two. */

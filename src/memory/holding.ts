@@ -15,7 +15,8 @@ export interface Holding extends Name {
 /**
  * What a caller may see and keep: a copy, which stays as it is.
  *
- * @param name Equal to that of the holding. The strings of who asked are read faster than those in store, which are slices.
+ * @param name Equal to that of the holding. The strings of who asked are read faster than those in store, which are
+ *   slices.
  */
 export function toRegistration(holding: Holding, name: Name = holding): Registration {
   const { domainId, teamId, pending } = holding

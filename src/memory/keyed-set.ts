@@ -28,19 +28,24 @@ export interface KeyedSet<Value> {
 }
 
 /**
- * Makes an empty set, for any number of values: a `Map` holds 2^24 at most and, once large, stops the process for seconds
- * whenever it grows. The values stand in a list, where what is new is next to what is new; where each stands is in one hash
- * table as long as they are few, and a full table is split in two.
+ * Makes an empty set, for any number of values: a `Map` holds 2^24 at most and, once large, stops the process for
+ * seconds whenever it grows. The values stand in a list, where what is new is next to what is new; where each stands is
+ * in one hash table as long as they are few, and a full table is split in two.
  */
 export function createKeyedSet<Value>(keyOf: (value: Value) => string): KeyedSet<Value> {
   const values = createLongList<Value>()
   const keyAt = (position: number) => keyOf(values.get(position))
 
-  /** By the last bits of the hash. A table that needs fewer of them to be told from the others stands here several times. */
+  /**
+   * By the last bits of the hash. A table that needs fewer of them to be told from the others stands here several
+   * times.
+   */
   let directory = [createHashTable()]
   const tableOf = (hash: number) => directory[hash & (directory.length - 1)] as HashTable
 
-  /** So that nobody can send names that all have the same hash. Drawn late: Workers have no random numbers at start-up. */
+  /**
+   * So that nobody can send names that all have the same hash. Drawn late: Workers have no random numbers at start-up.
+   */
   let seed: number | undefined
   function hashOf(text: string, start?: number): number {
     seed ??= randomSeed()

@@ -16,7 +16,10 @@ export interface MemoryStoreOptions {
    * `domainId`. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
    */
   synchronize?: (registrations: readonly Registration[]) => Awaitable<void>
-  /** Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default 30,000. */
+  /**
+   * Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default
+   * 30,000.
+   */
   synchronizeTimeLimit?: number
 }
 
@@ -34,7 +37,8 @@ export interface MemoryStore extends DomainStore {
    */
   synchronizePending(options?: { limit?: number }): Promise<number>
   /**
-   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed over.
+   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
+   * over.
    *
    * @param domains In any spelling that registers them.
    * @returns What was given up.
@@ -80,7 +84,10 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     })
   }
 
-  /** Looks up all zones in a row, with nothing in between: among millions, many look-ups wait for memory at the same time. */
+  /**
+   * Looks up all zones in a row, with nothing in between: among millions, many look-ups wait for memory at the same
+   * time.
+   */
   function findAll(names: readonly Name[], hashes: readonly number[]): Registration[] {
     const found: Registration[] = []
     const zonesOfNames = names.map(({ registrableDomain }, index) => zones.get(registrableDomain, hashes[index]))
@@ -181,8 +188,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
 const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }
 
 /**
- * A string may be a slice that keeps a whole file in memory. The copies are slices too, of one text that holds nothing else:
- * a third of what JSON takes to copy each. A string joined with nothing would stay what it is.
+ * A string may be a slice that keeps a whole file in memory. The copies are slices too, of one text that holds nothing
+ * else: a third of what JSON takes to copy each. A string joined with nothing would stay what it is.
  */
 function copyStrings(strings: readonly string[]): readonly string[] {
   const text = ['', ...strings].join(' ')

@@ -22,7 +22,9 @@ export type {
 } from './document.ts'
 
 export interface OpenApiOptions {
-  /** Title, version, licence, contact and so on of your API. Default: the title `Domain registration`, the version `1`. */
+  /**
+   * Title, version, licence, contact and so on of your API. Default: the title `Domain registration`, the version `1`.
+   */
   info?: Partial<Info> | undefined
   /** Where the API is served. Default `/`: the host that serves the document. */
   servers?: Server[] | undefined
@@ -57,8 +59,8 @@ const rules: Rules = {
  * @throws {TypeError} for an option that is wrong or does not exist; it says what to pass instead.
  *
  * @example
- * const document = openapi({ info: { title: 'Monitoring', version: '2.3' }, servers: [{ url: 'https://api.my.host' }] })
- * app.get('/openapi.json', (request, response) => response.json(document))
+ * const document = openapi({ info: { title: 'Monitoring', version: '2.3' }, servers: [{ url: 'https://api.my.host' }]
+ * }) app.get('/openapi.json', (request, response) => response.json(document))
  */
 export function openapi(options: OpenApiOptions = {}): OpenApiDocument {
   requireOptions(options, rules)

@@ -1,6 +1,6 @@
 /**
- * Writes an array as PostgreSQL reads it (documentation, section 8.15.6), every element in quotes. As a parameter, so that
- * any text is data; in one piece, since drivers take several times as long over an array.
+ * Writes an array as PostgreSQL reads it (documentation, section 8.15.6), every element in quotes. As a parameter, so
+ * that any text is data; in one piece, since drivers take several times as long over an array.
  */
 export function toArrayLiteral(elements: readonly (string | null)[]): string {
   // Nearly always: looked at in one piece, which is several times as fast.

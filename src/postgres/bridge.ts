@@ -3,8 +3,8 @@ import { type Database, READ_COMMITTED, type Settings, toCommands, toTexts, type
 import { type Answer, createQueue } from './query-queue.ts'
 
 /**
- * What the store needs of any other driver: a bridge of a few lines, for a query builder or an ORM. PGlite, PostgreSQL within
- * the process, has it by itself.
+ * What the store needs of any other driver: a bridge of a few lines, for a query builder or an ORM. PGlite, PostgreSQL
+ * within the process, has it by itself.
  *
  * @example <caption>Kysely</caption>
  * const toBridge = db => ({

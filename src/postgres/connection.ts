@@ -18,9 +18,10 @@ export interface DriverOptions {
    */
   pool: PostgresDriver
   /**
-   * Whether `pg` and postgres.js send statements under names, so that each connection parses and plans them once. Default
-   * true. With `false` calls take longer, and work behind a pooler that hands each transaction another session and knows
-   * nothing of prepared statements: PgBouncer in transaction mode before 1.21, or with `max_prepared_statements = 0`.
+   * Whether `pg` and postgres.js send statements under names, so that each connection parses and plans them once.
+   * Default true. With `false` calls take longer, and work behind a pooler that hands each transaction another session
+   * and knows nothing of prepared statements: PgBouncer in transaction mode before 1.21, or with
+   * `max_prepared_statements = 0`.
    */
   preparedStatements?: boolean | undefined
 }

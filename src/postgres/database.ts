@@ -28,8 +28,8 @@ export interface Database {
    */
   ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly unknown[]): Promise<readonly Row[]>
   /**
-   * Runs a transaction in READ COMMITTED: all that is sent is committed, or nothing. It goes out in two parts, the second
-   * with the `COMMIT`.
+   * Runs a transaction in READ COMMITTED: all that is sent is committed, or nothing. It goes out in two parts, the
+   * second with the `COMMIT`.
    *
    * @throws what failed first, within the deadline. Nothing is saved then.
    */
@@ -38,13 +38,13 @@ export interface Database {
 
 export interface Work<Findings, T> {
   /**
-   * Sends what is to be known first, all before it waits for any answer: the `BEGIN` may not have gone through yet, so that
-   * nothing may be sent here that does harm outside a transaction.
+   * Sends what is to be known first, all before it waits for any answer: the `BEGIN` may not have gone through yet, so
+   * that nothing may be sent here that does harm outside a transaction.
    */
   find(send: Send): Promise<Findings>
   /**
-   * Sends what is to be saved, once the `BEGIN` has gone through and all is found. Waits for no answer: a failure of any
-   * statement rejects the whole.
+   * Sends what is to be saved, once the `BEGIN` has gone through and all is found. Waits for no answer: a failure of
+   * any statement rejects the whole.
    */
   save(findings: Findings, send: Send): T
 }
@@ -68,6 +68,8 @@ export function toTexts(settings: Settings, first: readonly string[] = []): stri
 
 export const toCommand = (settings: Settings): string => toCommands(settings).join('; ')
 
-/** Nothing that is planned: a SELECT of set_config costs four times as much, and Citus tells its workers of SET alone. */
+/**
+ * Nothing that is planned: a SELECT of set_config costs four times as much, and Citus tells its workers of SET alone.
+ */
 export const toCommands = (settings: Settings): string[] =>
   Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = '${value.replaceAll("'", "''")}'`)

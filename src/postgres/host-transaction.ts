@@ -3,8 +3,9 @@ import { apply, carryOut, type PostgresBridgeTransaction } from './bridge.ts'
 import type { Database, Settings } from './database.ts'
 
 /**
- * A transaction of yours, in READ COMMITTED: a way to send statements in it, and no `transaction`. What is registered is there
- * for others once you commit. Each piece of work has a savepoint, so that what fails leaves your transaction as it was.
+ * A transaction of yours, in READ COMMITTED: a way to send statements in it, and no `transaction`. What is registered
+ * is there for others once you commit. Each piece of work has a savepoint, so that what fails leaves your transaction
+ * as it was.
  *
  * @example <caption>pg</caption>
  * const client = await pool.connect()

@@ -24,7 +24,10 @@ export interface PostgresKeyStore extends KeyStore {
    * @returns Whether there is such a key.
    */
   revokeKey(hash: string): Promise<boolean>
-  /** Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told from it. */
+  /**
+   * Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told from
+   * it.
+   */
   listKeys(owner: KeyOwner): Promise<readonly KeyRecord[]>
 }
 

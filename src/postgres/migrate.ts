@@ -7,8 +7,9 @@ import { prepare } from './statements.ts'
 export interface MigrateOptions extends PostgresTableOptions {
   pool: DriverOptions['pool']
   /**
-   * Spreads the tables over the workers of Citus: registrable domains in so many shards, keys to all. One or two shards a
-   * worker answer fastest; see docs/postgres.md. Pass it on every start: tables that are spread already stay as they are.
+   * Spreads the tables over the workers of Citus: registrable domains in so many shards, keys to all. One or two shards
+   * a worker answer fastest; see docs/postgres.md. Pass it on every start: tables that are spread already stay as they
+   * are.
    */
   citus?: { readonly shards: number } | undefined
   /** Milliseconds for all of it, waiting for others who do the same included. Default 60,000. */
@@ -23,12 +24,15 @@ const absent = new Set(['3F000', '42P01'])
 /** Citus does on one connection to each worker what follows on what the same transaction has done. */
 const ONE_BY_ONE = { 'citus.multi_shard_modify_mode': 'sequential' }
 
-/** `IF NOT EXISTS` does not look at what others are about to make, so that two who start at once get in each other's way. */
+/**
+ * `IF NOT EXISTS` does not look at what others are about to make, so that two who start at once get in each other's
+ * way.
+ */
 const races = new Set(['23505', '42P07', '42P06', '42710', '40001', '40P01', 'XX000'])
 
 /**
- * Makes the tables, if they are not there: for the start of a server. Any number of processes may start at once. Where the
- * tables are up to date it only reads, and needs no right to make anything.
+ * Makes the tables, if they are not there: for the start of a server. Any number of processes may start at once. Where
+ * the tables are up to date it only reads, and needs no right to make anything.
  *
  * @throws {Error} if the tables are of a later version of this package.
  * @throws {RangeError} if the number of shards is no integer from 1.

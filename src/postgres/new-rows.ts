@@ -10,8 +10,8 @@ interface NewRow extends Key {
 }
 
 /**
- * Sorts new registrations by what becomes of them. A registrable domain without a row gets one, in which a name below it is
- * the guest unless it is registered itself: first of all, and in order.
+ * Sorts new registrations by what becomes of them. A registrable domain without a row gets one, in which a name below
+ * it is the guest unless it is registered itself: first of all, and in order.
  *
  * @param registrableDomains All that are under lock, in order.
  * @param zones The rows that some of them have.

@@ -3,7 +3,10 @@ import type { Name } from '../registry/name.ts'
 /** How a name is kept: what is below a name stands together, and the registrable domain is not stored twice. */
 export interface Key {
   readonly registrableDomain: string
-  /** The labels below the registrable domain from right to left: `b.a` for `a.b.example.com`, and `''` for `example.com`. */
+  /**
+   * The labels below the registrable domain from right to left: `b.a` for `a.b.example.com`, and `''` for
+   * `example.com`.
+   */
   readonly path: string
 }
 
@@ -19,8 +22,8 @@ export const toDomain = ({ registrableDomain, path }: Key) =>
   path === '' ? registrableDomain : `${reverseLabels(path)}.${registrableDomain}`
 
 /**
- * The paths of what is below a base, without the ends: `.` and `/` are neighbours in ASCII, so that the range holds what
- * goes on after a dot, and nothing else. Below a registrable domain is everything but itself.
+ * The paths of what is below a base, without the ends: `.` and `/` are neighbours in ASCII, so that the range holds
+ * what goes on after a dot, and nothing else. Below a registrable domain is everything but itself.
  */
 export const rangeBelow = ({ path }: Key): Range =>
   path === '' ? { after: '', before: HIGHEST } : { after: `${path}.`, before: `${path}/` }

@@ -3,7 +3,9 @@ import { type Database, toTexts } from './database.ts'
 import { type Answer, createQueue, type Query, toNameless, toQuery } from './query-queue.ts'
 import { hasCode } from './retry.ts'
 
-/** What the store needs of a `pg` pool: `new Pool({ … })` has it. With `pipeline: true` a call takes two round trips. */
+/**
+ * What the store needs of a `pg` pool: `new Pool({ … })` has it. With `pipeline: true` a call takes two round trips.
+ */
 export interface PostgresPool {
   /** May return a promise of the client in place of calling back. */
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
@@ -26,7 +28,9 @@ const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 /** Milliseconds that an answer to `ROLLBACK` may take before the connection is closed instead. */
 const ROLLBACK_TIME_LIMIT = 1000
 
-/** SQLSTATE of what a session answers again and again, while another one may do better: it is closed, not given back. */
+/**
+ * SQLSTATE of what a session answers again and again, while another one may do better: it is closed, not given back.
+ */
 const lastingFailures = new Set([
   '25006', // read_only_sql_transaction: the server has become a standby
   '26000', // invalid_sql_statement_name: somebody has thrown our prepared statements away
@@ -90,7 +94,9 @@ async function acquire(pool: PostgresPool, deadline: Deadline) {
   }
 }
 
-/** Writes several statements at once where it can: a packet for each costs the client more than anything else it does. */
+/**
+ * Writes several statements at once where it can: a packet for each costs the client more than anything else it does.
+ */
 function inOnePacket<T>({ connection }: PostgresClient, send: () => T): T {
   connection?.stream?.cork?.()
   try {
@@ -101,8 +107,8 @@ function inOnePacket<T>({ connection }: PostgresClient, send: () => T): T {
 }
 
 /**
- * With a callback, since a server may end a connection in the same breath as it opens it: a promise hears of it too late.
- * A pool that knows only promises gives one all the same.
+ * With a callback, since a server may end a connection in the same breath as it opens it: a promise hears of it too
+ * late. A pool that knows only promises gives one all the same.
  */
 function connect(pool: PostgresPool) {
   return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {

@@ -18,9 +18,10 @@ interface Registering {
 }
 
 /**
- * Makes the store's way to register. Where the call before found none of its registrable domains, a guess says that this
- * one finds none either, for calls of a bulk are alike: the insert goes out right behind the look-ups, and the server
- * leaves it out if they find one. So new names need not wait for answers, and a wrong guess costs an insert of nothing.
+ * Makes the store's way to register. Where the call before found none of its registrable domains, a guess says that
+ * this one finds none either, for calls of a bulk are alike: the insert goes out right behind the look-ups, and the
+ * server leaves it out if they find one. So new names need not wait for answers, and a wrong guess costs an insert of
+ * nothing.
  */
 export function createRegister({ database, statements, timeLimit, synchronized }: Registering) {
   const createId = createUuidGenerator()

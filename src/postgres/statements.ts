@@ -32,17 +32,19 @@ export interface BelowRow {
   readonly held: boolean
 }
 
-/** A setting by which a transaction remembers, in the server, that it has found a registrable domain: then it is `yes`. */
+/**
+ * A setting by which a transaction remembers, in the server, that it has found a registrable domain: then it is `yes`.
+ */
 export const FOUND_ZONES = 'domain_registration.found_zones'
 
 /** {@link Below} may stop counting here. */
 export const COUNTED = 1000
 
 /**
- * All statements of the store. Each is planned such that it walks an index from key to key whatever the tables hold, also
- * when the plan was made while they were empty: a subquery that depends on what stands left of it, with a `LIMIT` or
- * `OFFSET`, leaves the planner no other order; see also {@link toOpening}. It also looks only into the partition of each
- * key, which `= ANY ($1)` does not in a plan that is kept.
+ * All statements of the store. Each is planned such that it walks an index from key to key whatever the tables hold,
+ * also when the plan was made while they were empty: a subquery that depends on what stands left of it, with a `LIMIT`
+ * or `OFFSET`, leaves the planner no other order; see also {@link toOpening}. It also looks only into the partition of
+ * each key, which `= ANY ($1)` does not in a plan that is kept.
  */
 export function createStatements({ names }: Tables) {
   const copyName = `INSERT INTO ${names} AS zone
@@ -51,9 +53,9 @@ export function createStatements({ names }: Tables) {
     FROM ${names} WHERE registrable_domain = $1 AND path = $2`
   return {
     /**
-     * Locks registrable domains, in the order given, so that no two calls wait for each other. Their own rows are answered as the last
-     * holder of the lock left them; of all else only what the *next* statement sees is: in READ COMMITTED each has a
-     * snapshot of its own.
+     * Locks registrable domains, in the order given, so that no two calls wait for each other. Their own rows are
+     * answered as the last holder of the lock left them; of all else only what the *next* statement sees is: in READ
+     * COMMITTED each has a snapshot of its own.
      *
      * Those without a row are not locked: the call that is first to insert one locks it by that, and a second one fails
      * with a unique violation and begins again.
@@ -72,9 +74,9 @@ export function createStatements({ names }: Tables) {
     ),
 
     /**
-     * Names below registrable domains, all of one in one walk: the paths of each are the part of $4 from its number in $2 to
-     * that in $3, counted from 1. Where no registrable domain has a row, as in most calls of new names, there is nothing
-     * below any, and nothing is looked up.
+     * Names below registrable domains, all of one in one walk: the paths of each are the part of $4 from its number in
+     * $2 to that in $3, counted from 1. Where no registrable domain has a row, as in most calls of new names, there is
+     * nothing below any, and nothing is looked up.
      */
     findNames: prepare<NameRow>(
       'find_names',
@@ -140,8 +142,8 @@ export function createStatements({ names }: Tables) {
     ),
 
     /**
-     * Registers registrable domains that have a row already, from which a guest has moved out, and are under lock. Written as
-     * an upsert, which goes by key.
+     * Registers registrable domains that have a row already, from which a guest has moved out, and are under lock.
+     * Written as an upsert, which goes by key.
      */
     occupyZones: prepare(
       'occupy_zones',
@@ -152,7 +154,10 @@ export function createStatements({ names }: Tables) {
          (NULL, excluded.domain_id, excluded.team_id, excluded.created_at, excluded.synchronized)`,
     ),
 
-    /** Marks the names of registrable domains that have become crowded; those have at most ${CROWD} names and one call's. */
+    /**
+     * Marks the names of registrable domains that have become crowded; those have at most ${CROWD} names and one
+     * call's.
+     */
     markCrowds: prepare(
       'mark_crowds',
       `INSERT INTO ${names} (registrable_domain, path, domain_id)
@@ -224,9 +229,9 @@ export function createStatements({ names }: Tables) {
 export type Statements = ReturnType<typeof createStatements>
 
 /**
- * Settings for one transaction. The time limits are so that nobody who freezes keeps others from what he has locked; the
- * others keep the planner from plans that are best for an empty table and are kept when it has grown, and from planning a
- * statement more than once, which has one good plan and may take longer to plan than to run.
+ * Settings for one transaction. The time limits are so that nobody who freezes keeps others from what he has locked;
+ * the others keep the planner from plans that are best for an empty table and are kept when it has grown, and from
+ * planning a statement more than once, which has one good plan and may take longer to plan than to run.
  */
 export function toOpening(milliseconds: number): Settings {
   const limit = String(Math.max(1, Math.round(milliseconds)))

@@ -20,11 +20,14 @@ export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptio
    * `domainId`. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
    */
   synchronize?: ((registrations: readonly Registration[]) => Awaitable<void>) | undefined
-  /** Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default 30,000. */
+  /**
+   * Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default
+   * 30,000.
+   */
   synchronizeTimeLimit?: number | undefined
   /**
-   * Milliseconds for each piece of work in the database: waiting for a connection, for locks, and for statements, with all
-   * that is tried again after a conflict. Default 10,000.
+   * Milliseconds for each piece of work in the database: waiting for a connection, for locks, and for statements, with
+   * all that is tried again after a conflict. Default 10,000.
    */
   timeLimit?: number | undefined
 }
@@ -42,7 +45,8 @@ export interface PostgresStore extends DomainStore {
    */
   synchronizePending(options?: { limit?: number }): Promise<number>
   /**
-   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed over.
+   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
+   * over.
    *
    * @param domains In any spelling that registers them. All are given up in one transaction.
    * @returns What was given up.
@@ -50,11 +54,11 @@ export interface PostgresStore extends DomainStore {
   release(teamId: string, domains: readonly string[]): Promise<readonly Registration[]>
   /**
    * Puts right what a newer Public Suffix List says of names that are stored: run it once each time that the installed
-   * `tldts` has changed, after all processes have the new one. A name whose registrable domain is another one now is not
-   * found until then, and could be registered a second time.
+   * `tldts` has changed, after all processes have the new one. A name whose registrable domain is another one now is
+   * not found until then, and could be registered a second time.
    *
-   * Walks the whole table in small transactions, and disturbs nobody for longer than one takes. It may be stopped and begun
-   * again at any time, and changes nothing the second time.
+   * Walks the whole table in small transactions, and disturbs nobody for longer than one takes. It may be stopped and
+   * begun again at any time, and changes nothing the second time.
    */
   reclassify(): Promise<Reclassification>
 }
@@ -63,12 +67,13 @@ export interface PostgresStore extends DomainStore {
  * Makes a store in PostgreSQL (14 or later) or PGlite, for any number of processes that share one database. The tables
  * must be there: see {@link migrate}.
  *
- * A call is one transaction in READ COMMITTED. It locks the rows of its registrable domains, so that calls which share none
- * do not wait for each other. Conflicts with other transactions are retried within {@link PostgresStoreOptions.timeLimit}.
+ * A call is one transaction in READ COMMITTED. It locks the rows of its registrable domains, so that calls which share
+ * none do not wait for each other. Conflicts with other transactions are retried within
+ * {@link PostgresStoreOptions.timeLimit}.
  *
- * What it takes, where half of the registrable domains are registered themselves and half have one name below them, which is
- * one row for each. Measured in `npm run bench`, with PostgreSQL 18: 84 bytes a row in the table and 53 in its index, which
- * has four levels over 10 million rows. The lines of this table are **extrapolated** from that:
+ * What it takes, where half of the registrable domains are registered themselves and half have one name below them,
+ * which is one row for each. Measured in `npm run bench`, with PostgreSQL 18: 84 bytes a row in the table and 53 in its
+ * index, which has four levels over 10 million rows. The lines of this table are **extrapolated** from that:
  *
  * | registrations | table  | index | levels | in memory, for calls that wait for no disk      |
  * | ------------- | ------ | ----- | ------ | ----------------------------------------------- |
@@ -76,13 +81,15 @@ export interface PostgresStore extends DomainStore {
  * | 100 million   | 8.4 GB | 5 GB  | 4      | the index                                       |
  * | 1 billion     | 84 GB  | 53 GB | 5      | the index, or it in partitions on several disks |
  *
- * A call of 100 new names touches a page of the index for each registrable domain, anywhere in it. After a checkpoint each of
- * these goes into the write-ahead log whole: calls among 10 million rows then took 1.42 times as long as in an empty table
- * (519 kB of log a call), and so did a bare `INSERT`; 1,500 calls later 1.20 times as long (23 kB). So let checkpoints be rare,
- * with `max_wal_size` and `checkpoint_timeout`; `wal_compression = on` cost more time than it saved. In 8 partitions calls took
- * 1.17 times as long as in one table. One process on two processors, shared with PostgreSQL, made 200 to 300 such calls a second
- * over one connection, and 440 to 560 over 4 and over 16; of names in one registrable domain, whose lock they wait for, 230 to
- * 350 however many there were. Processes share nothing but the database, so that its processors and disk are the limit.
+ * A call of 100 new names touches a page of the index for each registrable domain, anywhere in it. After a checkpoint
+ * each of these goes into the write-ahead log whole: calls among 10 million rows then took 1.42 times as long as in an
+ * empty table (519 kB of log a call), and so did a bare `INSERT`; 1,500 calls later 1.20 times as long (23 kB). So let
+ * checkpoints be rare, with `max_wal_size` and `checkpoint_timeout`; `wal_compression = on` cost more time than it
+ * saved. In 8 partitions calls took
+ * 1.17 times as long as in one table. One process on two processors, shared with PostgreSQL, made 200 to 300 such calls
+ * a second over one connection, and 440 to 560 over 4 and over 16; of names in one registrable domain, whose lock they
+ * wait for, 230 to 350 however many there were. Processes share nothing but the database, so that its processors and
+ * disk are the limit.
  *
  * @example
  * const pool = new pg.Pool({ connectionString, pipeline: true })

@@ -24,8 +24,8 @@ export interface ZoneFindings {
 }
 
 /**
- * Locks registrable domains, looks up, and saves: one transaction, made again after a conflict as long as there is time. It
- * takes two round trips where the driver sends without waiting.
+ * Locks registrable domains, looks up, and saves: one transaction, made again after a conflict as long as there is
+ * time. It takes two round trips where the driver sends without waiting.
  *
  * @param save Sends what is to be saved, without waiting for answers.
  * @param guess Sends what may go out right behind the look-ups; what it resolves to is handed to `save`.
@@ -104,8 +104,8 @@ function pickAsked(rows: readonly NameRow[], names: readonly Key[]): NameRow[] {
 const toText = ({ registrableDomain, path }: Key) => `${path} ${registrableDomain}`
 
 /**
- * Of each run of names in the same registrable domain: that, and the numbers of the first and the last, from 1; then all
- * paths.
+ * Of each run of names in the same registrable domain: that, and the numbers of the first and the last, from 1; then
+ * all paths.
  */
 function toRuns(keys: readonly Key[]): string[] {
   const zones: string[] = []

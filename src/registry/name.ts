@@ -18,8 +18,8 @@ export const wildcardOver = (base: string) => `*.${base}`
 
 /**
  * The names that a name or a wildcard lies below, nearest first: `b.example.com` and `example.com` for both
- * `a.b.example.com` and `*.a.b.example.com`. A wildcard does not lie below its own base, and nothing lies below a name of
- * another registrable domain: where a public suffix is between, the names below it belong to somebody else.
+ * `a.b.example.com` and `*.a.b.example.com`. A wildcard does not lie below its own base, and nothing lies below a name
+ * of another registrable domain: where a public suffix is between, the names below it belong to somebody else.
  */
 export function ancestorsOf(name: Name): readonly string[] {
   const { domain, registrableDomain } = name

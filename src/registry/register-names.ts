@@ -22,8 +22,8 @@ interface Registrar {
 /**
  * Registers names in a team, such that one name which cannot be saved costs one result and not a hundred: a batch that
  * fails is split until what fails is alone, see {@link splitUntilAlone}. Names of the same registrable domain stay
- * together, since their verdicts depend on each other. Each call of the store may take half of the time that is left, so
- * that a name on which the store hangs leaves time for the others.
+ * together, since their verdicts depend on each other. Each call of the store may take half of the time that is left,
+ * so that a name on which the store hangs leaves time for the others.
  *
  * @param names One object for each submitted name, also for the second of two equal ones.
  * @returns One outcome for each name, in the same order.

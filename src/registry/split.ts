@@ -21,12 +21,13 @@ interface Attempts<Item> {
 }
 
 /**
- * Processes items together where that works, and splits what fails until what fails is alone: one bad item fails no other.
+ * Processes items together where that works, and splits what fails until what fails is alone: one bad item fails no
+ * other.
  *
- * n items cost at most 2 n − 1 attempts. While nothing has gone through, each attempt takes items that no attempt but the
- * first has taken, and half as many as the one before. So a single bad item never looks like a service that is down, and
- * few bad items hardly ever do: there must be one in each of these parts. When {@link maxFailures} attempts in a row have
- * failed and nothing has gone through, the service counts as down, and the rest is not tried.
+ * n items cost at most 2 n − 1 attempts. While nothing has gone through, each attempt takes items that no attempt but
+ * the first has taken, and half as many as the one before. So a single bad item never looks like a service that is
+ * down, and few bad items hardly ever do: there must be one in each of these parts. When {@link maxFailures} attempts
+ * in a row have failed and nothing has gone through, the service counts as down, and the rest is not tried.
  */
 export async function splitUntilAlone<Item>(
   items: readonly Item[],

@@ -19,8 +19,8 @@ export interface Registration extends Name {
 }
 
 /**
- * What is registered below the base of a wildcard, at any depth, in the same registrable domain; not the base itself. Whether
- * the wildcard over the base counts is all the same: it is among `names`.
+ * What is registered below the base of a wildcard, at any depth, in the same registrable domain; not the base itself.
+ * Whether the wildcard over the base counts is all the same: it is among `names`.
  */
 export interface Below {
   /** Three domains of the asking team, whichever, or as many as there are. */
@@ -50,7 +50,9 @@ export interface Registered {
 /** What {@link DomainStore.register} is asked to do in one atomic step. Everything in it is a look-up by key. */
 export interface RegistrationRequest {
   readonly teamId: string
-  /** What to lock: distinct, in ascending order of code units, so that two calls never wait for each other in a circle. */
+  /**
+   * What to lock: distinct, in ascending order of code units, so that two calls never wait for each other in a circle.
+   */
   readonly registrableDomains: readonly string[]
   /** Exact look-ups, distinct: the submitted names, and every wildcard that could cover one. */
   readonly names: readonly Name[]
@@ -85,8 +87,8 @@ export interface DomainStore {
    * Looks up what the request names, hands it to `decide`, and saves what `decide` returns.
    *
    * - The look-up, the decision and the saving MUST be one atomic step against every other `register` that shares a
-   *   registrable domain: of two racing calls, the second sees what the first saved. Calls that share none SHOULD NOT wait
-   *   for each other.
+   *   registrable domain: of two racing calls, the second sees what the first saved. Calls that share none SHOULD NOT
+   *   wait for each other.
    * - Everything that `decide` returned MUST be saved durably before this resolves, or nothing of it when it rejects.
    * - The request and what is in it MUST NOT be changed.
    * - On a conflict with another call the store MAY look up and call `decide` again, a bounded number of times.
@@ -96,15 +98,16 @@ export interface DomainStore {
    *
    * A call that rejected may be made again with a part of the same names; one whose answer was lost, as a whole.
    *
-   * @returns What was saved, and what `decide` was told when it chose that. The core judges every name of the call by it.
+   * @returns What was saved, and what `decide` was told when it chose that. The core judges every name of the call by
+   *   it.
    */
   register(request: RegistrationRequest): Awaitable<Registered>
 
   /**
    * Pushes saved registrations to what does the monitoring, and marks them synchronized.
    *
-   * MUST mark a registration only after the push went through, and MUST reject if it did not. Delivery is at least once:
-   * the push MUST be idempotent on `domainId`.
+   * MUST mark a registration only after the push went through, and MUST reject if it did not. Delivery is at least
+   * once: the push MUST be idempotent on `domainId`.
    *
    * A store without this method has nothing to push to, or pushes on its own.
    *

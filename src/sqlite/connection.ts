@@ -7,9 +7,10 @@ import { prepareTables } from './schema.ts'
 
 export interface SqliteConnectionOptions {
   /**
-   * An open database that stays yours: a `DatabaseSync` of `node:sqlite`, a `Database` of `better-sqlite3` or `bun:sqlite`,
-   * or `ctx.storage` of a Durable Object that keeps its data in SQLite. Give the stores a connection that nothing else uses:
-   * they make settings for it (see {@link synchronous}), and a transaction that you leave open would stop them.
+   * An open database that stays yours: a `DatabaseSync` of `node:sqlite`, a `Database` of `better-sqlite3` or
+   * `bun:sqlite`, or `ctx.storage` of a Durable Object that keeps its data in SQLite. Give the stores a connection that
+   * nothing else uses: they make settings for it (see {@link synchronous}), and a transaction that you leave open would
+   * stop them.
    */
   database: SqliteDatabase
   /**
@@ -18,9 +19,10 @@ export interface SqliteConnectionOptions {
    */
   timeLimit?: number | undefined
   /**
-   * When SQLite calls the disk. `'full'`: after each transaction, so that an answered call survives a power cut. `'normal'`:
-   * now and then, which is several times as fast; a power cut may then take the last calls, and nothing less than whole
-   * calls, while a crash of the process takes none. Default `'full'`. A Durable Object has rules of its own.
+   * When SQLite calls the disk. `'full'`: after each transaction, so that an answered call survives a power cut.
+   * `'normal'`: now and then, which is several times as fast; a power cut may then take the last calls, and nothing
+   * less than whole calls, while a crash of the process takes none. Default `'full'`. A Durable Object has rules of its
+   * own.
    */
   synchronous?: 'full' | 'normal' | undefined
 }
@@ -44,8 +46,8 @@ export interface Connection {
 const DEFAULT_TIME_LIMIT = 5000
 
 /**
- * Milliseconds that SQLite may wait by itself, with the process standing still: for locks that are held for a moment, as
- * while the log is recovered. What waits longer is asked again, see turns.ts.
+ * Milliseconds that SQLite may wait by itself, with the process standing still: for locks that are held for a moment,
+ * as while the log is recovered. What waits longer is asked again, see turns.ts.
  */
 const BUSY_TIMEOUT = 20
 

@@ -27,6 +27,9 @@ export function explainFailure(cause: unknown): unknown {
   return explanation === undefined ? cause : new Error(`${explanation} (${cause.message})`, { cause })
 }
 
-/** SQLITE_BUSY and SQLITE_LOCKED (sqlite.org/rescode.html): another connection is at work, and the same may be tried again. */
+/**
+ * SQLITE_BUSY and SQLITE_LOCKED (sqlite.org/rescode.html): another connection is at work, and the same may be tried
+ * again.
+ */
 export const isLocked = (error: unknown) =>
   error instanceof Error && /database (?:table )?is locked/.test(error.message)

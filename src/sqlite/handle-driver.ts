@@ -55,7 +55,9 @@ export function createHandleDriver(database: SqliteHandle): Driver {
   }
 }
 
-/** Packages that answer in callbacks or promises have methods of the same names. Asks what needs no lock of the file. */
+/**
+ * Packages that answer in callbacks or promises have methods of the same names. Asks what needs no lock of the file.
+ */
 function requireSynchronous(database: SqliteHandle): void {
   const statement = database.prepare('PRAGMA busy_timeout')
   if (typeof statement?.all !== 'function' || !Array.isArray(statement.all())) {
@@ -70,7 +72,10 @@ function setUp(statement: SqliteStatement & StatementSettings): void {
   statement.setReturnArrays?.(false)
 }
 
-/** After some failures SQLite has rolled back by itself (sqlite.org/lang_transaction.html, section 3), and refuses to again. */
+/**
+ * After some failures SQLite has rolled back by itself (sqlite.org/lang_transaction.html, section 3), and refuses to
+ * again.
+ */
 function rollBack(database: SqliteHandle): void {
   try {
     database.exec('ROLLBACK')

@@ -17,7 +17,10 @@ export interface SqliteKeyStore extends KeyStore {
    * @returns Whether there is such a key.
    */
   revokeKey(hash: string): Awaitable<boolean>
-  /** Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told from it. */
+  /**
+   * Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told from
+   * it.
+   */
   listKeys(owner: KeyOwner): Awaitable<readonly KeyRecord[]>
 }
 

@@ -1,8 +1,8 @@
 import type { Name } from '../registry/name.ts'
 
 /**
- * The labels of a name below its registrable domain from right to left, so that what is below a name stands together in an
- * index: `b.a` for `a.b.example.com`, and `''` for `example.com`.
+ * The labels of a name below its registrable domain from right to left, so that what is below a name stands together in
+ * an index: `b.a` for `a.b.example.com`, and `''` for `example.com`.
  */
 export function toPath({ domain, registrableDomain }: Name): string {
   if (domain === registrableDomain) return ''
@@ -14,8 +14,8 @@ export function toPath({ domain, registrableDomain }: Name): string {
 }
 
 /**
- * The paths of what is below a base, without the ends: `.` and `/` are neighbours in ASCII, so that the range holds what
- * goes on after a dot, and nothing else. Below a registrable domain is everything but itself.
+ * The paths of what is below a base, without the ends: `.` and `/` are neighbours in ASCII, so that the range holds
+ * what goes on after a dot, and nothing else. Below a registrable domain is everything but itself.
  */
 export function rangeBelow(base: Name): readonly [after: string, before: string] {
   const path = toPath(base)

@@ -34,7 +34,9 @@ export function createRegister(statements: Statements, synchronized: boolean) {
     }
   }
 
-  /** Those who write take turns: so IDs sort in the order of registration, whatever the clocks of several processes say. */
+  /**
+   * Those who write take turns: so IDs sort in the order of registration, whatever the clocks of several processes say.
+   */
   function findTime(now: number): number {
     const [row] = statements.findLastId()
     return row?.domain_id ? Math.max(now, timeOf(row.domain_id) + 1) : now

@@ -4,8 +4,8 @@ import type { Driver } from './driver.ts'
 const SCHEMA_VERSION = 1
 
 /**
- * The SQL that makes the tables of {@link createSqliteStore} and {@link createSqliteKeyStore}. They make them themselves;
- * this is to read, and for a migration tool of yours. It may be run again, and changes nothing then.
+ * The SQL that makes the tables of {@link createSqliteStore} and {@link createSqliteKeyStore}. They make them
+ * themselves; this is to read, and for a migration tool of yours. It may be run again, and changes nothing then.
  *
  * To look into it:
  *

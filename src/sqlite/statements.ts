@@ -22,7 +22,8 @@ const COUNTED = 1000
 const NAMES = 'domain_registration_names'
 const COLUMNS = 'domain_id, domain, registrable_domain, team_id, due, leased'
 
-// Said with the index, for SQLite may take one that leads past the names of all others. It is restricted to "path > ''".
+// Said with the index, for SQLite may take one that leads past the names of all others. It is restricted to "path >
+// ''".
 const OWN_BELOW = `FROM ${NAMES} INDEXED BY ${NAMES}_below
   WHERE registrable_domain = ? AND team_id = ? AND path > ? AND path < ? AND path > ''`
 

@@ -17,7 +17,10 @@ export interface SqliteStoreOptions extends SqliteConnectionOptions {
    * `domainId`. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
    */
   synchronize?: ((registrations: readonly Registration[]) => Awaitable<void>) | undefined
-  /** Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default 30,000. */
+  /**
+   * Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default
+   * 30,000.
+   */
   synchronizeTimeLimit?: number | undefined
 }
 
@@ -41,7 +44,8 @@ export interface SqliteStore extends DomainStore {
    */
   synchronizePending(options?: { limit?: number | undefined }): Promise<number>
   /**
-   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed over.
+   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
+   * over.
    *
    * @param domains In any spelling that registers them. All are given up in one transaction.
    * @returns What was given up.
@@ -52,8 +56,8 @@ export interface SqliteStore extends DomainStore {
 /**
  * Makes a store in a SQLite database: durable without a server. Makes its tables if they are not there.
  *
- * A call is one synchronous transaction. Any number of processes on one machine may share the file, and take turns when they
- * write; SQLite does not work over network file systems (sqlite.org/useovernet.html).
+ * A call is one synchronous transaction. Any number of processes on one machine may share the file, and take turns when
+ * they write; SQLite does not work over network file systems (sqlite.org/useovernet.html).
  *
  * @throws {TypeError} for an option that cannot be used.
  * @throws {Error} when the database cannot be used, and says why.

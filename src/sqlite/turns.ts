@@ -3,8 +3,8 @@ import { createDeadline, type Deadline } from '../deadline.ts'
 import { explainFailure, isLocked } from './failures.ts'
 
 /**
- * Runs synchronous work at once, or as soon as other connections let go of the database. Between tries the process goes on
- * with other things: SQLite itself would wait with everything standing still.
+ * Runs synchronous work at once, or as soon as other connections let go of the database. Between tries the process goes
+ * on with other things: SQLite itself would wait with everything standing still.
  *
  * @param timeLimit Milliseconds.
  * @throws {Error} that explains what SQLite failed with.

@@ -10,7 +10,9 @@ import type { SuiteStore } from './domain-store-suite.ts'
 /** What became of a name, in one word. */
 export type Fate = 'created' | 'existing' | InvalidCode
 
-/** A name whose registrable domain is its last two labels, as below `.com`. Any text will do: it need not be a hostname. */
+/**
+ * A name whose registrable domain is its last two labels, as below `.com`. Any text will do: it need not be a hostname.
+ */
 export const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
 
 export const toDomains = (names: readonly { readonly domain: string }[]) => names.map(({ domain }) => domain)
@@ -42,7 +44,9 @@ export async function save(
   return saved
 }
 
-/** Looks up names, and what is below bases, and registers nothing. What was found is put in the order of the look-ups. */
+/**
+ * Looks up names, and what is below bases, and registers nothing. What was found is put in the order of the look-ups.
+ */
 export async function lookUp(
   store: SuiteStore,
   teamId: string,

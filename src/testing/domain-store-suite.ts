@@ -18,8 +18,8 @@ export interface StoreCase {
   /** Kebab-case, and the same in every version: for a list of what is known to fail. */
   readonly id: string
   /**
-   * In the words of RFC 2119. `MUST`: a store that fails it gives wrong answers, or registers what it should not. `SHOULD`:
-   * there may be a good reason to do otherwise, but know what it costs.
+   * In the words of RFC 2119. `MUST`: a store that fails it gives wrong answers, or registers what it should not.
+   * `SHOULD`: there may be a good reason to do otherwise, but know what it costs.
    */
   readonly level: 'MUST' | 'SHOULD'
   /** What is claimed, beginning with the level. */
@@ -66,8 +66,8 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
   /** Cleans up after a store of {@link createStore}, whether its case passed or not. */
   closeStore?(store: Store): Awaitable<void>
   /**
-   * Which optional parts the store has: their cases are in the list, and those of others are not. A case checks that what
-   * is said here is so.
+   * Which optional parts the store has: their cases are in the list, and those of others are not. A case checks that
+   * what is said here is so.
    */
   features: readonly StoreFeature[]
   /** How many milliseconds a case may take until it counts as hung. Default 4,000: less than test runners wait. */
@@ -75,11 +75,12 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
 }
 
 /**
- * The conformance suite for a store of your own: the cases that every store behind `registerDomains` should pass, racing
- * callers and hostile names among them. Bound to no test runner: each case has a name, and a function that rejects.
+ * The conformance suite for a store of your own: the cases that every store behind `registerDomains` should pass,
+ * racing callers and hostile names among them. Bound to no test runner: each case has a name, and a function that
+ * rejects.
  *
- * The cases are independent of each other and may run in any order, also at once if {@link StoreSuiteOptions.createStore}
- * makes stores that share nothing.
+ * The cases are independent of each other and may run in any order, also at once if
+ * {@link StoreSuiteOptions.createStore} makes stores that share nothing.
  *
  * What no caller can see is not checked: that saved registrations outlive the process, that calls which share no
  * registrable domain do not wait for each other, and what a call costs when much is registered.

@@ -5,12 +5,15 @@ import type { KeyContext } from '../keys/key-context.ts'
 /** Hostnames in one call. */
 export const MAX_DOMAINS = 100
 
-/** Digits in a team ID: more than 128 bits need (39), so that any ID fits, and no more than a key of any database takes. */
+/**
+ * Digits in a team ID: more than 128 bits need (39), so that any ID fits, and no more than a key of any database takes.
+ */
 export const MAX_TEAM_ID_LENGTH = 64
 
 /**
- * What a request must be; `openapi` describes it by the same schemas. Unknown fields are ignored, so that a newer client can
- * talk to an older server. Made at the first call, so that what needs no schema does not bundle the library for them.
+ * What a request must be; `openapi` describes it by the same schemas. Unknown fields are ignored, so that a newer
+ * client can talk to an older server. Made at the first call, so that what needs no schema does not bundle the library
+ * for them.
  */
 export function requestSchemas() {
   schemas ??= createSchemas()
@@ -52,7 +55,8 @@ export interface RegisterDomainsRequest {
  * Reads the parsed JSON body. With a team key the call acts on the key's own team, and a `team_id` in the body is
  * ignored, whatever it is.
  *
- * @throws {ApiError} 400 `invalid_request`, with a message that names the path of the first fault, such as `domains[3]`.
+ * @throws {ApiError} 400 `invalid_request`, with a message that names the path of the first fault, such as
+ *   `domains[3]`.
  */
 export function parseRequest(body: unknown, keyContext: KeyContext): RegisterDomainsRequest {
   if (keyContext.type === 'team') {

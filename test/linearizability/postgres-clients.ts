@@ -10,7 +10,9 @@ export interface Access {
   readonly now: () => number
   /** One for each client. */
   readonly names: readonly string[]
-  /** Whether statements go out without waiting. If not, some wait longer than they must, so that others come between. */
+  /**
+   * Whether statements go out without waiting. If not, some wait longer than they must, so that others come between.
+   */
   readonly isPipelined: boolean
   /** Changes the text of each statement. */
   readonly alter?: ((text: string) => string) | undefined

@@ -71,7 +71,9 @@ try {
   rmSync(scratch, { recursive: true, force: true })
 }
 
-/** Does what the README says, in an empty folder, with the tarball for the package; compares the answer but for the IDs. */
+/**
+ * Does what the README says, in an empty folder, with the tarball for the package; compares the answer but for the IDs.
+ */
 async function followReadme(tarball, folder) {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   const [install, start] = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, commands]) => commands)

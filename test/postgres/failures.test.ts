@@ -80,8 +80,8 @@ describe.each([
     const before = countDeadlocks()
     const lock = (program: PoolClient, zone: string) =>
       program.query(`SELECT FROM ${names} WHERE registrable_domain = $1 FOR UPDATE`, [zone])
-    // PostgreSQL looks for a deadlock once in each wait. So ours begins its wait for the last name when the other program
-    // waits already, which it is a third one that lets it do.
+    // PostgreSQL looks for a deadlock once in each wait. So ours begins its wait for the last name when the other
+    // program waits already, which it is a third one that lets it do.
     const [other, third] = [await foreign.connect(), await foreign.connect()]
     await other.query("BEGIN; SET LOCAL deadlock_timeout = '10s'")
     await lock(other, 'z.com')

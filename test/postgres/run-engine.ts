@@ -5,9 +5,9 @@
  *     npm run test:engine -- <connection string>... [--partitions <n>] [--shards <n>] [--kill <command>]
  *
  * Several connection strings are nodes of one database: tables are made through the first, and calls go through all.
- * `--partitions` and `--shards` are options of `migrate`. `--kill` is a shell command that kills a node of the database,
- * starts it again, and ends when it has recovered. Without a connection string, the tests start PostgreSQL themselves,
- * and `--as-on-citus` makes them set what is set on Citus.
+ * `--partitions` and `--shards` are options of `migrate`. `--kill` is a shell command that kills a node of the
+ * database, starts it again, and ends when it has recovered. Without a connection string, the tests start PostgreSQL
+ * themselves, and `--as-on-citus` makes them set what is set on Citus.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,10 +1,12 @@
 /**
- * The program of `express.ts`, with a page to read about the call and to try it: Swagger UI, its files served from
- * here. Prints the page's address.
+ * The program of `sqlite.ts`, with a page to read about the call and to try it: Swagger UI, its files served from here.
+ * Prints the page's address. Where Node has no SQLite, it is the program of `express.ts`.
  */
 import { openapi } from 'domain-registration/openapi'
 import absolutePath from 'swagger-ui-dist/absolute-path.js'
-import { app, server } from './express.ts'
+
+const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined
+const { app, server } = await (hasSqlite ? import('./sqlite.ts') : import('./express.ts'))
 
 const document = openapi({ info: { title: 'Domain registration, an example' }, rateLimited: false })
 
@@ -68,6 +70,10 @@ for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png
   app.get(`/docs/${file}`, (_, response) => response.sendFile(file, { root: absolutePath() }))
 }
 
+if (!hasSqlite) {
+  const why = `Node ${process.version} has no node:sqlite, which comes with 22.13`
+  console.log(`Registrations are kept in memory and end with this process: ${why}`)
+}
 if (!server.listening) await new Promise(resolve => server.once('listening', resolve))
 const { port } = server.address() as { port: number }
 console.log(`Read and try it: http://localhost:${port}/`)

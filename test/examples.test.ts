@@ -69,7 +69,7 @@ describe('a server among the examples:', () => {
     async example => {
       const server = spawn(process.execPath, ['--import', 'tsx', `examples/${example}`], {
         cwd: root,
-        env: { ...process.env, PORT: '0' },
+        env: { ...process.env, PORT: '0', DATABASE_FILE: ':memory:' },
       })
       try {
         let printed = ''
@@ -93,9 +93,32 @@ describe('a server among the examples:', () => {
     },
   )
 
-  test.each(['express.ts', 'fastify.ts', 'fetch.ts', 'own-accounts.ts'])('%s is short enough to be copied', example => {
-    const source = readFileSync(new URL(`examples/${example}`, root), 'utf8')
-    expect(source.split('\n').length).toBeLessThan(40)
-    expect(source).not.toMatch(/from '\.\.?\//)
-  })
+  // Where Node has a SQLite, its registrations are in a file: see test/runtimes/sqlite-start.test.ts.
+  test.skipIf(process.getBuiltinModule('node:sqlite'))(
+    'documentation.ts says that Node 20 keeps registrations in memory, and why',
+    async () => {
+      const server = spawn(process.execPath, ['--import', 'tsx', 'examples/documentation.ts'], {
+        cwd: root,
+        env: { ...process.env, PORT: '0', DATABASE_FILE: ':memory:' },
+      })
+      try {
+        let printed = ''
+        server.stdout.setEncoding('utf8')
+        while (!printed.includes('Read and try it')) printed += (await once(server.stdout, 'data'))[0]
+        expect(printed).toContain('Registrations are kept in memory and end with this process: Node v')
+        expect(printed).toContain('has no node:sqlite, which comes with 22.13')
+      } finally {
+        server.kill()
+      }
+    },
+  )
+
+  test.each(['express.ts', 'sqlite.ts', 'fastify.ts', 'fetch.ts', 'own-accounts.ts'])(
+    '%s is short enough to be copied',
+    example => {
+      const source = readFileSync(new URL(`examples/${example}`, root), 'utf8')
+      expect(source.split('\n').length).toBeLessThan(40)
+      expect(source).not.toMatch(/from '\.\.?\//)
+    },
+  )
 })

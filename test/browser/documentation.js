@@ -20,7 +20,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'documentation-'))
 async function startExample() {
   const server = spawn(process.execPath, ['--import', 'tsx', 'examples/documentation.ts'], {
     cwd: root,
-    env: { ...process.env, PORT: '0' },
+    env: { ...process.env, PORT: '0', DATABASE_FILE: ':memory:' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(server, 'exit').then(() => {

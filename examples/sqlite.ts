@@ -1,0 +1,38 @@
+import { resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { generateApiKey } from 'domain-registration'
+import { domainsRouter } from 'domain-registration/express'
+import { createSqliteKeyStore, createSqliteStore } from 'domain-registration/sqlite'
+import express from 'express'
+
+// One process, and a file in place of a database server: killed and started again, everything is there.
+const { DATABASE_FILE = 'registrations.db', PORT = '3000' } = process.env
+const database = new DatabaseSync(DATABASE_FILE)
+console.log(`Registrations and keys are kept in ${resolve(DATABASE_FILE)}`)
+
+const organizations = new Map(Object.entries({ 1: '10', 2: '10', 3: '20' })) // of each team
+const store = createSqliteStore({
+  database,
+  findTeam(id) {
+    const organizationId = organizations.get(id)
+    return organizationId ? { id, organizationId, state: 'active' } : null
+  },
+})
+
+const keys = createSqliteKeyStore({ database })
+async function issueKey(type: 'organization' | 'team', ownerId: string) {
+  const { key, hash } = await generateApiKey({ type, id: ownerId })
+  await keys.addKey({ hash, type, ownerId, scopes: ['domains:create'] })
+  return key
+}
+const [organizationKey, teamKey] = [await issueKey('organization', '10'), await issueKey('team', '3')]
+
+export const app = express()
+app.use(domainsRouter({ store, keys }))
+export const server = app.listen(PORT, error => {
+  if (error) throw error
+  const { port } = server.address() as { port: number }
+  console.log(`Organization key: ${organizationKey}\nTeam key:         ${teamKey}\nTry it:
+curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${organizationKey}' \\
+  -H 'Content-Type: application/json' -d '{"team_id":"1","domains":["www.example.com","*.example.org","localhost"]}'`)
+})

@@ -2,8 +2,8 @@ import { type AddressReading, endsInNumber, isAddressRange, readIPv4, readIPv6 }
 import { explainInvalid, explainUnknownTopLevel, type Mistake } from './explain.ts'
 import { isAscii, toALabels } from './idna.ts'
 import { isLdhName, MAX_NAME_LENGTH } from './ldh-name.ts'
-import { isPlainName } from './plain-name.ts'
-import { findListEntry } from './public-suffix.ts'
+import { classifyPlainName } from './plain-name.ts'
+import { findRegistrableDomain, isInPublicDns } from './public-suffix.ts'
 import { isPrintable, quote } from './quote.ts'
 import { specialUseTopLevels } from './special-use.ts'
 
@@ -62,13 +62,16 @@ const MAX_INPUT_LENGTH = 512
  * classifyHostname('0x7f.1') // { valid: false, code: 'reserved_ip', message: … }
  */
 export function classifyHostname(input: string): HostnameClassification {
-  if (typeof input !== 'string')
+  return classifyPlainName(input) ?? classifyText(input)
+}
+
+function classifyText(input: string): HostnameClassification {
+  if (typeof input !== 'string') {
     return { valid: false, code: 'invalid_domain', message: 'A hostname must be a string.' }
+  }
   if (input.length > MAX_INPUT_LENGTH && /\S/.test(input)) {
-    return toInvalid(
-      input,
-      refuse('invalid_domain', `is too long; a hostname has at most ${MAX_NAME_LENGTH} characters`),
-    )
+    const problem = `is too long; a hostname has at most ${MAX_NAME_LENGTH} characters`
+    return toInvalid(input, refuse('invalid_domain', problem))
   }
   const text = input.trim()
   const outcome = classify(text)
@@ -84,7 +87,6 @@ type Outcome = ValidHostname | Refusal
 
 /** @param text Trimmed. */
 function classify(text: string): Outcome {
-  if (isPlainName(text)) return classifyName(text, text)
   if (text === '') return refuse('empty_domain', 'is empty; send a name such as "www.example.com"')
 
   const isWildcard = text.startsWith('*.')
@@ -148,10 +150,10 @@ const refuseNumber = () =>
 
 /** @param name A canonical name. */
 function classifyName(name: string, sent: string): Outcome {
-  const entry = findListEntry(name)
-  if (entry === null) return refuseInternal(name, sent)
-  if (entry.domain === null) return refusePublicSuffix()
-  return { valid: true, kind: 'name', domain: name, registrableDomain: entry.domain }
+  if (!isInPublicDns(topLevelOf(name))) return refuseInternal(name, sent)
+  const registrableDomain = findRegistrableDomain(name)
+  if (registrableDomain === null) return refusePublicSuffix()
+  return { valid: true, kind: 'name', domain: name, registrableDomain }
 }
 
 /**
@@ -165,18 +167,20 @@ function classifyWildcard(base: string, sent: string): Outcome {
   if (domain.length > MAX_NAME_LENGTH) {
     return refuse('invalid_domain', `has ${domain.length} characters with its "*.", so that no name fits below it`)
   }
-  const entry = findListEntry(domain)
-  if (entry === null) return refuseInternal(base, sent)
-  if (entry.domain === null || entry.domain === domain) return refusePublicSuffix()
-  return { valid: true, kind: 'wildcard', domain, registrableDomain: entry.domain }
+  if (!isInPublicDns(topLevelOf(base))) return refuseInternal(base, sent)
+  const registrableDomain = findRegistrableDomain(domain)
+  if (registrableDomain === null || registrableDomain === domain) return refusePublicSuffix()
+  return { valid: true, kind: 'wildcard', domain, registrableDomain }
 }
+
+const topLevelOf = (name: string) => name.slice(name.lastIndexOf('.') + 1)
 
 const refusePublicSuffix = () =>
   refuse('public_suffix_domain', 'is a public suffix, under which anybody may own names; send a name below it')
 
 /** @param name A canonical name, of a wildcard its base. */
 function refuseInternal(name: string, sent: string): Refusal {
-  const topLevel = name.slice(name.lastIndexOf('.') + 1)
+  const topLevel = topLevelOf(name)
   const source = specialUseTopLevels.get(topLevel)
   if (source !== undefined) {
     const place = topLevel === name ? 'is' : `is under ".${topLevel}", which is`

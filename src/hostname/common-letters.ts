@@ -55,8 +55,8 @@ const everySecondLetter = '101-131 135-137 13a-13e 142-148 14b-177 17a-17e 461-4
 
 /** Vowels, tones and viramas of the scripts above. */
 const marks =
-  'e31 e34-e39 e47-e4e eb1 eb4-ebc ec8-ece 901-903 93c 93e-94d 981-983 9bc 9be-9c4 9c7-9c8 9cb-9cd a01-a03 a3c a3e-a42 ' +
-  'a47-a48 a4b-a4d a70-a71 a81-a83 abe-ac5 ac7-ac9 acb-acd b01-b03 b3c b3e-b44 b47-b48 b4b-b4d b82 bbe-bc2 bc6-bc8 ' +
+  'e31 e34-e39 e47-e4e eb1 eb4-ebc ec8-ece 901-903 93c 93e-94d 981-983 9bc 9be-9c4 9c7-9c8 9cb-9cd a01-a03 a3c ' +
+  'a3e-a42 a47-a48 a4b-a4d a70-a71 a81-a83 abe-ac5 ac7-ac9 acb-acd b01-b03 b3c b3e-b44 b47-b48 b4b-b4d b82 bbe-bc2 bc6-bc8 ' +
   'bca-bcd c01-c03 c3e-c44 c46-c48 c4a-c4d c82-c83 cbe-cc4 cc6-cc8 cca-ccd d02-d03 d3e-d44 d46-d48 d4a-d4d d82-d83 ' +
   'dca dcf-dd4 dd6 dd8-ddf'
 

@@ -86,8 +86,7 @@ export const rows: readonly Row[] = [
     undo: text => stripEnd(text, '\u2018\u2019\u201b\u201c\u201d\u201f\u00bb\u203a\u300d\u300f'),
   },
   {
-    pattern:
-      /^(?:dns|host|hostname|domain|url|site|fqdn|cn|cname|name|website|server_?name|host_?name)(?:\s*[:=]\s*|\s+)(?=\D)/i,
+    pattern: /^(?:dns|(?:host_?|server_?|c)?name|host|domain|url|site|fqdn|cn|website)(?:\s*[:=]\s*|\s+)(?=\D)/i,
     problem: 'begins with the name of a field',
     undo: text => text.replace(/^[a-z_]+(?:\s*[:=]\s*|\s+)/i, ''),
   },
@@ -183,12 +182,15 @@ const NOT_ALLOWED = 'which a hostname cannot hold (UTS #46, RFC 5892)'
 
 /** Whether separators stand between two texts with a dot inside, of which neither is a path or a query. */
 function holdsSeveral(text: string): boolean {
+  if (!separator.test(text)) return false
   const names = text
     .split(/\s+|[,;|\u3001\uff0c\uff1b](?=[a-z]+:\/\/)/i)
     .flatMap(word => dropPath(word.replace(/^[a-z]+:\/\//i, '')).split(/[,;|\u3001\uff0c\uff1b]/))
     .filter(part => /[^.]\.[^.]/.test(part))
   return names.length > 1
 }
+
+const separator = /[\s,;|\u3001\uff0c\uff1b]/
 
 const dropPath = (text: string) => text.replace(/[/\\?#].*/s, '')
 

@@ -1,4 +1,5 @@
-import { parse } from 'tldts'
+import { getDomain, parse } from 'tldts'
+import { specialUseTopLevels } from './special-use.ts'
 
 /**
  * The name is canonical already; users of GitHub Pages are as separate as registrants under `.com`. Spelled out in
@@ -16,34 +17,35 @@ const options = {
   validHosts: null,
 }
 
-/** What the list says of a name. */
-export interface ListEntry {
-  /** The public suffix and one label more; `null` for a public suffix. */
-  readonly domain: string | null
+/**
+ * Whether names below a top-level label can be in the public DNS: it is not set aside for special use, and the Public
+ * Suffix List has it. The list's default rule `*`, made for cookies, would call any label a suffix.
+ */
+export function isInPublicDns(topLevel: string): boolean {
+  if (known.has(topLevel)) return true
+  if (specialUseTopLevels.has(topLevel) || !isListed(topLevel)) return false
+  known.add(topLevel)
+  return true
 }
+
+/** Labels that were found to be. All of them are on the list, so the set cannot grow past it. */
+const known = new Set<string>()
 
 /**
  * Looks a canonical name up in both sections of the Public Suffix List (https://publicsuffix.org/list/, the algorithm
  * under "Formal Algorithm"), as shipped with the installed `tldts`.
  *
- * @returns `null` where the top-level label is not in the public DNS: set aside for special use, or unknown to the
- *   list, whose default rule `*`, made for cookies, would call any label a suffix.
+ * @param name Of a top-level label that is in the public DNS.
+ * @returns The public suffix and one label more; `null` for a public suffix.
  */
-export function findListEntry(name: string): ListEntry | null {
-  const entry = parse(name, options)
-  const isRule = entry.isIcann === true || entry.isPrivate === true || isListed(name.slice(name.lastIndexOf('.') + 1))
-  return isRule && !isListedForSpecialUse(entry.publicSuffix ?? '') ? entry : null
-}
-
-/** Of the top-level labels that are set aside, the list has these two. */
-const isListedForSpecialUse = (suffix: string) => suffix === 'onion' || suffix === 'arpa' || suffix.endsWith('.arpa')
+export const findRegistrableDomain = (name: string): string | null => getDomain(name, options)
 
 /**
  * Whether a rule of the list ends in this label. Most labels are a rule themselves; of `ck` the list has only `*.ck`,
  * and of `za` only `co.za` and its like.
  */
 function isListed(topLevel: string): boolean {
-  return [topLevel, `a.${topLevel}`, `co.${topLevel}`, `com.${topLevel}`, `gov.${topLevel}`].some(name => {
+  return [topLevel, `co.${topLevel}`, `com.${topLevel}`].some(name => {
     const { isIcann, isPrivate } = parse(name, options)
     return isIcann === true || isPrivate === true
   })

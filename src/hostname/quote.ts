@@ -22,6 +22,7 @@ export const isPrintable = (text: string) => !Array.from(text).some(isEscaped)
  */
 export function quote(text: string): string {
   const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED - 1)}…` : text
+  if (printableAscii.test(cut)) return `"${cut}"`
   const printable = Array.from(cut, character =>
     isEscaped(character) ? `\\u{${character.codePointAt(0)?.toString(16)}}` : character,
   )
@@ -34,3 +35,5 @@ export function nameCharacter(character: string): string {
   const point = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`
   return `${quote(character)} (${point}${isInvisible(character) ? ', invisible' : ''})`
 }
+
+const printableAscii = /^[ -~]*$/

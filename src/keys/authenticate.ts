@@ -71,7 +71,8 @@ function readBearerToken(header: string | null | undefined): string {
 export function unauthorized({ tokenSent }: { tokenSent: boolean }): ApiError {
   return new ApiError(
     'unauthorized',
-    'The bearer token is missing or invalid. Send "Authorization: Bearer <API key>" with an active organization or team key.',
+    'The bearer token is missing or invalid. Send "Authorization: Bearer <API key>" with an active organization or ' +
+      'team key.',
     { headers: { 'WWW-Authenticate': tokenSent ? 'Bearer error="invalid_token"' : 'Bearer' } },
   )
 }

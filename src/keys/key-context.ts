@@ -17,7 +17,8 @@ export function requireKeyContext(keyContext: KeyContext): void {
   const isKnownType = keyContext?.type === 'organization' || keyContext?.type === 'team'
   if (isKnownType && typeof owner === 'string' && owner !== '' && Array.isArray(keyContext.scopes)) return
   throw new TypeError(
-    'A key context is { type: "organization", organizationId, scopes } or { type: "team", teamId, scopes }, with an array of scopes',
+    'A key context is { type: "organization", organizationId, scopes } or { type: "team", teamId, scopes }, ' +
+      'with an array of scopes',
   )
 }
 

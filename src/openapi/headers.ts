@@ -32,13 +32,15 @@ export const headers = {
   },
   'RateLimit-Policy': {
     description:
-      'How many calls a key may make (`q`) in how many seconds (`w`), where a limit is set (draft-ietf-httpapi-ratelimit-headers-11).',
+      'How many calls a key may make (`q`) in how many seconds (`w`), where a limit is set ' +
+      '(draft-ietf-httpapi-ratelimit-headers-11).',
     schema: { type: 'string', pattern: listOf(`${limitName};q=[0-9]+(;w=[0-9]+)?`) },
     example: '"default";q=100;w=60',
   },
   RateLimit: {
     description:
-      'How many calls remain (`r`) for how many seconds (`t`), where a limit is set (draft-ietf-httpapi-ratelimit-headers-11).',
+      'How many calls remain (`r`) for how many seconds (`t`), where a limit is set ' +
+      '(draft-ietf-httpapi-ratelimit-headers-11).',
     schema: { type: 'string', pattern: listOf(`${limitName};r=[0-9]+(;t=[0-9]+)?`) },
     example: '"default";r=99;t=60',
   },

@@ -84,14 +84,18 @@ export function openapi(options: OpenApiOptions = {}): OpenApiDocument {
 
 const description = `Registers hostnames in a team, so that they can be monitored.
 
-A hostname is registered once. A wildcard \`*.example.com\` covers everything below \`example.com\`, at any depth, and not \`example.com\` itself; a plain name covers only itself. What overlaps with a registration is not registered.
+A hostname is registered once. A wildcard \`*.example.com\` covers everything below \`example.com\`, \
+at any depth, and not \`example.com\` itself; a plain name covers only itself. \
+What overlaps with a registration is not registered.
 
-Any call may be sent again after any answer or none: what it registered before is then \`existing\`, with the same \`domainId\`.`
+Any call may be sent again after any answer or none: what it registered before is then \`existing\`, \
+with the same \`domainId\`.`
 
 const operation = (bodyLimit: number): Omit<Operation, 'responses'> => ({
   operationId: 'registerDomains',
   summary: 'Register hostnames in a team',
-  description: `Registers 1 to ${MAX_DOMAINS} hostnames in one team. Each is processed for itself and gets its own result: one that is invalid does not make the others fail.
+  description: `Registers 1 to ${MAX_DOMAINS} hostnames in one team. \
+Each is processed for itself and gets its own result: one that is invalid does not make the others fail.
 
 With an organization key, \`team_id\` is required. A team key acts on its own team.`,
   tags: ['Domains'],
@@ -119,7 +123,8 @@ function securitySchemes(keyPrefix: string): Record<string, SecurityScheme> {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: `${keyPrefix}_org_<digits>_<secret>`,
-      description: `The key of an organization, with the scope \`${REQUIRED_SCOPE}\`: registers in any of its teams, the one that \`team_id\` names.`,
+      description: `The key of an organization, with the scope \`${REQUIRED_SCOPE}\`: \
+registers in any of its teams, the one that \`team_id\` names.`,
     },
     teamKey: {
       type: 'http',

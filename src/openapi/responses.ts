@@ -48,7 +48,8 @@ export function describeResponses(options: ResponseOptions): Record<string, Resp
 function success(options: ResponseOptions): Response {
   return {
     description:
-      'One result for each submitted hostname, in the submitted order; also when every result is `invalid`. The fields named here are all that there are.',
+      'One result for each submitted hostname, in the submitted order; also when every result is `invalid`. ' +
+      'The fields named here are all that there are.',
     headers: headersOf([{ headers: [] }], options),
     content: {
       'application/json': { schema: { $ref: referenceTo('RegisterDomainsResponse') }, examples: describeExamples() },

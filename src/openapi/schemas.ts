@@ -22,7 +22,8 @@ interface Documentation {
 const input = { description: 'The hostname exactly as it was submitted.', examples: ['www.example.com'] }
 const domainsDescription = {
   description:
-    'Hostnames: names such as `www.example.com`, wildcards such as `*.example.com`, and public IP addresses. International names may be in Unicode. Each gets its own result.',
+    'Hostnames: names such as `www.example.com`, wildcards such as `*.example.com`, and public IP addresses. ' +
+    'International names may be in Unicode. Each gets its own result.',
 }
 
 /** What the schemas that validate do not say of themselves. Kept apart from them, for what validates need not read. */
@@ -42,7 +43,8 @@ function document() {
     .add(teamRequestSchema, {
       id: 'TeamRequest',
       description:
-        "What to send with a team key: the call acts on the key's own team. Unknown fields are ignored, and so is `team_id`.",
+        "What to send with a team key: the call acts on the key's own team. " +
+        'Unknown fields are ignored, and so is `team_id`.',
     })
     .add(responseSchema, { id: 'RegisterDomainsResponse' })
     .add(responseSchema.shape.data.shape.results, {
@@ -66,7 +68,8 @@ function document() {
     })
     .add(registeredResultSchema.shape.status, {
       description:
-        '`created`: registered by this call. `existing`: registered in this team before, or submitted twice in this call.',
+        '`created`: registered by this call. `existing`: registered in this team before, ' +
+        'or submitted twice in this call.',
     })
     .add(registeredResultSchema.shape.input, input)
     .add(registeredResultSchema.shape.domain, {

@@ -50,7 +50,9 @@ export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
     return {
       status: 'invalid',
       code: 'wildcard_conflict',
-      message: `"${name.domain}" is covered by "${ownWildcard.domain}", which this team has registered; there is nothing to add.`,
+      message:
+        `"${name.domain}" is covered by "${ownWildcard.domain}", which this team has registered; ` +
+        'there is nothing to add.',
     }
   }
 
@@ -83,5 +85,6 @@ function explainSubdomains(wildcard: Name, { ownDomains, ownCount }: Below): str
   const others = ownCount - named.length
   const list = named.map(domain => `"${domain}"`).join(', ')
   const rest = others > 0 ? ` and ${ownCount >= COUNTED_AT_LEAST ? 'at least ' : ''}${others} more` : ''
-  return `"${wildcard.domain}" would cover ${list}${rest}, which this team has registered below "${baseOf(wildcard)}"; release them first.`
+  const place = `which this team has registered below "${baseOf(wildcard)}"`
+  return `"${wildcard.domain}" would cover ${list}${rest}, ${place}; release them first.`
 }

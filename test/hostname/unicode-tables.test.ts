@@ -57,12 +57,15 @@ async function generate(): Promise<string> {
   ]
   return [
     '/**\n' +
-      ' * Sets of code points, made from the Unicode Character Database 17.0.0, the version of the installed `tr46`, so that\n' +
-      ' * no answer depends on the version of the runtime. `npx vitest run test/hostname/unicode-tables -u` makes this file.\n' +
+      ' * Sets of code points, made from the Unicode Character Database 17.0.0, the version of the installed `tr46`, ' +
+      'so that\n' +
+      ' * no answer depends on the version of the runtime. ' +
+      '`npx vitest run test/hostname/unicode-tables -u` makes this file.\n' +
       ' */\n',
     toConstant(
       'disallowedPunctuation',
-      'The general categories P, Sm, Sc and Sk without the exceptions of `idna-2008.ts`; only what UTS #46 lets through.',
+      'The general categories P, Sm, Sc and Sk without the exceptions of `idna-2008.ts`; ' +
+        'only what UTS #46 lets through.',
       toRanges(disallowed.filter(isLeftByMapping)),
     ),
     toConstant(

@@ -112,8 +112,10 @@ function toLine(
       const { teamId, names, released } = operation
       return `team ${teamId} releases ${names.map(({ domain }) => domain).join(', ')}: ${show(released)}`
     }
-    case 'look':
-      return `looks at ${operation.names?.map(({ domain }) => domain).join(', ') ?? 'everything'}: ${show(operation.found)}`
+    case 'look': {
+      const names = operation.names?.map(({ domain }) => domain).join(', ') ?? 'everything'
+      return `looks at ${names}: ${show(operation.found)}`
+    }
     case 'put right':
       return `puts ${aliasOf(operation.domainId)} right: ${operation.isLeft ? 'left as it is' : 'not left as it is'}`
     default:

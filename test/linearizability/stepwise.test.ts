@@ -63,7 +63,7 @@ test.each(flaws)('the checker notices in one registrable domain when the store %
   expect.fail('It went unnoticed')
 })
 
-test('the checker notices in two registrable domains when the store releases one at a time, and not in one', async () => {
+test('the checker notices in two registrable domains, not in one, when the store releases one at a time', async () => {
   const both = ['a.com', 'b.com']
   let faults = 0
   for (let seed = 1; seed <= ROUNDS; seed += 1) {

@@ -27,7 +27,7 @@ interface Message {
 
 const CALLERS = 3
 
-describe('callers that share a file are killed at random moments, and no answered call is lost, none saved in part:', () => {
+describe('callers that share a file are killed at random, and no answered call is lost, none saved in part:', () => {
   const kills = [
     [nodes[1], 50],
     [nodes[3], 10],

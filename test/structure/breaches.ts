@@ -60,8 +60,8 @@ function judgeArrow(from: string, to: string): string[] {
   return lower < upper || (lower === 0 && upper === 0) ? [] : [`upward: src/${from} imports src/${to}`]
 }
 
-/** The folder of a file, or the file itself where it stands in none. */
-const toRoom = (file: string) => /^[^/]+\/?/.exec(file)?.[0] ?? ''
+/** The folder of a file, or the file itself where it stands in none or has a layer of its own. */
+const toRoom = (file: string) => (layers.flat().includes(file) ? file : (/^[^/]+\/?/.exec(file)?.[0] ?? ''))
 const findLayer = (file: string) => layers.findIndex(rooms => rooms.includes(toRoom(file)))
 
 /** Groups of files each of which imports all others, by way of whatever files. */

@@ -10,6 +10,8 @@ export const layers: readonly (readonly string[])[] = [
   ['register-domains.ts'],
   ['http/', 'testing/', 'client/'],
   ['openapi/', 'index.ts'],
+  // It describes its route with the document of `openapi`, which is made from the other files of `http`.
+  ['http/fastify.ts'],
 ]
 
 /** Which files may import a package. All of `src` may import nothing else; `types` may be imported from it alone. */

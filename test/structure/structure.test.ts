@@ -62,6 +62,11 @@ test.each<[string, Record<string, string>, string[]]>([
     { 'errors.ts': `import { x } from './register-domains.ts'` },
     ['upward: src/errors.ts imports src/register-domains.ts'],
   ],
+  [
+    'an arrow to a file above its folder',
+    { 'http/handler.ts': `import './fastify.ts'` },
+    ['upward: src/http/handler.ts imports src/http/fastify.ts'],
+  ],
   ['a folder without a layer', { 'http/a.ts': `import '../utils/b.ts'` }, ['layer: src/utils/b.ts stands on none']],
   ['Node in the core', { 'uuid.ts': `import 'node:crypto'` }, ['package: src/uuid.ts imports node:crypto']],
   ['Node in a store', { 'postgres/a.ts': `import 'node:fs'` }, ['package: src/postgres/a.ts imports node:fs']],

@@ -2,6 +2,7 @@
 import {
   type Awaitable,
   type Below,
+  type Change,
   classifyHostname,
   type DomainStore,
   type Name,
@@ -22,8 +23,7 @@ const schema = `
     synchronized INTEGER NOT NULL,
     UNIQUE (registrable_domain, path)
   );
-  CREATE INDEX IF NOT EXISTS by_team ON registrations (registrable_domain, team_id, path);
-  CREATE INDEX IF NOT EXISTS pending ON registrations (position) WHERE synchronized = 0;`
+  CREATE INDEX IF NOT EXISTS by_team ON registrations (registrable_domain, team_id, path);`
 
 const columns = `domain_id AS domainId, domain, registrable_domain AS registrableDomain, team_id AS teamId,
   synchronized`
@@ -37,7 +37,7 @@ export interface SqliteStoreOptions {
   /** Teams are yours: look them up where you keep them. */
   findTeam: (teamId: string) => Awaitable<Team | null>
   /** Pushes registrations to what does the monitoring; must be idempotent on `domainId`. */
-  synchronize?: ((registrations: readonly Registration[]) => Awaitable<void>) | undefined
+  synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
 }
 
 export function createSqliteStore({ file, findTeam, synchronize: push }: SqliteStoreOptions) {
@@ -56,8 +56,6 @@ export function createSqliteStore({ file, findTeam, synchronize: push }: SqliteS
      VALUES (?, ?, ?, ?, ?, ?)`,
   )
   const mark = prepare('UPDATE registrations SET synchronized = 1 WHERE domain_id = ?')
-  const selectPending = prepare<Row>(`SELECT ${columns} FROM registrations WHERE synchronized = 0
-    ORDER BY position LIMIT ?`)
   const remove = prepare<Row>(`DELETE FROM registrations WHERE ${isName} AND team_id = ?3 RETURNING ${columns}`)
 
   /** All of it or nothing, and nobody else in between, other processes included. */
@@ -83,7 +81,7 @@ export function createSqliteStore({ file, findTeam, synchronize: push }: SqliteS
   }
 
   async function synchronize(registrations: readonly Registration[]): Promise<void> {
-    await push?.(registrations)
+    await push?.(registrations.map(({ synchronized, ...rest }) => ({ ...rest, kind: 'registered' })))
     transact(() => registrations.forEach(({ domainId }) => void mark(domainId)))
   }
 
@@ -103,12 +101,6 @@ export function createSqliteStore({ file, findTeam, synchronize: push }: SqliteS
       }),
     ...(push && { synchronize }),
 
-    /** For a timer of yours: pushes what no caller has retried. */
-    async synchronizePending({ limit = 1000 } = {}): Promise<number> {
-      const pending = selectPending(limit).map(toRegistration)
-      if (pending.length > 0) await synchronize(pending)
-      return pending.length
-    },
     /** Gives up names of a team, so that they are free again. */
     release: (teamId: string, domains: readonly string[]): Registration[] =>
       transact(() =>

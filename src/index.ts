@@ -30,13 +30,19 @@ export { type RegisterDomainsOptions, registerDomains } from './register-domains
 export type { Name } from './registry/name.ts'
 export type {
   Below,
+  Change,
   DomainStore,
   Found,
+  ListOptions,
   Registered,
   Registration,
   RegistrationRequest,
+  SweepOptions,
+  SweepResult,
+  SynchronizationErrorHandler,
   Team,
 } from './registry/store.ts'
+export { type StartSynchronizingOptions, type Synchronizable, startSynchronizing } from './start-synchronizing.ts'
 export {
   countTotals,
   type DomainResult,

@@ -17,6 +17,7 @@ const publicNames = {
     'isApiError',
     'parseApiKey',
     'registerDomains',
+    'startSynchronizing',
   ],
   './http': ['createHandler'],
   './express': ['domainsRouter'],

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { type DomainStore, type KeyContext, type Registration, registerDomains } from '../src/index.ts'
+import { type Change, type DomainStore, type KeyContext, registerDomains } from '../src/index.ts'
 import { createStore, organization, rejection, team1, team2 } from './fixtures.ts'
 
 const domains = ['www.example.com']
@@ -239,8 +239,8 @@ test.each([
   ['a team without an ID', { type: 'team', scopes: ['domains:create'] }],
   ['scopes in a string', { ...team1, scopes: 'domains:create' }],
 ])('a key context that is none (%s) is refused, and nothing is registered', async (_, keyContext) => {
-  const store = createStore()
-  store.addTeam({ id: '5', state: 'active' } as never)
+  const withoutOrganization = { id: '5', state: 'active' } as never
+  const store = { ...createStore(), findTeam: (id: string) => (id === '5' ? withoutOrganization : null) }
   const register = vi.spyOn(store, 'register')
   for (const team_id of ['1', '5']) {
     await expect(registerDomains(keyContext as never, { domains, team_id }, store)).rejects.toThrow(TypeError)
@@ -275,9 +275,9 @@ describe('synchronization', () => {
   function createMonitoredStore() {
     const monitor = { isOnline: true, received: [] as string[][] }
     const store = createStore({
-      synchronize(registrations: readonly Registration[]) {
+      synchronize(changes: readonly Change[]) {
         if (!monitor.isOnline) throw new Error('offline')
-        monitor.received.push(registrations.map(({ domain }) => domain))
+        monitor.received.push(changes.map(({ domain }) => domain))
       },
     })
     return { monitor, store }
@@ -327,9 +327,9 @@ describe('synchronization', () => {
   })
 
   test('of a store that saves unsynchronized and pushes on its own answers 503 until it has', async () => {
-    const { synchronize: _, ...store } = createStore({ synchronize: () => {} })
+    const { synchronize, ...store } = createStore({ synchronize: () => {} })
     expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({ status: 503 })
-    await store.synchronizePending()
+    await synchronize?.(store.list())
     expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
   })
 })

@@ -1,25 +1,27 @@
 import type { Name } from '../registry/name.ts'
 import type { Registration } from '../registry/store.ts'
-import type { PendingEntry } from './pending-queue.ts'
 
 /** A registration as the memory store keeps it: never handed out, since it changes. */
 export interface Holding extends Name {
   readonly domainId: string
   readonly teamId: string
-  /** Its place among those that wait for synchronization; `null` once it is synchronized, or released. */
-  pending: PendingEntry | null
-  /** Its index among the members of its branch; means nothing in a small zone. */
+  synchronized: boolean
+  /** Its index in the list of {@link Group.members} that it is in. */
   position: number
 }
 
-/**
- * What a caller may see and keep: a copy, which stays as it is.
- *
- * @param name Equal to that of the holding. The strings of who asked are read faster than those in store, which are
- *   slices.
- */
-export function toRegistration(holding: Holding, name: Name = holding): Registration {
-  const { domainId, teamId, pending } = holding
-  const { domain, registrableDomain } = name
-  return { domainId, domain, registrableDomain, teamId, synchronized: pending === null }
+/** Makes a holding whose strings keep nothing else in memory. */
+export function createHolding(name: Name, domainId: string, teamId: string, synchronized: boolean): Holding {
+  const domain = copy(name.domain)
+  const { length } = name.registrableDomain
+  const registrableDomain = length === domain.length ? domain : domain.slice(-length)
+  return { domainId, domain, registrableDomain, teamId, synchronized, position: 0 }
 }
+
+/** What a caller may see and keep: a copy, which stays as it is. */
+export function toRegistration({ domainId, domain, registrableDomain, teamId, synchronized }: Holding): Registration {
+  return { domainId, domain, registrableDomain, teamId, synchronized }
+}
+
+/** A string may be a slice that keeps a whole request in memory; a slice of a joined string keeps just that. */
+const copy = (text: string) => ` ${text}`.slice(1)

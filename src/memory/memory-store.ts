@@ -1,202 +1,154 @@
 import type { Awaitable } from '../awaitable.ts'
-import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
-import type { Name } from '../registry/name.ts'
-import type { Below, DomainStore, Registration, Team } from '../registry/store.ts'
+import { describe, optional, type Rules, requireOptions } from '../options.ts'
+import {
+  createSynchronizer,
+  DEFAULT_SYNCHRONIZE_TIME_LIMIT,
+  leaseFor,
+  synchronizationRules,
+  unsynchronizedOf,
+} from '../registry/outbox.ts'
+import type {
+  Change,
+  DomainStore,
+  ListOptions,
+  Registered,
+  Registration,
+  RegistrationRequest,
+  SweepOptions,
+  SweepResult,
+  SynchronizationErrorHandler,
+  Team,
+} from '../registry/store.ts'
 import { createUuidGenerator } from '../uuid.ts'
-import { type Holding, toRegistration } from './holding.ts'
-import { createKeyedSet } from './keyed-set.ts'
-import { createPendingQueue } from './pending-queue.ts'
-import { addTo, findBelow, findIn, registrableDomainOf, removeFrom, type Zone } from './zone.ts'
+import { createHolding, type Holding, toRegistration } from './holding.ts'
+import { listPage } from './list-page.ts'
+import { createRegistrations } from './registrations.ts'
+import { createWaitingChanges } from './waiting-changes.ts'
 
 export interface MemoryStoreOptions {
-  teams?: readonly Team[]
+  /** The teams to begin with. Default: none; see {@link MemoryStore.addTeam}. */
+  teams?: readonly Team[] | undefined
   /**
-   * Pushes registrations to what does the monitoring. May be called again with the same ones: it must be idempotent on
-   * `domainId`. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
+   * Pushes changes to what does the monitoring. It must be idempotent on `domainId` and `kind`: the same change may come
+   * again. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
    */
-  synchronize?: (registrations: readonly Registration[]) => Awaitable<void>
-  /**
-   * Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default
-   * 30,000.
-   */
-  synchronizeTimeLimit?: number
+  synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
+  /** Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default 30,000. */
+  synchronizeTimeLimit?: number | undefined
+  /** Learns of changes that could not be pushed. Default: nobody does. */
+  onError?: SynchronizationErrorHandler | undefined
 }
-
-const DEFAULT_SYNCHRONIZE_TIME_LIMIT = 30_000
 
 /** A store in memory, with what a host needs beside it. */
 export interface MemoryStore extends DomainStore {
   /** Adds a team, or replaces the one with the same ID: that is how to suspend it. */
   addTeam(team: Team): void
   /**
-   * Pushes what is saved and not yet synchronized, oldest first: for a timer of the host, so that nothing waits for a
-   * caller to retry.
-   *
-   * @returns How many registrations were pushed.
-   */
-  synchronizePending(options?: { limit?: number }): Promise<number>
-  /**
-   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
-   * over.
+   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed over.
+   * The monitor learns of it by the next sweep; see {@link startSynchronizing}.
    *
    * @param domains In any spelling that registers them.
    * @returns What was given up.
    */
   release(teamId: string, domains: readonly string[]): Registration[]
+  /**
+   * Lists registrations in the order in which they were made, a page at a time.
+   *
+   * @returns At most `limit`; fewer where these are the last. A page costs a pass over everything that is held.
+   */
+  list(options?: ListOptions): Registration[]
+  /**
+   * Pushes the changes that wait and are due, the oldest first: a sweep. {@link startSynchronizing} calls it again and again.
+   * What is refused is tried again later and later, up to an hour.
+   */
+  synchronizePending(options?: SweepOptions): Promise<SweepResult>
+  /** Counts the changes that wait to be pushed, registrations and releases. For an alert. */
+  countPending(): number
 }
 
 /**
  * Makes a store in memory: the embedded default, atomic because `decide` is synchronous. What it holds ends with the
  * process.
  *
+ * @throws {TypeError} for an option that is wrong, or that there is not.
+ *
  * @example
  * const store = createMemoryStore({ teams: [{ id: '1', organizationId: '7', state: 'active' }] })
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const { synchronize: send, synchronizeTimeLimit = DEFAULT_SYNCHRONIZE_TIME_LIMIT } = options
-  requireTimeLimit('synchronizeTimeLimit', synchronizeTimeLimit)
-  const push =
-    send &&
-    (async (registrations: readonly Registration[]) => createDeadline(synchronizeTimeLimit).wait(send(registrations)))
+  requireOptions(options, rules)
+  const { synchronize: push, synchronizeTimeLimit: timeLimit = DEFAULT_SYNCHRONIZE_TIME_LIMIT, onError } = options
   const teams = new Map<string, Team>()
-  const zones = createKeyedSet<Zone>(registrableDomainOf)
-  const pending = createPendingQueue()
+  const registrations = createRegistrations()
+  const waiting = createWaitingChanges(leaseFor(timeLimit))
+  const synchronizer = push && createSynchronizer({ push, timeLimit, onError }, waiting)
   const createId = createUuidGenerator()
 
-  /** Copied, so that what the host does with its object later changes nothing here. */
-  const addTeam = (team: Team) => void teams.set(team.id, Object.freeze({ ...team }))
+  function addTeam(team: Team): void {
+    requireTeam(team)
+    // Copied, so that what the host does with its object later changes nothing here.
+    teams.set(team.id, Object.freeze({ ...team }))
+  }
   options.teams?.forEach(addTeam)
 
-  function find(name: Name): Holding | undefined {
-    const zone = zones.get(name.registrableDomain)
-    return zone && findIn(zone, name)
-  }
-
-  /** Of the registrable domains; names of the same one often stand next to each other. */
-  function hashAll(names: readonly Name[]): number[] {
-    let previous: string | undefined
-    let hash = 0
-    return names.map(({ domain, registrableDomain }) => {
-      if (registrableDomain !== previous) hash = zones.hashOf(domain, domain.length - registrableDomain.length)
-      previous = registrableDomain
-      return hash
-    })
-  }
-
-  /**
-   * Looks up all zones in a row, with nothing in between: among millions, many look-ups wait for memory at the same
-   * time.
-   */
-  function findAll(names: readonly Name[], hashes: readonly number[]): Registration[] {
-    const found: Registration[] = []
-    const zonesOfNames = names.map(({ registrableDomain }, index) => zones.get(registrableDomain, hashes[index]))
-    zonesOfNames.forEach((zone, index) => {
-      const name = names[index] as Name
-      const holding = zone && findIn(zone, name)
-      if (holding) found.push(toRegistration(holding, name))
-    })
-    return found
-  }
-
-  function below(base: Name, teamId: string): Below {
-    const zone = zones.get(base.registrableDomain)
-    return zone ? findBelow(zone, base, teamId) : NOTHING
-  }
-
-  /** @param copy Of the domain, to keep. */
-  function save(name: Name, hash: number, copy: string, teamId: string, now: number): Registration {
-    const { registrableDomain } = name
-    const holding: Holding = {
-      domainId: createId(now),
-      domain: copy,
-      registrableDomain: copy.slice(-registrableDomain.length),
-      teamId,
-      pending: null,
-      position: 0,
+  function register(request: RegistrationRequest): Registered {
+    const { names, wildcardBases } = request
+    const holdings = names.map(registrations.find).filter(holding => holding !== undefined)
+    const found = {
+      registrations: holdings.map(toRegistration),
+      below: wildcardBases.map(base => registrations.findBelow(base, request.teamId)),
     }
-    zones.update(registrableDomain, zone => addTo(zone, holding), hash)
-    if (push) pending.add(holding)
-    return toRegistration(holding, name)
+    const created = request.decide(found)
+    for (const { domainId } of unsynchronizedOf(request, found)) waiting.lease(domainId)
+
+    // The string that all registrations of the team share.
+    const teamId = teams.get(request.teamId)?.id ?? request.teamId
+    const now = Date.now()
+    // All are made before the first is saved: what fails, fails here.
+    const newcomers = created.map(name => createHolding(name, createId(now), teamId, push === undefined))
+    newcomers.forEach(registrations.add)
+    if (push) newcomers.forEach(waiting.addRegistered)
+    return { found, saved: newcomers.map(toRegistration) }
   }
 
-  function remove(holding: Holding): void {
-    const { registrableDomain } = holding
-    const zone = zones.get(registrableDomain)
-    const rest = zone && removeFrom(zone, holding)
-    if (rest) zones.put(rest)
-    else zones.delete(registrableDomain)
-    pending.remove(holding)
+  function release(teamId: string, domains: readonly string[]): Registration[] {
+    return domains.flatMap(domain => {
+      const hostname = classifyHostname(domain)
+      const holding = hostname.valid ? registrations.find(hostname) : undefined
+      if (holding?.teamId !== teamId) return []
+      registrations.remove(holding)
+      if (push) waiting.addReleased(holding)
+      return [toRegistration(holding)]
+    })
   }
 
   return {
     addTeam,
     findTeam: teamId => teams.get(teamId) ?? null,
-
-    register({ teamId, names, wildcardBases, decide }) {
-      const hashes = hashAll(names)
-      const found = {
-        registrations: findAll(names, hashes),
-        below: wildcardBases.map(base => below(base, teamId)),
-      }
-      const created = decide(found)
-      const owner = teams.get(teamId)?.id ?? teamId
-      const copies = copyStrings(created.map(name => name.domain))
-      const now = Date.now()
-      let asked = 0
-      const saved = created.map((name, index) => {
-        // Most often what is created was asked for, in the same order.
-        while (asked < names.length && names[asked] !== name) asked += 1
-        const hash = hashes[asked] ?? zones.hashOf(name.registrableDomain)
-        return save(name, hash, copies[index] as string, owner, now)
-      })
-      return { found, saved }
+    register,
+    release,
+    list: ({ teamId, after = '', limit } = {}) => {
+      const isListed = (holding: Holding) =>
+        holding.domainId > after && (teamId === undefined || holding.teamId === teamId)
+      return listPage(registrations.all(), isListed, limit).map(toRegistration)
     },
-
-    ...(push && {
-      async synchronize(registrations) {
-        const holdings = registrations.flatMap(registration => {
-          const holding = find(registration)
-          return holding?.domainId === registration.domainId ? [holding] : []
-        })
-        await push(registrations)
-        holdings.forEach(pending.remove)
-      },
-    }),
-
-    async synchronizePending({ limit = 1000 } = {}) {
-      const holdings = pending.oldest(limit)
-      if (!push || holdings.length === 0) return 0
-      await push(holdings.map(holding => toRegistration(holding)))
-      holdings.forEach(pending.remove)
-      return holdings.length
-    },
-
-    release(teamId, domains) {
-      return domains.flatMap(domain => {
-        const hostname = classifyHostname(domain)
-        const holding = hostname.valid ? find(hostname) : undefined
-        if (holding?.teamId !== teamId) return []
-        const registration = toRegistration(holding)
-        remove(holding)
-        return [registration]
-      })
-    },
+    ...(synchronizer && { synchronize: synchronizer.synchronize }),
+    synchronizePending: synchronizer?.synchronizePending ?? (async () => ({ synchronized: 0, failed: 0 })),
+    countPending: waiting.count,
   }
 }
 
-const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }
+const rules: Rules = {
+  teams: { holds: optional(Array.isArray), expected: 'a list of teams' },
+  ...synchronizationRules,
+}
 
-/**
- * A string may be a slice that keeps a whole file in memory. The copies are slices too, of one text that holds nothing
- * else: a third of what JSON takes to copy each. A string joined with nothing would stay what it is.
- */
-function copyStrings(strings: readonly string[]): readonly string[] {
-  const text = ['', ...strings].join(' ')
-  let end = 0
-  return strings.map(({ length }) => {
-    const start = end + 1
-    end = start + length
-    return text.slice(start, end)
-  })
+/** @throws {TypeError} for a team that would never be found, or never be active. */
+function requireTeam({ id, organizationId, state }: Team): void {
+  const wrong = Object.entries({ id, organizationId }).find(([, value]) => typeof value !== 'string')
+  if (wrong) throw new TypeError(`The "${wrong[0]}" of a team must be a string; it is ${describe(wrong[1])}`)
+  if (typeof state !== 'string') {
+    throw new TypeError(`The "state" of a team must be "active" or "suspended"; it is ${describe(state)}`)
+  }
 }

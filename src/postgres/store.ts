@@ -1,7 +1,8 @@
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
-import type { DomainStore, Registration, Team } from '../registry/store.ts'
+import { toChange } from '../registry/outbox.ts'
+import type { Change, DomainStore, Registration, SweepOptions, SweepResult, Team } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { type DriverOptions, toDatabase } from './connection.ts'
 import { sortDistinct } from './new-rows.ts'
@@ -19,7 +20,7 @@ export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptio
    * Pushes registrations to what does the monitoring. May be called again with the same ones: it must be idempotent on
    * `domainId`. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
    */
-  synchronize?: ((registrations: readonly Registration[]) => Awaitable<void>) | undefined
+  synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
   /**
    * Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default
    * 30,000.
@@ -43,7 +44,7 @@ export interface PostgresStore extends DomainStore {
    *
    * @returns How many registrations were pushed.
    */
-  synchronizePending(options?: { limit?: number }): Promise<number>
+  synchronizePending(options?: SweepOptions): Promise<SweepResult>
   /**
    * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
    * over.
@@ -123,7 +124,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   }
 
   async function pushAndMark(registrations: readonly Registration[]): Promise<void> {
-    await createDeadline(synchronizeTimeLimit).wait(push?.(registrations))
+    await createDeadline(synchronizeTimeLimit).wait(push?.(registrations.map(each => toChange(each, 'registered'))))
     await markSynchronized(registrations)
   }
 
@@ -134,7 +135,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     ...(push && (database.isInHostTransaction ? { synchronizesLater: true } : { synchronize: pushAndMark })),
 
     async synchronizePending({ limit = 1000 } = {}) {
-      if (!push) return 0
+      if (!push) return { synchronized: 0, failed: 0 }
       if (database.isInHostTransaction) {
         throw new Error(
           'In a transaction of yours nothing is pushed: sweep with a store on a pool, once you have committed',
@@ -142,7 +143,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
       }
       const rows = await read(database, createDeadline(timeLimit), statements.findPending, limit)
       if (rows.length > 0) await pushAndMark(rows.map(toRegistration))
-      return rows.length
+      return { synchronized: rows.length, failed: 0 }
     },
 
     async release(teamId, domains) {

@@ -1,5 +1,5 @@
 import { baseOf, isWildcard, type Name } from './name.ts'
-import type { Below } from './store.ts'
+import { type Below, COUNTED_AT_LEAST } from './store.ts'
 
 /** What is registered, as far as it matters to the names of one call. */
 export interface Holdings {
@@ -76,9 +76,6 @@ const findOwn = (covering: readonly Held[], teamId: string) => covering.find(wil
 /** Always the same objects, which need not be made anew for each name. */
 const EXISTING: Verdict = { status: 'existing' }
 const CREATED: Verdict = { status: 'created' }
-
-/** A store may stop counting here; see {@link Below}. */
-const COUNTED_AT_LEAST = 1000
 
 function explainSubdomains(wildcard: Name, { ownDomains, ownCount }: Below): string {
   const named = ownDomains.slice(0, 3)

@@ -19,17 +19,68 @@ export interface Registration extends Name {
 }
 
 /**
+ * A change that what does the monitoring has to follow.
+ *
+ * A host that watches by `domainId`, and ignores `registered` once it has seen `released`, is right whatever is delivered
+ * twice or late: IDs are never used again.
+ */
+export interface Change extends Name {
+  readonly kind: 'registered' | 'released'
+  readonly domainId: string
+  readonly teamId: string
+}
+
+/** Which registrations to list. */
+export interface ListOptions {
+  /** Those of one team. Default: all. */
+  teamId?: string | undefined
+  /** The `domainId` of the last registration of the page before. Default: from the first. */
+  after?: string | undefined
+  /** How many at most. Default 1,000. */
+  limit?: number | undefined
+}
+
+export const DEFAULT_PAGE_SIZE = 1000
+
+/** What came of a sweep. */
+export interface SweepResult {
+  /** How many changes went through. */
+  readonly synchronized: number
+  /** How many did not, and are tried again later. */
+  readonly failed: number
+}
+
+export interface SweepOptions {
+  /** How many changes to push at most. Default 1,000. */
+  limit?: number | undefined
+  /** Learns of failures in place of the store's own `onError`. */
+  onError?: SynchronizationErrorHandler | undefined
+}
+
+/**
+ * Learns of each change that the monitor refused when it was pushed alone; of a monitor with which nothing goes through,
+ * once a sweep and without a change. For logs: what it throws is ignored, and so is a promise of it that is rejected.
+ */
+export type SynchronizationErrorHandler = (error: unknown, change?: Change) => unknown
+
+/**
  * What is registered below the base of a wildcard, at any depth, in the same registrable domain; not the base itself.
  * Whether the wildcard over the base counts is all the same: it is among `names`.
  */
 export interface Below {
   /** Three domains of the asking team, whichever, or as many as there are. */
   readonly ownDomains: readonly string[]
-  /** How many the asking team has. A store MAY stop counting at 1,000, but not before. */
+  /** How many the asking team has. A store MAY stop counting at {@link COUNTED_AT_LEAST}, but not before. */
   readonly ownCount: number
   /** Whether another team has any. A store need not look where `ownCount` is not 0. */
   readonly heldByOthers: boolean
 }
+
+/** What is below a base that nobody holds anything below. */
+export const NOTHING_BELOW: Below = Object.freeze({ ownDomains: [], ownCount: 0, heldByOthers: false })
+
+/** Up to here a store counts {@link Below.ownCount}, at least. */
+export const COUNTED_AT_LEAST = 1000
 
 /** What a store found for a {@link RegistrationRequest}. */
 export interface Found {

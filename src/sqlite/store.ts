@@ -2,7 +2,17 @@ import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, isTimeLimit, TIME_LIMIT } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
-import type { DomainStore, Registered, Registration, RegistrationRequest, Team } from '../registry/store.ts'
+import { toChange } from '../registry/outbox.ts'
+import type {
+  Change,
+  DomainStore,
+  Registered,
+  Registration,
+  RegistrationRequest,
+  SweepOptions,
+  SweepResult,
+  Team,
+} from '../registry/store.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { toPath } from './path.ts'
 import { createRegister, toRegistration } from './register.ts'
@@ -16,7 +26,7 @@ export interface SqliteStoreOptions extends SqliteConnectionOptions {
    * Pushes registrations to what does the monitoring. May be called again with the same ones: it must be idempotent on
    * `domainId`. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
    */
-  synchronize?: ((registrations: readonly Registration[]) => Awaitable<void>) | undefined
+  synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
   /**
    * Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default
    * 30,000.
@@ -42,7 +52,7 @@ export interface SqliteStore extends DomainStore {
    *
    * @returns How many registrations were pushed.
    */
-  synchronizePending(options?: { limit?: number | undefined }): Promise<number>
+  synchronizePending(options?: SweepOptions): Promise<SweepResult>
   /**
    * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
    * over.
@@ -77,7 +87,7 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const transact = <T>(work: () => T) => takeTurn(timeLimit, () => driver.transact(work))
 
   async function pushAndMark(registrations: readonly Registration[]): Promise<void> {
-    await createDeadline(synchronizeTimeLimit).wait(push?.(registrations))
+    await createDeadline(synchronizeTimeLimit).wait(push?.(registrations.map(each => toChange(each, 'registered'))))
     await transact(() => {
       for (const { domainId } of registrations) statements.markSynchronized(domainId)
     })
@@ -89,10 +99,10 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
     ...(push && { synchronize: pushAndMark }),
 
     async synchronizePending({ limit = 1000 } = {}) {
-      if (!push) return 0
+      if (!push) return { synchronized: 0, failed: 0 }
       const rows = await takeTurn(timeLimit, () => statements.findPending(limit))
       if (rows.length > 0) await pushAndMark(rows.map(toRegistration))
-      return rows.length
+      return { synchronized: rows.length, failed: 0 }
     },
 
     release: (teamId, domains) =>

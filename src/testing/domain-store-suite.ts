@@ -1,15 +1,26 @@
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, TimeLimitError } from '../deadline.ts'
-import type { DomainStore, Registration, Team } from '../registry/store.ts'
+import type {
+  Change,
+  DomainStore,
+  ListOptions,
+  Registration,
+  SweepOptions,
+  SweepResult,
+  SynchronizationErrorHandler,
+  Team,
+} from '../registry/store.ts'
 import { allOrNothingCases } from './all-or-nothing-cases.ts'
 import { checkEqual, UnmetExpectation } from './check.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
+import { listCases } from './list-cases.ts'
 import { lookUpCases } from './look-up-cases.ts'
 import { overlapCases } from './overlap-cases.ts'
 import { raceCases } from './race-cases.ts'
 import { registrationCases } from './registration-cases.ts'
 import { releaseCases } from './release-cases.ts'
 import type { CaseDefinition, Trial } from './store-case.ts'
+import { sweepCases } from './sweep-cases.ts'
 import { synchronizationCases } from './synchronization-cases.ts'
 import { teamCases, teams } from './team-cases.ts'
 
@@ -34,22 +45,22 @@ export interface StoreCase {
 }
 
 /** A part of a store that it may be without. */
-export type StoreFeature = 'synchronize' | 'synchronizePending' | 'release'
+export type StoreFeature = 'synchronize' | 'synchronizePending' | 'countPending' | 'release' | 'list'
 
 /** A {@link DomainStore}, and what the bundled stores offer their hosts beside it. */
 export interface SuiteStore extends DomainStore {
-  /**
-   * Pushes what is saved and not yet synchronized, oldest first, and at most `limit` registrations.
-   *
-   * @returns How many were pushed.
-   */
-  synchronizePending?(options?: { limit?: number }): Awaitable<number>
+  /** Pushes changes that wait and are due, the oldest first, and at most `limit`. */
+  synchronizePending?(options?: SweepOptions): Awaitable<SweepResult>
+  /** Counts the changes that wait to be pushed. */
+  countPending?(): Awaitable<number>
   /**
    * Gives up registrations of a team; names that the team does not hold are passed over.
    *
    * @returns What was given up.
    */
   release?(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
+  /** Lists registrations in the order in which they were made, by page. */
+  list?(options?: ListOptions): Awaitable<readonly Registration[]>
 }
 
 /** What a fresh store is to begin with. */
@@ -57,21 +68,28 @@ export interface StoreSetup {
   /** The teams that there are. No others are asked for, except to see that they are not found. */
   readonly teams: readonly Team[]
   /** The push that the store's `synchronize` is to make. Given only where the feature `synchronize` is listed. */
-  readonly synchronize?: (registrations: readonly Registration[]) => Awaitable<void>
+  readonly synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
+  /** What learns of changes that could not be pushed. Given only where the feature `synchronizePending` is listed. */
+  readonly onError?: SynchronizationErrorHandler | undefined
+  /**
+   * Milliseconds for each push. A store whose waits are its own MUST have a lease end within three times this limit, and
+   * MUST try again what failed once within it. Given only where the feature `synchronizePending` is listed.
+   */
+  readonly synchronizeTimeLimit?: number | undefined
 }
 
 export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
   /** Makes a store that holds no registrations. Called at least once for each case. */
   createStore(setup: StoreSetup): Awaitable<Store>
   /** Cleans up after a store of {@link createStore}, whether its case passed or not. */
-  closeStore?(store: Store): Awaitable<void>
+  closeStore?: ((store: Store) => Awaitable<unknown>) | undefined
   /**
    * Which optional parts the store has: their cases are in the list, and those of others are not. A case checks that
    * what is said here is so.
    */
   features: readonly StoreFeature[]
   /** How many milliseconds a case may take until it counts as hung. Default 4,000: less than test runners wait. */
-  timeLimit?: number
+  timeLimit?: number | undefined
 }
 
 /**
@@ -124,7 +142,7 @@ const featureCases: readonly CaseDefinition[] = [
     name: 'MUST have the optional parts that `features` lists, and no others',
     async test({ open, features }) {
       const store = await open(features.includes('synchronize') ? () => {} : undefined)
-      const parts = ['release', 'synchronize', 'synchronizePending'] as const
+      const parts = ['countPending', 'list', 'release', 'synchronize', 'synchronizePending'] as const
       const found = parts.filter(part => typeof store[part] === 'function')
       checkEqual('the optional parts of the store', found, [...features].sort())
     },
@@ -142,6 +160,8 @@ const definitions: readonly CaseDefinition[] = [
   ...hostileTextCases,
   ...synchronizationCases,
   ...releaseCases,
+  ...sweepCases,
+  ...listCases,
 ]
 
 async function runCase<Store extends SuiteStore>(
@@ -151,8 +171,8 @@ async function runCase<Store extends SuiteStore>(
   const opened: Store[] = []
   const trial: Trial = {
     features,
-    async open(synchronize) {
-      const store = await createStore({ teams, ...(synchronize && { synchronize }) })
+    async open(synchronize, more = {}) {
+      const store = await createStore({ teams, synchronize, ...more })
       opened.push(store)
       return store
     },

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../awaitable.ts'
-import type { Registration } from '../registry/store.ts'
-import type { StoreCase, StoreFeature, SuiteStore } from './domain-store-suite.ts'
+import type { Change } from '../registry/store.ts'
+import type { StoreCase, StoreFeature, StoreSetup, SuiteStore } from './domain-store-suite.ts'
 
 export interface CaseDefinition {
   readonly id: string
@@ -14,5 +14,8 @@ export interface CaseDefinition {
 export interface Trial {
   readonly features: readonly StoreFeature[]
   /** Makes a fresh store. */
-  open(synchronize?: (registrations: readonly Registration[]) => Awaitable<void>): Promise<SuiteStore>
+  open(
+    synchronize?: (changes: readonly Change[]) => Awaitable<unknown>,
+    more?: Pick<StoreSetup, 'onError' | 'synchronizeTimeLimit'>,
+  ): Promise<SuiteStore>
 }

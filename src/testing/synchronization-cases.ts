@@ -1,38 +1,15 @@
 import { isApiError } from '../errors.ts'
-import type { Registration } from '../registry/store.ts'
-import { lookUp, save, submit, submitForFates, toDomains } from './calls.ts'
-import { checkEqual, checkRejects, checkThat, UnmetExpectation } from './check.ts'
+import { toChange } from '../registry/outbox.ts'
+import type { Change, Registration } from '../registry/store.ts'
+import { lookUp, save, submit, submitForFates } from './calls.ts'
+import { checkEqual, checkRejects, checkThat } from './check.ts'
 import type { SuiteStore } from './domain-store-suite.ts'
+import { createMonitor, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** What does the monitoring, as a case sees it: it can be switched off, and remembers what it was told. */
-function createMonitor() {
-  const monitor = {
-    isOnline: true,
-    pushes: [] as (readonly Registration[])[],
-    push(registrations: readonly Registration[]): void {
-      monitor.pushes.push([...registrations])
-      if (!monitor.isOnline) throw new Error('the monitor is offline, as the case wants it')
-    },
-    /** The domains of each push since the last question. */
-    takePushes: () => monitor.pushes.splice(0).map(toDomains),
-  }
-  return monitor
-}
-
-async function areSynchronized(store: SuiteStore, ...domains: string[]): Promise<boolean[]> {
+export async function areSynchronized(store: SuiteStore, ...domains: string[]): Promise<boolean[]> {
   const { registrations } = await lookUp(store, '1', domains)
   return registrations.map(({ synchronized }) => synchronized)
-}
-
-/** For a store whose feature is declared; a case tells when that is not so. */
-const synchronize = async (store: SuiteStore, registrations: readonly Registration[]) => {
-  if (!store.synchronize) throw new UnmetExpectation('expected a method synchronize, got none')
-  await store.synchronize(registrations)
-}
-const synchronizePending = async (store: SuiteStore, options?: { limit?: number }) => {
-  if (!store.synchronizePending) throw new UnmetExpectation('expected a method synchronizePending, got none')
-  return store.synchronizePending(options)
 }
 
 export const synchronizationCases: readonly CaseDefinition[] = [
@@ -82,17 +59,14 @@ export const synchronizationCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       const saved = await save(store, '1', ['b.com', '*.a.com', 'c.com'])
       await synchronize(store, saved.slice(0, 2))
-      const fields = ({ domainId, domain, registrableDomain, teamId }: Registration) => [
-        domainId,
-        domain,
-        registrableDomain,
-        teamId,
-      ]
-      const byDomain = (one: readonly string[], other: readonly string[]) => String(one).localeCompare(String(other))
+      const byDomain = (one: Change, other: Change) => one.domain.localeCompare(other.domain)
       checkEqual(
         'what was pushed',
-        monitor.pushes.flat().map(fields).sort(byDomain),
-        saved.slice(0, 2).map(fields).sort(byDomain),
+        monitor.takePushes().flat().sort(byDomain),
+        saved
+          .slice(0, 2)
+          .map(registration => toChange(registration, 'registered'))
+          .sort(byDomain),
       )
     },
   },
@@ -162,7 +136,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
-      monitor.isOnline = false
+      monitor.isAway = true
       const store = await open(monitor.push)
       const saved = await save(store, '1', ['a.com', 'b.com'])
       await Promise.allSettled([synchronize(store, saved)])
@@ -175,13 +149,13 @@ export const synchronizationCases: readonly CaseDefinition[] = [
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
-      monitor.isOnline = false
+      monitor.isAway = true
       const store = await open(monitor.push)
       const domains = ['example.com', '*.example.org']
       const refusal = await checkRejects('the call', () => submit(store, '1', domains))
       checkThat('the call answers 503', isApiError(refusal) && refusal.status === 503, String(refusal))
       const saved = (await lookUp(store, '1', domains)).registrations
-      monitor.isOnline = true
+      monitor.isAway = false
       checkEqual(
         'the results of the retry',
         (await submit(store, '1', domains)).map(result =>
@@ -195,64 +169,6 @@ export const synchronizationCases: readonly CaseDefinition[] = [
         'existing',
       ])
       checkEqual('what was pushed the third time', monitor.takePushes(), [])
-    },
-  },
-  {
-    id: 'pending-survive-a-failed-push',
-    name: 'MUST keep what could not be pushed for synchronizePending, which rejects while the push fails',
-    needs: ['synchronize', 'synchronizePending'],
-    async test({ open }) {
-      const monitor = createMonitor()
-      monitor.isOnline = false
-      const store = await open(monitor.push)
-      await Promise.allSettled([synchronize(store, await save(store, '1', ['a.com', 'b.com']))])
-      await checkRejects('synchronizePending', () => synchronizePending(store))
-      monitor.isOnline = true
-      checkEqual('how many were pushed then', await synchronizePending(store), 2)
-      checkEqual('synchronized', await areSynchronized(store, 'a.com', 'b.com'), [true, true])
-    },
-  },
-  {
-    id: 'pending-oldest-first',
-    name: 'MUST push what is pending oldest first',
-    needs: ['synchronize', 'synchronizePending'],
-    async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
-      const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'z.a.com']
-      for (const domain of domains) await save(store, '1', [domain])
-      await synchronizePending(store)
-      checkEqual('what was pushed', monitor.takePushes().flat(), domains)
-    },
-  },
-  {
-    id: 'pending-within-the-limit',
-    name: 'MUST push at most limit registrations, and say how many',
-    needs: ['synchronize', 'synchronizePending'],
-    async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
-      await save(store, '1', ['a.com', 'b.com', 'c.com', 'd.com', 'e.com'])
-      for (const expected of [2, 2, 1]) {
-        checkEqual('how many synchronizePending says', await synchronizePending(store, { limit: 2 }), expected)
-        checkEqual('how many were pushed', monitor.takePushes().flat().length, expected)
-      }
-    },
-  },
-  {
-    id: 'pending-pushed-once',
-    name: 'MUST NOT push again what has gone through, nor call the push for nothing',
-    needs: ['synchronize', 'synchronizePending'],
-    async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
-      await synchronize(store, await save(store, '1', ['a.com']))
-      await save(store, '1', ['b.com'])
-      monitor.takePushes()
-      await synchronizePending(store)
-      checkEqual('what was pushed', monitor.takePushes(), [['b.com']])
-      checkEqual('how many the second time', await synchronizePending(store), 0)
-      checkEqual('what was pushed the second time', monitor.takePushes(), [])
     },
   },
 ]

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createMemoryStore, type MemoryStore } from '../../src/memory/memory-store.ts'
 import type { Name } from '../../src/registry/name.ts'
-import type { Found, Registration } from '../../src/registry/store.ts'
+import type { Change, Found, Registration } from '../../src/registry/store.ts'
 
 /**
  * The memory store against a plain list of what is held, searched from end to end with the words of the contract: over
@@ -42,6 +42,9 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
 test(`does what a plain list does (seed ${seed})`, async () => {
   const seen = { largest: 0, emptied: 0, pushed: 0, foreign: 0 }
   await fc.assert(
@@ -67,11 +70,22 @@ const isInCom = ({ registrableDomain }: Name) => registrableDomain === 'example.
 function start() {
   const counts = { emptied: 0, pushed: 0, foreign: 0 }
   let held: Registration[] = []
-  let push: (registrations: readonly Registration[]) => void = () => {}
-  const store = createMemoryStore({ synchronize: registrations => push(registrations) })
+  /** What the monitor has not heard of, the oldest first. */
+  let waiting: Change[] = []
+  let push: (changes: readonly Change[]) => void = () => {}
+  const store = createMemoryStore({ synchronize: changes => push(changes) })
+  const toChange = ({ synchronized, ...rest }: Registration, kind: Change['kind']): Change => ({ kind, ...rest })
 
   /** Asks the store for everything, from the point of view of each team. */
   function compare(): void {
+    expect(store.countPending()).toBe(waiting.length)
+    expect(store.list()).toEqual(held)
+    expect(store.list({ teamId: '2', after: held[3]?.domainId, limit: 5 })).toEqual(
+      held
+        .slice(held.length > 3 ? 4 : 0)
+        .filter(({ teamId }) => teamId === '2')
+        .slice(0, 5),
+    )
     for (const teamId of teamIds) {
       const found = look(store, teamId)
       expect(sorted(found.registrations)).toEqual(sorted(held))
@@ -100,18 +114,23 @@ function start() {
 
   async function take(taken: Step): Promise<void> {
     if (taken.type === 'push') {
-      const expected = held.filter(registration => !registration.synchronized).slice(0, taken.limit)
-      const pushed: Registration[] = []
-      push = registrations => {
-        pushed.push(...registrations)
+      const expected = waiting.slice(0, taken.limit)
+      const pushes: (readonly Change[])[] = []
+      push = changes => {
+        pushes.push(changes)
         if (taken.fails) throw new Error('offline')
       }
-      const outcome = await store.synchronizePending({ limit: taken.limit }).catch(() => 'failed')
-      expect(pushed).toEqual(expected)
-      expect(outcome).toBe(taken.fails && expected.length > 0 ? 'failed' : expected.length)
-      if (outcome === 'failed') return
-      counts.pushed += pushed.length
-      held = held.map(each => (expected.includes(each) ? { ...each, synchronized: true } : each))
+      // Longer than any lease and any wait.
+      vi.advanceTimersByTime(2 * 3_600_000)
+      const outcome = await store.synchronizePending({ limit: taken.limit })
+      expect(pushes.slice(0, 1)).toEqual(expected.length > 0 ? [expected] : [])
+      const { length } = expected
+      expect(outcome).toEqual(taken.fails ? { synchronized: 0, failed: length } : { synchronized: length, failed: 0 })
+      if (taken.fails) return
+      counts.pushed += length
+      waiting = waiting.slice(length)
+      const isPushed = ({ domainId }: Registration) => expected.some(change => change.domainId === domainId)
+      held = held.map(each => (isPushed(each) ? { ...each, synchronized: true } : each))
       return
     }
     if (taken.type === 'register') {
@@ -124,6 +143,7 @@ function start() {
         created.map(name => ({ ...name, teamId: taken.team, synchronized: false, domainId: expect.any(String) })),
       )
       held.push(...saved)
+      waiting.push(...saved.map(registration => toChange(registration, 'registered')))
       return
     }
     const given = taken.type === 'empty' ? names : taken.names
@@ -137,6 +157,10 @@ function start() {
       ),
     ).toEqual(released)
     held = held.filter(registration => !released.includes(registration))
+    for (const registration of released) {
+      const index = waiting.findIndex(({ domainId }) => domainId === registration.domainId)
+      waiting.splice(index < 0 ? waiting.length : index, 1, toChange(registration, 'released'))
+    }
     if (released.length > 0 && held.length === 0) counts.emptied += 1
   }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { Name } from '../../src/registry/name.ts'
-import type { DomainStore, Found, Registration } from '../../src/registry/store.ts'
+import type { Change, DomainStore, Found, Registration } from '../../src/registry/store.ts'
 import { lookUp } from '../../src/testing/calls.ts'
 import { tableOptions, throughFirst } from './engine.ts'
 import { startServer, type TestServer } from './server.ts'
@@ -31,7 +31,6 @@ const someNames = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxL
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('register' as const), team, names: someNames }) },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('release' as const), team, names: someNames }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('push' as const), limit: fc.integer({ min: 1, max: 4 }) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('synchronize' as const), names: someNames }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('reclassify' as const) }) },
 )
@@ -72,7 +71,7 @@ test(`does what the memory store does (seed ${seed})`, { timeout: 240_000 }, asy
 function start() {
   let pushed: string[] = []
   let pushes = 0
-  const synchronize = (registrations: readonly Registration[]) => {
+  const synchronize = (registrations: readonly Change[]) => {
     pushed = registrations.map(({ domain }) => domain).sort()
     pushes += registrations.length
   }
@@ -107,8 +106,6 @@ function start() {
       const released = memory.release(taken.team, domains).map(withoutId)
       expect(sorted((await postgres.release(taken.team, domains)).map(withoutId))).toEqual(sorted(released))
       for (const { domain } of released) ids.delete(domain)
-    } else if (taken.type === 'push') {
-      expect(await postgres.synchronizePending(taken)).toBe(await memory.synchronizePending(taken))
     } else if (taken.type === 'synchronize') {
       for (const store of [memory, postgres]) {
         const { registrations } = await lookUp(store, '1', taken.names)

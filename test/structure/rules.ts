@@ -7,7 +7,7 @@ export const layers: readonly (readonly string[])[] = [
   ['awaitable.ts', 'deadline.ts', 'describe.ts', 'errors.ts', 'harmless.ts', 'options.ts', 'uuid.ts'],
   ['hostname/', 'keys/', 'registry/'],
   ['wire/', 'memory/', 'postgres/', 'sqlite/'],
-  ['register-domains.ts'],
+  ['register-domains.ts', 'start-synchronizing.ts'],
   ['http/', 'testing/', 'client/'],
   ['openapi/', 'index.ts'],
   // It describes its route with the document of `openapi`, which is made from the other files of `http`.

@@ -1,7 +1,16 @@
 import type { Name } from '../../src/registry/name.ts'
-import type { Registration, RegistrationRequest } from '../../src/registry/store.ts'
+import { createSynchronizer, toChange } from '../../src/registry/outbox.ts'
+import type { Change, Registration, RegistrationRequest, SweepOptions, SweepResult } from '../../src/registry/store.ts'
 import type { StoreFeature, StoreSetup, SuiteStore } from '../../src/testing/domain-store-suite.ts'
-import { createNaiveStore, lockWhere, type Steps, shareRegistrableDomain, soundSteps } from './naive-store.ts'
+import {
+  createNaiveStore,
+  lockWhere,
+  type Push,
+  type Steps,
+  type SynchronizationContext,
+  shareRegistrableDomain,
+  soundSteps,
+} from './naive-store.ts'
 
 /** A store with one thing wrong. */
 export interface BrokenStore {
@@ -22,7 +31,59 @@ function broken(
 ): BrokenStore {
   const createStore = (setup: StoreSetup) =>
     createNaiveStore(setup, typeof changes === 'function' ? changes() : changes)
-  return { id, breaks, createStore, ...(alsoFails && { alsoFails }) }
+  const more = alsoFails ?? consequences[id]
+  return { id, breaks, createStore, ...(more && { alsoFails: more }) }
+}
+
+/** What else fails, where a mistake cannot but be seen by several cases. */
+const consequences: Readonly<Record<string, BrokenStore['alsoFails']>> = {
+  'finds-what-it-returned': { ids: ['lists-in-order'], because: 'what is listed is compared with what is found' },
+  'finds-names-of-other-teams': { ids: ['lists-in-order'], because: 'what is listed is compared with what is found' },
+  'duplicates-share-one-registration': { ids: ['pending-oldest-first'], because: 'two changes of one ID are one' },
+  'synchronize-marks-what-was-pushed': {
+    ids: ['lists-what-is-synchronized', 'refused-in-a-call-alone'],
+    because: 'a mark too many is seen wherever some are not to be made',
+  },
+  'synchronize-keeps-the-registration': {
+    ids: ['refused-is-told', 'release-is-pushed', 'registered-again-is-watched'],
+    because: 'a monitor knows registrations by their ID',
+  },
+  'synchronize-marks-after-the-push': {
+    ids: ['refused-in-a-call-alone'],
+    because: 'all marks of the call are taken back',
+  },
+  'failed-push-marks-nothing': { ids: ['refused-in-a-call-alone'], because: 'what is refused is marked as well' },
+  'release-ends-an-id': { ids: ['registered-again-is-watched'], because: 'a monitor ignores what was released' },
+  'call-keeps-what-it-saved': {
+    ids: ['counts-what-waits', 'release-overtakes-nothing'],
+    because: 'without a lease a sweep comes between, and a release is due at once',
+  },
+  'sweep-takes-what-a-call-left': {
+    ids: ['release-of-what-was-never-pushed'],
+    because: 'a registration beside the released one is left by its call',
+  },
+  'pending-survive-a-failed-push': {
+    ids: ['registered-again-is-watched', 'release-is-pushed'],
+    because: 'they too have pushes fail before they go through',
+  },
+  'pending-oldest-first': { ids: ['sweep-takes-what-a-call-left'], because: 'two are looked at in their order' },
+  'pending-pushed-once': {
+    ids: ['call-keeps-what-it-saved', 'pending-is-shared', 'refused-waits'],
+    because: 'they too have sweeps with nothing to do',
+  },
+  'refused-in-a-sweep-alone': {
+    ids: ['pending-is-shared', 'refused-is-told', 'release-is-pushed', 'sweep-takes-what-a-call-left'],
+    because: 'it pushes one by one, and is no more than this',
+  },
+  'release-does-not-push': {
+    ids: ['release-overtakes-nothing'],
+    because: 'a push at once overtakes what is under way',
+  },
+  'release-of-what-was-never-pushed': {
+    ids: ['registered-again-is-watched', 'release-overtakes-nothing'],
+    because: 'the release is lost',
+  },
+  'registered-again-is-watched': { ids: ['release-overtakes-nothing'], because: 'the release is lost' },
 }
 
 const isWild = ({ domain }: { domain: string }) => domain.startsWith('*.')
@@ -112,7 +173,7 @@ export const brokenStores: readonly BrokenStore[] = [
 
   broken('begins-empty', 'is made over what an earlier one has left', {
     createTable: () => [...leftOver],
-    finish: (_request, _table, saved) =>
+    finishCall: (_request, _table, saved) =>
       void leftOver.push(...saved.filter(row => row.registrableDomain === 'left-over.com')),
   }),
   broken('registers-one-name', 'takes names under five characters for a mistake', {
@@ -124,7 +185,7 @@ export const brokenStores: readonly BrokenStore[] = [
       ),
   }),
   broken('registers-a-hundred-names', 'saves the first 64 registrable domains of a call', {
-    finish(request, table, saved) {
+    finishCall(request, table, saved) {
       const known = new Set(request.registrableDomains.slice(0, 64))
       for (const row of saved) if (!known.has(row.registrableDomain)) table.splice(table.indexOf(row), 1)
     },
@@ -134,7 +195,7 @@ export const brokenStores: readonly BrokenStore[] = [
       saved.length + registrations.length + wildcardBases.length === 0 && names.length === 1 ? (null as never) : saved,
   }),
   broken('registers-only-what-decide-returns', 'saves what a short call looked up, and not only what was decided', {
-    finish(request, table, [first]) {
+    finishCall(request, table, [first]) {
       if (!first || request.names.length > 10) return
       const isHeld = ({ domain }: Name) => table.some(row => row.domain === domain)
       for (const name of request.names) {
@@ -165,7 +226,7 @@ export const brokenStores: readonly BrokenStore[] = [
     return { createId: () => `id-${next++ % 150}` }
   }),
   broken('ids-are-stable', 'makes new IDs when a registrable domain itself is registered', {
-    finish(_request, table, saved) {
+    finishCall(_request, table, saved) {
       for (const [index, row] of table.entries()) {
         const isOlder = !saved.includes(row) && saved.some(other => other.domain === row.registrableDomain)
         if (isOlder) table[index] = { ...row, domainId: `${row.domainId}+` }
@@ -302,7 +363,7 @@ export const brokenStores: readonly BrokenStore[] = [
     summarize: (own, others, ...rest) => summarize(own.length === 1 && others.length > 0 ? [] : own, others, ...rest),
   }),
   broken('overlap-within-one-call', 'loses names that were saved with a wildcard of their registrable domain', {
-    finish(_request, table, saved) {
+    finishCall(_request, table, saved) {
       const isLost = (row: Registration) =>
         !isWild(row) && saved.some(other => isWild(other) && other.registrableDomain === row.registrableDomain)
       for (const row of saved.filter(isLost)) table.splice(table.indexOf(row), 1)
@@ -384,7 +445,7 @@ export const brokenStores: readonly BrokenStore[] = [
     },
   }),
   broken('rejects-when-decide-throws-later', 'decides again once it has saved', {
-    finish(request, table, saved) {
+    finishCall(request, table, saved) {
       if (saved.length === 0) return
       const rows = saved.splice(0)
       const found = { registrations: [], below: request.wildcardBases.map(base => summarize([], [], base, table)) }
@@ -440,31 +501,32 @@ export const brokenStores: readonly BrokenStore[] = [
     'register-does-not-push',
     'pushes when it saves',
     {
-      finish(_request, _table, saved, push) {
+      finishCall(_request, _table, saved, push) {
         if (saved.length > 0)
-          Promise.resolve(saved)
+          Promise.resolve(saved.map(row => toChange(row, 'registered')))
             .then(push)
             .catch(() => {})
       },
     },
     {
       ids: [
-        'synchronize-pushes-what-it-is-given',
+        'call-keeps-what-it-saved',
+        'release-of-what-was-never-pushed',
+        'release-overtakes-nothing',
+        'sweep-takes-what-a-call-left',
         'synchronize-marks-after-the-push',
-        'pending-oldest-first',
-        'pending-within-the-limit',
-        'release-ends-what-is-pending',
+        'synchronize-pushes-what-it-is-given',
       ],
       because: 'a push too many is seen wherever pushes are looked at',
     },
   ),
-  broken('synchronize-pushes-what-it-is-given', 'pushes the ID and the domain only', {
-    deliver: (registrations, push, ...rest) =>
-      soundSteps.deliver(
-        registrations,
-        batch => push(batch.map(({ domainId, domain }) => ({ domainId, domain }) as Registration)),
-        ...rest,
-      ),
+  broken('synchronize-pushes-what-it-is-given', 'pushes wildcards of a call without their registrable domain', {
+    synchronize(registrations, { push, outbox }) {
+      const strip = ({ registrableDomain, ...rest }: Change) => rest as Change
+      const pushStripped = (changes: readonly Change[]) =>
+        push(changes.map(change => (isWild(change) ? strip(change) : change)))
+      return createSynchronizer({ push: pushStripped, timeLimit: 1_000 }, outbox).synchronize(registrations)
+    },
   }),
   broken('synchronize-marks-what-was-pushed', 'marks all that there is', {
     mark: table => void table.splice(0, table.length, ...table.map(row => ({ ...row, synchronized: true }))),
@@ -472,57 +534,48 @@ export const brokenStores: readonly BrokenStore[] = [
   broken('synchronize-keeps-the-registration', 'gives a registration a new ID when it marks it', {
     mark(table, { domainId }) {
       const index = table.findIndex(row => row.domainId === domainId)
-      table[index] = { ...(table[index] as Registration), domainId: `${domainId}+`, synchronized: true }
+      if (index >= 0) table[index] = { ...(table[index] as Registration), domainId: `${domainId}+`, synchronized: true }
     },
   }),
   broken('synchronize-marks-after-the-push', 'marks first, and takes the mark back when the push fails', {
-    async deliver(registrations, push, mark, { table }) {
-      for (const registration of registrations) soundSteps.mark(table, registration)
-      try {
-        await push(registrations)
-      } catch (error) {
+    async synchronize(registrations, { table, sound }) {
+      const change = (synchronized: boolean) => {
         for (const { domainId } of registrations) {
           const index = table.findIndex(row => row.domainId === domainId)
-          table[index] = { ...(table[index] as Registration), synchronized: false }
+          if (index >= 0) table[index] = { ...(table[index] as Registration), synchronized }
         }
+      }
+      change(true)
+      try {
+        await sound.synchronize(registrations)
+      } catch (error) {
+        change(false)
         throw error
       }
-      mark(registrations)
     },
   }),
   broken('synchronize-rejects-with-the-push', 'takes a push that fails later for one that went through', {
-    async deliver(registrations, push, mark) {
-      await Promise.resolve(push(registrations)).catch(() => {})
-      mark(registrations)
-    },
+    push: (changes, push) => Promise.resolve(push(changes)).catch(() => {}),
   }),
   broken('failed-push-marks-nothing', 'marks whether the push went through or not', {
-    async deliver(registrations, push, mark, { table }) {
+    async synchronize(registrations, { sound, table }) {
       try {
-        await push(registrations)
-        mark(registrations)
+        await sound.synchronize(registrations)
       } finally {
-        for (const registration of registrations) soundSteps.mark(table, registration)
+        for (const registration of registrations) soundSteps.mark(table, toChange(registration, 'registered'))
       }
     },
   }),
   broken('retry-after-a-failed-push', 'synchronizes a registration once, and refuses to try again', () => {
     const tried = new Set<string>()
     return {
-      async deliver(registrations, push, mark, context) {
-        const isTried = ({ domainId }: Registration) => tried.has(domainId)
-        if (!context.isSweep && registrations.some(isTried)) throw new Error('It was tried before')
+      async synchronize(registrations, { sound }) {
+        if (registrations.some(({ domainId }) => tried.has(domainId))) throw new Error('It was tried before')
         for (const { domainId } of registrations) tried.add(domainId)
-        await soundSteps.deliver(registrations, push, mark, context)
+        await sound.synchronize(registrations)
       },
     }
   }),
-  broken('pending-survive-a-failed-push', 'forgets what could not be pushed', { forgetsFailures: true }),
-  broken('pending-oldest-first', 'sweeps up the newest first', {
-    sweep: (outbox, limit) => outbox.toReversed().slice(0, limit),
-  }),
-  broken('pending-within-the-limit', 'sweeps up all at once', { sweep: outbox => outbox }),
-  broken('pending-pushed-once', 'calls the push for nothing', { pushesNothing: true }),
 
   broken('release-frees-names', 'does not free wildcards', {
     remove: (table, row) => !isWild(row) && soundSteps.remove(table, row),
@@ -553,8 +606,154 @@ export const brokenStores: readonly BrokenStore[] = [
       table.splice(index < 0 ? table.length : index, 1, { ...registration, synchronized: true })
     },
   }),
-  broken('release-ends-what-is-pending', 'pushes what was released', { forgetReleased: false }),
+
+  broken('call-keeps-what-it-saved', 'lets a sweep take at once what a call has saved', {
+    lease: (milliseconds, by) => (by === 'save' ? 0 : milliseconds),
+  }),
+  broken('sweep-takes-what-a-call-left', 'leases what a call saves for ever', {
+    lease: (milliseconds, by) => (by === 'save' ? 3_600_000 : milliseconds),
+  }),
+  broken('pending-survive-a-failed-push', 'forgets what could not be pushed', {
+    postpone: (waiting, { domainId }) => void waiting.delete(domainId),
+  }),
+  broken('pending-oldest-first', 'sweeps up the newest first', {
+    choose: (waiting, ...rest) => soundSteps.choose(waiting.toReversed(), ...rest),
+  }),
+  broken('pending-within-the-limit', 'sweeps up all at once', {
+    choose: (waiting, _, now) => soundSteps.choose(waiting, 1000, now),
+  }),
+  broken('pending-pushed-once', 'calls the push for nothing', {
+    async sweep(options, { sound, push }) {
+      const result = await sound.synchronizePending(options)
+      if (result.synchronized + result.failed === 0) await push([])
+      return result
+    },
+  }),
+  broken('pending-is-shared', 'leases nothing to a sweep', {
+    lease: (milliseconds, by) => (by === 'sweep' ? 0 : milliseconds),
+  }),
+  broken('refused-in-a-call-alone', 'fails a call as a whole', {
+    async synchronize(registrations, { push, outbox }) {
+      const changes = registrations.map(row => toChange(row, 'registered'))
+      await push(changes)
+      await outbox.finish(changes)
+    },
+  }),
+  broken('refused-in-a-sweep-alone', 'stops a sweep at the first change that is refused', {
+    async sweep(options, context) {
+      return sweepOneByOne(options, context, () => true)
+    },
+  }),
+  broken('refused-is-told', 'tells nobody of what it refused', {
+    sweep: (options, { sound }) => sound.synchronizePending({ ...options, onError: () => {} }),
+  }),
+  broken('refused-waits', 'tries again at once what was refused', {
+    postpone: (_, change) => {
+      change.due = 0
+    },
+  }),
+  broken('monitor-that-is-away', 'pushes each change alone when a push fails', {
+    async synchronize(registrations, { push, outbox }) {
+      let failure: unknown
+      for (const registration of registrations) {
+        const change = toChange(registration, 'registered')
+        try {
+          await push([change])
+          await outbox.finish([change])
+        } catch (error) {
+          failure = error
+          await outbox.postpone([{ change, wait: 5, isRefusal: false }])
+        }
+      }
+      if (failure) throw failure
+    },
+  }),
+  broken('release-is-pushed', 'pushes the release of a wildcard as if it were registered', {
+    push: (changes, push) => push(changes.map(change => (isWild(change) ? { ...change, kind: 'registered' } : change))),
+  }),
+  broken('release-does-not-push', 'pushes a release when it releases', () => {
+    let pushNow: Push = () => {}
+    return {
+      push(changes, push) {
+        pushNow = push
+        return push(changes)
+      },
+      recordRelease(row, ...rest) {
+        Promise.resolve([toChange(row, 'released')])
+          .then(pushNow)
+          .catch(() => {})
+        return soundSteps.recordRelease(row, ...rest)
+      },
+    }
+  }),
+  broken('release-overtakes-nothing', 'makes every release due at once', {
+    recordRelease: row => ({ ...toChange(row, 'released'), due: 0, refusals: 0 }),
+  }),
+  broken('release-of-what-was-never-pushed', 'pushes a registration although it has been released', {
+    recordRelease: (row, before, lease) => before ?? soundSteps.recordRelease(row, before, lease),
+  }),
+  broken('registered-again-is-watched', 'takes what is not marked for never pushed when it is released', {
+    recordRelease: (row, before, lease) => (before ? null : soundSteps.recordRelease(row, before, lease)),
+  }),
+  broken('counts-what-waits', 'counts what is due', {
+    count: waiting => [...waiting.values()].filter(({ due }) => due <= performance.now()).length,
+  }),
+  {
+    id: 'counts-nothing-without-synchronize',
+    breaks: 'counts registrations that there is nothing to push to',
+    createStore: setup => ({ ...createNaiveStore(setup), ...(!setup.synchronize && { countPending: () => 2 }) }),
+  },
+
+  broken('lists-in-order', 'lists by name', {
+    list: (table, ...rest) =>
+      soundSteps.list(
+        table.length === 4 ? table.toSorted((one, other) => (one.domain < other.domain ? -1 : 1)) : table,
+        ...rest,
+      ),
+  }),
+  broken('lists-a-call-in-order', 'saves the names of a long call backwards', {
+    save(table, names, toRow) {
+      const rows = names.map(toRow)
+      table.push(...(rows.length === 50 ? rows.toReversed() : rows))
+      return rows
+    },
+  }),
+  broken('lists-a-team', 'lists all teams', {
+    list: (table, { after, limit, teamId }, ...rest) =>
+      soundSteps.list(table, { after, limit, teamId: teamId === '1' ? teamId : undefined }, ...rest),
+  }),
+  broken('lists-by-page', 'forgets the limit', {
+    list: (table, { teamId, after }, ...rest) => soundSteps.list(table, { teamId, after }, ...rest),
+  }),
+  broken('lists-after-what-is-gone', 'begins anew after what is gone', {
+    list: (table, { after, ...options }, ...rest) =>
+      soundSteps.list(table, { ...options, after: table.find(row => row.domainId === after)?.domainId }, ...rest),
+  }),
+  broken('lists-what-is-synchronized', 'says of everything that it is synchronized', {
+    list: (...parameters) => soundSteps.list(...parameters).map(row => ({ ...row, synchronized: true })),
+  }),
 ]
+
+/** Pushes what is due one by one. @param stopsAt Whether to go no further after a change that was refused. */
+async function sweepOneByOne(
+  { limit = 1000 }: SweepOptions,
+  { push, outbox }: SynchronizationContext,
+  stopsAt: () => boolean,
+): Promise<SweepResult> {
+  let [synchronized, failed] = [0, 0]
+  for (const change of await outbox.take(limit, 90)) {
+    try {
+      await push([change])
+      await outbox.finish([change])
+      synchronized += 1
+    } catch {
+      await outbox.postpone([{ change, wait: 60, isRefusal: true }])
+      failed += 1
+      if (stopsAt()) break
+    }
+  }
+  return { synchronized, failed }
+}
 
 function fail(): never {
   throw new Error('That is no hostname')

@@ -8,7 +8,7 @@ import {
 import { brokenStores } from './broken-stores.ts'
 import { createNaiveStore } from './naive-store.ts'
 
-const features: readonly StoreFeature[] = ['synchronize', 'synchronizePending', 'release']
+const features: readonly StoreFeature[] = ['synchronize', 'synchronizePending', 'countPending', 'release', 'list']
 const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features })
 
 /** Runs cases at once, and tells which failed, and why. */
@@ -52,7 +52,7 @@ describe('each case', () => {
   })
 
   test.each(brokenStores)('$id finds a store that $breaks', async ({ id, createStore, alsoFails, ...broken }) => {
-    const failures = await findFailures({ createStore, features: broken.features ?? features, timeLimit: 2000 })
+    const failures = await findFailures({ createStore, features: broken.features ?? features, timeLimit: 5000 })
     const listing = [...failures].map(([failed, { message }]) => [failed, message])
     expect([...failures.keys()].toSorted(), JSON.stringify(listing, null, 2)).toEqual(
       [id, ...(alsoFails?.ids ?? [])].toSorted(),

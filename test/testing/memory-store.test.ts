@@ -4,7 +4,7 @@ import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
 
 const cases = domainStoreSuite({
   createStore: setup => createMemoryStore(setup),
-  features: ['synchronize', 'synchronizePending', 'release'],
+  features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
 })
 
 describe('the memory store', () => {

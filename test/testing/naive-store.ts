@@ -1,6 +1,17 @@
 import { classifyHostname } from '../../src/index.ts'
 import type { Name } from '../../src/registry/name.ts'
-import type { Below, Found, Registration, RegistrationRequest, Team } from '../../src/registry/store.ts'
+import { createSynchronizer, leaseFor, type Outbox, toChange, unsynchronizedOf } from '../../src/registry/outbox.ts'
+import type {
+  Below,
+  Change,
+  Found,
+  ListOptions,
+  Registration,
+  RegistrationRequest,
+  SweepOptions,
+  SweepResult,
+  Team,
+} from '../../src/registry/store.ts'
 import type { StoreSetup, SuiteStore } from '../../src/testing/domain-store-suite.ts'
 
 /** Waits as for a database, so that calls interleave. */
@@ -25,31 +36,57 @@ export interface Steps {
   /** A last change to what was saved, before it is returned. */
   reportSaved(saved: Registration[], request: RegistrationRequest, found: Found): readonly Registration[]
   /** After everything, unless it failed before. */
-  finish(request: RegistrationRequest, table: Registration[], saved: Registration[], push: Push): Promise<void> | void
+  finishCall(
+    request: RegistrationRequest,
+    table: Registration[],
+    saved: Registration[],
+    push: Push,
+  ): Promise<void> | void
   recover(request: RegistrationRequest, table: Registration[]): void
-  /** Calls the push, and marks what went through. */
-  deliver(registrations: readonly Registration[], push: Push, mark: Mark, context: DeliveryContext): Promise<void>
+  /** What the host's push is called with. */
+  push(changes: readonly Change[], push: Push): unknown
+  /** Does what `synchronize` has to. */
+  synchronize(registrations: readonly Registration[], context: SynchronizationContext): Promise<void>
+  /** Does what `synchronizePending` has to. */
+  sweep(options: SweepOptions, context: SynchronizationContext): Promise<SweepResult>
   /** How a mark is made: what becomes of a row. */
-  mark(table: Registration[], registration: Registration): void
-  /** What waits for a sweep is forgotten when its push fails. */
-  forgetsFailures: boolean
-  sweep(outbox: readonly Registration[], limit: number): readonly Registration[]
-  pushesNothing: boolean
+  mark(table: Registration[], change: Change): void
+  /** Which changes a sweep takes, of all that wait. */
+  choose(waiting: readonly Waiting[], limit: number, now: number): readonly Waiting[]
+  /** How long what is taken, saved or found stays with who did so. */
+  lease(milliseconds: number, by: 'sweep' | 'save' | 'find'): number
+  finish(waiting: Map<string, Waiting>, change: Change): void
+  postpone(waiting: Map<string, Waiting>, change: Waiting, wait: number): void
+  /** What waits once a registration is released; `before` is what waited for it. */
+  recordRelease(row: Registration, before: Waiting | undefined, lease: number): Waiting | null
+  count(waiting: ReadonlyMap<string, Waiting>): number
+  /** @param positionOf The position of each registration that there has ever been. */
+  list(
+    table: readonly Registration[],
+    options: ListOptions,
+    positionOf: (domainId: string) => number,
+  ): readonly Registration[]
   canRelease(row: Registration, teamId: string, domain: string): boolean
   readDomain(domain: string): string | null
   remove(table: Registration[], row: Registration): void
   reportReleased(rows: Registration[]): Registration[]
-  forgetReleased: boolean
   isSynchronized(hasPush: boolean, index: number): { returned: boolean; stored: boolean }
 }
 
-export interface DeliveryContext {
+export interface SynchronizationContext {
   readonly table: Registration[]
-  /** Whether it is `synchronizePending` that delivers. */
-  readonly isSweep: boolean
+  readonly waiting: Map<string, Waiting>
+  readonly push: Push
+  readonly sound: ReturnType<typeof createSynchronizer>
+  readonly outbox: Outbox
 }
-export type Push = (registrations: readonly Registration[]) => unknown
-export type Mark = (registrations: readonly Registration[]) => void
+
+/** A change that waits. */
+export interface Waiting extends Change {
+  due: number
+  refusals: number
+}
+export type Push = (changes: readonly Change[]) => unknown
 
 /** Lets a call begin once it need not wait for any that runs. */
 export function lockWhere(mustWait: (one: RegistrationRequest, other: RegistrationRequest) => boolean) {
@@ -96,20 +133,38 @@ export const soundSteps: Steps = {
     return rows
   },
   reportSaved: saved => saved,
-  finish: () => {},
+  finishCall: () => {},
   recover: () => {},
-  async deliver(registrations, push, mark) {
-    await push(registrations)
-    mark(registrations)
-  },
+  push: (changes, push) => push(changes),
+  synchronize: (registrations, { sound }) => sound.synchronize(registrations),
+  sweep: (options, { sound }) => sound.synchronizePending(options),
   mark(table, { domainId }) {
     const index = table.findIndex(row => row.domainId === domainId)
     const row = table[index]
     if (row) table[index] = { ...row, synchronized: true }
   },
-  forgetsFailures: false,
-  sweep: (outbox, limit) => outbox.slice(0, limit),
-  pushesNothing: false,
+  choose: (waiting, limit, now) => waiting.filter(({ due }) => due <= now).slice(0, limit),
+  lease: milliseconds => milliseconds,
+  finish(waiting, { domainId, kind }) {
+    const change = waiting.get(domainId)
+    if (change?.kind === kind) waiting.delete(domainId)
+    else if (change) change.due = performance.now()
+  },
+  postpone: (_, change, wait) => {
+    change.due = performance.now() + wait
+  },
+  recordRelease: (row, before, lease) => ({
+    ...toChange(row, 'released'),
+    due: Math.min(before?.due ?? performance.now(), performance.now() + lease),
+    refusals: 0,
+  }),
+  count: waiting => waiting.size,
+  list(table, { teamId, after, limit = 1000 }, positionOf) {
+    const isListed = (row: Registration) =>
+      (teamId === undefined || row.teamId === teamId) &&
+      (after === undefined || positionOf(row.domainId) > positionOf(after))
+    return table.filter(isListed).slice(0, limit)
+  },
   canRelease: (row, teamId) => row.teamId === teamId,
   readDomain(domain) {
     const hostname = classifyHostname(domain)
@@ -117,16 +172,22 @@ export const soundSteps: Steps = {
   },
   remove: (table, row) => void table.splice(table.indexOf(row), 1),
   reportReleased: rows => rows,
-  forgetReleased: true,
   isSynchronized: hasPush => ({ returned: !hasPush, stored: !hasPush }),
 }
 
 /** A store that does everything step by step and pauses in between, as one over a database does. */
-export function createNaiveStore({ teams, synchronize: push }: StoreSetup, changes: Partial<Steps> = {}): SuiteStore {
+export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}): SuiteStore {
+  const { teams, synchronize: push, onError, synchronizeTimeLimit: timeLimit = 30_000 } = setup
   const steps = { ...soundSteps, ...changes }
   const table = steps.createTable()
   const lock = steps.createLock()
-  const outbox = new Map<string, Registration>()
+  const waiting = new Map<string, Waiting>()
+  const positions = new Map<string, number>()
+  const outbox = createOutbox(steps, table, waiting)
+  const pushChanged = (batch: readonly Change[]) => steps.push(batch, push ?? (() => {}))
+  const sound = createSynchronizer({ push: pushChanged, timeLimit, onError }, outbox)
+  const context: SynchronizationContext = { table, waiting, push: pushChanged, sound, outbox }
+  const leaseEnd = (by: 'save' | 'find') => performance.now() + steps.lease(leaseFor(timeLimit), by)
   let calls = 0
 
   function look(request: RegistrationRequest, hasWaited: boolean): Found {
@@ -141,22 +202,6 @@ export function createNaiveStore({ teams, synchronize: push }: StoreSetup, chang
       }),
     }
     return steps.reportFound(found, request, table, hasWaited)
-  }
-
-  const mark: Mark = registrations => {
-    for (const registration of registrations) {
-      steps.mark(table, registration)
-      outbox.delete(registration.domainId)
-    }
-  }
-
-  async function deliver(registrations: readonly Registration[], isSweep: boolean): Promise<void> {
-    try {
-      await steps.deliver(registrations, push ?? (() => {}), mark, { table, isSweep })
-    } catch (error) {
-      if (steps.forgetsFailures) for (const { domainId } of registrations) outbox.delete(domainId)
-      throw error
-    }
   }
 
   return {
@@ -179,8 +224,16 @@ export function createNaiveStore({ teams, synchronize: push }: StoreSetup, chang
           marks.push(returned)
           return { domainId, domain, registrableDomain, teamId: request.teamId, synchronized: stored }
         })
-        for (const row of saved) if (!row.synchronized) outbox.set(row.domainId, row)
-        await steps.finish(request, table, saved, push ?? (() => {}))
+        for (const row of saved) {
+          positions.set(row.domainId, positions.size)
+          if (row.synchronized) continue
+          waiting.set(row.domainId, { ...toChange(row, 'registered'), due: leaseEnd('save'), refusals: 0 })
+        }
+        for (const { domainId } of unsynchronizedOf(request, found)) {
+          const change = waiting.get(domainId)
+          if (change) change.due = leaseEnd('find')
+        }
+        await steps.finishCall(request, table, saved, push ?? (() => {}))
         const returned = saved.map((row, position) => ({ ...row, synchronized: marks[position] ?? row.synchronized }))
         return { found, saved: steps.reportSaved(returned, request, found) }
       } catch (error) {
@@ -191,13 +244,10 @@ export function createNaiveStore({ teams, synchronize: push }: StoreSetup, chang
       }
     },
 
-    ...(push && { synchronize: registrations => deliver(registrations, false) }),
-
-    async synchronizePending({ limit = 1000 } = {}) {
-      const pending = steps.sweep([...outbox.values()], limit)
-      if (pending.length > 0 || steps.pushesNothing) await deliver(pending, true)
-      return pending.length
-    },
+    ...(push && { synchronize: registrations => steps.synchronize(registrations, context) }),
+    synchronizePending: async (options = {}) => steps.sweep(options, context),
+    countPending: () => steps.count(waiting),
+    list: (options = {}) => steps.list(table, options, domainId => positions.get(domainId) ?? -1),
 
     release(teamId, domains) {
       const released = domains.flatMap(submitted => {
@@ -206,9 +256,39 @@ export function createNaiveStore({ teams, synchronize: push }: StoreSetup, chang
       })
       for (const row of released) {
         steps.remove(table, row)
-        if (steps.forgetReleased) outbox.delete(row.domainId)
+        if (!push) continue
+        const change = steps.recordRelease(row, waiting.get(row.domainId), leaseFor(timeLimit))
+        if (change) waiting.set(row.domainId, change)
+        else waiting.delete(row.domainId)
       }
       return steps.reportReleased(released)
+    },
+  }
+}
+
+function createOutbox(steps: Steps, table: Registration[], waiting: Map<string, Waiting>): Outbox {
+  return {
+    async take(limit, milliseconds) {
+      await pause()
+      const taken = steps.choose([...waiting.values()], limit, performance.now())
+      for (const change of taken) change.due = performance.now() + steps.lease(milliseconds, 'sweep')
+      return taken.map(change => ({ ...change }))
+    },
+    async finish(changes) {
+      await pause()
+      for (const change of changes) {
+        steps.mark(table, change)
+        steps.finish(waiting, change)
+      }
+    },
+    async postpone(postponements) {
+      await pause()
+      for (const { change, wait, isRefusal } of postponements) {
+        const row = waiting.get(change.domainId)
+        if (row?.kind !== change.kind) continue
+        if (isRefusal) row.refusals += 1
+        steps.postpone(waiting, row, wait)
+      }
     },
   }
 }

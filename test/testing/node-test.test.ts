@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 test('the suite runs under node:test, every case of it', async () => {
   const { length } = domainStoreSuite({
     createStore: setup => createNaiveStore(setup),
-    features: ['synchronize', 'synchronizePending', 'release'],
+    features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
   })
   // Node tells its tests by this variable that they are run by another one, and they then report in another way.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env

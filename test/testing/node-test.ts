@@ -5,6 +5,6 @@ import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
 
 const cases = domainStoreSuite({
   createStore: setup => createMemoryStore(setup),
-  features: ['synchronize', 'synchronizePending', 'release'],
+  features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
 })
 for (const { name, run } of cases) test(name, run)

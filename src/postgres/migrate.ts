@@ -1,15 +1,15 @@
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { type DriverOptions, toDatabase, type Work } from './connection.ts'
+import { prepare } from './prepare.ts'
 import { hasCode, retryConflicts } from './retry.ts'
 import { createSchema, type PostgresTableOptions, SCHEMA_VERSION, type Tables, toTables } from './schema.ts'
-import { prepare } from './statements.ts'
 
 export interface MigrateOptions extends PostgresTableOptions {
   pool: DriverOptions['pool']
   /**
-   * Spreads the tables over the workers of Citus: registrable domains in so many shards, keys to all. One or two shards
-   * a worker answer fastest; see docs/postgres.md. Pass it on every start: tables that are spread already stay as they
-   * are.
+   * Spreads the tables over the workers of Citus: registrable domains in so many shards, keys to all. One or two
+   * shards a worker answer fastest; see docs/postgres.md. Pass it on every start: tables that are spread already stay
+   * as they are.
    */
   citus?: { readonly shards: number } | undefined
   /** Milliseconds for all of it, waiting for others who do the same included. Default 60,000. */

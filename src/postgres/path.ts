@@ -4,8 +4,7 @@ import type { Name } from '../registry/name.ts'
 export interface Key {
   readonly registrableDomain: string
   /**
-   * The labels below the registrable domain from right to left: `b.a` for `a.b.example.com`, and `''` for
-   * `example.com`.
+   * The labels below it from right to left, a dot before each: `.b.a` for `a.b.example.com`, `''` for `example.com`.
    */
   readonly path: string
 }
@@ -15,18 +14,17 @@ export function toKey({ domain, registrableDomain }: Name): Key {
   if (!domain.endsWith(`.${registrableDomain}`)) {
     throw new TypeError(`"${registrableDomain}" is not the registrable domain of "${domain}"`)
   }
-  return { registrableDomain, path: reverseLabels(domain.slice(0, -registrableDomain.length - 1)) }
+  return { registrableDomain, path: `.${reverseLabels(domain.slice(0, -registrableDomain.length - 1))}` }
 }
 
 export const toDomain = ({ registrableDomain, path }: Key) =>
-  path === '' ? registrableDomain : `${reverseLabels(path)}.${registrableDomain}`
+  path === '' ? registrableDomain : `${reverseLabels(path.slice(1))}.${registrableDomain}`
 
 /**
  * The paths of what is below a base, without the ends: `.` and `/` are neighbours in ASCII, so that the range holds
- * what goes on after a dot, and nothing else. Below a registrable domain is everything but itself.
+ * what goes on after a dot, and nothing else.
  */
-export const rangeBelow = ({ path }: Key): Range =>
-  path === '' ? { after: '', before: HIGHEST } : { after: `${path}.`, before: `${path}/` }
+export const rangeBelow = ({ path }: Key): Range => ({ after: `${path}.`, before: `${path}/` })
 
 interface Range {
   readonly after: string
@@ -34,8 +32,5 @@ interface Range {
 }
 
 export const isInRange = (path: string, { after, before }: Range) => path > after && path < before
-
-/** The last character of ASCII, which no path begins with: any encoding of a database has it. */
-const HIGHEST = '\x7f'
 
 const reverseLabels = (labels: string) => (labels.includes('.') ? labels.split('.').reverse().join('.') : labels)

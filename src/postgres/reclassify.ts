@@ -1,12 +1,13 @@
-import { createDeadline } from '../deadline.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import type { Name } from '../registry/name.ts'
 import { createRegistrationRequest } from '../registry/request.ts'
-import { toArrayLiteral } from './array-literal.ts'
-import type { Database } from './connection.ts'
+import { moveOut, toPlaceholders } from './claim.ts'
+import { claimAndFind } from './find.ts'
 import { type Key, toKey } from './path.ts'
-import type { EmptyZoneRow, NameRow, Statements } from './statements.ts'
-import { inZones, nameKeyOf, read, toRegistration } from './zone-transaction.ts'
+import { remove, takeBack } from './remove.ts'
+import { holdsName, type NameRow, toRegistration } from './rows.ts'
+import type { Statements } from './statements.ts'
+import type { Transact } from './transaction.ts'
 
 /** What a newer Public Suffix List has changed. */
 export interface Reclassification {
@@ -16,7 +17,8 @@ export interface Reclassification {
   readonly moved: number
   /**
    * Registrations that were left as they are, for you to decide about: what is no hostname that can be registered any
-   * longer, such as a name that has become a public suffix; or what is registered a second time, since nobody found it.
+   * longer, such as a name that has become a public suffix; or what is registered a second time, since nobody found
+   * it.
    */
   readonly left: readonly { readonly domain: string; readonly domainId: string; readonly teamId: string }[]
 }
@@ -24,13 +26,13 @@ export interface Reclassification {
 const ROWS_AT_ONCE = 1000
 
 /** Makes {@link PostgresStore.reclassify}. */
-export function createReclassifier(database: Database, statements: Statements, timeLimit: number) {
+export function createReclassifier(transact: Transact, statements: Statements) {
   return async (): Promise<Reclassification> => {
     let examined = 0
     let moved = 0
     const left: { domain: string; domainId: string; teamId: string }[] = []
     for await (const row of walk()) {
-      if (row.domain_id === null) continue
+      if (!holdsName(row)) continue
       examined += 1
       const { domain } = toRegistration(row)
       const hostname = classifyHostname(domain)
@@ -44,63 +46,56 @@ export function createReclassifier(database: Database, statements: Statements, t
   async function* walk() {
     for (let last: Key = { registrableDomain: '', path: '' }; ; ) {
       const { registrableDomain, path } = last
-      const rows = await read(
-        database,
-        createDeadline(timeLimit),
-        statements.walk,
-        registrableDomain,
-        path,
-        ROWS_AT_ONCE,
-      )
+      const rows = await transact({
+        find: send => send(statements.walk, registrableDomain, path, ROWS_AT_ONCE),
+        save: found => found,
+      })
       yield* rows
       const end = rows.at(-1)
       if (!end) return
-      last = keyOf(end)
+      last = { registrableDomain: end.registrable_domain, path: end.path }
     }
   }
 
-  /** Moves a row under its new registrable domain, unless it has been released or something stands in its way there. */
+  /**
+   * Moves a row under its new registrable domain, unless it has been released or something stands in its way there.
+   */
   async function move(row: NameRow, name: Name): Promise<boolean> {
-    const [from, to] = [nameKeyOf(row), toKey(name)]
+    const old = toRegistration(row)
     const request = createRegistrationRequest(row.team_id, [name])
-    const question = {
-      registrableDomains: [from.registrableDomain, to.registrableDomain].sort(),
-      names: [from, ...request.names.map(toKey)],
-      bases: request.wildcardBases.map(toKey),
-      teamId: row.team_id,
-    }
-    return inZones(database, statements, createDeadline(timeLimit), question, ({ names, zones, below }, send) => {
-      const [[old], others] = [names.filter(isIn(from)), names.filter(isIn(to))]
-      if (old?.domain_id !== row.domain_id) return false
-      if (request.decide({ registrations: others.map(toRegistration), below }).length === 0) return false
-
-      const zone = zones.find(isIn(to))
-      const { registrableDomain } = to
-      const isIntoZone = to.path === '' && zone !== undefined
-      if (isIntoZone) void send(statements.moveGuestsOut, toArrayLiteral([registrableDomain]))
-      void send(
-        isIntoZone ? statements.copyIntoZone : statements.copyName,
-        old.registrable_domain,
-        old.path,
-        registrableDomain,
-        zone ? to.path : '',
-        zone ? '' : to.path,
-        zone?.crowded ?? false,
-      )
-      if (old.path === '') void send(statements.vacateZone, old.registrable_domain, old.domain_id)
-      else void send(statements.deleteName, old.registrable_domain, old.path, old.domain_id)
-      void send(statements.markCrowds, toArrayLiteral([registrableDomain]))
-      return true
+    const { wildcardBases, teamId } = request
+    return transact({
+      find: send =>
+        claimAndFind(send, statements, toPlaceholders([old, name]), {
+          names: [old, ...request.names],
+          wildcardBases,
+          teamId,
+        }),
+      save({ heads, fresh, names, below }, send) {
+        const isOld = ({ registrable_domain }: NameRow) => registrable_domain === old.registrableDomain
+        const held = names.filter(isOld).find(({ domain_id }) => domain_id === old.domainId)
+        const registrations = names.filter(each => !isOld(each)).map(toRegistration)
+        const mayMove = held !== undefined && request.decide({ registrations, below }).length > 0
+        if (mayMove) {
+          const to = toKey(name)
+          const from = [held.registrable_domain, held.path, held.domain_id]
+          if (to.path === '')
+            moveOut(
+              send,
+              statements,
+              heads.filter(({ registrable_domain }) => registrable_domain === to.registrableDomain),
+            )
+          void send(
+            to.path === '' ? statements.copyIntoHead : statements.copyName,
+            ...from,
+            to.registrableDomain,
+            to.path,
+          )
+          remove(send, statements, [held])
+        }
+        takeBack(send, statements, fresh, mayMove ? [{ ...old, ...name }] : [])
+        return mayMove
+      },
     })
   }
 }
-
-const keyOf = ({ registrable_domain, path }: NameRow | EmptyZoneRow): Key => ({
-  registrableDomain: registrable_domain,
-  path,
-})
-
-const isIn =
-  ({ registrableDomain }: Key) =>
-  (row: { registrable_domain: string }) =>
-    row.registrable_domain === registrableDomain

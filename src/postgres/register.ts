@@ -1,88 +1,84 @@
-import { createDeadline } from '../deadline.ts'
-import type { Found, Registered, RegistrationRequest } from '../registry/store.ts'
+import type { Name } from '../registry/name.ts'
+import {
+  type Found,
+  NOTHING_BELOW,
+  type Registered,
+  type Registration,
+  type RegistrationRequest,
+} from '../registry/store.ts'
 import { createUuidGenerator } from '../uuid.ts'
-import { toArrayLiteral } from './array-literal.ts'
-import type { Database, Send } from './connection.ts'
-import { planRows, type RowPlan } from './new-rows.ts'
-import { toKey } from './path.ts'
+import { type Claim, insert } from './claim.ts'
+import { claimAndFind } from './find.ts'
+import { takeBack } from './remove.ts'
+import { toRegistration } from './rows.ts'
 import type { Statements } from './statements.ts'
-import { inZones, NOTHING, toColumns, toRegistration, type ZoneFindings } from './zone-transaction.ts'
+import type { Transact } from './transaction.ts'
 
 interface Registering {
-  readonly database: Database
+  readonly transact: Transact
   readonly statements: Statements
-  /** Milliseconds for a call. */
-  readonly timeLimit: number
-  /** Whether there is nothing to push new registrations to. */
-  readonly synchronized: boolean
+  /** Milliseconds until the sweep may push what is saved; `null` where there is nothing to push to. */
+  readonly lease: number | null
 }
 
 /**
- * Makes the store's way to register. Where the call before found none of its registrable domains, a guess says that
- * this one finds none either, for calls of a bulk are alike: the insert goes out right behind the look-ups, and the
- * server leaves it out if they find one. So new names need not wait for answers, and a wrong guess costs an insert of
- * nothing.
+ * Makes the store's way to register: claim, look, decide, save. A claim makes the head row of each registrable domain
+ * that has none, and what stands there in the end is what `decide` says of one that holds nothing. So all that is to
+ * be said about new names goes out at once, and is on its way back when the answers say that there was nothing.
  */
-export function createRegister({ database, statements, timeLimit, synchronized }: Registering) {
+export function createRegister({ transact, statements, lease }: Registering) {
   const createId = createUuidGenerator()
-  let expectsNothing = true
 
   return async (request: RegistrationRequest): Promise<Registered> => {
     const { teamId, registrableDomains, wildcardBases, decide } = request
-    const question = {
-      registrableDomains,
-      names: request.names.map(toKey),
-      bases: wildcardBases.map(toKey),
+    const owner = { teamId, lease }
+    const nothing: Found = { registrations: [], below: wildcardBases.map(() => NOTHING_BELOW) }
+    const name = ({ domain, registrableDomain }: Name): Registration => ({
+      domainId: createId(),
+      domain,
+      registrableDomain,
       teamId,
-    }
+      synchronized: lease === null,
+    })
 
-    function create(found: Found): Registered {
-      const now = Date.now()
-      const saved = decide(found).map(({ domain, registrableDomain }) => ({
-        domainId: createId(now),
-        domain,
-        registrableDomain,
-        teamId,
-        synchronized,
-      }))
-      return { found, saved }
-    }
+    return transact({
+      async find(send) {
+        const expected = decide(nothing).map(name)
+        const claims = toClaims(registrableDomains, expected, name)
+        return { expected, ...(await claimAndFind(send, statements, claims, { ...request, lease })) }
+      },
 
-    async function guess(send: Send): Promise<Registered | undefined> {
-      if (!expectsNothing) return undefined
-      const created = create({ registrations: [], below: wildcardBases.map(() => NOTHING) })
-      const plan = planRows(created.saved, registrableDomains, [])
-      // So many names below one registrable domain fill it, and there is more to be done than to insert them.
-      if (plan.joined.length > 0) return undefined
-      insert(plan, true, send)
-      return created
-    }
-
-    function save({ zones, names, below }: ZoneFindings, send: Send, guessed?: Registered) {
-      expectsNothing = zones.length === 0
-      if (guessed && expectsNothing) return guessed
-      const created = create({ registrations: names.map(toRegistration), below })
-      const plan = planRows(created.saved, registrableDomains, zones)
-      if (plan.left.length > 0) void send(statements.moveGuestsOut, toArrayLiteral(plan.left))
-      insert(plan, false, send)
-      if (plan.occupied.length > 0) {
-        const [zonesOccupied] = toColumns(plan.occupied)
-        void send(statements.occupyZones, zonesOccupied, toIds(plan.occupied), teamId, synchronized)
-      }
-      if (plan.joined.length > 0) void send(statements.markCrowds, toArrayLiteral(plan.joined))
-      return created
-    }
-
-    function insert({ inserted, crowded }: RowPlan, isGuess: boolean, send: Send): void {
-      if (inserted.length === 0) return
-      const guests = toArrayLiteral(inserted.map(({ guestPath }) => guestPath))
-      const crowds = toArrayLiteral(crowded)
-      const columns = toColumns(inserted)
-      void send(statements.insertNames, ...columns, guests, toIds(inserted), teamId, synchronized, crowds, isGuess)
-    }
-
-    return inZones(database, statements, createDeadline(timeLimit), question, save, guess)
+      save({ expected, heads, fresh, names, below }, send) {
+        const found = { registrations: names.map(toRegistration), below }
+        const known = new Map(expected.map(registration => [registration.domain, registration]))
+        const saved = decide(found).map(each => known.get(each.domain) ?? name(each))
+        const claimed = new Set(fresh.map(({ domainId }) => domainId))
+        const rest = saved.filter(({ domainId }) => !claimed.has(domainId))
+        if (rest.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
+          throw new TypeError('decide returned a name of a registrable domain that is not locked')
+        insert(send, statements, rest, heads, owner)
+        takeBack(send, statements, fresh, saved)
+        return { found, saved }
+      },
+    })
   }
 }
 
-const toIds = (rows: readonly { readonly domainId: string }[]) => toArrayLiteral(rows.map(({ domainId }) => domainId))
+/**
+ * For each registrable domain one of its names that are expected to be saved, itself if it is one; else what is taken
+ * back.
+ */
+function toClaims(
+  registrableDomains: readonly string[],
+  expected: readonly Registration[],
+  name: (name: Name) => Registration,
+): readonly Claim[] {
+  const claims = new Map<string, Registration>()
+  for (const each of expected) {
+    const { domain, registrableDomain } = each
+    if (!claims.has(registrableDomain) || domain === registrableDomain) claims.set(registrableDomain, each)
+  }
+  return registrableDomains.map(
+    registrableDomain => claims.get(registrableDomain) ?? name({ domain: registrableDomain, registrableDomain }),
+  )
+}

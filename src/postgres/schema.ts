@@ -17,9 +17,6 @@ const DEFAULT_SCHEMA = 'domain_registration'
 /** Counts up with each change of the tables. */
 export const SCHEMA_VERSION = 1
 
-/** A zone with more names than this is crowded. */
-export const CROWD = 200
-
 /** The tables of a schema, quoted. */
 export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {
   const quoted = quoteIdentifier(schema)
@@ -42,8 +39,8 @@ export function quoteIdentifier(name: string): string {
 }
 
 /**
- * The SQL that makes the tables of {@link createPostgresStore} and {@link createPostgresKeyStore}: for a migration tool
- * of yours. It may be run again, and changes nothing then; {@link migrate} runs it for you.
+ * The SQL that makes the tables of {@link createPostgresStore} and {@link createPostgresKeyStore}: for a migration
+ * tool of yours. It may be run again, and changes nothing then; {@link migrate} runs it for you.
  *
  * To look into it, ask the view `registrations`, which has one row for each registered hostname:
  *
@@ -97,35 +94,35 @@ export function createSchema(options: PostgresTableOptions): string[] {
   const { partitions } = options
   return [
     `CREATE SCHEMA IF NOT EXISTS ${schema}`,
-    `-- One row for each registered name. Each registrable domain has a row with an empty path, which is what calls lock: its own
--- where it is registered, else that of a name below it, as a guest, or of nothing once that was released.
+    `-- One row for each registered name. Each registrable domain with a name has a head row, with an empty path, which is what
+-- calls lock. It is the row of the registrable domain itself where that is registered; else another name may be
+-- inlined in it, so that most registrable domains have one row; or it holds none, once that name is released.
 -- "registrable_domain" is in the key and in every statement: to partition or distribute by.
 CREATE TABLE IF NOT EXISTS ${names} (
   created_at timestamptz,
-  domain_id uuid, -- version 7; none where the row of a registrable domain stands for nothing
-  synchronized boolean NOT NULL DEFAULT true, -- whether what does the monitoring knows of it
-  crowded boolean NOT NULL DEFAULT false, -- whether the registrable domain has more than ${CROWD} names
+  due timestamptz, -- when a sweep may push it; none once what does the monitoring knows of it
+  domain_id uuid, -- version 7; none in the head row that holds no name
   registrable_domain text COLLATE "C" NOT NULL,
-  path text COLLATE "C" NOT NULL, -- the labels below it from right to left: 'b.a' for a.b.example.com
+  path text COLLATE "C" NOT NULL, -- the labels below it from right to left: '.b.a' for a.b.example.com
+  inlined_path text COLLATE "C", -- in a head row: of the name that is inlined
   team_id text COLLATE "C",
-  guest_path text COLLATE "C", -- of the name that the row of a registrable domain is for, where it is another
   PRIMARY KEY (registrable_domain, path),
-  CHECK (domain_id IS NOT NULL OR path = '' AND guest_path IS NULL),
-  CHECK (guest_path IS NULL OR path = '')
+  CHECK (path = '' OR domain_id IS NOT NULL),
+  CHECK (inlined_path IS NULL OR path = '' AND domain_id IS NOT NULL)
 )${partitions === undefined ? '' : ' PARTITION BY HASH (registrable_domain)'}`,
     ...(partitions === undefined ? [] : createPartitions(schema, names, partitions)),
     `-- The names of one team below a base, where there are too many of others to look at each.
-CREATE INDEX IF NOT EXISTS names_of_crowds ON ${names} (registrable_domain, team_id, path) WHERE crowded`,
-    `-- What waits to be synchronized, oldest first.
-CREATE INDEX IF NOT EXISTS names_pending ON ${names} (domain_id) WHERE NOT synchronized`,
+CREATE INDEX IF NOT EXISTS names_of_team ON ${names} (registrable_domain, team_id, path) WHERE path <> ''`,
+    `-- What waits to be pushed, oldest first.
+CREATE INDEX IF NOT EXISTS names_due ON ${names} (due, domain_id) WHERE due IS NOT NULL`,
     `-- What is registered, for you to read.
 CREATE OR REPLACE VIEW ${registrations} AS
   SELECT
     coalesce((
       SELECT string_agg(label, '.' ORDER BY position DESC) || '.'
-      FROM unnest(string_to_array(coalesce(guest_path, path), '.')) WITH ORDINALITY AS labels (label, position)
+      FROM unnest(string_to_array(substr(coalesce(inlined_path, path), 2), '.')) WITH ORDINALITY AS labels (label, position)
     ), '') || registrable_domain AS domain,
-    registrable_domain, domain_id, team_id, created_at, synchronized
+    registrable_domain, domain_id, team_id, created_at, due IS NULL AS synchronized
   FROM ${names}
   WHERE domain_id IS NOT NULL`,
     `CREATE TABLE IF NOT EXISTS ${keys} (

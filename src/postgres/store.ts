@@ -1,17 +1,20 @@
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
-import { classifyHostname } from '../hostname/classify.ts'
 import { toChange } from '../registry/outbox.ts'
 import type { Change, DomainStore, Registration, SweepOptions, SweepResult, Team } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
+import { toPlaceholders } from './claim.ts'
 import { type DriverOptions, toDatabase } from './connection.ts'
-import { sortDistinct } from './new-rows.ts'
-import { type Key, toKey } from './path.ts'
+import { claimAndFind } from './find.ts'
+import { toKey } from './path.ts'
 import { createReclassifier, type Reclassification } from './reclassify.ts'
 import { createRegister } from './register.ts'
+import { createRelease } from './release.ts'
+import { takeBack } from './remove.ts'
+import { toRegistration } from './rows.ts'
 import { type PostgresSchemaOptions, toTables } from './schema.ts'
 import { createStatements } from './statements.ts'
-import { inZones, read, toColumns, toRegistration } from './zone-transaction.ts'
+import { createTransact } from './transaction.ts'
 
 export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptions {
   /** Finds a team where you keep them; see {@link DomainStore.findTeam}. */
@@ -73,8 +76,8 @@ export interface PostgresStore extends DomainStore {
  * {@link PostgresStoreOptions.timeLimit}.
  *
  * What it takes, where half of the registrable domains are registered themselves and half have one name below them,
- * which is one row for each. Measured in `npm run bench`, with PostgreSQL 18: 84 bytes a row in the table and 53 in its
- * index, which has four levels over 10 million rows. The lines of this table are **extrapolated** from that:
+ * which is one row for each. Measured in `npm run bench`, with PostgreSQL 18: 84 bytes a row in the table and 53 in
+ * its index, which has four levels over 10 million rows. The lines of this table are **extrapolated** from that:
  *
  * | registrations | table  | index | levels | in memory, for calls that wait for no disk      |
  * | ------------- | ------ | ----- | ------ | ----------------------------------------------- |
@@ -87,10 +90,10 @@ export interface PostgresStore extends DomainStore {
  * empty table (519 kB of log a call), and so did a bare `INSERT`; 1,500 calls later 1.20 times as long (23 kB). So let
  * checkpoints be rare, with `max_wal_size` and `checkpoint_timeout`; `wal_compression = on` cost more time than it
  * saved. In 8 partitions calls took
- * 1.17 times as long as in one table. One process on two processors, shared with PostgreSQL, made 200 to 300 such calls
- * a second over one connection, and 440 to 560 over 4 and over 16; of names in one registrable domain, whose lock they
- * wait for, 230 to 350 however many there were. Processes share nothing but the database, so that its processors and
- * disk are the limit.
+ * 1.17 times as long as in one table. One process on two processors, shared with PostgreSQL, made 200 to 300 such
+ * calls a second over one connection, and 440 to 560 over 4 and over 16; of names in one registrable domain, whose
+ * lock they wait for, 230 to 350 however many there were. Processes share nothing but the database, so that its
+ * processors and disk are the limit.
  *
  * @example
  * const pool = new pg.Pool({ connectionString, pipeline: true })
@@ -106,20 +109,22 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   requireTimeLimit('synchronizeTimeLimit', synchronizeTimeLimit)
   const database = toDatabase(options)
   const statements = createStatements(toTables(options))
-  const register = createRegister({ database, statements, timeLimit, synchronized: push === undefined })
+  const transact = createTransact(database, timeLimit)
+  const lease = push ? synchronizeTimeLimit * 2 : null
 
   async function markSynchronized(registrations: readonly Registration[]): Promise<void> {
-    const names = registrations.map(toKey)
-    const registrableDomains = sortDistinct(names.map(({ registrableDomain }) => registrableDomain))
-    const question = { registrableDomains, names: [], bases: [], teamId: '' }
-    await inZones(database, statements, createDeadline(timeLimit), question, ({ zones }, send) => {
-      const inZoneRows = new Set(zones.map(zone => zone.domain_id))
-      const keys = registrations.map(({ domainId }, index) => {
-        const key = names[index] as Key
-        return inZoneRows.has(domainId) ? { ...key, path: '' } : key
-      })
-      const ids = toArrayLiteral(registrations.map(({ domainId }) => domainId))
-      void send(statements.markSynchronized, ...toColumns(keys), ids)
+    await transact({
+      find: send => claimAndFind(send, statements, toPlaceholders(registrations), {}),
+      save({ fresh }, send) {
+        const keys = registrations.map(toKey)
+        void send(
+          statements.markSynchronized,
+          toArrayLiteral(keys.map(({ registrableDomain }) => registrableDomain)),
+          toArrayLiteral(keys.map(({ path }) => path)),
+          toArrayLiteral(registrations.map(({ domainId }) => domainId)),
+        )
+        takeBack(send, statements, fresh)
+      },
     })
   }
 
@@ -130,7 +135,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 
   return {
     findTeam,
-    register,
+    register: createRegister({ transact, statements, lease }),
     // What the host may still take back is pushed by nobody.
     ...(push && (database.isInHostTransaction ? { synchronizesLater: true } : { synchronize: pushAndMark })),
 
@@ -141,30 +146,12 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
           'In a transaction of yours nothing is pushed: sweep with a store on a pool, once you have committed',
         )
       }
-      const rows = await read(database, createDeadline(timeLimit), statements.findPending, limit)
+      const rows = await transact({ find: send => send(statements.findPending, limit), save: found => found })
       if (rows.length > 0) await pushAndMark(rows.map(toRegistration))
       return { synchronized: rows.length, failed: 0 }
     },
 
-    async release(teamId, domains) {
-      const hostnames = domains.map(classifyHostname).filter(hostname => hostname.valid)
-      if (hostnames.length === 0) return []
-      const question = {
-        registrableDomains: sortDistinct(hostnames.map(({ registrableDomain }) => registrableDomain)),
-        names: [...new Map(hostnames.map(hostname => [hostname.domain, toKey(hostname)])).values()],
-        bases: [],
-        teamId,
-      }
-      return inZones(database, statements, createDeadline(timeLimit), question, ({ names }, send) => {
-        const released = names.filter(row => row.team_id === teamId)
-        for (const { registrable_domain, path, domain_id } of released) {
-          if (path === '') void send(statements.vacateZone, registrable_domain, domain_id)
-          else void send(statements.deleteName, registrable_domain, path, domain_id)
-        }
-        return released.map(toRegistration)
-      })
-    },
-
-    reclassify: createReclassifier(database, statements, timeLimit),
+    release: createRelease(transact, statements),
+    reclassify: createReclassifier(transact, statements),
   }
 }

@@ -42,7 +42,7 @@ describe.each([
   async function sabotage(path: string, statement: string, kind = 'TRIGGER'): Promise<void> {
     await foreign.query(`
       CREATE OR REPLACE FUNCTION saboteur() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN IF coalesce(NEW.guest_path, NEW.path) = '${path}' THEN ${statement}; END IF; RETURN NEW; END $$;
+        BEGIN IF coalesce(NEW.inlined_path, NEW.path) = '.${path}' THEN ${statement}; END IF; RETURN NEW; END $$;
       CREATE ${kind} saboteur ${kind === 'TRIGGER' ? 'BEFORE' : 'AFTER'} INSERT ON ${names}
         ${kind === 'TRIGGER' ? '' : 'DEFERRABLE INITIALLY DEFERRED'} FOR EACH ROW EXECUTE FUNCTION saboteur()`)
   }

@@ -57,7 +57,8 @@ export const endWhenReady: Fault = ({ from, chunk }) =>
     : passes(chunk)
 
 /**
- * Answers each `BEGIN` with an error in place of the server, and passes on what comes right behind it, as a pooler may.
+ * Answers each `BEGIN` with an error in place of the server, and passes on what comes right behind it, as a pooler
+ * may.
  */
 export const refuseBegin: Fault = ({ from, chunk }) =>
   from === 'client' && chunk.subarray(0, 1).equals(QUERY) && chunk.indexOf('BEGIN') === 5

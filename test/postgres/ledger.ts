@@ -13,8 +13,8 @@ export interface HeldRow {
 }
 
 /**
- * Holds what callers were told against what is registered in the end: each acknowledged registration is there under its
- * ID, nothing else is, nobody was told that he created what another answer calls created too, no two registrations
+ * Holds what callers were told against what is registered in the end: each acknowledged registration is there under
+ * its ID, nothing else is, nobody was told that he created what another answer calls created too, no two registrations
  * overlap, and what stood in the way of a refused name still stands there.
  */
 export function expectAgreement(answers: readonly Answer[], rows: readonly HeldRow[]): void {

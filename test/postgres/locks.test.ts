@@ -11,8 +11,8 @@ afterAll(() => server.stop())
 
 /** What is registered, what the holder of the lock does, and whether example.com is registered then. */
 const changes = [
-  [['www.example.com'], "SET guest_path = NULL, domain_id = gen_random_uuid(), team_id = '2'", ['example.com']],
-  [['example.com', 'www.example.com'], 'SET domain_id = NULL, team_id = NULL', []],
+  [['www.example.com'], "SET inlined_path = NULL, domain_id = gen_random_uuid(), team_id = '2'", ['example.com']],
+  [['example.com', 'www.example.com'], 'SET inlined_path = NULL, domain_id = NULL, team_id = NULL', []],
 ] as const
 const cases = [undefined, 8].flatMap(partitions => changes.map(values => [partitions, ...values] as const))
 

@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 test(`does what the memory store does (seed ${seed})`, { timeout: 240_000 }, async () => {
-  const seen = { guests: 0, empty: 0, pushed: 0 }
+  const seen = { inlined: 0, empty: 0, pushed: 0 }
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async steps => {
       await pool.query('DELETE FROM domain_registration.names')
@@ -55,10 +55,10 @@ test(`does what the memory store does (seed ${seed})`, { timeout: 240_000 }, asy
         await run.take(each)
         await run.compare()
         const { rows } = await pool.query(
-          `SELECT count(*) FILTER (WHERE guest_path IS NOT NULL)::integer AS guests,
+          `SELECT count(*) FILTER (WHERE inlined_path IS NOT NULL)::integer AS inlined,
              count(*) FILTER (WHERE domain_id IS NULL)::integer AS empty FROM domain_registration.names`,
         )
-        seen.guests += rows[0].guests
+        seen.inlined += rows[0].inlined
         seen.empty += rows[0].empty
       }
       seen.pushed += run.pushed

@@ -2,13 +2,12 @@ import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toCommand } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/index.ts'
-import { toTables } from '../../src/postgres/schema.ts'
-import { createStatements, FOUND_ZONES, type Statements, toOpening } from '../../src/postgres/statements.ts'
-import { flatten, type Plan, parameters } from './plan.ts'
+import { toSettings } from '../../src/postgres/settings.ts'
+import type { Statements } from '../../src/postgres/statements.ts'
+import { flatten, names, type Plan, parameters, textOf } from './plan.ts'
 import { startServer, type TestServer } from './server.ts'
 
 const PARTITIONS = 8
-const statements = createStatements(toTables({}))
 
 let server: TestServer
 let client: PoolClient
@@ -20,11 +19,10 @@ beforeAll(async () => {
   await migrate({ pool, partitions: PARTITIONS })
   client = await pool.connect()
   await client.query(
-    `INSERT INTO domain_registration.names (registrable_domain, path, domain_id, team_id, synchronized, crowded)
-       SELECT zone, path, CASE WHEN path <> '' THEN gen_random_uuid() END, '1', path = '', false
-       FROM (SELECT chr(n) || '.com' FROM generate_series(97, 122) AS n UNION ALL SELECT 'crowd.com') AS zones (zone),
-         (SELECT '' UNION ALL SELECT 'www' UNION ALL SELECT 'host-' || n FROM generate_series(1, 300) AS n)
-          AS paths (path)`,
+    `INSERT INTO domain_registration.names (registrable_domain, path, domain_id, team_id, due)
+       SELECT domain, path, CASE WHEN path <> '' THEN gen_random_uuid() END, '1', CASE WHEN path <> '' THEN now() END
+       FROM (SELECT chr(n) || '.com' FROM generate_series(97, 122) AS n UNION ALL SELECT 'crowd.com') AS domains (domain),
+         (SELECT '' UNION ALL SELECT '.www' UNION ALL SELECT '.host-' || n FROM generate_series(1, 300) AS n) AS paths (path)`,
   )
   await client.query('ANALYZE domain_registration.names')
   const { rows } = await client.query<{ zone: string; partition: string }>(
@@ -44,9 +42,7 @@ test('names are spread over all partitions', () => expect(new Set(partitionOf.va
 const withoutKey = new Set<keyof Statements>(['findPending', 'walk'])
 
 const modes = ['force_generic_plan', 'force_custom_plan'] as const
-const cases = (Object.keys(statements) as (keyof Statements)[]).flatMap(name =>
-  modes.map(mode => [name, mode] as const),
-)
+const cases = names.flatMap(name => modes.map(mode => [name, mode] as const))
 
 describe.each(cases)('%s, with a %s,', (name, mode) => {
   const isKeyed = !withoutKey.has(name)
@@ -62,9 +58,12 @@ describe.each(cases)('%s, with a %s,', (name, mode) => {
   })
 })
 
+/** Those that look at nothing but what is in the way of their rows. */
+const inserting = new Set<keyof Statements>(['claims', 'inserts', 'occupations'])
+
 /** The registrable domains among the parameters that are looked up; what is inserted is not. */
 function zonesRead(name: keyof Statements): string[] {
-  if (name === 'insertNames' || name === 'occupyZones') return []
+  if (inserting.has(name)) return []
   const [zones = ''] = parameters[name]
   return zones.match(/\w+\.com/g) ?? []
 }
@@ -73,13 +72,9 @@ const isScan = (plan: Plan) => /Scan$/.test(plan['Node Type'])
 const isExecuted = (plan: Plan) => (plan['Actual Loops'] ?? 0) > 0
 
 async function run(name: keyof Statements, mode: string): Promise<Plan[]> {
-  await client.query(
-    `BEGIN; ${toCommand(toOpening(60_000))}; SET LOCAL plan_cache_mode = ${mode}; SET LOCAL ${FOUND_ZONES} = yes`,
-  )
+  await client.query(`BEGIN; ${toCommand(toSettings('PostgreSQL', 60_000))}; SET LOCAL plan_cache_mode = ${mode}`)
   try {
-    // Those that insert meet no row of the same key.
-    if (name === 'insertNames') await client.query('DELETE FROM domain_registration.names')
-    await client.query(`PREPARE explained AS ${statements[name].text}`)
+    await client.query(`PREPARE explained AS ${textOf(name)}`)
     const { rows } = await client.query(
       `EXPLAIN (FORMAT JSON, ANALYZE) EXECUTE explained (${parameters[name].join(', ')})`,
     )

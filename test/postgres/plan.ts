@@ -1,28 +1,41 @@
-import type { Statements } from '../../src/postgres/statements.ts'
-
-const zones = "'{a.com,b.com}'"
-const paths = '\'{www,""}\''
-const guests = '\'{"",www}\''
-const ids = "'{00000000-0000-7000-8000-000000000001,00000000-0000-7000-8000-000000000002}'"
+import { BATCHES } from '../../src/postgres/changes.ts'
+import { toTables } from '../../src/postgres/schema.ts'
+import { createStatements, type Statements } from '../../src/postgres/statements.ts'
 
 const id = "'00000000-0000-7000-8000-000000000001'"
+const otherId = "'00000000-0000-7000-8000-000000000002'"
+const domains = "'{a.com,b.com}'"
+const ids = "'{00000000-0000-7000-8000-000000000001,00000000-0000-7000-8000-000000000002}'"
+const twoRows = (path: string) => ["'1'", "'60000 ms'", "'a.com'", path, id, "'b.com'", path, otherId]
 
 /** Parameters for each, as SQL. A statement without does not compile. */
 export const parameters: Readonly<Record<keyof Statements, readonly string[]>> = {
-  lockZones: [zones],
-  findNames: [zones, "'{1,3}'", "'{2,5}'", "'{www,*,b.a,b.*,*}'"],
-  findBelow: ["'{crowd.com}'", '\'{""}\'', "'{\u{10ffff}}'", "'2'"],
-  insertNames: [zones, paths, guests, ids, "'1'", 'true', "'{}'", 'false'],
-  moveGuestsOut: [zones],
-  occupyZones: [zones, ids, "'1'", 'true'],
-  markCrowds: [zones],
-  markSynchronized: [zones, paths, ids],
+  claims: twoRows("'.www'"),
+  inserts: twoRows("'.new'"),
+  occupations: twoRows("''"),
+  findNames: [
+    "'{a.com,b.com,a.com,a.com,b.com}'",
+    '\'{"","",.www,.*,.b.*}\'',
+    "'{00000000-0000-7000-8000-000000000001,00000000-0000-7000-8000-000000000002,NULL,NULL,NULL}'",
+  ],
+  findBelow: ["'{crowd.com}'", "'{.}'", "'{/}'", "'2'", "'{00000000-0000-7000-8000-000000000001}'"],
+  moveOut: [domains, ids],
+  vacateHeads: [domains, ids],
+  deleteNames: [domains, "'{.www,.www}'", ids],
+  markSynchronized: [domains, "'{.www,.www}'", ids],
+  copyName: ["'a.com'", "'.www'", id, "'b.com'", "'.new'"],
+  copyIntoHead: ["'a.com'", "'.www'", id, "'b.com'", "''"],
   findPending: ['1000'],
-  deleteName: ["'a.com'", "'www'", id],
-  vacateZone: ["'a.com'", id],
-  copyName: ["'a.com'", "'www'", "'b.com'", "'new'", "''", 'false'],
-  copyIntoZone: ["'a.com'", "'www'", "'b.com'", "'www'", "''", 'false'],
-  walk: ["'a.com'", "'www'", '1000'],
+  walk: ["'a.com'", "'.www'", '1000'],
+}
+
+const statements = createStatements(toTables({}))
+export const names = Object.keys(statements) as (keyof Statements)[]
+
+/** Of those that come in batches, the one of two rows. */
+export function textOf(name: keyof Statements): string {
+  const statement = statements[name]
+  return [statement].flat().at(Array.isArray(statement) ? BATCHES.indexOf(2) : 0)?.text ?? ''
 }
 
 export interface Plan {

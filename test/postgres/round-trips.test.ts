@@ -2,12 +2,14 @@ import type { Socket } from 'node:net'
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresStore, migrate, type PostgresStore } from '../../src/postgres/index.ts'
-import { save } from '../../src/testing/calls.ts'
+import { lookUp, manyDomains, save } from '../../src/testing/calls.ts'
 import { startServer, type TestServer } from './server.ts'
 
 let server: TestServer
 let store: PostgresStore
-/** What the connection has sent: one list of statements for each time that it wrote before it heard from the server. */
+/**
+ * What the connection has sent: one list of statements for each time that it wrote before it heard from the server.
+ */
 let trips: string[][]
 
 beforeAll(async () => {
@@ -48,28 +50,32 @@ async function tripsOf(domains: readonly string[]): Promise<string[][]> {
   return trips
 }
 
-const lookUps = ['BEGIN', 'lock_zones', 'find_names']
+/** What goes out first, all together. */
+const first = (...claims: string[]) => ['BEGIN', ...claims, 'find_names']
 
-test('a call takes two round trips, and where the one before found nothing, the first saves what is new', async () => {
-  expect(await tripsOf(['a.com', 'www.a.com'])).toEqual([[...lookUps, 'insert_names'], ['COMMIT']])
-  // A guess that was wrong, and after it none; then none that would have been right.
-  expect(await tripsOf(['b.a.com'])).toEqual([
-    [...lookUps, 'insert_names'],
-    ['insert_names', 'mark_crowds', 'COMMIT'],
-  ])
-  expect(await tripsOf(['c.a.com'])).toEqual([lookUps, ['insert_names', 'mark_crowds', 'COMMIT']])
-  expect(await tripsOf(['www.b.com'])).toEqual([lookUps, ['insert_names', 'COMMIT']])
-  expect(await tripsOf(['www.c.com'])).toEqual([[...lookUps, 'insert_names'], ['COMMIT']])
+test('a call takes two round trips, whatever it finds', async () => {
+  // The first call of a store asks what it has to do with.
+  await tripsOf(['warm-up.com'])
+  expect(await tripsOf(['a.com', 'www.a.com'])).toEqual([first('claim_1'), ['insert_1', 'COMMIT']])
+  expect(await tripsOf(['b.a.com'])).toEqual([first('claim_1'), ['insert_1', 'COMMIT']])
+  expect(await tripsOf(['www.b.com', 'www.c.com'])).toEqual([first('claim_2'), ['COMMIT']])
+  expect(await tripsOf(['b.com'])).toEqual([first('claim_1'), ['move_out', 'occupy_1', 'COMMIT']])
+  expect(await tripsOf(['*.d.com'])).toEqual([[...first('claim_1'), 'find_below'], ['COMMIT']])
+  trips = []
+  await lookUp(store, '1', ['a.com', 'www.b.com'])
+  expect(trips).toEqual([first('claim_2'), ['COMMIT']])
+})
 
-  const { rows } = await server
-    .createPool()
-    .query('SELECT domain FROM domain_registration.registrations ORDER BY domain COLLATE "C"')
-  expect(rows.map(({ domain }) => domain)).toEqual([
-    'a.com',
-    'b.a.com',
-    'c.a.com',
-    'www.a.com',
-    'www.b.com',
-    'www.c.com',
-  ])
+test('a hundred new names and more take two round trips', async () => {
+  expect(await tripsOf(manyDomains(100))).toEqual([first('claim_100'), ['COMMIT']])
+  const batches = ['claim_100', 'claim_32', 'claim_8', 'claim_8', 'claim_2', 'claim_1']
+  expect(await tripsOf(manyDomains(151, 'more-'))).toEqual([first(...batches), ['COMMIT']])
+})
+
+test('what is saved in several batches is all there', async () => {
+  const { rows } = await server.createPool().query('SELECT domain FROM domain_registration.registrations')
+  const expected = ['a.com', 'www.a.com', 'b.a.com', 'www.b.com', 'www.c.com', 'b.com', '*.d.com', 'warm-up.com']
+  expect(rows.map(({ domain }) => domain).sort()).toEqual(
+    [...expected, ...manyDomains(100), ...manyDomains(151, 'more-')].sort(),
+  )
 })

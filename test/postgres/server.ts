@@ -19,8 +19,8 @@ export interface TestServer {
 const ATTEMPTS = 5
 
 /**
- * Starts PostgreSQL on a free port of the loopback interface, as root or not, with its data in a folder of its own. All
- * its settings are its defaults, except those given: `['-c', 'log_statement=all']`.
+ * Starts PostgreSQL on a free port of the loopback interface, as root or not, with its data in a folder of its own.
+ * All its settings are its defaults, except those given: `['-c', 'log_statement=all']`.
  */
 export async function startServer(flags: readonly string[] = []): Promise<TestServer> {
   if (isGiven) return connectToGiven()

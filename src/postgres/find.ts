@@ -1,0 +1,124 @@
+import type { Name } from '../registry/name.ts'
+import { type Below, COUNTED_AT_LEAST, NOTHING_BELOW } from '../registry/store.ts'
+import { toArrayLiteral } from './array-literal.ts'
+import { type Claim, claim, type Owner } from './claim.ts'
+import type { Send } from './connection.ts'
+import type { BelowRow } from './look-ups.ts'
+import { isInRange, type Key, rangeBelow, toDomain, toKey } from './path.ts'
+import { type HeadRow, holdsName, isHead, type NameRow, nameKeyOf, toRegistration } from './rows.ts'
+import type { Statements } from './statements.ts'
+
+/** What a transaction wants to know of the registrable domains that it claims. */
+interface Question extends Partial<Owner> {
+  readonly names?: readonly Name[]
+  /** Below which the names of the team are counted. */
+  readonly wildcardBases?: readonly Name[]
+}
+
+export interface Findings {
+  /** Head rows that were there before. */
+  readonly heads: readonly HeadRow[]
+  /** The claims that made a head row. */
+  readonly fresh: readonly Claim[]
+  /** The names asked for, whoever holds them. */
+  readonly names: readonly NameRow[]
+  /** One for each of the bases, in that order. */
+  readonly below: readonly Below[]
+}
+
+/** Claims registrable domains, and looks up what stands in them beside the claims. */
+export async function claimAndFind(
+  send: Send,
+  statements: Statements,
+  claims: readonly Claim[],
+  { names = [], wildcardBases = [], teamId = '', lease = null }: Question,
+): Promise<Findings> {
+  const keys = names.map(toKey)
+  const bases = wildcardBases.map(toKey)
+  const claiming = claim(send, statements, claims, { teamId, lease })
+  const [rows, below] = await Promise.all([
+    send(statements.findNames, ...toLookUps(claims, keys)),
+    bases.length === 0 ? [] : send(statements.findBelow, ...toRanges(claims, bases, teamId)),
+    ...claiming,
+  ])
+  const heads = rows.filter(isHead)
+  const standing = heads.filter(holdsName)
+  const known = new Set(heads.map(row => row.registrable_domain))
+  return {
+    heads,
+    fresh: claims.filter(({ registrableDomain }) => !known.has(registrableDomain)),
+    names: [...pickAsked(standing, keys), ...rows.filter(holdsName).filter(row => !isHead(row))],
+    below: addInlined(toBelow(bases, below), bases, teamId, standing),
+  }
+}
+
+/** All head rows, but for the claims, and what else is asked for. */
+function toLookUps(claims: readonly Claim[], keys: readonly Key[]): string[] {
+  const keysBelow = keys.filter(({ path }) => path !== '')
+  return [
+    toDomains([...claims, ...keysBelow]),
+    toArrayLiteral([...claims.map(() => ''), ...keysBelow.map(({ path }) => path)]),
+    toArrayLiteral([...claims.map(({ domainId }) => domainId), ...keysBelow.map(() => null)]),
+  ]
+}
+
+const toDomains = (keys: readonly Pick<Key, 'registrableDomain'>[]) =>
+  toArrayLiteral(keys.map(({ registrableDomain }) => registrableDomain))
+
+function toRanges(claims: readonly Claim[], bases: readonly Key[], teamId: string): string[] {
+  const ids = new Map(claims.map(({ registrableDomain, domainId }) => [registrableDomain, domainId]))
+  const ranges = bases.map(rangeBelow)
+  return [
+    toDomains(bases),
+    toArrayLiteral(ranges.map(({ after }) => after)),
+    toArrayLiteral(ranges.map(({ before }) => before)),
+    teamId,
+    toArrayLiteral(bases.map(({ registrableDomain }) => ids.get(registrableDomain) ?? null)),
+  ]
+}
+
+/** Head rows come unasked, and the names in them may be others. */
+function pickAsked(heads: readonly NameRow[], keys: readonly Key[]): NameRow[] {
+  if (heads.length === 0) return []
+  const asked = new Set(keys.map(toText))
+  return heads.filter(head => asked.has(toText(nameKeyOf(head))))
+}
+
+/** No registrable domain has a slash in it. */
+const toText = ({ registrableDomain, path }: Key) => `${registrableDomain}/${path}`
+
+function toBelow(bases: readonly Key[], rows: readonly BelowRow[]): Below[] {
+  const below: Below[] = bases.map(() => NOTHING_BELOW)
+  for (const { position, own_count: ownCount, first, second, third, held } of rows) {
+    const { registrableDomain } = bases[position - 1] as Key
+    const paths = [first, second, third].filter(path => path !== null)
+    below[position - 1] = {
+      ownDomains: paths.map(path => toDomain({ registrableDomain, path })),
+      ownCount,
+      heldByOthers: held && ownCount === 0,
+    }
+  }
+  return below
+}
+
+/** Counts inlined names, which no index has by path. */
+function addInlined(
+  below: readonly Below[],
+  bases: readonly Key[],
+  teamId: string,
+  heads: readonly NameRow[],
+): readonly Below[] {
+  const inlined = new Map(heads.map(head => [head.registrable_domain, head]))
+  return below.map((findings, index) => {
+    const base = bases[index] as Key
+    const head = inlined.get(base.registrableDomain)
+    if (!head || !isInRange(nameKeyOf(head).path, rangeBelow(base))) return findings
+    const { ownDomains, ownCount } = findings
+    if (head.team_id !== teamId) return { ...findings, heldByOthers: ownCount === 0 }
+    return {
+      ownDomains: [...ownDomains, toRegistration(head).domain].slice(0, 3),
+      ownCount: Math.min(ownCount + 1, COUNTED_AT_LEAST),
+      heldByOthers: false,
+    }
+  })
+}

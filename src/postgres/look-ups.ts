@@ -1,0 +1,67 @@
+import { COUNTED_AT_LEAST } from '../registry/store.ts'
+import { prepare } from './prepare.ts'
+import type { HeadRow, NameRow } from './rows.ts'
+import type { Tables } from './schema.ts'
+import { isByKey, isHeadOf } from './settings.ts'
+
+export interface BelowRow {
+  /** Of the base among those asked for, from 1. */
+  readonly position: number
+  readonly own_count: number
+  readonly first: string | null
+  readonly second: string | null
+  readonly third: string | null
+  readonly held: boolean
+}
+
+/**
+ * What registrable domains hold, for a transaction that has claimed them. Joins go from what is asked to the index by
+ * key, whatever the tables hold; see settings.ts. They also leave out all other partitions, which `= ANY ($1)` does
+ * not in a plan that is kept.
+ */
+export function createLookUps({ names }: Tables) {
+  const columns = ['registrable_domain', 'path', 'inlined_path', 'domain_id', 'team_id', 'due IS NULL AS synchronized']
+    .map(column => `name.${column}`)
+    .join(', ')
+  const ownBelow = `FROM ${names} AS name
+    WHERE name.registrable_domain = head.registrable_domain AND name.team_id = $4
+      AND name.path > base.after AND name.path < base.before AND name.path <> ''`
+  const own = (offset: number) => `(SELECT name.path ${ownBelow} ORDER BY name.path OFFSET ${offset} LIMIT 1)`
+  return {
+    /** Rows by their keys; $3 is the ID of a claim whose row is left out. */
+    findNames: prepare<HeadRow>(
+      'find_names',
+      `SELECT ${columns} FROM unnest($1::text[], $2::text[], $3::uuid[]) AS asked (registrable_domain, path, claim)
+       JOIN ${names} AS name ON ${isByKey('name', 'asked')} AND name.path = asked.path
+       WHERE name.domain_id IS DISTINCT FROM asked.claim`,
+    ),
+
+    /** What is below bases, but for inlined names, which come with their head rows. */
+    findBelow: prepare<BelowRow>(
+      'find_below',
+      `SELECT base.position::integer,
+         (SELECT count(*) FROM (SELECT ${ownBelow} LIMIT ${COUNTED_AT_LEAST}) AS own)::integer AS own_count,
+         ${own(0)} AS first, ${own(1)} AS second, ${own(2)} AS third,
+         EXISTS (
+           SELECT FROM ${names} AS name
+           WHERE name.registrable_domain = head.registrable_domain AND name.path > base.after AND name.path < base.before
+         ) AS held
+       FROM unnest($1::text[], $2::text[], $3::text[], $5::uuid[])
+         WITH ORDINALITY AS base (registrable_domain, after, before, claim, position)
+       JOIN ${names} AS head ON ${isHeadOf('head', 'base')}
+       WHERE head.domain_id IS DISTINCT FROM base.claim`,
+    ),
+
+    findPending: prepare<NameRow>(
+      'find_pending',
+      `SELECT ${columns} FROM ${names} AS name WHERE due IS NOT NULL ORDER BY due, domain_id LIMIT $1`,
+    ),
+
+    /** The rows after a key, in the order of keys. */
+    walk: prepare<HeadRow>(
+      'walk',
+      `SELECT ${columns} FROM ${names} AS name
+       WHERE (name.registrable_domain, name.path) > ($1, $2) ORDER BY name.registrable_domain, name.path LIMIT $3`,
+    ),
+  }
+}

@@ -19,6 +19,7 @@ const sections: Readonly<Record<string, () => unknown>> = {
   'postgres-scale': () => runProgram('postgres-scale.ts'),
   http: () => runProgram('http.ts'),
   soak: () => runProgram('soak.ts'),
+  hold: () => runProgram('hold.ts'),
   keys: printKeyLookup,
 }
 

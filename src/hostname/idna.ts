@@ -21,6 +21,7 @@ export function toALabels(name: string): string | null {
 
 /** The long way, for every name. */
 export function mapByTables(name: string): string | null {
+  if (refusedAscii.test(name)) return null
   const unicode = toULabels(name)
   if (unicode === null || unicode.split('.').some(label => findDisallowedPunctuation(label) !== undefined)) return null
   return encodeULabels(unicode)
@@ -32,6 +33,9 @@ export function toULabels(name: string): string | null {
   const { domain, error } = toUnicode(name, options)
   return error ? null : domain
 }
+
+/** What UseSTD3ASCIIRules refuses wherever it stands: asked first, since the tables take long for many labels. */
+const refusedAscii = /[\0-,/:-@[-`{-\x7f]/
 
 const options = {
   checkBidi: true,

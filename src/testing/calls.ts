@@ -5,7 +5,7 @@ import { createRegistrationRequest, judgeAll } from '../registry/request.ts'
 import type { Found, Registration, RegistrationRequest } from '../registry/store.ts'
 import type { DomainResult, InvalidCode } from '../wire/response.ts'
 import { UnmetExpectation } from './check.ts'
-import type { SuiteStore } from './domain-store-suite.ts'
+import type { SuiteStore } from './suite-store.ts'
 
 /** What became of a name, in one word. */
 export type Fate = 'created' | 'existing' | InvalidCode

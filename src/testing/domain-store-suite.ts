@@ -1,15 +1,5 @@
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, TimeLimitError } from '../deadline.ts'
-import type {
-  Change,
-  DomainStore,
-  ListOptions,
-  Registration,
-  SweepOptions,
-  SweepResult,
-  SynchronizationErrorHandler,
-  Team,
-} from '../registry/store.ts'
 import { allOrNothingCases } from './all-or-nothing-cases.ts'
 import { checkEqual, UnmetExpectation } from './check.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
@@ -19,64 +9,14 @@ import { overlapCases } from './overlap-cases.ts'
 import { raceCases } from './race-cases.ts'
 import { registrationCases } from './registration-cases.ts'
 import { releaseCases } from './release-cases.ts'
-import type { CaseDefinition, Trial } from './store-case.ts'
+import type { CaseDefinition, StoreCase, Trial } from './store-case.ts'
+import type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 import { sweepCases } from './sweep-cases.ts'
 import { synchronizationCases } from './synchronization-cases.ts'
 import { teamCases, teams } from './team-cases.ts'
 
-/** One thing that a store's callers rely on, and the proof that a store does it. */
-export interface StoreCase {
-  /** Kebab-case, and the same in every version: for a list of what is known to fail. */
-  readonly id: string
-  /**
-   * In the words of RFC 2119. `MUST`: a store that fails it gives wrong answers, or registers what it should not.
-   * `SHOULD`: there may be a good reason to do otherwise, but know what it costs.
-   */
-  readonly level: 'MUST' | 'SHOULD'
-  /** What is claimed, beginning with the level. */
-  readonly name: string
-  /**
-   * Makes a fresh store, tries it, and closes it.
-   *
-   * @returns A promise that rejects with an `Error` which says what was expected and what came, also when the store has
-   *   not answered within the time limit.
-   */
-  run(): Promise<void>
-}
-
-/** A part of a store that it may be without. */
-export type StoreFeature = 'synchronize' | 'synchronizePending' | 'countPending' | 'release' | 'list'
-
-/** A {@link DomainStore}, and what the bundled stores offer their hosts beside it. */
-export interface SuiteStore extends DomainStore {
-  /** Pushes changes that wait and are due, the oldest first, and at most `limit`. */
-  synchronizePending?(options?: SweepOptions): Awaitable<SweepResult>
-  /** Counts the changes that wait to be pushed. */
-  countPending?(): Awaitable<number>
-  /**
-   * Gives up registrations of a team; names that the team does not hold are passed over.
-   *
-   * @returns What was given up.
-   */
-  release?(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
-  /** Lists registrations in the order in which they were made, by page. */
-  list?(options?: ListOptions): Awaitable<readonly Registration[]>
-}
-
-/** What a fresh store is to begin with. */
-export interface StoreSetup {
-  /** The teams that there are. No others are asked for, except to see that they are not found. */
-  readonly teams: readonly Team[]
-  /** The push that the store's `synchronize` is to make. Given only where the feature `synchronize` is listed. */
-  readonly synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
-  /** What learns of changes that could not be pushed. Given only where the feature `synchronizePending` is listed. */
-  readonly onError?: SynchronizationErrorHandler | undefined
-  /**
-   * Milliseconds for each push. A store whose waits are its own MUST have a lease end within three times this limit, and
-   * MUST try again what failed once within it. Given only where the feature `synchronizePending` is listed.
-   */
-  readonly synchronizeTimeLimit?: number | undefined
-}
+export type { StoreCase } from './store-case.ts'
+export type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 
 export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
   /** Makes a store that holds no registrations. Called at least once for each case. */

@@ -1,10 +1,10 @@
 import type { ListOptions } from '../registry/store.ts'
 import { lookUp, manyDomains, save, toDomains } from './calls.ts'
 import { checkEqual, UnmetExpectation } from './check.ts'
-import type { SuiteStore } from './domain-store-suite.ts'
 import { synchronize } from './monitor.ts'
 import { release } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
+import type { SuiteStore } from './suite-store.ts'
 
 const list = async (store: SuiteStore, options?: ListOptions) => {
   if (!store.list) throw new UnmetExpectation('expected a method list, got none')

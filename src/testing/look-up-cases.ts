@@ -1,8 +1,8 @@
 import type { Below } from '../registry/store.ts'
 import { lookUp, manyDomains, save, submitForFates, toDomains, type toName } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
-import type { SuiteStore } from './domain-store-suite.ts'
 import type { CaseDefinition } from './store-case.ts'
+import type { SuiteStore } from './suite-store.ts'
 
 const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }
 

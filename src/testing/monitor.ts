@@ -1,6 +1,6 @@
 import type { Change, Registration, SweepResult } from '../registry/store.ts'
 import { checkThat, UnmetExpectation } from './check.ts'
-import type { SuiteStore } from './domain-store-suite.ts'
+import type { SuiteStore } from './suite-store.ts'
 
 /** What does the monitoring, as a case sees it: it can be away, refuse names for ever, and remembers what it was told. */
 export interface Monitor {

@@ -1,7 +1,7 @@
 import { attempt, type Fate, lookUp, manyDomains, toDomains } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
-import type { SuiteStore } from './domain-store-suite.ts'
 import type { CaseDefinition } from './store-case.ts'
+import type { SuiteStore } from './suite-store.ts'
 
 const CALLERS = 16
 /** How often a race of two is run, each time for another registrable domain and the other one first. */

@@ -1,8 +1,8 @@
 import type { Registration } from '../registry/store.ts'
 import { lookUp, save, submitForFates, toDomains } from './calls.ts'
 import { checkEqual, checkThat, UnmetExpectation } from './check.ts'
-import type { SuiteStore } from './domain-store-suite.ts'
 import type { CaseDefinition } from './store-case.ts'
+import type { SuiteStore } from './suite-store.ts'
 
 export const release = async (store: SuiteStore, teamId: string, domains: readonly string[]) => {
   if (!store.release) throw new UnmetExpectation('expected a method release, got none')

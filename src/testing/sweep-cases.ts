@@ -2,10 +2,10 @@ import { toChange } from '../registry/outbox.ts'
 import type { Change } from '../registry/store.ts'
 import { manyDomains, save, submit, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat, UnmetExpectation } from './check.ts'
-import type { SuiteStore } from './domain-store-suite.ts'
 import { createMonitor, SOON, sweep, sweepUntil, synchronize } from './monitor.ts'
 import { release } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
+import type { SuiteStore } from './suite-store.ts'
 import { areSynchronized } from './synchronization-cases.ts'
 
 const needs = ['synchronize', 'synchronizePending'] as const

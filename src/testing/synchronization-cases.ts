@@ -3,9 +3,9 @@ import { toChange } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { lookUp, save, submit, submitForFates } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
-import type { SuiteStore } from './domain-store-suite.ts'
 import { createMonitor, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
+import type { SuiteStore } from './suite-store.ts'
 
 export async function areSynchronized(store: SuiteStore, ...domains: string[]): Promise<boolean[]> {
   const { registrations } = await lookUp(store, '1', domains)

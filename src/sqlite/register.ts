@@ -1,15 +1,24 @@
 import type { Name } from '../registry/name.ts'
-import type { Below, Found, Registered, Registration, RegistrationRequest } from '../registry/store.ts'
+import { unsynchronizedOf } from '../registry/outbox.ts'
+import {
+  type Below,
+  type Found,
+  NOTHING_BELOW,
+  type Registered,
+  type Registration,
+  type RegistrationRequest,
+} from '../registry/store.ts'
 import { createUuidGenerator } from '../uuid.ts'
+import type { SqliteOutbox } from './outbox.ts'
 import { rangeBelow, toPath } from './path.ts'
 import type { NameRow, Statements } from './statements.ts'
 
 /**
  * Looks up, decides and saves. To be called in a transaction.
  *
- * @param synchronized Whether there is nothing to push new registrations to.
+ * @param outbox Where registrations wait to be pushed. Without it there is nothing to push to.
  */
-export function createRegister(statements: Statements, synchronized: boolean) {
+export function createRegister(statements: Statements, outbox: SqliteOutbox | undefined) {
   const createId = createUuidGenerator()
 
   function find({ teamId, names, wildcardBases }: RegistrationRequest): Found {
@@ -27,11 +36,10 @@ export function createRegister(statements: Statements, synchronized: boolean) {
     const own = [registrableDomain, teamId, ...range] as const
     const [row] = statements.countOwnBelow(...own)
     const ownCount = row?.count ?? 0
-    return {
-      ownDomains: ownCount === 0 ? [] : statements.findOwnBelow(...own).map(({ domain }) => domain),
-      ownCount,
-      heldByOthers: ownCount === 0 && statements.findBelow(registrableDomain, ...range).length > 0,
+    if (ownCount === 0) {
+      return { ...NOTHING_BELOW, heldByOthers: statements.findBelow(registrableDomain, ...range).length > 0 }
     }
+    return { ownDomains: statements.findOwnBelow(...own).map(({ domain }) => domain), ownCount, heldByOthers: false }
   }
 
   /**
@@ -46,18 +54,20 @@ export function createRegister(statements: Statements, synchronized: boolean) {
     if (names.length === 0) return []
     const now = Date.now()
     const time = findTime(now)
-    const due = synchronized ? null : now
+    const due = outbox ? outbox.leaseEnd() : null
     return names.map(name => {
       const { domain, registrableDomain } = name
       const domainId = createId(time)
-      statements.insertName(domainId, domain, registrableDomain, toPath(name), teamId, now, due, 0)
-      return { domainId, domain, registrableDomain, teamId, synchronized }
+      statements.insertName(domainId, domain, registrableDomain, toPath(name), teamId, now, due)
+      return { domainId, domain, registrableDomain, teamId, synchronized: due === null }
     })
   }
 
   return (request: RegistrationRequest): Registered => {
     const found = find(request)
-    return { found, saved: save(request.teamId, request.decide(found)) }
+    const saved = save(request.teamId, request.decide(found))
+    if (outbox) unsynchronizedOf(request, found).forEach(outbox.lease)
+    return { found, saved }
   }
 }
 

@@ -22,9 +22,8 @@ CREATE TABLE IF NOT EXISTS domain_registration_names (
   path TEXT NOT NULL, -- the labels below it from right to left: 'b.a' for a.b.example.com
   team_id TEXT NOT NULL,
   created_at INTEGER NOT NULL, -- milliseconds since 1970
-  due INTEGER, -- when to push it, in milliseconds since 1970; NULL once it is synchronized
-  leased INTEGER NOT NULL DEFAULT 0, -- whether somebody pushes it until then
-  attempts INTEGER NOT NULL DEFAULT 0 -- how often it was refused
+  due INTEGER, -- when a sweep may push it, in milliseconds since 1970; NULL once it is synchronized
+  refusals INTEGER NOT NULL DEFAULT 0 -- how often the monitor has refused it
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX IF NOT EXISTS domain_registration_names_by_path
@@ -48,8 +47,7 @@ CREATE TABLE IF NOT EXISTS domain_registration_releases (
   registrable_domain TEXT NOT NULL,
   team_id TEXT NOT NULL,
   due INTEGER NOT NULL,
-  leased INTEGER NOT NULL DEFAULT 0,
-  attempts INTEGER NOT NULL DEFAULT 0
+  refusals INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX IF NOT EXISTS domain_registration_releases_due

@@ -1,3 +1,4 @@
+import { COUNTED_AT_LEAST } from '../registry/store.ts'
 import type { Driver, Run } from './driver.ts'
 
 /** One SQL statement with parameters. */
@@ -12,15 +13,19 @@ export interface NameRow {
   readonly domain: string
   readonly registrable_domain: string
   readonly team_id: string
+  /** `null` once it is synchronized. */
   readonly due: number | null
-  readonly leased: number
 }
 
-/** As many as {@link Below} has to count. */
-const COUNTED = 1000
+/** A change that waits, in either table. */
+export interface DueRow extends NameRow {
+  readonly due: number
+  readonly refusals: number
+}
 
 const NAMES = 'domain_registration_names'
-const COLUMNS = 'domain_id, domain, registrable_domain, team_id, due, leased'
+const RELEASES = 'domain_registration_releases'
+const COLUMNS = 'domain_id, domain, registrable_domain, team_id, due'
 
 // Said with the index, for SQLite may take one that leads past the names of all others. It is restricted to "path >
 // ''".
@@ -31,21 +36,49 @@ const statement = <Row = never>(sql: string): Statement<Row> => ({ sql })
 
 export const statements = {
   findName: statement<NameRow>(`SELECT ${COLUMNS} FROM ${NAMES} WHERE registrable_domain = ? AND path = ?`),
-  countOwnBelow: statement<{ count: number }>(`SELECT count(*) AS count FROM (SELECT 1 ${OWN_BELOW} LIMIT ${COUNTED})`),
+  countOwnBelow: statement<{ count: number }>(
+    `SELECT count(*) AS count FROM (SELECT 1 ${OWN_BELOW} LIMIT ${COUNTED_AT_LEAST})`,
+  ),
   findOwnBelow: statement<{ domain: string }>(`SELECT domain ${OWN_BELOW} LIMIT 3`),
   findBelow: statement<object>(
     `SELECT 1 AS one FROM ${NAMES} WHERE registrable_domain = ? AND path > ? AND path < ? LIMIT 1`,
   ),
   findLastId: statement<{ domain_id: string | null }>(`SELECT max(domain_id) AS domain_id FROM ${NAMES}`),
   insertName: statement(
-    `INSERT INTO ${NAMES} (domain_id, domain, registrable_domain, path, team_id, created_at, due, leased)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO ${NAMES} (domain_id, domain, registrable_domain, path, team_id, created_at, due)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   ),
   deleteName: statement(`DELETE FROM ${NAMES} WHERE domain_id = ?`),
-  findPending: statement<NameRow>(
-    `SELECT ${COLUMNS} FROM ${NAMES} WHERE due IS NOT NULL ORDER BY due, domain_id LIMIT ?`,
+  list: statement<NameRow>(`SELECT ${COLUMNS} FROM ${NAMES} WHERE domain_id > ? ORDER BY domain_id LIMIT ?`),
+  listOfTeam: statement<NameRow>(
+    `SELECT ${COLUMNS} FROM ${NAMES} INDEXED BY ${NAMES}_by_team
+     WHERE team_id = ? AND domain_id > ? ORDER BY domain_id LIMIT ?`,
   ),
-  markSynchronized: statement(`UPDATE ${NAMES} SET due = NULL WHERE domain_id = ?`),
+
+  findDueNames: statement<DueRow>(
+    `SELECT ${COLUMNS}, refusals FROM ${NAMES} INDEXED BY ${NAMES}_due WHERE due <= ? ORDER BY due, domain_id LIMIT ?`,
+  ),
+  findDueReleases: statement<DueRow>(
+    `SELECT ${COLUMNS}, refusals FROM ${RELEASES} INDEXED BY ${RELEASES}_due
+     WHERE due <= ? ORDER BY due, domain_id LIMIT ?`,
+  ),
+  leaseName: statement(`UPDATE ${NAMES} SET due = ? WHERE domain_id = ? AND due IS NOT NULL`),
+  leaseRelease: statement(`UPDATE ${RELEASES} SET due = ? WHERE domain_id = ?`),
+  postponeName: statement(
+    `UPDATE ${NAMES} SET due = ?, refusals = refusals + ? WHERE domain_id = ? AND due IS NOT NULL`,
+  ),
+  postponeRelease: statement(`UPDATE ${RELEASES} SET due = ?, refusals = refusals + ? WHERE domain_id = ?`),
+  markSynchronized: statement<{ domain_id: string }>(
+    `UPDATE ${NAMES} SET due = NULL WHERE domain_id = ? RETURNING domain_id`,
+  ),
+  insertRelease: statement(
+    `INSERT INTO ${RELEASES} (domain_id, domain, registrable_domain, team_id, due) VALUES (?, ?, ?, ?, ?)`,
+  ),
+  forgetRelease: statement(`DELETE FROM ${RELEASES} WHERE domain_id = ?`),
+  countPending: statement<{ count: number }>(
+    `SELECT (SELECT count(*) FROM ${NAMES} INDEXED BY ${NAMES}_due WHERE due IS NOT NULL)
+       + (SELECT count(*) FROM ${RELEASES}) AS count`,
+  ),
 } as const
 
 export type Statements = { readonly [Name in keyof typeof statements]: Run<RowOf<(typeof statements)[Name]>> }

@@ -23,7 +23,7 @@ const runtimes = [...nodes.slice(1), bun, deno]
 
 const allCases = domainStoreSuite({
   createStore: createMemoryStore,
-  features: ['synchronize', 'synchronizePending', 'release'],
+  features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
 }).map(({ id }) => ({ id, failure: null }))
 
 describe('the types of what hosts have fit the options:', () => {

@@ -12,6 +12,8 @@ afterAll(() => void database.close())
 const names = 'domain_registration_names'
 const byName = `SEARCH ${names} USING INDEX ${names}_by_path (registrable_domain=? AND path=?)`
 const byId = `SEARCH ${names} USING PRIMARY KEY (domain_id=?)`
+const releases = 'domain_registration_releases'
+const releaseById = `SEARCH ${releases} USING PRIMARY KEY (domain_id=?)`
 const ownBelow = `${names}_below (registrable_domain=? AND team_id=? AND path>? AND path<?)`
 
 /** What SQLite says that it does. A statement that is missing here does not compile; a bare SCAN is in none of them. */
@@ -23,8 +25,25 @@ const plans: Readonly<Record<keyof typeof statements, readonly string[]>> = {
   findLastId: [`SEARCH ${names} USING PRIMARY KEY`],
   insertName: [],
   deleteName: [byId],
-  findPending: [`SEARCH ${names} USING INDEX ${names}_due (due>?)`],
+  list: [`SEARCH ${names} USING PRIMARY KEY (domain_id>?)`],
+  listOfTeam: [`SEARCH ${names} USING INDEX ${names}_by_team (team_id=? AND domain_id>?)`],
+  findDueNames: [`SEARCH ${names} USING INDEX ${names}_due (due<?)`],
+  findDueReleases: [`SEARCH ${releases} USING INDEX ${releases}_due (due<?)`],
+  leaseName: [byId],
+  leaseRelease: [releaseById],
+  postponeName: [byId],
+  postponeRelease: [releaseById],
   markSynchronized: [byId],
+  insertRelease: [],
+  forgetRelease: [releaseById],
+  // It counts what waits, and what waits alone.
+  countPending: [
+    'SCAN CONSTANT ROW',
+    'SCALAR SUBQUERY 1',
+    `SEARCH ${names} USING COVERING INDEX ${names}_due (due>?)`,
+    'SCALAR SUBQUERY 2',
+    `SCAN ${releases} USING COVERING INDEX ${releases}_due`,
+  ],
 }
 
 const keys = 'domain_registration_keys'

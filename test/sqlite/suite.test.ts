@@ -6,19 +6,15 @@ import { openDatabase, type TestDatabase } from './open-database.ts'
 describe('the SQLite store', () => {
   const databases = new Map<SuiteStore, TestDatabase>()
   const cases = domainStoreSuite({
-    createStore({ teams, synchronize }) {
+    createStore({ teams, ...options }) {
       const database = openDatabase()
-      // Its sweeps are not yet those of the contract.
-      const { synchronizePending, ...store } = createSqliteStore({
-        database,
-        findTeam: id => teams.find(team => team.id === id) ?? null,
-        synchronize,
-      })
+      const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
+      const store = createSqliteStore({ ...options, database, findTeam })
       databases.set(store, database)
       return store
     },
-    closeStore: store => databases.get(store)?.close() as undefined,
-    features: ['synchronize', 'release'],
+    closeStore: store => databases.get(store)?.close(),
+    features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
   })
   test.each(cases)('$name', ({ run }) => run())
 })

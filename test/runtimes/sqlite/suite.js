@@ -1,7 +1,7 @@
 import { createSqliteStore } from 'domain-registration/sqlite'
 import { domainStoreSuite } from 'domain-registration/testing'
 
-const features = ['synchronize', 'synchronizePending', 'release']
+const features = ['synchronize', 'synchronizePending', 'countPending', 'release', 'list']
 
 /**
  * Runs every case of the published suite on stores in SQLite.
@@ -13,10 +13,10 @@ const features = ['synchronize', 'synchronizePending', 'release']
 export async function runSuite(open, close) {
   const databases = new Map()
   const cases = domainStoreSuite({
-    createStore({ teams, synchronize }) {
+    createStore({ teams, ...options }) {
       const database = open()
       const findTeam = id => teams.find(team => team.id === id) ?? null
-      const store = createSqliteStore({ database, findTeam, synchronize })
+      const store = createSqliteStore({ ...options, database, findTeam })
       databases.set(store, database)
       return store
     },

@@ -65,6 +65,7 @@ const TAKE_OVER = `(inlined_path, domain_id, team_id, created_at, due) =
 /** Of each kind one statement for each of {@link BATCHES}. */
 function createInserts(names: string) {
   const onConflict = 'ON CONFLICT (registrable_domain, path) DO UPDATE SET'
+  const claim = `${onConflict} due = name.due WHERE false`
   const inHead = (path: string) => `'', nullif(${path}, '')`
   const inBatches = (name: string, toPaths: (path: string) => string, conflict = '') =>
     BATCHES.map(count => prepareInsert(names, `${name}_${count}`, count, toPaths, conflict))
@@ -77,7 +78,10 @@ function createInserts(names: string) {
      * A second call that comes at the same time waits for the first, and locks what that has made. What it saw before
      * it waited is of no use: look-ups are statements of their own, each with a snapshot of its own in READ COMMITTED.
      */
-    claims: inBatches('claim', inHead, `${onConflict} due = name.due WHERE false`),
+    claims: Object.assign(inBatches('claim', inHead, claim), {
+      /** Any number of rows, and not to be prepared. */
+      ofAll: (count: number): Statement => ({ ...prepareInsert(names, '', count, inHead, claim), name: '' }),
+    }),
 
     /** Names below registrable domains. Nothing can be in the way under a claim: else it fails. */
     inserts: inBatches('insert', path => `${path}, NULL`),

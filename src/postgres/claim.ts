@@ -5,6 +5,7 @@ import { BATCHES } from './changes.ts'
 import type { Send, Statement } from './connection.ts'
 import { toKey } from './path.ts'
 import { type HeadRow, holdsName } from './rows.ts'
+import type { Engine } from './settings.ts'
 import type { Statements } from './statements.ts'
 
 /** What is put into the head row of a registrable domain if it has none. */
@@ -25,8 +26,13 @@ export const toPlaceholders = (names: readonly Name[]): readonly Claim[] =>
 /**
  * Claims registrable domains until the end of the transaction. In ascending order, or two calls wait for each other.
  */
-export const claim = (send: Send, { claims }: Statements, rows: readonly Claim[], owner: Owner) =>
-  sendRows(send, claims, rows, owner)
+export function claim(send: Send, { claims }: Statements, rows: readonly Claim[], owner: Owner, engine: Engine) {
+  // Citus locks the rows of a statement shard by shard: only in a single one is that the same order for all.
+  const inOne = engine === 'Citus' && rows.length > 0
+  return inOne
+    ? sendBatches(send, [claims.ofAll(rows.length)], [rows.length], rows, owner)
+    : sendRows(send, claims, rows, owner)
+}
 
 /**
  * Inserts names of registrable domains that are claimed. What is inlined makes room for the registrable domain itself.
@@ -62,11 +68,22 @@ function sendRows(
   send: Send,
   statements: readonly Statement[],
   rows: readonly Claim[],
+  owner: Owner,
+): readonly Promise<unknown>[] {
+  return sendBatches(send, statements, BATCHES, rows, owner)
+}
+
+/** @param batches Of how many rows each of the statements is, falling. */
+function sendBatches(
+  send: Send,
+  statements: readonly Statement[],
+  batches: readonly number[],
+  rows: readonly Claim[],
   { teamId, lease }: Owner,
 ): readonly Promise<unknown>[] {
   const values = rows.map(row => [row.registrableDomain, toKey(row).path, row.domainId])
   const sent: Promise<unknown>[] = []
-  BATCHES.forEach((count, index) => {
+  batches.forEach((count, index) => {
     while (values.length >= count) {
       sent.push(send(statements[index] as Statement, teamId, toInterval(lease), ...values.splice(0, count).flat()))
     }

@@ -6,6 +6,7 @@ import type { Send } from './connection.ts'
 import type { BelowRow } from './look-ups.ts'
 import { isInRange, type Key, rangeBelow, toDomain, toKey } from './path.ts'
 import { type HeadRow, holdsName, isHead, type NameRow, nameKeyOf, toRegistration } from './rows.ts'
+import type { Engine } from './settings.ts'
 import type { Statements } from './statements.ts'
 
 /** What a transaction wants to know of the registrable domains that it claims. */
@@ -32,10 +33,11 @@ export async function claimAndFind(
   statements: Statements,
   claims: readonly Claim[],
   { names = [], wildcardBases = [], teamId = '', lease = null }: Question,
+  engine: Engine,
 ): Promise<Findings> {
   const keys = names.map(toKey)
   const bases = wildcardBases.map(toKey)
-  const claiming = claim(send, statements, claims, { teamId, lease })
+  const claiming = claim(send, statements, claims, { teamId, lease }, engine)
   const [rows, below] = await Promise.all([
     send(statements.findNames, ...toLookUps(claims, keys)),
     bases.length === 0 ? [] : send(statements.findBelow, ...toRanges(claims, bases, teamId)),

@@ -65,12 +65,10 @@ export function createReclassifier(transact: Transact, statements: Statements) {
     const request = createRegistrationRequest(row.team_id, [name])
     const { wildcardBases, teamId } = request
     return transact({
-      find: send =>
-        claimAndFind(send, statements, toPlaceholders([old, name]), {
-          names: [old, ...request.names],
-          wildcardBases,
-          teamId,
-        }),
+      find(send, engine) {
+        const question = { names: [old, ...request.names], wildcardBases, teamId }
+        return claimAndFind(send, statements, toPlaceholders([old, name]), question, engine)
+      },
       save({ heads, fresh, names, below }, send) {
         const isOld = ({ registrable_domain }: NameRow) => registrable_domain === old.registrableDomain
         const held = names.filter(isOld).find(({ domain_id }) => domain_id === old.domainId)

@@ -42,10 +42,10 @@ export function createRegister({ transact, statements, lease }: Registering) {
     })
 
     return transact({
-      async find(send) {
+      async find(send, engine) {
         const expected = decide(nothing).map(name)
         const claims = toClaims(registrableDomains, expected, name)
-        return { expected, ...(await claimAndFind(send, statements, claims, { ...request, lease })) }
+        return { expected, ...(await claimAndFind(send, statements, claims, { ...request, lease }, engine)) }
       },
 
       save({ expected, heads, fresh, names, below }, send) {

@@ -14,7 +14,7 @@ export function createRelease(transact: Transact, statements: Statements) {
     const names = [...new Map(hostnames.map(hostname => [hostname.domain, hostname])).values()]
     if (names.length === 0) return []
     return transact({
-      find: send => claimAndFind(send, statements, toPlaceholders(names), { names }),
+      find: (send, engine) => claimAndFind(send, statements, toPlaceholders(names), { names }, engine),
       save(found, send) {
         const released = found.names.filter(row => row.team_id === teamId)
         remove(send, statements, released)

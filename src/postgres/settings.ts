@@ -43,7 +43,7 @@ const BY_ENGINE: Readonly<Record<Engine, Settings>> = {
   other: {},
 }
 
-type Engine = 'PostgreSQL' | 'Citus' | 'other'
+export type Engine = 'PostgreSQL' | 'Citus' | 'other'
 
 /** The settings of a transaction. The limits are so that nobody who freezes keeps others from what he has locked. */
 export function toSettings(engine: Engine, milliseconds: number): Settings {

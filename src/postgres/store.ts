@@ -114,7 +114,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 
   async function markSynchronized(registrations: readonly Registration[]): Promise<void> {
     await transact({
-      find: send => claimAndFind(send, statements, toPlaceholders(registrations), {}),
+      find: (send, engine) => claimAndFind(send, statements, toPlaceholders(registrations), {}, engine),
       save({ fresh }, send) {
         const keys = registrations.map(toKey)
         void send(

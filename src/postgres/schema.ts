@@ -50,35 +50,7 @@ export function quoteIdentifier(name: string): string {
  *
  * Make an index for such questions if you ask them often: `CREATE INDEX ON domain_registration.names (team_id)`.
  *
- * What outgrows one table: make it in partitions from the start ({@link PostgresTableOptions.partitions}). Statements
- * name the registrable domain and touch no other partition, proved by EXPLAIN in the tests; only `synchronizePending`
- * and `reclassify` go through all, each by its index. Bring a table of none over with `INSERT INTO … SELECT` into one
- * of another schema, while nobody writes.
- *
- * What outgrows one machine, from the documentation of each engine; **none of these was tested**:
- *
- * - *Citus.* `SELECT create_distributed_table('domain_registration.names', 'registrable_domain')` suits the table and
- *   its keys, but calls then fail: a call locks many registrable domains, and `SELECT … FOR UPDATE` works on a single
- *   shard only, and correlated subqueries only on the distribution column ([SQL
- *   support](https://docs.citusdata.com/en/v11.3/develop/reference_workarounds.html),
- *   [citus#4647](https://github.com/citusdata/citus/issues/4647)). Citus runs any SQL that stays on one node: keep a
- *   whole schema there with `SELECT citus_schema_distribute('domain_registration')`. For more than a node holds, make
- *   several schemas or databases with a store each, and a store of yours that divides what it is asked among them by a
- *   hash of the registrable domain. Names of different registrable domains never overlap, so that each answer stays
- *   exact; a call that fails halfway has saved a part, which a retry finds as existing.
- * - *YugabyteDB.* The key is one that it divides by hash of the registrable domain, in order below it. **Needs**
- *   `yb_enable_read_committed_isolation=true`, the default only of some deployments from v2025.2 on: else READ
- *   COMMITTED means snapshot isolation ([isolation
- *   levels](https://docs.yugabyte.com/stable/explore/transactions/isolation-levels/)), where a call that waited for a
- *   lock does not see what the holder has saved, and a wildcard and a name below it could both be registered.
- *   `reclassify` walks in the order of keys, which a hash does not keep: give the key `registrable_domain ASC` in SQL
- *   of yours.
- * - *CockroachDB.* Expect it to need changes: each transaction sets `enable_bitmapscan` and `jit`, which belong to
- *   PostgreSQL's planner, and versions to 22.2 refuse `COLLATE "C"`
- *   ([cockroach#95667](https://github.com/cockroachdb/cockroach/issues/95667)). Isolation would
- *   suffice: transactions ask for READ COMMITTED, which it has unless `sql.txn.read_committed_isolation.enabled` is
- *   off; they are SERIALIZABLE then ([read committed](https://www.cockroachlabs.com/docs/stable/read-committed)), and
- *   what fails with 40001 is tried again.
+ * docs/postgres.md tells of what outgrows one table or one machine.
  *
  * @throws {TypeError} if the name of the schema is empty or has a character with code zero in it.
  * @throws {RangeError} if the number of partitions is no integer from 2.

@@ -75,25 +75,7 @@ export interface PostgresStore extends DomainStore {
  * none do not wait for each other. Conflicts with other transactions are retried within
  * {@link PostgresStoreOptions.timeLimit}.
  *
- * What it takes, where half of the registrable domains are registered themselves and half have one name below them,
- * which is one row for each. Measured in `npm run bench`, with PostgreSQL 18: 84 bytes a row in the table and 53 in
- * its index, which has four levels over 10 million rows. The lines of this table are **extrapolated** from that:
- *
- * | registrations | table  | index | levels | in memory, for calls that wait for no disk      |
- * | ------------- | ------ | ----- | ------ | ----------------------------------------------- |
- * | 1 million     | 84 MB  | 53 MB | 3      | everything                                      |
- * | 100 million   | 8.4 GB | 5 GB  | 4      | the index                                       |
- * | 1 billion     | 84 GB  | 53 GB | 5      | the index, or it in partitions on several disks |
- *
- * A call of 100 new names touches a page of the index for each registrable domain, anywhere in it. After a checkpoint
- * each of these goes into the write-ahead log whole: calls among 10 million rows then took 1.42 times as long as in an
- * empty table (519 kB of log a call), and so did a bare `INSERT`; 1,500 calls later 1.20 times as long (23 kB). So let
- * checkpoints be rare, with `max_wal_size` and `checkpoint_timeout`; `wal_compression = on` cost more time than it
- * saved. In 8 partitions calls took
- * 1.17 times as long as in one table. One process on two processors, shared with PostgreSQL, made 200 to 300 such
- * calls a second over one connection, and 440 to 560 over 4 and over 16; of names in one registrable domain, whose
- * lock they wait for, 230 to 350 however many there were. Processes share nothing but the database, so that its
- * processors and disk are the limit.
+ * docs/postgres.md tells of drivers, poolers, sizing, partitions, Citus, and upgrading the suffix list.
  *
  * @example
  * const pool = new pg.Pool({ connectionString, pipeline: true })

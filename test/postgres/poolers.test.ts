@@ -74,4 +74,14 @@ describe.each([
     network.suffer(noFault)
     expect(await save(store, '1', ['c.a.com'])).toHaveLength(1)
   })
+
+  test('a call for new names claims nothing', async () => {
+    const store = createPostgresStore({ pool: createPool(), findTeam: () => null })
+    await save(store, '1', ['a.com'])
+    network.suffer(refuseBegin)
+    expect(await rejection(save(store, '1', ['new.com', 'www.new.net']))).toMatchObject({ code: '53300' })
+    expect((await foreign.query(`SELECT registrable_domain FROM ${table}`)).rows).toEqual([
+      { registrable_domain: 'a.com' },
+    ])
+  })
 })

@@ -1,0 +1,34 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { save } from '../../src/testing/calls.ts'
+import { startServer, type TestServer } from './server.ts'
+
+// PostgreSQL takes and ignores what is set for Citus. Citus itself is run by hand: `npm run test:engine`.
+let server: TestServer
+let pool: Pool
+const sent: string[] = []
+beforeAll(async () => {
+  server = await startServer(['-c', 'citus.version=none'])
+  pool = server.createPool({ max: 1, pipeline: true })
+  await migrate({ pool })
+  pool.once('acquire', client => {
+    const query = client.query.bind(client) as (config: { text: string }) => unknown
+    client.query = ((config: { text: string }) => {
+      sent.push(config.text)
+      return query(config)
+    }) as never
+  })
+})
+afterAll(() => server.stop())
+
+test('on Citus a call claims in one statement however many registrable domains it has, and each SET is by itself', async () => {
+  const store = createPostgresStore({ pool, findTeam: () => null })
+  const saved = await save(store, '1', ['a.com', 'www.b.com', 'c.com', 'd.com', 'e.com'])
+  expect(saved).toHaveLength(5)
+  expect(sent.filter(text => text.startsWith('INSERT'))).toHaveLength(1)
+  const settings = sent.filter(text => text.startsWith('SET LOCAL '))
+  expect(settings.filter(text => text.startsWith('SET LOCAL citus.'))).toHaveLength(4)
+  expect(settings.filter(text => text.includes(';'))).toEqual([])
+  expect(settings.filter(text => text.includes('plan_cache_mode'))).toEqual([])
+})

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 export interface Usage {
   /** Milliseconds, of all its threads. */
   readonly cpu: number
-  /** Bytes after garbage collection. */
+  /** Bytes; after garbage collection where that was asked for. */
   readonly rss: number
   readonly heap: number
 }
@@ -16,13 +16,16 @@ export interface Usage {
 /** A server in a process of its own, so that the load generator takes nothing from it but a core of the machine. */
 export interface ServerProcess {
   readonly url: string
+  /** Collects no garbage: three collections of a full heap would be counted with the calls. */
   usage(): Promise<Usage>
+  /** Collects garbage first. */
+  settledUsage(): Promise<Usage>
   /** Begins anew, with a server that holds nothing; what the process learned, it keeps. */
   restart(): Promise<ServerProcess>
   end(): void
 }
 
-type Message = 'restart' | 'usage'
+type Message = 'restart' | 'usage' | 'settledUsage'
 
 export async function startServerProcess(name: string): Promise<ServerProcess> {
   const child = fork(fileURLToPath(import.meta.url), [name], { execArgv: ['--import', 'tsx', '--expose-gc'] })
@@ -37,6 +40,7 @@ async function toServerProcess(child: ChildProcess): Promise<ServerProcess> {
   return {
     url: await ask('restart'),
     usage: () => ask('usage'),
+    settledUsage: () => ask('settledUsage'),
     restart: () => toServerProcess(child),
     end: () => child.kill(),
   }
@@ -57,14 +61,19 @@ async function serve(name: string): Promise<void> {
       await once(server, 'listening')
       return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     },
-    async usage() {
+    usage: async () => readUsage(),
+    async settledUsage() {
       for (let run = 0; run < 3; run += 1) globalThis.gc?.()
-      const { user, system } = process.cpuUsage()
-      const { rss, heapUsed } = process.memoryUsage()
-      return { cpu: (user + system) / 1e3, rss, heap: heapUsed }
+      return readUsage()
     },
   }
   process.on('message', async (message: Message) => process.send?.(await answers[message]()))
+}
+
+function readUsage(): Usage {
+  const { user, system } = process.cpuUsage()
+  const { rss, heapUsed } = process.memoryUsage()
+  return { cpu: (user + system) / 1e3, rss, heap: heapUsed }
 }
 
 const [, script, name] = process.argv

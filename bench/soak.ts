@@ -88,9 +88,9 @@ export async function soak(): Promise<Soak> {
     const load = createLoad()
     await load.run(server.url, WARM_UP_SECONDS)
     load.calls.clear()
-    const start = await server.usage()
+    const start = await server.settledUsage()
     const result = await load.run(server.url, SECONDS)
-    return { result, calls: load.calls, start, end: await server.usage() }
+    return { result, calls: load.calls, start, end: await server.settledUsage() }
   } finally {
     server.end()
   }

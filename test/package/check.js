@@ -47,6 +47,10 @@ try {
   console.log(run(bin(here, 'publint'), ['--strict', tarball], here).trim())
   console.log(run(bin(here, 'attw'), ['--profile', 'node16', '--no-color', tarball], here).trim())
 
+  console.log(
+    run(bin(here, 'size-limit'), ['--silent'], here).trim() || 'The bundles are as light as .size-limit.json says',
+  )
+
   const consumers = readdirSync(join(here, 'consumers'))
   assert.deepEqual(consumers, ['cjs', 'esm'])
   for (const consumer of consumers) {
@@ -57,12 +61,16 @@ try {
       ['install', '--no-audit', '--no-fund', '--no-save', '--prefer-offline', '--engine-strict', tarball],
       project,
     )
+    // The one line for a client in TypeScript: types of the API from its document.
+    run(process.execPath, ['write-document.js'], project)
+    run(bin(here, 'openapi-typescript'), ['openapi.json', '--output', 'api.d.ts'], project)
+    const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false']
     for (const resolution of [
       ['--module', 'node16'],
       ['--module', 'nodenext'],
       ['--module', 'preserve'],
     ]) {
-      run(bin(root, 'tsc'), ['--noEmit', '--strict', '--skipLibCheck', 'false', ...resolution, 'program.ts'], project)
+      run(bin(root, 'tsc'), [...strict, ...resolution, 'program.ts', 'hosts.ts', 'api.d.ts'], project)
     }
     console.log(`${consumer}: ${run(process.execPath, ['program.js'], project).trim()}`)
   }

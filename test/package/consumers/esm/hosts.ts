@@ -1,0 +1,98 @@
+// What hosts write that once did not compile. No line of it runs.
+import {
+  ApiError,
+  createMemoryKeyStore,
+  createMemoryStore,
+  generateApiKey,
+  isApiError,
+  type KeyContext,
+  type KeyRecord,
+} from 'domain-registration'
+import { type Progress, RegisterAllError, registerAll } from 'domain-registration/client'
+import { type DomainsRouterOptions, domainsRouter } from 'domain-registration/express'
+import { type DomainsPluginOptions, domainsPlugin } from 'domain-registration/fastify'
+import { type DomainsHandlerOptions, domainsHandler } from 'domain-registration/fetch'
+import { type AdapterRequest, createHandler, type FailureContext } from 'domain-registration/http'
+import { openapi } from 'domain-registration/openapi'
+import express, { type RequestHandler } from 'express'
+import fastify from 'fastify'
+import type { components, paths } from './api.js'
+
+const store = createMemoryStore()
+const keys = createMemoryKeyStore()
+declare const maybeNumber: number | undefined
+declare const maybeText: string | undefined
+
+// Settings that may be missing.
+const settings = { bodyLimit: maybeNumber, bodyTimeLimit: maybeNumber, timeLimit: maybeNumber, keyPrefix: maybeText }
+domainsRouter({ store, keys, path: maybeText, rateLimiter: undefined, onError: undefined, ...settings })
+domainsHandler({ store, keys, authenticate: undefined, ...settings })
+createHandler({ store, keys, ...settings })
+fastify().register(domainsPlugin, { store, keys, path: maybeText, ...settings })
+openapi({ path: maybeText, keyPrefix: maybeText, bodyLimit: maybeNumber, info: undefined })
+void generateApiKey({ type: 'team', id: '1', prefix: maybeText })
+const record: KeyRecord = {
+  hash: '',
+  type: 'team',
+  ownerId: '1',
+  scopes: [],
+  revokedAt: undefined,
+  expiresAt: undefined,
+}
+keys.addKey(record)
+keys.revokeKey(record.hash)
+keys.listKeys({ type: 'team', ownerId: '1' }).map(({ scopes }) => scopes.join(' '))
+
+// A module of the host's that adds the store.
+const withStore = (options: Omit<DomainsRouterOptions, 'store'>) => domainsRouter({ ...options, store })
+withStore({ keys })
+withStore({ authenticate: () => ({ type: 'team', teamId: '1', scopes: [] }) })
+
+// One function, anywhere that Express takes one.
+const handler: RequestHandler = domainsRouter({ store, keys })
+express().use(
+  '/api',
+  express.json(),
+  (request, _response, next) => next(request.path === '/' ? 'route' : undefined),
+  handler,
+)
+express.Router().use(handler, domainsRouter({ store, keys }).handleError)
+
+// The framework's own request, typed.
+const ofExpress: DomainsRouterOptions = {
+  store,
+  authenticate({ raw }): KeyContext {
+    if (raw.ip === undefined) throw new ApiError('blocked', 'Not from here.', { status: 403 })
+    return { type: 'team', teamId: '1', scopes: ['domains:create'] }
+  },
+  onError: (error, { request, keyContext, during }) => console.log(error, request.raw.path, keyContext?.type, during),
+}
+const ofFastify: DomainsPluginOptions = {
+  store,
+  authenticate: async ({ raw }) => ({ type: 'team', teamId: raw.routeOptions.url ?? '', scopes: [] }),
+  onError: (error, { request }) => request.raw.log.warn(error),
+}
+const ofFetch: DomainsHandlerOptions = {
+  store,
+  authenticate: ({ raw }) => ({ type: 'team', teamId: new URL(raw.url).host, scopes: [] }),
+  onError: (_error, context: FailureContext<AdapterRequest<Request>>) => void context.request.raw.headers,
+}
+domainsRouter(ofExpress)
+fastify().register(domainsPlugin, ofFastify)
+domainsHandler(ofFetch)
+
+// @ts-expect-error: a code of the host's own needs a status
+new ApiError('blocked', 'Not from here.')
+// @ts-expect-error: a misspelled option
+domainsRouter({ store, keys, bodylimit: 1 })
+
+// Callers.
+const onProgress = ({ done, total }: Progress) => console.log(done / total)
+registerAll(['a.com'], { url: 'https://api.test/v1/domains', apiKey: 'key', teamId: maybeText, onProgress })
+  .then(({ results }) =>
+    results.filter(result => result.status === 'invalid').map(({ code, message }) => [code, message]),
+  )
+  .catch(error => (error instanceof RegisterAllError ? error.results.length : isApiError(error) && error.status))
+type Answer = paths['/v1/domains']['post']['responses'][200]['content']['application/json']
+declare const answer: Answer
+export const results: components['schemas']['DomainResult'][] = answer.data.results

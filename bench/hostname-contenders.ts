@@ -2,7 +2,7 @@ import { classifyHostname } from 'domain-registration'
 import psl from 'psl'
 import { parse } from 'tldts'
 import validator from 'validator'
-import { readLines } from '../test/vectors/read.ts'
+import { readCases, readLines } from '../test/vectors/read.ts'
 import type { Contender } from './measure.ts'
 
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
@@ -42,10 +42,17 @@ const rejected = Array.from(
   (_, index) => mistakes[index % mistakes.length]?.(ascii[index] ?? '') ?? '',
 )
 
+/** Names in scripts that are written from right to left or with marks. */
+const complexScripts =
+  'החנות.קום עופראיתן.com החנות-האינטרנטית-שלי.קום ایئرکلاسیکیفائرڈ.com الفود.com کوکبوب.ml रामेश्वरम.com गोवर्धनमठ.com ' +
+  'કાઈવાંગ.ભારત சென்னை.இந்தியா హైదరాబాద్.భారత్ ಬೆಂಗಳೂರು.ಭಾರತ കൊച്ചി.ഭാരതം ঢাকা.বাংলা ไทย.ไทย'
+
 /** Sets of input, flat strings as they come out of a parsed request. */
 const inputs = {
   ascii,
   international: readLines('international-hostnames.txt'),
+  complexScripts: complexScripts.split(' '),
+  hostile: readCases<[string]>('slow-inputs.json').map(([text]) => text),
   addresses: JSON.parse(JSON.stringify(addresses)) as string[],
   rejected: JSON.parse(JSON.stringify(rejected)) as string[],
 }

@@ -3,7 +3,6 @@ import { toUnicode } from 'tr46'
 import { isCommonName } from './common-letters.ts'
 import { findDisallowedPunctuation } from './idna-2008.ts'
 import { isLdhName, MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
-import { isInvisible } from './quote.ts'
 
 /**
  * Maps a name to its A-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4.2), non-transitional, with
@@ -29,7 +28,7 @@ export function mapByTables(name: string): string | null {
 
 /** Maps by UTS #46 alone, without encoding what comes out. */
 export function toULabels(name: string): string | null {
-  if (isTooLong(name.normalize('NFKC'))) return null
+  if (forbiddenAscii.test(name) || isTooLong(name.normalize('NFKC'))) return null
   const { domain, error } = toUnicode(name, options)
   return error ? null : domain
 }
@@ -44,6 +43,13 @@ const options = {
   transitionalProcessing: false,
   useSTD3ASCIIRules: true,
 } as const
+
+/** What UTS #46 drops. */
+const ignored = /[\u00ad\u115f\u1160\u200b\u2060-\u206f\u3164\ufeff\uffa0]/g
+const ignoredMarks = /\u034f|[\u17b4\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu
+
+/** What STD3 forbids whatever else is in a name: capitals are mapped, and `<`, `=` and `>` compose with U+0338. */
+const forbiddenAscii = /[\0-,/:;?@[-`{-\x7f]/
 
 /** A dot in every spelling of UTS #46. */
 export const dots = /[.\u3002\uff0e\uff61]/
@@ -61,7 +67,7 @@ const MAX_EXPANDED_LENGTH = 1024
 function isTooLong(name: string): boolean {
   if (name.length <= MAX_LABEL_LENGTH) return false
   if (name.length > MAX_EXPANDED_LENGTH) return true
-  const count = (text: string) => Array.from(text).filter(character => !isInvisible(character)).length
+  const count = (text: string) => Array.from(text.replace(ignored, '').replace(ignoredMarks, '')).length
   return count(name) > MAX_NAME_LENGTH || name.split(dots).some(label => count(label) > MAX_LABEL_LENGTH)
 }
 

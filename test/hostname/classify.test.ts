@@ -1,3 +1,4 @@
+import { toUnicode } from 'tr46'
 import { describe, expect, test } from 'vitest'
 import { classifyHostname } from '../../src/index.ts'
 
@@ -236,6 +237,15 @@ test('a text over 512 characters is refused for its length, white space included
 })
 
 test('characters that mapping drops do not make a name too long', () => {
+  // The blocks that hold characters that Unicode calls ignorable.
+  const blocks = [0x00, 0x03, 0x11, 0x17, 0x18, 0x20, 0xfe, 0xff, 0xe00, 0xe01]
+  const dropped = blocks
+    .flatMap(block => Array.from({ length: 0x100 }, (_, index) => String.fromCodePoint(block * 0x100 + index)))
+    .filter(character => toUnicode(`a${character}a`).domain === 'aa')
+  expect(dropped.length).toBeGreaterThan(250)
+  for (const character of dropped) {
+    expect(classifyHostname(`é${character.repeat(100)}.de`)).toMatchObject({ valid: true, domain: 'xn--9ca.de' })
+  }
   expect(classifyHostname(`e\u0301${'\u00ad'.repeat(100)}.de`)).toMatchObject({ valid: true, domain: 'xn--9ca.de' })
 })
 

@@ -1,8 +1,8 @@
 /**
- * How long one call of 256 KiB holds the event loop, at worst: calls that were found slow, and a search that evolves them.
- * The work is all that a server does for a call: the handler with a memory store, from the bytes to the answer. CPU time,
- * since another program may hold the processor meanwhile; the least of some runs, since garbage of earlier ones does not
- * count.
+ * How long one call of 256 KiB holds the event loop, at worst: calls that were found slow, and a search that evolves
+ * them. The work is all that a server does for a call: the handler with a memory store, from the bytes to the answer.
+ * CPU time, since another program may hold the processor meanwhile; the least of some runs, since garbage of earlier
+ * ones does not count.
  *
  *     npm run bench -- hold
  *     SECONDS=600 SEED=7 npm run bench -- hold

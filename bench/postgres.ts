@@ -73,7 +73,8 @@ export function createBareInsert(pool: Pool, table: string): (domains: readonly 
   const createId = createUuidGenerator()
   const text = `INSERT INTO ${table} (registrable_domain, path, inlined_path, domain_id, team_id, created_at)
     SELECT registrable_domain, path, nullif(inlined_path, ''), domain_id, $5, now()
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) AS new (registrable_domain, path, inlined_path, domain_id)
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) 
+       AS new (registrable_domain, path, inlined_path, domain_id)
     ON CONFLICT DO NOTHING`
   return domains => {
     const heads = new Set<string>()

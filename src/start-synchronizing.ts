@@ -22,9 +22,9 @@ const DEFAULT_EVERY = 10_000
 const LONGEST_PAUSE = 60_000
 
 /**
- * Pushes what waits in a store, again and again, so that nothing waits for a caller to retry: begins at once, goes on while
- * something goes through, and then sweeps every few seconds. Any number of processes may do so over one database; they
- * share the work. Two sweeps of one loop never run at once.
+ * Pushes what waits in a store, again and again, so that nothing waits for a caller to retry: begins at once, goes on
+ * while something goes through, and then sweeps every few seconds. Any number of processes may do so over one database;
+ * they share the work. Two sweeps of one loop never run at once.
  *
  * The loop does not keep the process alive.
  *

@@ -11,9 +11,9 @@ export interface LongMap<Value> {
  * Makes an empty map in shards. A `Map` holds 2^24 entries at most and stops the process for seconds when it grows with
  * millions in it; each of the shards stays small. Measured by `npm run bench -- memory`.
  *
- * Keys come from strangers. Within a shard the engine hashes them, with a seed of its own for each process; which shard a
- * key belongs to is told by a universal hash function, so that nobody who does not know its random multipliers can choose
- * keys that meet in one.
+ * Keys come from strangers. Within a shard the engine hashes them, with a seed of its own for each process; which shard
+ * a key belongs to is told by a universal hash function, so that nobody who does not know its random multipliers can
+ * choose keys that meet in one.
  */
 export function createLongMap<Value>(): LongMap<Value> {
   let shards = [new Map<string, Value>()]
@@ -49,8 +49,8 @@ const SHARD_COUNT = 2 ** SHARD_BITS
 const MULTIPLIERS = 512
 
 /**
- * Multiply-shift over the characters of a key: the upper bits of the sum of each character times a random number for its
- * place (Dietzfelbinger, 1996). Two keys meet as rarely as chance has it, whichever they are.
+ * Multiply-shift over the characters of a key: the upper bits of the sum of each character times a random number for
+ * its place (Dietzfelbinger, 1996). Two keys meet as rarely as chance has it, whichever they are.
  */
 function createShardHash(): (key: string) => number {
   const multipliers = crypto.getRandomValues(new Int32Array(MULTIPLIERS))

@@ -30,11 +30,14 @@ export interface MemoryStoreOptions {
   /** The teams to begin with. Default: none; see {@link MemoryStore.addTeam}. */
   teams?: readonly Team[] | undefined
   /**
-   * Pushes changes to what does the monitoring. It must be idempotent on `domainId` and `kind`: the same change may come
-   * again. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
+   * Pushes changes to what does the monitoring. It must be idempotent on `domainId` and `kind`: the same change may
+   * come again. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
    */
   synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
-  /** Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default 30,000. */
+  /**
+   * Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default
+   * 30,000.
+   */
   synchronizeTimeLimit?: number | undefined
   /** Learns of changes that could not be pushed. Default: nobody does. */
   onError?: SynchronizationErrorHandler | undefined
@@ -45,8 +48,8 @@ export interface MemoryStore extends DomainStore {
   /** Adds a team, or replaces the one with the same ID: that is how to suspend it. */
   addTeam(team: Team): void
   /**
-   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed over.
-   * The monitor learns of it by the next sweep; see {@link startSynchronizing}.
+   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
+   * over. The monitor learns of it by the next sweep; see {@link startSynchronizing}.
    *
    * @param domains In any spelling that registers them.
    * @returns What was given up.
@@ -59,8 +62,8 @@ export interface MemoryStore extends DomainStore {
    */
   list(options?: ListOptions): Registration[]
   /**
-   * Pushes the changes that wait and are due, the oldest first: a sweep. {@link startSynchronizing} calls it again and again.
-   * What is refused is tried again later and later, up to an hour.
+   * Pushes the changes that wait and are due, the oldest first: a sweep. {@link startSynchronizing} calls it again and
+   * again. What is refused is tried again later and later, up to an hour.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
   /** Counts the changes that wait to be pushed, registrations and releases. For an alert. */

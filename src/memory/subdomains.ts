@@ -4,8 +4,8 @@ import type { Holding } from './holding.ts'
 import { createLongMap, type LongMap } from './long-map.ts'
 
 /**
- * What is held in one registrable domain, itself included. Most have one name or a few, and a short list is searched from
- * end to end; a long one has an index, in which each step depends on the name alone, whatever else is held.
+ * What is held in one registrable domain, itself included. Most have one name or a few, and a short list is searched
+ * from end to end; a long one has an index, in which each step depends on the name alone, whatever else is held.
  */
 export type Subdomains = readonly Holding[] | SubdomainIndex
 

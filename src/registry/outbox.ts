@@ -30,22 +30,24 @@ export interface Postponement {
 }
 
 /**
- * The changes that wait in a store, each call one atomic step. A `domainId` has at most one: that it was registered, until
- * that is done, or that it was released. Where both would wait, the release stands in place of the registration.
+ * The changes that wait in a store, each call one atomic step. A `domainId` has at most one: that it was registered,
+ * until that is done, or that it was released. Where both would wait, the release stands in place of the registration.
  *
  * A change is due at a time. To lease it is to put that time off, so that nobody else takes it meanwhile:
  *
- * - `register` MUST save its registrations leased, and MUST lease those of its own team that it finds unsynchronized: the
- *   call pushes them itself. Should its process die, a sweep takes them when the lease ends.
+ * - `register` MUST save its registrations leased, and MUST lease those of its own team that it finds unsynchronized:
+ *   the call pushes them itself. Should its process die, a sweep takes them when the lease ends.
  * - A release MUST be recorded in the step that releases. It is due at once if the registration was synchronized, and
  *   else when that was due, but no later than after one lease: it does not overtake a push that is under way.
  */
 export interface Outbox {
-  /** MUST take changes that are due and lease them, the oldest first and at most `limit`. @param lease In milliseconds. */
+  /**
+   * MUST take changes that are due and lease them, the oldest first and at most `limit`. @param lease In milliseconds.
+   */
   take(limit: number, lease: number): Awaitable<readonly WaitingChange[]>
   /**
-   * MUST end what was pushed: a registration is synchronized, a release is forgotten. Where a release has come in place of
-   * a registration meanwhile, that is kept, and due at once.
+   * MUST end what was pushed: a registration is synchronized, a release is forgotten. Where a release has come in place
+   * of a registration meanwhile, that is kept, and due at once.
    */
   finish(changes: readonly Change[]): Awaitable<unknown>
   /** MUST put changes off, those that still wait unchanged. */
@@ -80,7 +82,10 @@ export function unsynchronizedOf(
 
 /** Milliseconds for each push, by default. Leases and waits follow from it. */
 export const DEFAULT_SYNCHRONIZE_TIME_LIMIT = 30_000
-/** For all pushes of a call or a sweep. Each may take half of what is left, so that one that hangs leaves time for others. */
+/**
+ * For all pushes of a call or a sweep. Each may take half of what is left, so that one that hangs leaves time for
+ * others.
+ */
 const pushingTime = (timeLimit: number) => 2 * timeLimit
 /** How long a change stays with who took it: longer than that one pushes. 90 seconds by default. */
 export const leaseFor = (timeLimit: number) => 3 * timeLimit
@@ -98,9 +103,10 @@ export const synchronizationRules: Rules = {
 }
 
 /**
- * Makes what a store does to synchronize, over its {@link Outbox}. One change that the monitor refuses delays no other: a
- * push that fails is split until what fails is alone, see {@link splitUntilAlone}. What is refused alone is tried again
- * later and later; while the monitor is away, nothing is held against any change. n changes cost at most 2 n − 1 pushes.
+ * Makes what a store does to synchronize, over its {@link Outbox}. One change that the monitor refuses delays no other:
+ * a push that fails is split until what fails is alone, see {@link splitUntilAlone}. What is refused alone is tried
+ * again later and later; while the monitor is away, nothing is held against any change. n changes cost at most 2 n − 1
+ * pushes.
  */
 export function createSynchronizer(
   { push, timeLimit, onError, random = Math.random }: SynchronizerOptions,

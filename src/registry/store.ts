@@ -21,8 +21,8 @@ export interface Registration extends Name {
 /**
  * A change that what does the monitoring has to follow.
  *
- * A host that watches by `domainId`, and ignores `registered` once it has seen `released`, is right whatever is delivered
- * twice or late: IDs are never used again.
+ * A host that watches by `domainId`, and ignores `registered` once it has seen `released`, is right whatever is
+ * delivered twice or late: IDs are never used again.
  */
 export interface Change extends Name {
   readonly kind: 'registered' | 'released'
@@ -58,8 +58,9 @@ export interface SweepOptions {
 }
 
 /**
- * Learns of each change that the monitor refused when it was pushed alone; of a monitor with which nothing goes through,
- * once a sweep and without a change. For logs: what it throws is ignored, and so is a promise of it that is rejected.
+ * Learns of each change that the monitor refused when it was pushed alone; of a monitor with which nothing goes
+ * through, once a sweep and without a change. For logs: what it throws is ignored, and so is a promise of it that is
+ * rejected.
  */
 export type SynchronizationErrorHandler = (error: unknown, change?: Change) => unknown
 

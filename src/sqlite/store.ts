@@ -29,8 +29,8 @@ export interface SqliteStoreOptions extends SqliteConnectionOptions {
   /** Finds a team where you keep them; see {@link DomainStore.findTeam}. */
   findTeam: (teamId: string) => Awaitable<Team | null>
   /**
-   * Pushes changes to what does the monitoring. It must be idempotent on `domainId` and `kind`: the same change may come
-   * again. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
+   * Pushes changes to what does the monitoring. It must be idempotent on `domainId` and `kind`: the same change may
+   * come again. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
    */
   synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
   /**

@@ -2,7 +2,9 @@ import type { Change, Registration, SweepResult } from '../registry/store.ts'
 import { checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-/** What does the monitoring, as a case sees it: it can be away, refuse names for ever, and remembers what it was told. */
+/**
+ * What does the monitoring, as a case sees it: it can be away, refuse names for ever, and remembers what it was told.
+ */
 export interface Monitor {
   isAway: boolean
   /** Whether it does what it is told, and fails all the same. */
@@ -62,7 +64,9 @@ export async function synchronize(store: SuiteStore, registrations: readonly Reg
   await store.synchronize(registrations)
 }
 
-/** Sweeps again and again until something is so: what waits for a lease to end, or for its next try, is not due before. */
+/**
+ * Sweeps again and again until something is so: what waits for a lease to end, or for its next try, is not due before.
+ */
 export async function sweepUntil(
   store: SuiteStore,
   claim: string,

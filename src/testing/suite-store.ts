@@ -38,8 +38,8 @@ export interface StoreSetup {
   /** What learns of changes that could not be pushed. Given only where the feature `synchronizePending` is listed. */
   readonly onError?: SynchronizationErrorHandler | undefined
   /**
-   * Milliseconds for each push. A store whose waits are its own MUST have a lease end within three times this limit, and
-   * MUST try again what failed once within it. Given only where the feature `synchronizePending` is listed.
+   * Milliseconds for each push. A store whose waits are its own MUST have a lease end within three times this limit,
+   * and MUST try again what failed once within it. Given only where the feature `synchronizePending` is listed.
    */
   readonly synchronizeTimeLimit?: number | undefined
 }

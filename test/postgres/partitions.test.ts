@@ -21,8 +21,10 @@ beforeAll(async () => {
   await client.query(
     `INSERT INTO domain_registration.names (registrable_domain, path, domain_id, team_id, due)
        SELECT domain, path, CASE WHEN path <> '' THEN gen_random_uuid() END, '1', CASE WHEN path <> '' THEN now() END
-       FROM (SELECT chr(n) || '.com' FROM generate_series(97, 122) AS n UNION ALL SELECT 'crowd.com') AS domains (domain),
-         (SELECT '' UNION ALL SELECT '.www' UNION ALL SELECT '.host-' || n FROM generate_series(1, 300) AS n) AS paths (path)`,
+       FROM (SELECT chr(n) || '.com' FROM generate_series(97, 122) AS n UNION ALL SELECT 'crowd.com')
+         AS domains (domain),
+         (SELECT '' UNION ALL SELECT '.www' UNION ALL SELECT '.host-' || n FROM generate_series(1, 300) AS n)
+          AS paths (path)`,
   )
   await client.query('ANALYZE domain_registration.names')
   const { rows } = await client.query<{ zone: string; partition: string }>(

@@ -16,7 +16,10 @@ function readTree(): Map<string, string> {
 }
 
 /** What is known to break a rule and has not been mended yet. */
-const known: readonly RegExp[] = [/^long function: src\/postgres\//, /^long line: /]
+const known: readonly RegExp[] = [
+  /^long function: src\/postgres\/reclassify\.ts/,
+  /^long line: (?:src\/postgres|test\/linearizability|test\/postgres)\//,
+]
 
 test('the tree keeps to the rules', () => {
   const tree = readTree()

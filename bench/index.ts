@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { nodes } from '../test/runtimes/runtimes.ts'
 import { benchHostnames } from './hostnames.ts'
 import { printKeyLookup } from './key-lookup.ts'
 import { printHead, printMachine, printRow } from './report.ts'
@@ -17,6 +18,7 @@ const sections: Readonly<Record<string, () => unknown>> = {
   memory: () => runProgram('memory-store.ts', '--expose-gc', '--max-old-space-size=6000'),
   postgres: () => runProgram('postgres.ts'),
   'postgres-scale': () => runProgram('postgres-scale.ts'),
+  sqlite: () => runProgramIn(findNodeWithSqlite(), 'sqlite.ts'),
   http: () => runProgram('http.ts'),
   soak: () => runProgram('soak.ts'),
   hold: () => runProgram('hold.ts'),
@@ -24,10 +26,20 @@ const sections: Readonly<Record<string, () => unknown>> = {
 }
 
 /** In a process of its own. */
-function runProgram(file: string, ...options: string[]): void {
+const runProgram = (file: string, ...options: string[]) => runProgramIn(process.execPath, file, ...options)
+
+function runProgramIn(node: string, file: string, ...options: string[]): void {
   const program = fileURLToPath(new URL(file, import.meta.url))
-  const { status } = spawnSync(process.execPath, [...options, '--import', 'tsx', program], { stdio: 'inherit' })
+  const { status } = spawnSync(node, [...options, '--import', 'tsx', program], { stdio: 'inherit' })
   process.exitCode ||= status ?? 1
+}
+
+/** This one, or one of those that are tested in. */
+function findNodeWithSqlite(): string {
+  if (process.getBuiltinModule('node:sqlite')) return process.execPath
+  const program = nodes.slice(1).find(node => node.program)?.program
+  if (!program) throw new Error('This Node has no SQLite; npm ci --prefix test/runtimes installs others')
+  return program
 }
 
 const named = process.argv.slice(2)

@@ -1,4 +1,5 @@
-/** A store of your own, here over SQLite: copy it, and let `domain-registration/testing` prove what you make of it. */
+/** A store of your own, here over LevelDB: copy it, and let `domain-registration/testing` prove what you make of it. */
+import { type BatchOperation, ClassicLevel } from 'classic-level'
 import {
   type Awaitable,
   type Below,
@@ -6,116 +7,93 @@ import {
   classifyHostname,
   type DomainStore,
   type Name,
+  type Registered,
   type Registration,
+  type RegistrationRequest,
   type Team,
 } from 'domain-registration'
-import { Database, type JSValue } from 'node-sqlite3-wasm'
 
-const schema = `
-  PRAGMA busy_timeout = 5000;
-  CREATE TABLE IF NOT EXISTS registrations (
-    position INTEGER PRIMARY KEY,
-    registrable_domain TEXT NOT NULL,
-    path TEXT NOT NULL, -- the labels from right to left, so that what is below a name stands together
-    domain TEXT NOT NULL,
-    domain_id TEXT NOT NULL UNIQUE,
-    team_id TEXT NOT NULL,
-    synchronized INTEGER NOT NULL,
-    UNIQUE (registrable_domain, path)
-  );
-  CREATE INDEX IF NOT EXISTS by_team ON registrations (registrable_domain, team_id, path);`
-
-const columns = `domain_id AS domainId, domain, registrable_domain AS registrableDomain, team_id AS teamId,
-  synchronized`
-// "." and "/" are neighbours: the range holds what goes on after a dot, and nothing else.
-const isBelow = `registrable_domain = ?1 AND path > ?2 || '.' AND path < ?2 || '/'`
-const isName = 'registrable_domain = ?1 AND path = ?2'
-
-export interface SqliteStoreOptions {
-  /** A file, which is made if it is not there, or `:memory:`. */
-  file: string
+export interface LevelStoreOptions {
+  /** A folder, which is made if it is not there. One process at a time may open it. */
+  folder: string
   /** Teams are yours: look them up where you keep them. */
   findTeam: (teamId: string) => Awaitable<Team | null>
   /** Pushes registrations to what does the monitoring; must be idempotent on `domainId`. */
   synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
 }
 
-export function createSqliteStore({ file, findTeam, synchronize: push }: SqliteStoreOptions) {
-  const database = new Database(file)
-  database.exec(schema)
+export async function createLevelStore({ folder, findTeam, synchronize: push }: LevelStoreOptions) {
+  const database = new ClassicLevel<string, Registration>(folder, { valueEncoding: 'json' })
+  await database.open()
 
-  function prepare<Row>(sql: string) {
-    const statement = database.prepare(sql)
-    return (...values: JSValue[]) => statement.all(values) as Row[]
+  /** LevelDB has no transactions: work takes turns, and writes one batch, which is saved as a whole. */
+  let turns: Promise<unknown> = Promise.resolve()
+  function takeTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = turns.then(work)
+    turns = turn.catch(() => {})
+    return turn
   }
-  const select = prepare<Row>(`SELECT ${columns} FROM registrations WHERE ${isName}`)
-  const selectOwnBelow = prepare<Name>(`SELECT domain FROM registrations WHERE ${isBelow} AND team_id = ?3 LIMIT 1000`)
-  const selectBelow = prepare(`SELECT 1 FROM registrations WHERE ${isBelow} LIMIT 1`)
-  const insert = prepare(
-    `INSERT INTO registrations (registrable_domain, path, domain, domain_id, team_id, synchronized)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-  )
-  const mark = prepare('UPDATE registrations SET synchronized = 1 WHERE domain_id = ?')
-  const remove = prepare<Row>(`DELETE FROM registrations WHERE ${isName} AND team_id = ?3 RETURNING ${columns}`)
+  type Operation = BatchOperation<typeof database, string, Registration>
+  const save = (operations: Operation[]) => database.batch(operations, { sync: true })
 
-  /** All of it or nothing, and nobody else in between, other processes included. */
-  function transact<T>(work: () => T): T {
-    database.exec('BEGIN IMMEDIATE')
-    try {
-      const result = work()
-      database.exec('COMMIT')
-      return result
-    } catch (error) {
-      if (database.inTransaction) database.exec('ROLLBACK')
-      throw error
-    }
-  }
-
-  function findBelow(base: Name, teamId: string): Below {
-    const own = selectOwnBelow(...keyOf(base), teamId)
+  async function findBelow(base: Name, teamId: string): Promise<Below> {
+    const own = await database.values({ ...rangeBelow(ownKeyOf(base, teamId)), limit: 1000 }).all()
+    const any = own.length > 0 ? [] : await database.keys({ ...rangeBelow(keyOf(base)), limit: 1 }).all()
     return {
       ownDomains: own.slice(0, 3).map(({ domain }) => domain),
       ownCount: own.length,
-      heldByOthers: own.length === 0 && selectBelow(...keyOf(base)).length > 0,
+      heldByOthers: any.length > 0,
     }
+  }
+
+  async function register({ teamId, names, wildcardBases, decide }: RegistrationRequest): Promise<Registered> {
+    const registrations = (await database.getMany(names.map(keyOf))).filter(registration => registration !== undefined)
+    const below = await Promise.all(wildcardBases.map(base => findBelow(base, teamId)))
+    const found = { registrations, below }
+    const saved = decide(found).map(({ domain, registrableDomain }) => {
+      const domainId = crypto.randomUUID()
+      return { domainId, domain, registrableDomain, teamId, synchronized: push === undefined }
+    })
+    await save(saved.flatMap(put))
+    return { found, saved }
   }
 
   async function synchronize(registrations: readonly Registration[]): Promise<void> {
     await push?.(registrations.map(({ synchronized, ...rest }) => ({ ...rest, kind: 'registered' })))
-    transact(() => registrations.forEach(({ domainId }) => void mark(domainId)))
+    await takeTurn(async () => {
+      const held = await database.getMany(registrations.map(keyOf))
+      const pushed = new Set(registrations.map(({ domainId }) => domainId))
+      const marked = held.flatMap(each => (each && pushed.has(each.domainId) ? [{ ...each, synchronized: true }] : []))
+      await save(marked.flatMap(put))
+    })
+  }
+
+  /** Gives up names of a team, so that they are free again. */
+  async function release(teamId: string, domains: readonly string[]): Promise<Registration[]> {
+    const hostnames = new Map(domains.map(classifyHostname).flatMap(each => (each.valid ? [[each.domain, each]] : [])))
+    const held = await database.getMany([...hostnames.values()].map(keyOf))
+    const released = held.filter(registration => registration?.teamId === teamId) as Registration[]
+    await save(released.flatMap(each => keysOf(each).map(key => ({ type: 'del' as const, key }))))
+    return released
   }
 
   return {
     findTeam,
-    register: ({ teamId, names, wildcardBases, decide }) =>
-      transact(() => {
-        const registrations = names.flatMap(name => select(...keyOf(name)).map(toRegistration))
-        const found = { registrations, below: wildcardBases.map(base => findBelow(base, teamId)) }
-        const saved = decide(found).map(({ domain, registrableDomain }) => {
-          const domainId = crypto.randomUUID()
-          const synchronized = push === undefined
-          insert(...keyOf({ domain, registrableDomain }), domain, domainId, teamId, synchronized)
-          return { domainId, domain, registrableDomain, teamId, synchronized }
-        })
-        return { found, saved }
-      }),
+    register: request => takeTurn(() => register(request)),
     ...(push && { synchronize }),
-
-    /** Gives up names of a team, so that they are free again. */
-    release: (teamId: string, domains: readonly string[]): Registration[] =>
-      transact(() =>
-        domains
-          .map(domain => classifyHostname(domain))
-          .filter(hostname => hostname.valid)
-          .flatMap(hostname => remove(...keyOf(hostname), teamId).map(toRegistration)),
-      ),
+    release: (teamId: string, domains: readonly string[]) => takeTurn(() => release(teamId, domains)),
     close: () => database.close(),
   } satisfies DomainStore & Record<string, unknown>
 }
 
-type Row = Omit<Registration, 'synchronized'> & { synchronized: number }
+/** The labels from right to left, so that what is below a name stands together. No hostname has a \0 in it. */
+const pathOf = ({ domain }: Name) => domain.split('.').reverse().join('.')
+const keyOf = (name: Name) => `any\0${name.registrableDomain}\0${pathOf(name)}`
+/** Once more by team, to count its own without walking past those of others. */
+const ownKeyOf = (name: Name, teamId: string) => `own\0${name.registrableDomain}\0${teamId}\0${pathOf(name)}`
 
-const toRegistration = (row: Row): Registration => ({ ...row, synchronized: row.synchronized === 1 })
+const keysOf = (registration: Registration) => [keyOf(registration), ownKeyOf(registration, registration.teamId)]
+const put = (value: Registration) => keysOf(value).map(key => ({ type: 'put' as const, key, value }))
 
-const keyOf = ({ domain, registrableDomain }: Name) =>
-  [registrableDomain, domain.split('.').reverse().join('.')] as const
+/** "." and "/" are neighbours: the range holds what goes on after a dot, and nothing else. */
+const rangeBelow = (key: string) => ({ gt: `${key}.`, lt: `${key}/` })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { registerDomains } from 'domain-registration'
 import { domainStoreSuite } from 'domain-registration/testing'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createSqliteStore } from '../../examples/custom-store.ts'
+import { createLevelStore } from '../../examples/custom-store.ts'
 import { team1, teams } from '../fixtures.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'custom-store-'))
@@ -16,30 +16,30 @@ const findIn = (teams: readonly { id: string }[]) => (id: string) =>
 describe('the store of examples/custom-store.ts', () => {
   const cases = domainStoreSuite({
     createStore: ({ teams, synchronize }) =>
-      createSqliteStore({ file: ':memory:', findTeam: findIn(teams), synchronize }),
+      createLevelStore({ folder: mkdtempSync(join(directory, 'store-')), findTeam: findIn(teams), synchronize }),
     closeStore: store => store.close(),
     features: ['synchronize', 'release'],
   })
   test.each(cases)('$name', ({ run }) => run())
 
   test('outlives the process: what was saved and not yet pushed is found again', async () => {
-    const file = join(directory, 'registrations.db')
+    const folder = join(directory, 'registrations')
     const findTeam = findIn(teams)
     const offline = () => Promise.reject(new Error('offline'))
-    const before = createSqliteStore({ file, findTeam, synchronize: offline })
+    const before = await createLevelStore({ folder, findTeam, synchronize: offline })
     await expect(registerDomains(team1, { domains: ['www.example.com'] }, before)).rejects.toMatchObject({
       status: 503,
     })
-    before.close()
+    await before.close()
 
     const pushed: string[] = []
     const synchronize = (registrations: readonly { domain: string }[]) =>
       void pushed.push(...registrations.map(({ domain }) => domain))
-    const after = createSqliteStore({ file, findTeam, synchronize })
+    const after = await createLevelStore({ folder, findTeam, synchronize })
     const { data } = await registerDomains(team1, { domains: ['www.example.com'] }, after)
     expect(pushed).toEqual(['www.example.com'])
     expect(data.totals).toEqual({ created: 0, existing: 1, invalid: 0 })
-    after.close()
+    await after.close()
   })
 })
 

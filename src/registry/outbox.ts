@@ -133,6 +133,9 @@ export function createSynchronizer(
     return { synchronized, refused, untried, lastCause, isAway: synchronized === 0 && untried.length > 0 }
   }
 
+  /** Whether the last sweep found the monitor away. */
+  let wasAway = false
+
   /** @returns Longer with each refusal, up to a bound, and never the same for all that failed together. */
   const waitAfter = (refusals: number) =>
     Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
@@ -161,7 +164,11 @@ export function createSynchronizer(
     /** Pushes what is due. */
     async synchronizePending(options: SweepOptions = {}): Promise<SweepResult> {
       const changes = await outbox.take(options.limit ?? DEFAULT_SWEEP_LIMIT, leaseFor(timeLimit))
-      const { synchronized, refused, untried, lastCause, isAway } = await deliver(changes)
+      // What looks like a monitor that is away may be some changes that it refuses, each in the way of others: never twice.
+      const { synchronized, refused, untried, lastCause, isAway } = await deliver(
+        wasAway ? shuffle(changes, random) : changes,
+      )
+      wasAway = isAway
       const report = options.onError ?? onError
       if (untried.length > 0) {
         harmless(report)(lastCause)
@@ -176,6 +183,16 @@ export function createSynchronizer(
       return { synchronized, failed: refused.length + untried.length }
     },
   }
+}
+
+/** Fisher and Yates. */
+function shuffle<Item>(items: readonly Item[], random: () => number): Item[] {
+  const shuffled = [...items]
+  for (let index = shuffled.length - 1; index > 0; index -= 1) {
+    const other = Math.floor(random() * (index + 1))
+    ;[shuffled[index], shuffled[other]] = [shuffled[other] as Item, shuffled[index] as Item]
+  }
+  return shuffled
 }
 
 /** In milliseconds; timers count no less. */

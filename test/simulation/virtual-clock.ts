@@ -5,6 +5,8 @@ interface Event {
   readonly time: number
   readonly owner: Owner | null
   readonly action: () => void
+  /** As of a timer of Node. */
+  unref(): void
 }
 
 /** Time that passes only from one planned event to the next, so that a schedule of minutes takes a millisecond. */
@@ -34,7 +36,7 @@ export function createVirtualClock(): VirtualClock {
   const ended = new Set<Owner>()
 
   function plan(delay: number, owner: Owner | null, action: () => void): Event {
-    const event = { time: now + delay, owner, action }
+    const event = { time: now + delay, owner, action, unref() {} }
     if (owner && ended.has(owner)) return event
     let index = events.length
     while (index > 0 && (events[index - 1] as Event).time > event.time) index -= 1

@@ -5,9 +5,9 @@ import { headers, namesOfCall, path, toBody } from './http-calls.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 /**
- * What an adapter costs under load: the CPU of the server's process for a call, against that of the bare framework, which
- * parses the same bodies and sends an equal answer, plus that of `registerDomains` alone. The three take turns, each in a
- * process of its own that begins each round with an empty store.
+ * What an adapter costs under load: the CPU of the server's process for a call, against that of the bare framework,
+ * which parses the same bodies and sends an equal answer, plus that of `registerDomains` alone. The three take turns,
+ * each in a process of its own that begins each round with an empty store.
  *
  * Each round makes the same calls twice: the first time all names are new, the second time all of them exist, as in a
  * retry.

@@ -1,6 +1,7 @@
 /**
- * Searches for texts that `classifyHostname` takes long for, by evolution: what took longest is cut, crossed and changed.
- * Prints the worst as cases for `test/vectors/slow-inputs.json`: `npx tsx bench/slow-inputs.ts [generations] [seed]`.
+ * Searches for texts that `classifyHostname` takes long for, by evolution: what took longest is cut, crossed and
+ * changed. Prints the worst as cases for `test/vectors/slow-inputs.json`: `npx tsx bench/slow-inputs.ts [generations]
+ * [seed]`.
  */
 
 import { classifyHostname } from '../src/index.ts'

@@ -4,7 +4,10 @@ import { readCases } from '../vectors/read.ts'
 
 const texts = readCases<[string]>('slow-inputs.json').map(([text]) => text)
 
-/** What a call may hold; the goal, measured in bench/, is a twentieth of the bound here, which no machine's load can reach. */
+/**
+ * What a call may hold; the goal, measured in bench/, is a twentieth of the bound here, which no machine's load can
+ * reach.
+ */
 const CALL = 100
 const MAX_CPU_SECONDS = 1
 

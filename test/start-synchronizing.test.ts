@@ -1,0 +1,148 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { startSynchronizing } from '../src/index.ts'
+import { registerDomains } from '../src/register-domains.ts'
+import type { SweepOptions, SweepResult } from '../src/registry/store.ts'
+import { createStore, rejection, team1 } from './fixtures.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const none = { synchronized: 0, failed: 0 }
+const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
+
+/** A store of which each sweep ends as is said, and the times of its sweeps. */
+function createSweeps(sweep: (options?: SweepOptions) => Promise<SweepResult>) {
+  const times: number[] = []
+  const start = Date.now()
+  const synchronizePending = (options?: SweepOptions) => {
+    times.push(Date.now() - start)
+    return sweep(options)
+  }
+  return { store: { synchronizePending }, times }
+}
+
+describe('the loop', () => {
+  test('begins at once, and sweeps again after each pause', async () => {
+    const { store, times } = createSweeps(async () => none)
+    const { stop } = startSynchronizing(store, { every: 100 })
+    await pass(350)
+    await stop()
+    expect(times).toEqual([0, 100, 200, 300])
+  })
+
+  test('goes on without a pause while something goes through', async () => {
+    let left = 3
+    const { store, times } = createSweeps(async () => (left-- > 0 ? { synchronized: 1000, failed: 1 } : none))
+    const { stop } = startSynchronizing(store, { every: 100 })
+    await pass(150)
+    await stop()
+    expect(times).toEqual([0, 0, 0, 0, 100])
+  })
+
+  test('never has two sweeps at once, however long one takes', async () => {
+    let running = 0
+    let most = 0
+    const { store, times } = createSweeps(async () => {
+      most = Math.max(most, ++running)
+      await new Promise(resolve => setTimeout(resolve, 1_000))
+      running -= 1
+      return none
+    })
+    const { stop } = startSynchronizing(store, { every: 10 })
+    await pass(5_000)
+    const stopped = stop()
+    await pass(2_000)
+    await stopped
+    expect([most, times.length]).toEqual([1, 5])
+  })
+
+  test('slows down while nothing goes through, up to a minute, and comes back with the first success', async () => {
+    let isAway = true
+    const { store, times } = createSweeps(async () => (isAway ? { synchronized: 0, failed: 5 } : none))
+    const { stop } = startSynchronizing(store)
+    await pass(300_000)
+    expect(times).toEqual([0, 20_000, 60_000, 120_000, 180_000, 240_000, 300_000])
+    isAway = false
+    await pass(80_000)
+    await stop()
+    expect(times.slice(7)).toEqual([360_000, 370_000, 380_000])
+  })
+
+  test('tells onError of a store that cannot be asked, goes on, and minds nothing that onError does', async () => {
+    const onError = vi.fn(() => Promise.reject(new Error('the log is away')))
+    const { store, times } = createSweeps(() => Promise.reject(new Error('no database')))
+    const { stop } = startSynchronizing(store, { every: 1_000, onError })
+    await pass(3_000)
+    await stop()
+    expect(times).toEqual([0, 2_000])
+    expect(onError.mock.calls).toEqual([[new Error('no database')], [new Error('no database')]])
+  })
+
+  test('hands its onError to the sweep, which tells it each change', async () => {
+    const onError = vi.fn()
+    const store = createStore({
+      synchronize() {
+        throw new Error('refused')
+      },
+    })
+    await rejection(registerDomains(team1, { domains: ['a.com'] }, store))
+    const { stop } = startSynchronizing(store, { every: 1_000, onError })
+    await pass(6_000)
+    await stop()
+    expect(onError.mock.calls[0]).toEqual([new Error('refused'), expect.objectContaining({ domain: 'a.com' })])
+  })
+})
+
+describe('stop', () => {
+  test('waits for the sweep that is under way, and no sweep comes after it', async () => {
+    let finish: (result: SweepResult) => void = () => {}
+    const { store, times } = createSweeps(
+      () =>
+        new Promise(resolve => {
+          finish = resolve
+        }),
+    )
+    const { stop } = startSynchronizing(store, { every: 10 })
+    await pass(5)
+    let isStopped = false
+    const stopped = stop().then(() => {
+      isStopped = true
+    })
+    await pass(1_000)
+    expect(isStopped).toBe(false)
+    finish({ synchronized: 1, failed: 0 })
+    await stopped
+    await pass(1_000)
+    expect(times).toEqual([0])
+  })
+
+  test('before the first sweep ends the loop at once, and twice is as good as once', async () => {
+    const { store, times } = createSweeps(async () => none)
+    const { stop } = startSynchronizing(store)
+    await stop()
+    await stop()
+    await pass(60_000)
+    expect(times).toEqual([])
+  })
+})
+
+test.each([
+  ['no store', undefined, {}],
+  ['a store without sweeps', { findTeam: () => null }, {}],
+  ['a pause that is none', { synchronizePending: async () => none }, { every: Number.NaN }],
+])('%s is refused with a TypeError', (_, store, options) => {
+  expect(() => startSynchronizing(store as never, options)).toThrow(TypeError)
+})
+
+test('a process with nothing else to do ends', () => {
+  const program = `
+    import { createMemoryStore, startSynchronizing } from './src/index.ts'
+    startSynchronizing(createMemoryStore({ synchronize: () => {} }))`
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+    cwd: root,
+    timeout: 30_000,
+  })
+})

@@ -25,29 +25,34 @@ interface Registrar {
  * together, since their verdicts depend on each other. Each call of the store may take half of the time that is left,
  * so that a name on which the store hangs leaves time for the others.
  *
- * @param names One object for each submitted name, also for the second of two equal ones.
  * @returns One outcome for each name, in the same order.
  */
 export async function registerNames(registrar: Registrar, names: readonly Name[]): Promise<readonly Outcome[]> {
   const { deadline, onError } = registrar
-  const outcomes = new Map<Name, Outcome>()
   const registrableDomains = [...new Set(names.map(name => name.registrableDomain))]
+  const outcomes: Outcome[] = names.map(() => internalError)
 
   const { refused, untried, lastCause } = await splitUntilAlone(registrableDomains, {
     async attempt(part) {
       const chosen = new Set(part)
-      const batch = part === registrableDomains ? names : names.filter(name => chosen.has(name.registrableDomain))
-      const batchOutcomes = await registerBatch(registrar, batch)
-      batch.forEach((name, index) => void outcomes.set(name, batchOutcomes[index] as Outcome))
+      const places = [...names.keys()].filter(index => chosen.has((names[index] as Name).registrableDomain))
+      const batch = await registerBatch(
+        registrar,
+        places.map(index => names[index] as Name),
+      )
+      places.forEach((place, index) => {
+        outcomes[place] = batch[index] as Outcome
+      })
     },
     hasTime: () => deadline.remaining() >= SHORTEST_WAIT,
   })
 
   const causes = refused.map(({ cause }) => cause)
-  if (untried.length > 0)
+  if (untried.length > 0) {
     causes.push(lastCause === undefined ? new Error('No time was left to ask the store') : lastCause)
+  }
   for (const cause of distinct(causes)) onError(cause)
-  return names.map(name => outcomes.get(name) ?? internalError)
+  return outcomes
 }
 
 /** In milliseconds; timers count no less. */
@@ -75,11 +80,14 @@ function toOutcomes(names: readonly Name[], verdicts: readonly Verdict[], { foun
   if (saved.length !== created.length || created.some((name, index) => saved[index]?.domain !== name.domain)) {
     throw new Error('The store did not return one registration for each name that decide returned, in that order')
   }
-  const registrations = new Map([...found.registrations, ...saved].map(each => [each.domain, each]))
+  const held = verdicts.some(({ status }) => status === 'existing') ? [...found.registrations, ...saved] : []
+  const existing = new Map(held.map(registration => [registration.domain, registration]))
+  let used = 0
   return names.map(({ domain }, index) => {
     const verdict = verdicts[index] as Verdict
     if (verdict.status === 'invalid') return verdict
-    return { status: verdict.status, registration: registrations.get(domain) as Registration }
+    const registration = verdict.status === 'created' ? saved[used++] : existing.get(domain)
+    return { status: verdict.status, registration: registration as Registration }
   })
 }
 

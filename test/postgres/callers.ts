@@ -103,7 +103,8 @@ export function startCallers({ calls, keys, origins }: CallersOptions): Callers 
   return {
     answers,
     refusals,
-    answeredFor: count => new Promise(resolve => waiting.push({ count, resolve })),
+    answeredFor: count =>
+      answered >= count ? Promise.resolve() : new Promise(resolve => waiting.push({ count, resolve })),
     done: Promise.all(Array.from({ length: CALLERS }, work)).then(() => {}),
   }
 }

@@ -17,6 +17,8 @@ const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32))
 const random = createRandom(seed)
 const soon = (most: number) => new Promise(resolve => setTimeout(resolve, random.integer(0, most)))
 
+/** A command that kills takes longer. */
+const CALLS_PER_KILL = isGiven ? 120 : 30
 /** Milliseconds. */
 const TIME_LIMIT = isGiven ? 600_000 : 120_000
 
@@ -68,10 +70,10 @@ describe(`with SEED=${seed},`, () => {
     'PostgreSQL that is killed again and again loses nothing that was acknowledged',
     async () => {
       const scene = await open('killed_postgres', 2)
-      const callers = scene.startCallers(createCalls(random, 210))
+      const callers = scene.startCallers(createCalls(random, CALLS_PER_KILL * 7))
       const kinds = ['postmaster', 'all', 'backend', 'postmaster', 'all', 'backend'] as const
       for (const [index, kind] of kinds.entries()) {
-        await callers.answeredFor((index + 1) * 30)
+        await callers.answeredFor((index + 1) * CALLS_PER_KILL)
         await soon(20)
         if (kind === 'backend') await server.killBackend()
         if (kind === 'postmaster') await server.killPostmaster()

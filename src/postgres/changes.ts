@@ -16,7 +16,7 @@ export function createChanges({ names }: Tables) {
       `DELETE FROM ${names} AS name
        USING unnest($1::text[], $2::text[], $3::uuid[]) AS gone (registrable_domain, path, domain_id)
        WHERE ${isByKey('name', 'gone')} AND name.path = gone.path
-         AND name.domain_id = gone.domain_id`,
+         AND name.domain_id IS NOT DISTINCT FROM gone.domain_id`,
     ),
 
     /** A head row stays for calls to lock when its name is released. */
@@ -25,7 +25,7 @@ export function createChanges({ names }: Tables) {
       `UPDATE ${names} AS head
        SET inlined_path = NULL, domain_id = NULL, team_id = NULL, created_at = NULL, due = NULL
        FROM unnest($1::text[], $2::uuid[]) AS gone (registrable_domain, domain_id)
-       WHERE ${isHeadOf('head', 'gone')} AND head.domain_id = gone.domain_id`,
+       WHERE ${isHeadOf('head', 'gone')} AND head.domain_id IS NOT DISTINCT FROM gone.domain_id`,
     ),
 
     /** Gives inlined names rows of their own. */
@@ -35,7 +35,7 @@ export function createChanges({ names }: Tables) {
        SELECT head.registrable_domain, head.inlined_path, head.domain_id, head.team_id, head.created_at, head.due
        FROM unnest($1::text[], $2::uuid[]) AS inlined (registrable_domain, domain_id)
        JOIN ${names} AS head ON ${isHeadOf('head', 'inlined')}
-       WHERE head.domain_id = inlined.domain_id AND head.inlined_path IS NOT NULL`,
+       WHERE head.domain_id IS NOT DISTINCT FROM inlined.domain_id AND head.inlined_path IS NOT NULL`,
     ),
 
     /** Gives a name another key, with all else that is known of it. */
@@ -51,7 +51,7 @@ export function createChanges({ names }: Tables) {
       `UPDATE ${names} AS name SET due = NULL
        FROM unnest($1::text[], $2::text[], $3::uuid[]) AS pushed (registrable_domain, path, domain_id)
        WHERE ${isByKey('name', 'pushed')} AND name.path = ANY (ARRAY[pushed.path, ''])
-         AND name.domain_id = pushed.domain_id`,
+         AND name.domain_id IS NOT DISTINCT FROM pushed.domain_id`,
     ),
   }
 }

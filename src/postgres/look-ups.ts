@@ -52,6 +52,17 @@ export function createLookUps({ names }: Tables) {
        WHERE head.domain_id IS DISTINCT FROM base.claim`,
     ),
 
+    /** A page in the order of registration: IDs of version 7 sort by time. */
+    listAll: prepare<NameRow>(
+      'list_all',
+      `SELECT ${columns} FROM ${names} AS name WHERE name.domain_id > $1 ORDER BY name.domain_id LIMIT $2`,
+    ),
+    listTeam: prepare<NameRow>(
+      'list_team',
+      `SELECT ${columns} FROM ${names} AS name
+       WHERE name.domain_id > $1 AND name.team_id = $3 ORDER BY name.team_id, name.domain_id LIMIT $2`,
+    ),
+
     findPending: prepare<NameRow>(
       'find_pending',
       `SELECT ${columns} FROM ${names} AS name WHERE due IS NOT NULL ORDER BY due, domain_id LIMIT $1`,

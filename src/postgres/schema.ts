@@ -85,6 +85,9 @@ CREATE TABLE IF NOT EXISTS ${names} (
     ...(partitions === undefined ? [] : createPartitions(schema, names, partitions)),
     `-- The names of one team below a base, where there are too many of others to look at each.
 CREATE INDEX IF NOT EXISTS names_of_team ON ${names} (registrable_domain, team_id, path) WHERE path <> ''`,
+    `-- What is listed, of all teams and of one.
+CREATE INDEX IF NOT EXISTS names_in_order ON ${names} (domain_id) WHERE domain_id IS NOT NULL`,
+    `CREATE INDEX IF NOT EXISTS names_of_team_in_order ON ${names} (team_id, domain_id) WHERE domain_id IS NOT NULL`,
     `-- What waits to be pushed, oldest first.
 CREATE INDEX IF NOT EXISTS names_due ON ${names} (due, domain_id) WHERE due IS NOT NULL`,
     `-- What is registered, for you to read.

@@ -1,10 +1,19 @@
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { toChange } from '../registry/outbox.ts'
-import type { Change, DomainStore, Registration, SweepOptions, SweepResult, Team } from '../registry/store.ts'
+import {
+  type Change,
+  DEFAULT_PAGE_SIZE,
+  type DomainStore,
+  type ListOptions,
+  type Registration,
+  type SweepOptions,
+  type SweepResult,
+  type Team,
+} from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { toPlaceholders } from './claim.ts'
-import { type DriverOptions, toDatabase } from './connection.ts'
+import { type DriverOptions, type Send, toDatabase } from './connection.ts'
 import { claimAndFind } from './find.ts'
 import { toKey } from './path.ts'
 import { createReclassifier, type Reclassification } from './reclassify.ts'
@@ -38,6 +47,8 @@ export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptio
 
 const DEFAULT_SYNCHRONIZE_TIME_LIMIT = 30_000
 const DEFAULT_TIME_LIMIT = 10_000
+/** No ID is less. */
+const FIRST = '00000000-0000-0000-0000-000000000000'
 
 /** A store in PostgreSQL, with what a host needs beside it. */
 export interface PostgresStore extends DomainStore {
@@ -48,6 +59,13 @@ export interface PostgresStore extends DomainStore {
    * @returns How many registrations were pushed.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
+  /**
+   * Lists registrations in the order of registration, by page: of one team or of all. What a page costs depends on its
+   * length, not on how much is registered.
+   *
+   * @throws if `after` is no `domainId`.
+   */
+  list(options?: ListOptions): Promise<readonly Registration[]>
   /**
    * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
    * over.
@@ -131,6 +149,12 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
       const rows = await transact({ find: send => send(statements.findPending, limit), save: found => found })
       if (rows.length > 0) await pushAndMark(rows.map(toRegistration))
       return { synchronized: rows.length, failed: 0 }
+    },
+
+    async list({ teamId, after = FIRST, limit = DEFAULT_PAGE_SIZE } = {}) {
+      const find = (send: Send) =>
+        teamId === undefined ? send(statements.listAll, after, limit) : send(statements.listTeam, after, limit, teamId)
+      return (await transact({ find, save: found => found })).map(toRegistration)
     },
 
     release: createRelease(transact, statements),

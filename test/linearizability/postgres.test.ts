@@ -152,7 +152,7 @@ const alterations: Record<string, (text: string) => string> = {
   'takes no row locks': takeNoLocks,
   'looks up as of before it had the locks': text => text.replace('READ COMMITTED', 'REPEATABLE READ'),
   'looks up without locks, and deletes without an ID': text =>
-    takeNoLocks(text).replace(/^(DELETE|UPDATE)(.*)\S+\.domain_id = gone\.domain_id/s, '$1$2true'),
+    takeNoLocks(text).replace(/^(DELETE|UPDATE)(.*)\S+\.domain_id IS NOT DISTINCT FROM gone\.domain_id/s, '$1$2true'),
   'upserts without locks in reclassify': text =>
     /^INSERT INTO .*SELECT \$4::text.*domain_id = \$3$/s.test(text)
       ? `${text} ON CONFLICT (registrable_domain, path) DO UPDATE SET (inlined_path, domain_id, team_id, created_at, due) =

@@ -26,6 +26,8 @@ export const parameters: Readonly<Record<keyof Statements, readonly string[]>> =
   copyName: ["'a.com'", "'.www'", id, "'b.com'", "'.new'"],
   copyIntoHead: ["'a.com'", "'.www'", id, "'b.com'", "''"],
   findPending: ['1000'],
+  listAll: [id, '1000'],
+  listTeam: [id, '1000', "'1'"],
   walk: ["'a.com'", "'.www'", '1000'],
 }
 

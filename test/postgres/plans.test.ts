@@ -39,12 +39,20 @@ async function explain(statement: keyof Statements, mode: string, options = ''):
 
 const isScan = (plan: Plan) => /Scan/.test(plan['Node Type']) && plan['Relation Name'] === 'names'
 
-/** What a statement may look up in an index by: all begin with the registrable domain, but for the outbox. */
+/** Those that walk an index of their own. */
+const indexes = new Map<keyof Statements, string>([
+  ['findPending', 'names_due'],
+  ['listAll', 'names_in_order'],
+  ['listTeam', 'names_of_team_in_order'],
+])
+
+/** What a statement may look up in an index by: all begin with the registrable domain, or find one row by its ID. */
 function expectLookUps(statement: keyof Statements, plans: readonly Plan[]): void {
   for (const plan of plans.filter(isScan)) {
     expect(plan['Node Type']).toMatch(/^Index (Only )?Scan$/)
-    if (statement === 'findPending') expect(plan['Index Name']).toBe('names_due')
-    else expect(plan['Index Cond']).toMatch(/registrable_domain/)
+    const index = indexes.get(statement)
+    if (index) expect(plan['Index Name']).toBe(index)
+    else expect(plan['Index Cond']).toMatch(/registrable_domain|domain_id = /)
   }
 }
 
@@ -79,6 +87,20 @@ describe.each(tables)('on %s', (_, sql) => {
     expectLookUps(name, plans)
     expect(plans.some(plan => plan['Relation Name'] === 'names')).toBe(true)
   })
+})
+
+test.each(['claims', 'inserts', 'occupations'] as const)('%s fails outside a transaction', async name => {
+  const saving = async () => {
+    await client.query(`PREPARE outside AS ${textOf(name)}`)
+    await client.query(`EXECUTE outside (${parameters[name].join(', ').replaceAll('.com', '.outside')})`)
+  }
+  // On a session that has never had one, and on one that has.
+  await expect(saving()).rejects.toThrow()
+  await client.query(`DEALLOCATE ALL; BEGIN; ${opening}; COMMIT`)
+  await expect(saving()).rejects.toThrow('timestamp')
+  await client.query('DEALLOCATE ALL')
+  const { rows } = await client.query("SELECT FROM domain_registration.names WHERE registrable_domain LIKE '%.outside'")
+  expect(rows).toEqual([])
 })
 
 test('a connection plans each statement once', async () => {

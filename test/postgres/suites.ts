@@ -45,7 +45,7 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
         })
         return store
       },
-      features: ['synchronize', 'release'],
+      features: ['synchronize', 'release', 'list'],
     })
     test.each(cases)('$name', ({ run }) => run())
     test('is asked many cases', () => expect(cases.length).toBeGreaterThan(70))

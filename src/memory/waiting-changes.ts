@@ -33,8 +33,8 @@ export function createWaitingChanges(leaseTime: number): WaitingChanges {
     },
 
     addReleased(holding) {
-      const { due } = waiting.get(holding.domainId) ?? { due: performance.now() }
-      waiting.set(holding.domainId, { kind: 'released', holding, due: Math.min(due, leased()), refusals: 0 })
+      const due = waiting.has(holding.domainId) ? leased() : performance.now()
+      waiting.set(holding.domainId, { kind: 'released', holding, due, refusals: 0 })
     },
 
     lease(domainId) {

@@ -38,7 +38,7 @@ export interface Postponement {
  * - `register` MUST save its registrations leased, and MUST lease those of its own team that it finds unsynchronized:
  *   the call pushes them itself. Should its process die, a sweep takes them when the lease ends.
  * - A release MUST be recorded in the step that releases. It is due at once if the registration was synchronized, and
- *   else when that was due, but no later than after one lease: it does not overtake a push that is under way.
+ *   else after one lease, so that it does not overtake a push of the registration that is under way.
  */
 export interface Outbox {
   /**
@@ -112,26 +112,7 @@ export function createSynchronizer(
   { push, timeLimit, onError, random = Math.random }: SynchronizerOptions,
   outbox: Outbox,
 ) {
-  /** Pushes changes that are leased to the caller, and ends what goes through. */
-  async function deliver<Item extends Change>(changes: readonly Item[]) {
-    const deadline = createDeadline(pushingTime(timeLimit))
-    let storeFailure: { readonly cause: unknown } | undefined
-    let synchronized = 0
-    const { refused, untried, lastCause } = await splitUntilAlone(changes, {
-      async attempt(part) {
-        await deadline.wait(push(part.map(change => toChange(change, change.kind))), deadline.remaining() / 2)
-        try {
-          await outbox.finish(part)
-          synchronized += part.length
-        } catch (cause) {
-          storeFailure = { cause }
-        }
-      },
-      hasTime: () => !storeFailure && deadline.remaining() >= SHORTEST_WAIT,
-    })
-    if (storeFailure) throw storeFailure.cause
-    return { synchronized, refused, untried, lastCause, isAway: synchronized === 0 && untried.length > 0 }
-  }
+  const deliver = <Item extends Change>(changes: readonly Item[]) => pushAndFinish(changes, push, timeLimit, outbox)
 
   /** Whether the last sweep found the monitor away. */
   let wasAway = false
@@ -164,7 +145,7 @@ export function createSynchronizer(
     /** Pushes what is due. */
     async synchronizePending(options: SweepOptions = {}): Promise<SweepResult> {
       const changes = await outbox.take(options.limit ?? DEFAULT_SWEEP_LIMIT, leaseFor(timeLimit))
-      // What looks like a monitor that is away may be some changes that it refuses, each in the way of others: never twice.
+      // What looks like a monitor that is away may be refused changes that stand in the way of all others: never twice.
       const { synchronized, refused, untried, lastCause, isAway } = await deliver(
         wasAway ? shuffle(changes, random) : changes,
       )
@@ -183,6 +164,32 @@ export function createSynchronizer(
       return { synchronized, failed: refused.length + untried.length }
     },
   }
+}
+
+/** Pushes changes that are leased to the caller, and ends what goes through. */
+async function pushAndFinish<Item extends Change>(
+  changes: readonly Item[],
+  push: SynchronizerOptions['push'],
+  timeLimit: number,
+  outbox: Outbox,
+) {
+  const deadline = createDeadline(pushingTime(timeLimit))
+  let storeFailure: { readonly cause: unknown } | undefined
+  let synchronized = 0
+  const { refused, untried, lastCause } = await splitUntilAlone(changes, {
+    async attempt(part) {
+      await deadline.wait(push(part.map(change => toChange(change, change.kind))), deadline.remaining() / 2)
+      try {
+        await outbox.finish(part)
+        synchronized += part.length
+      } catch (cause) {
+        storeFailure = { cause }
+      }
+    },
+    hasTime: () => !storeFailure && deadline.remaining() >= SHORTEST_WAIT,
+  })
+  if (storeFailure) throw storeFailure.cause
+  return { synchronized, refused, untried, lastCause, isAway: synchronized === 0 && untried.length > 0 }
 }
 
 /** Fisher and Yates. */

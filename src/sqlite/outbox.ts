@@ -11,8 +11,8 @@ export interface SqliteOutbox extends Outbox {
   leaseEnd(): number
   /** Leases a registration that waits to the call that found it. In its transaction. */
   lease(registration: Registration): void
-  /** Records that a registration is to be taken back. In the transaction that releases it. @param due Its own. */
-  addReleased(registration: Registration, due: number | null): void
+  /** Records that a registration is to be taken back. In the transaction that releases it. */
+  addReleased(registration: Registration): void
   count(): number
 }
 
@@ -49,9 +49,10 @@ export function createOutbox(statements: Statements, transact: Transact, leaseTi
     leaseEnd,
     lease: ({ domainId }) => void statements.leaseName(leaseEnd(), domainId),
 
-    addReleased({ domainId, domain, registrableDomain, teamId }, due) {
-      const soonest = due === null ? Date.now() : Math.min(due, leaseEnd())
-      statements.insertRelease(domainId, domain, registrableDomain, teamId, soonest)
+    addReleased({ domainId, domain, registrableDomain, teamId, synchronized }) {
+      // A push of what is not synchronized may be under way.
+      const due = synchronized ? Date.now() : leaseEnd()
+      statements.insertRelease(domainId, domain, registrableDomain, teamId, due)
     },
 
     count: () => statements.countPending()[0]?.count ?? 0,

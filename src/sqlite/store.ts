@@ -105,7 +105,7 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
     if (row?.team_id !== teamId) return []
     const registration = toRegistration(row)
     statements.deleteName(row.domain_id)
-    if (push) outbox.addReleased(registration, row.due)
+    if (push) outbox.addReleased(registration)
     return [registration]
   }
 

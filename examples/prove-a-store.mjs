@@ -3,7 +3,7 @@ import { createMemoryStore } from 'domain-registration'
 import { domainStoreSuite } from 'domain-registration/testing'
 
 const cases = domainStoreSuite({
-  createStore: ({ teams, synchronize }) => createMemoryStore({ teams, synchronize }), // in its place, your store
-  features: ['synchronize', 'synchronizePending', 'release'],
+  createStore: setup => createMemoryStore(setup), // in its place, your store
+  features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
 })
 for (const { name, run } of cases) test(name, run)

@@ -3,7 +3,7 @@ import { createDeadline, isTimeLimit, TIME_LIMIT } from '../deadline.ts'
 import { harmless } from '../harmless.ts'
 import { isFunction, optional, type Rules } from '../options.ts'
 import { baseOf, isWildcard } from './name.ts'
-import { type Refusal, splitUntilAlone } from './split.ts'
+import { maxFailures, type Refusal, splitUntilAlone } from './split.ts'
 import type {
   Change,
   Found,
@@ -112,10 +112,8 @@ export function createSynchronizer(
   { push, timeLimit, onError, random = Math.random }: SynchronizerOptions,
   outbox: Outbox,
 ) {
-  const deliver = <Item extends Change>(changes: readonly Item[]) => pushAndFinish(changes, push, timeLimit, outbox)
-
-  /** Whether the last sweep found the monitor away. */
-  let wasAway = false
+  /** What was refused alone since anything went through in a sweep: a monitor that is away, or many refusals. */
+  const refusedSince = new Set<string>()
 
   /** @returns Longer with each refusal, up to a bound, and never the same for all that failed together. */
   const waitAfter = (refusals: number) =>
@@ -131,9 +129,11 @@ export function createSynchronizer(
      * @throws what the push failed with, if anything did not go through. All the rest is synchronized.
      */
     async synchronize(registrations: readonly Registration[]): Promise<void> {
-      const { synchronized, refused, untried, lastCause } = await deliver(
-        registrations.map(registration => toChange(registration, 'registered')),
-      )
+      const changes = registrations.map(registration => toChange(registration, 'registered'))
+      const { synchronized, refused, untried, lastCause } = await pushAndFinish(changes, [], outbox, {
+        push,
+        timeLimit,
+      })
       const failed = [...refused.map(({ item }) => item), ...untried]
       if (failed.length === 0) return
       if (synchronized > 0) tell(refused, onError)
@@ -145,11 +145,14 @@ export function createSynchronizer(
     /** Pushes what is due. */
     async synchronizePending(options: SweepOptions = {}): Promise<SweepResult> {
       const changes = await outbox.take(options.limit ?? DEFAULT_SWEEP_LIMIT, leaseFor(timeLimit))
-      // What looks like a monitor that is away may be refused changes that stand in the way of all others: never twice.
-      const { synchronized, refused, untried, lastCause, isAway } = await deliver(
-        wasAway ? shuffle(changes, random) : changes,
+      const { synchronized, refused, untried, lastCause, isAway } = await pushAndFinish(
+        changes,
+        chooseProbes(changes, refusedSince),
+        outbox,
+        { push, timeLimit },
       )
-      wasAway = isAway
+      if (synchronized > 0) refusedSince.clear()
+      if (isAway) for (const { item } of refused) refusedSince.add(item.domainId)
       const report = options.onError ?? onError
       if (untried.length > 0) {
         harmless(report)(lastCause)
@@ -169,9 +172,9 @@ export function createSynchronizer(
 /** Pushes changes that are leased to the caller, and ends what goes through. */
 async function pushAndFinish<Item extends Change>(
   changes: readonly Item[],
-  push: SynchronizerOptions['push'],
-  timeLimit: number,
+  probes: readonly Item[],
   outbox: Outbox,
+  { push, timeLimit }: Pick<SynchronizerOptions, 'push' | 'timeLimit'>,
 ) {
   const deadline = createDeadline(pushingTime(timeLimit))
   let storeFailure: { readonly cause: unknown } | undefined
@@ -187,19 +190,19 @@ async function pushAndFinish<Item extends Change>(
       }
     },
     hasTime: () => !storeFailure && deadline.remaining() >= SHORTEST_WAIT,
+    probes,
   })
   if (storeFailure) throw storeFailure.cause
   return { synchronized, refused, untried, lastCause, isAway: synchronized === 0 && untried.length > 0 }
 }
 
-/** Fisher and Yates. */
-function shuffle<Item>(items: readonly Item[], random: () => number): Item[] {
-  const shuffled = [...items]
-  for (let index = shuffled.length - 1; index > 0; index -= 1) {
-    const other = Math.floor(random() * (index + 1))
-    ;[shuffled[index], shuffled[other]] = [shuffled[other] as Item, shuffled[index] as Item]
-  }
-  return shuffled
+/**
+ * What looks like a monitor that is away may be many changes that it refuses, in the way of a few others. So after such
+ * a sweep the next one first tries some changes alone that were not yet, until each of them was, or one goes through.
+ */
+function chooseProbes<Item extends Change>(changes: readonly Item[], refused: ReadonlySet<string>): readonly Item[] {
+  if (refused.size === 0) return []
+  return changes.filter(({ domainId }) => !refused.has(domainId)).slice(0, maxFailures(changes.length))
 }
 
 /** In milliseconds; timers count no less. */

@@ -18,6 +18,8 @@ interface Attempts<Item> {
   attempt(items: readonly Item[]): Promise<unknown>
   /** Whether there is time for an attempt. Default: always. */
   hasTime?: () => boolean
+  /** Which of the items to try alone, before the others together. Default: none. */
+  probes?: readonly Item[]
 }
 
 /**
@@ -31,9 +33,10 @@ interface Attempts<Item> {
  */
 export async function splitUntilAlone<Item>(
   items: readonly Item[],
-  { attempt, hasTime = () => true }: Attempts<Item>,
+  { attempt, hasTime = () => true, probes = [] }: Attempts<Item>,
 ): Promise<Split<Item>> {
-  const waiting = items.length === 0 ? [] : [items]
+  const rest = probes.length === 0 ? items : items.filter(item => !probes.includes(item))
+  const waiting = [...probes.map(item => [item]), rest].filter(part => part.length > 0)
   const refused: Refusal<Item>[] = []
   let failures = 0
   let hasGoneThrough = false

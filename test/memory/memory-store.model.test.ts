@@ -123,9 +123,12 @@ function start() {
       // Longer than any lease and any wait.
       vi.advanceTimersByTime(2 * 3_600_000)
       const outcome = await store.synchronizePending({ limit: taken.limit })
-      // In another order after a sweep that found the monitor away.
+      // In other parts and another order after a sweep that found the monitor away, which may end before all were tried.
       const toIds = (changes: readonly Change[]) => changes.map(({ kind, domainId }) => `${domainId} ${kind}`).sort()
-      expect(pushes.slice(0, 1).map(toIds)).toEqual(expected.length > 0 ? [toIds(expected)] : [])
+      if (taken.fails) {
+        expect(toIds(expected)).toEqual(expect.arrayContaining(toIds(pushes.flat())))
+        expect(pushes.length > 0).toBe(expected.length > 0)
+      } else expect(toIds(pushes.flat())).toEqual(toIds(expected))
       const { length } = expected
       expect(outcome).toEqual(taken.fails ? { synchronized: 0, failed: length } : { synchronized: length, failed: 0 })
       if (taken.fails) return

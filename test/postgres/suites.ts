@@ -94,7 +94,11 @@ export function describeKeyStore(
 
     test('lists the keys of an owner in the order in which they were added', async () => {
       const hashes = ['f', '0', '9'].map(digit => digit.repeat(64))
-      for (const hash of hashes) await keys.addKey({ ...record, hash })
+      for (const hash of hashes) {
+        await keys.addKey({ ...record, hash })
+        // Those of the same millisecond are listed in any order.
+        for (const now = Date.now(); Date.now() === now; ) await new Promise(resolve => setImmediate(resolve))
+      }
       await keys.addKey({ ...record, hash: 'd'.repeat(64), type: 'organization' })
       await keys.addKey({ ...record, hash: 'e'.repeat(64), ownerId: '1' })
       const { type, ownerId } = record

@@ -120,3 +120,16 @@ test('once there is no time, nothing more is tried', async () => {
 test('nothing to do is done without an attempt', async () => {
   expect(await run(0, () => true)).toMatchObject({ attempts: [], refused: [], untried: [] })
 })
+
+test('probes are tried alone before the others, which then go together', async () => {
+  const attempts: (readonly number[])[] = []
+  const { refused, untried } = await splitUntilAlone([1, 2, 3, 4], {
+    async attempt(part) {
+      attempts.push(part)
+      if (part.includes(3)) throw new Error('bad')
+    },
+    probes: [3, 4],
+  })
+  expect(attempts).toEqual([[3], [4], [1, 2]])
+  expect([refused.map(({ item }) => item), untried]).toEqual([[3], []])
+})

@@ -37,7 +37,6 @@ const LONGEST_WAIT = 3_600_000
 const LONGEST_JUMP = 2 * LONGEST_WAIT
 /** So many changes that are refused must not keep any other for longer than one sweep; more of them, for some sweeps. */
 const FEW_REFUSALS = 2
-const SWEEPS = 12
 /** How often one change may be pushed within half a minute in which it is refused. */
 const REFUSALS_IN_HALF_A_MINUTE = 40
 const domains = ['a.com', 'b.com', 'c.com', 'd.com', 'e.com', 'f.com', 'g.com', 'h.com']
@@ -308,7 +307,8 @@ async function runSchedule(
 
   async function checkQuiet(): Promise<void> {
     const refusable = model.changes().filter(({ domain }) => refused.has(domain)).length
-    await sweepAll(refusable <= FEW_REFUSALS ? 1 : SWEEPS)
+    // Each sweep that takes the monitor for away tries two more changes alone.
+    await sweepAll(refusable <= FEW_REFUSALS ? 1 : Math.ceil(model.changes().length / 2) + 1)
     count(refusable <= FEW_REFUSALS ? 'few refusals' : 'many refusals')
     const behind = model.changes().find(({ domain }) => !refused.has(domain))
     if (behind)

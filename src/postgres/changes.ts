@@ -5,8 +5,8 @@ import { BEGUN_AT, isByKey, isHeadOf } from './settings.ts'
 
 /** What transactions save. Whatever they change they have claimed before, and they name the ID that they mean. */
 export function createChanges({ names }: Tables) {
-  const copy = `INSERT INTO ${names} (registrable_domain, path, domain_id, team_id, created_at, due)
-    SELECT $4::text, $5::text, domain_id, team_id, created_at, due
+  const copy = `INSERT INTO ${names} (registrable_domain, path, domain_id, team_id, created_at, due, refusals)
+    SELECT $4::text, $5::text, domain_id, team_id, created_at, due, refusals
     FROM ${names} WHERE registrable_domain = $1 AND path = $2 AND domain_id = $3`
   return {
     ...createInserts(names),
@@ -23,7 +23,8 @@ export function createChanges({ names }: Tables) {
     vacateHeads: prepare(
       'vacate_heads',
       `UPDATE ${names} AS head
-       SET inlined_path = NULL, domain_id = NULL, team_id = NULL, created_at = NULL, due = NULL
+       SET inlined_path = NULL, domain_id = NULL, team_id = NULL, created_at = NULL, due = NULL,
+         refusals = NULL
        FROM unnest($1::text[], $2::uuid[]) AS gone (registrable_domain, domain_id)
        WHERE ${isHeadOf('head', 'gone')} AND head.domain_id IS NOT DISTINCT FROM gone.domain_id`,
     ),
@@ -31,8 +32,9 @@ export function createChanges({ names }: Tables) {
     /** Gives inlined names rows of their own. */
     moveOut: prepare(
       'move_out',
-      `INSERT INTO ${names} (registrable_domain, path, domain_id, team_id, created_at, due)
-       SELECT head.registrable_domain, head.inlined_path, head.domain_id, head.team_id, head.created_at, head.due
+      `INSERT INTO ${names} (registrable_domain, path, domain_id, team_id, created_at, due, refusals)
+       SELECT head.registrable_domain, head.inlined_path, head.domain_id, head.team_id, head.created_at, head.due,
+         head.refusals
        FROM unnest($1::text[], $2::uuid[]) AS inlined (registrable_domain, domain_id)
        JOIN ${names} AS head ON ${isHeadOf('head', 'inlined')}
        WHERE head.domain_id IS NOT DISTINCT FROM inlined.domain_id AND head.inlined_path IS NOT NULL`,
@@ -44,23 +46,14 @@ export function createChanges({ names }: Tables) {
       'copy_into_head',
       `${copy} ON CONFLICT (registrable_domain, path) DO UPDATE SET ${TAKE_OVER}`,
     ),
-
-    /** Marks what has been pushed, wherever it stands. */
-    markSynchronized: prepare(
-      'mark_synchronized',
-      `UPDATE ${names} AS name SET due = NULL
-       FROM unnest($1::text[], $2::text[], $3::uuid[]) AS pushed (registrable_domain, path, domain_id)
-       WHERE ${isByKey('name', 'pushed')} AND name.path = ANY (ARRAY[pushed.path, ''])
-         AND name.domain_id IS NOT DISTINCT FROM pushed.domain_id`,
-    ),
   }
 }
 
 /** Of how many rows there are statements, since the text depends on it: so each connection prepares only these few. */
 export const BATCHES = [100, 32, 8, 2, 1] as const
 
-const TAKE_OVER = `(inlined_path, domain_id, team_id, created_at, due) =
-         (NULL, excluded.domain_id, excluded.team_id, excluded.created_at, excluded.due)`
+const TAKE_OVER = `(inlined_path, domain_id, team_id, created_at, due, refusals) =
+         (NULL, excluded.domain_id, excluded.team_id, excluded.created_at, excluded.due, excluded.refusals)`
 
 /** Of each kind one statement for each of {@link BATCHES}. */
 function createInserts(names: string) {

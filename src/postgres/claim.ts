@@ -91,4 +91,4 @@ function sendBatches(
   return sent
 }
 
-const toInterval = (milliseconds: number | null) => (milliseconds === null ? null : `${milliseconds} ms`)
+export const toInterval = (milliseconds: number | null) => (milliseconds === null ? null : `${milliseconds} ms`)

@@ -63,11 +63,6 @@ export function createLookUps({ names }: Tables) {
        WHERE name.domain_id > $1 AND name.team_id = $3 ORDER BY name.team_id, name.domain_id LIMIT $2`,
     ),
 
-    findPending: prepare<NameRow>(
-      'find_pending',
-      `SELECT ${columns} FROM ${names} AS name WHERE due IS NOT NULL ORDER BY due, domain_id LIMIT $1`,
-    ),
-
     /** The rows after a key, in the order of keys. */
     walk: prepare<HeadRow>(
       'walk',

@@ -99,21 +99,23 @@ function requireShards(shards: unknown): void {
 }
 
 /** How many tables there are to spread. */
-const SPREAD = 3
+const SPREAD = 4
 
 const countSpread = (tables: Tables) =>
   prepare<{ count: number }>('count_spread', `SELECT count(*)::integer AS count FROM pg_dist_partition ${of(tables)}`)
 
-const of = ({ names, keys, version }: Tables) =>
-  `WHERE logicalrelid IN (${[names, keys, version].map(table => `${quoteLiteral(table)}::regclass`).join(', ')})`
+const of = ({ names, releases, keys, version }: Tables) =>
+  `WHERE logicalrelid IN (${[names, releases, keys, version].map(table => `${quoteLiteral(table)}::regclass`).join(', ')})`
 
 function spread(tables: Tables, shards: number): string[] {
-  const names = quoteLiteral(tables.names)
+  const [names, releases] = [tables.names, tables.releases].map(quoteLiteral) as [string, string]
   const unlessSpread = (table: string) =>
     `WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = ${table}::regclass)`
   return [
     `SELECT create_distributed_table(${names}, 'registrable_domain', shard_count => ${shards}, colocate_with => 'none')
      ${unlessSpread(names)}`,
+    `SELECT create_distributed_table(${releases}, 'registrable_domain', colocate_with => ${names})
+     ${unlessSpread(releases)}`,
     ...[tables.keys, tables.version]
       .map(quoteLiteral)
       .map(table => `SELECT create_reference_table(${table}) ${unlessSpread(table)}`),

@@ -1,4 +1,5 @@
 import type { Name } from '../registry/name.ts'
+import { unsynchronizedOf } from '../registry/outbox.ts'
 import {
   type Found,
   NOTHING_BELOW,
@@ -8,7 +9,9 @@ import {
 } from '../registry/store.ts'
 import { createUuidGenerator } from '../uuid.ts'
 import { type Claim, insert } from './claim.ts'
+import type { Send } from './connection.ts'
 import { claimAndFind } from './find.ts'
+import { rescheduleNames } from './outbox.ts'
 import { takeBack } from './remove.ts'
 import { toRegistration } from './rows.ts'
 import type { Statements } from './statements.ts'
@@ -17,7 +20,10 @@ import type { Transact } from './transaction.ts'
 interface Registering {
   readonly transact: Transact
   readonly statements: Statements
-  /** Milliseconds until the sweep may push what is saved; `null` where there is nothing to push to. */
+  /**
+   * Milliseconds until a sweep may push what is saved; 0 where the call does not push it; `null` where there is nothing
+   * to push to.
+   */
   readonly lease: number | null
 }
 
@@ -58,11 +64,19 @@ export function createRegister({ transact, statements, lease }: Registering) {
           throw new TypeError('decide returned a name of a registrable domain that is not locked')
         insert(send, statements, rest, heads, owner)
         takeBack(send, statements, fresh, saved)
+        if (lease) leaseAgain(send, statements, unsynchronizedOf(request, found), lease)
         return { found, saved }
       },
     })
   }
 }
+
+const leaseAgain = (send: Send, statements: Statements, registrations: readonly Registration[], lease: number) =>
+  rescheduleNames(
+    send,
+    statements,
+    registrations.map(registration => ({ change: registration, wait: lease })),
+  )
 
 /**
  * For each registrable domain one of its names that are expected to be saved, itself if it is one; else what is taken

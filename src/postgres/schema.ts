@@ -23,6 +23,7 @@ export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {
   return {
     schema: quoted,
     names: `${quoted}.names`,
+    releases: `${quoted}.releases`,
     registrations: `${quoted}.registrations`,
     keys: `${quoted}.keys`,
     version: `${quoted}.version`,
@@ -62,7 +63,7 @@ export const postgresSchema = (options: PostgresTableOptions = {}): string =>
 
 /** One by one, for engines that take no two in one command. */
 export function createSchema(options: PostgresTableOptions): string[] {
-  const { schema, names, registrations, keys, version } = toTables(options)
+  const { schema, names, releases, registrations, keys, version } = toTables(options)
   const { partitions } = options
   return [
     `CREATE SCHEMA IF NOT EXISTS ${schema}`,
@@ -78,6 +79,7 @@ CREATE TABLE IF NOT EXISTS ${names} (
   path text COLLATE "C" NOT NULL, -- the labels below it from right to left: '.b.a' for a.b.example.com
   inlined_path text COLLATE "C", -- in a head row: of the name that is inlined
   team_id text COLLATE "C",
+  refusals integer, -- how often a sweep had it refused alone; none for never, which takes no space
   PRIMARY KEY (registrable_domain, path),
   CHECK (path = '' OR domain_id IS NOT NULL),
   CHECK (inlined_path IS NULL OR path = '' AND domain_id IS NOT NULL)
@@ -90,6 +92,17 @@ CREATE INDEX IF NOT EXISTS names_in_order ON ${names} (domain_id) WHERE domain_i
     `CREATE INDEX IF NOT EXISTS names_of_team_in_order ON ${names} (team_id, domain_id) WHERE domain_id IS NOT NULL`,
     `-- What waits to be pushed, oldest first.
 CREATE INDEX IF NOT EXISTS names_due ON ${names} (due, domain_id) WHERE due IS NOT NULL`,
+    `-- Names that were released, until what does the monitoring knows of it. No "domain_id" waits here and in "names".
+CREATE TABLE IF NOT EXISTS ${releases} (
+  due timestamptz NOT NULL,
+  domain_id uuid NOT NULL,
+  registrable_domain text COLLATE "C" NOT NULL,
+  path text COLLATE "C" NOT NULL,
+  team_id text COLLATE "C" NOT NULL,
+  refusals integer,
+  PRIMARY KEY (registrable_domain, domain_id)
+)`,
+    `CREATE INDEX IF NOT EXISTS releases_due ON ${releases} (due, domain_id)`,
     `-- What is registered, for you to read.
 CREATE OR REPLACE VIEW ${registrations} AS
   SELECT

@@ -1,6 +1,12 @@
 import type { Awaitable } from '../awaitable.ts'
-import { createDeadline, requireTimeLimit } from '../deadline.ts'
-import { toChange } from '../registry/outbox.ts'
+import { requireTimeLimit } from '../deadline.ts'
+import { requireOptions } from '../options.ts'
+import {
+  createSynchronizer,
+  DEFAULT_SYNCHRONIZE_TIME_LIMIT,
+  leaseFor,
+  synchronizationRules,
+} from '../registry/outbox.ts'
 import {
   type Change,
   DEFAULT_PAGE_SIZE,
@@ -9,17 +15,14 @@ import {
   type Registration,
   type SweepOptions,
   type SweepResult,
+  type SynchronizationErrorHandler,
   type Team,
 } from '../registry/store.ts'
-import { toArrayLiteral } from './array-literal.ts'
-import { toPlaceholders } from './claim.ts'
 import { type DriverOptions, type Send, toDatabase } from './connection.ts'
-import { claimAndFind } from './find.ts'
-import { toKey } from './path.ts'
+import { createOutbox } from './outbox.ts'
 import { createReclassifier, type Reclassification } from './reclassify.ts'
 import { createRegister } from './register.ts'
 import { createRelease } from './release.ts'
-import { takeBack } from './remove.ts'
 import { toRegistration } from './rows.ts'
 import { type PostgresSchemaOptions, toTables } from './schema.ts'
 import { createStatements } from './statements.ts'
@@ -29,8 +32,8 @@ export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptio
   /** Finds a team where you keep them; see {@link DomainStore.findTeam}. */
   findTeam: (teamId: string) => Awaitable<Team | null>
   /**
-   * Pushes registrations to what does the monitoring. May be called again with the same ones: it must be idempotent on
-   * `domainId`. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
+   * Pushes changes to what does the monitoring. It must be idempotent on `domainId` and `kind`: the same change may
+   * come again. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
    */
   synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
   /**
@@ -38,6 +41,8 @@ export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptio
    * 30,000.
    */
   synchronizeTimeLimit?: number | undefined
+  /** Learns of changes that could not be pushed. Default: nobody does. */
+  onError?: SynchronizationErrorHandler | undefined
   /**
    * Milliseconds for each piece of work in the database: waiting for a connection, for locks, and for statements, with
    * all that is tried again after a conflict. Default 10,000.
@@ -45,7 +50,6 @@ export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptio
   timeLimit?: number | undefined
 }
 
-const DEFAULT_SYNCHRONIZE_TIME_LIMIT = 30_000
 const DEFAULT_TIME_LIMIT = 10_000
 /** No ID is less. */
 const FIRST = '00000000-0000-0000-0000-000000000000'
@@ -53,12 +57,13 @@ const FIRST = '00000000-0000-0000-0000-000000000000'
 /** A store in PostgreSQL, with what a host needs beside it. */
 export interface PostgresStore extends DomainStore {
   /**
-   * Pushes what is saved and not yet synchronized, oldest first: for a timer of the host, so that nothing waits for a
-   * caller to retry. Many processes may do so at once, and may then push the same twice.
-   *
-   * @returns How many registrations were pushed.
+   * Pushes the changes that wait and are due, the oldest first: a sweep. {@link startSynchronizing} calls it again and
+   * again. What is refused is tried again later and later, up to an hour. Processes that share the database share the
+   * work.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
+  /** Counts the changes that wait to be pushed, registrations and releases. For an alert. */
+  countPending(): Promise<number>
   /**
    * Lists registrations in the order of registration, by page: of one team or of all. What a page costs depends on its
    * length, not on how much is registered.
@@ -68,7 +73,7 @@ export interface PostgresStore extends DomainStore {
   list(options?: ListOptions): Promise<readonly Registration[]>
   /**
    * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
-   * over.
+   * over. The monitor learns of it by the next sweep; see {@link startSynchronizing}.
    *
    * @param domains In any spelling that registers them. All are given up in one transaction.
    * @returns What was given up.
@@ -101,55 +106,38 @@ export interface PostgresStore extends DomainStore {
  * const store = createPostgresStore({ pool, findTeam: id => myTeams.find(id) })
  */
 export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
-  const { findTeam, synchronize: push, timeLimit = DEFAULT_TIME_LIMIT } = options
+  const { findTeam, synchronize: push, onError, timeLimit = DEFAULT_TIME_LIMIT } = options
   const { synchronizeTimeLimit = DEFAULT_SYNCHRONIZE_TIME_LIMIT } = options
   if (typeof findTeam !== 'function')
     throw new TypeError('The option "findTeam" must be a function from an ID to a team')
   requireTimeLimit('timeLimit', timeLimit)
-  requireTimeLimit('synchronizeTimeLimit', synchronizeTimeLimit)
+  requireOptions({ synchronize: push, synchronizeTimeLimit, onError }, synchronizationRules)
   const database = toDatabase(options)
+  const { isInHostTransaction } = database
   const statements = createStatements(toTables(options))
   const transact = createTransact(database, timeLimit)
-  const lease = push ? synchronizeTimeLimit * 2 : null
-
-  async function markSynchronized(registrations: readonly Registration[]): Promise<void> {
-    await transact({
-      find: (send, engine) => claimAndFind(send, statements, toPlaceholders(registrations), {}, engine),
-      save({ fresh }, send) {
-        const keys = registrations.map(toKey)
-        void send(
-          statements.markSynchronized,
-          toArrayLiteral(keys.map(({ registrableDomain }) => registrableDomain)),
-          toArrayLiteral(keys.map(({ path }) => path)),
-          toArrayLiteral(registrations.map(({ domainId }) => domainId)),
-        )
-        takeBack(send, statements, fresh)
-      },
-    })
-  }
-
-  async function pushAndMark(registrations: readonly Registration[]): Promise<void> {
-    await createDeadline(synchronizeTimeLimit).wait(push?.(registrations.map(each => toChange(each, 'registered'))))
-    await markSynchronized(registrations)
-  }
+  const outbox = createOutbox(transact, statements)
+  const synchronizer = push && createSynchronizer({ push, timeLimit: synchronizeTimeLimit, onError }, outbox)
+  const lease = push ? leaseFor(synchronizeTimeLimit) : null
 
   return {
     findTeam,
-    register: createRegister({ transact, statements, lease }),
     // What the host may still take back is pushed by nobody.
-    ...(push && (database.isInHostTransaction ? { synchronizesLater: true } : { synchronize: pushAndMark })),
+    register: createRegister({ transact, statements, lease: lease && isInHostTransaction ? 0 : lease }),
+    ...(synchronizer &&
+      (isInHostTransaction ? { synchronizesLater: true } : { synchronize: synchronizer.synchronize })),
 
-    async synchronizePending({ limit = 1000 } = {}) {
-      if (!push) return { synchronized: 0, failed: 0 }
-      if (database.isInHostTransaction) {
+    async synchronizePending(sweep) {
+      if (!synchronizer) return { synchronized: 0, failed: 0 }
+      if (isInHostTransaction) {
         throw new Error(
           'In a transaction of yours nothing is pushed: sweep with a store on a pool, once you have committed',
         )
       }
-      const rows = await transact({ find: send => send(statements.findPending, limit), save: found => found })
-      if (rows.length > 0) await pushAndMark(rows.map(toRegistration))
-      return { synchronized: rows.length, failed: 0 }
+      return synchronizer.synchronizePending(sweep)
     },
+
+    countPending: outbox.count,
 
     async list({ teamId, after = FIRST, limit = DEFAULT_PAGE_SIZE } = {}) {
       const find = (send: Send) =>
@@ -157,7 +145,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
       return (await transact({ find, save: found => found })).map(toRegistration)
     },
 
-    release: createRelease(transact, statements),
+    release: createRelease(transact, statements, lease),
     reclassify: createReclassifier(transact, statements),
   }
 }

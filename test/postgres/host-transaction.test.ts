@@ -48,7 +48,7 @@ describe('a store in a transaction of the host', () => {
       })
       return store
     },
-    features: ['release', 'list'],
+    features: ['countPending', 'release', 'list'],
   })
   test.each(cases)('$name', ({ run }) => run())
 })

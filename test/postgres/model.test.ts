@@ -32,6 +32,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('register' as const), team, names: someNames }) },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('release' as const), team, names: someNames }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('synchronize' as const), names: someNames }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('sweep' as const) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('reclassify' as const) }) },
 )
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
@@ -49,7 +50,7 @@ test(`does what the memory store does (seed ${seed})`, { timeout: 240_000 }, asy
   const seen = { inlined: 0, empty: 0, pushed: 0 }
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async steps => {
-      await pool.query('DELETE FROM domain_registration.names')
+      for (const table of ['names', 'releases']) await pool.query(`DELETE FROM domain_registration.${table}`)
       const run = start()
       for (const each of steps) {
         await run.take(each)
@@ -69,14 +70,11 @@ test(`does what the memory store does (seed ${seed})`, { timeout: 240_000 }, asy
 })
 
 function start() {
-  let pushed: string[] = []
-  let pushes = 0
-  const synchronize = (registrations: readonly Change[]) => {
-    pushed = registrations.map(({ domain }) => domain).sort()
-    pushes += registrations.length
-  }
-  const memory = createMemoryStore({ synchronize })
-  const postgres = createPostgresStore({ pool, findTeam: () => null, synchronize })
+  const pushes = { memory: [] as string[], postgres: [] as string[] }
+  const pushTo = (pushed: string[]) => (changes: readonly Change[]) =>
+    void pushed.push(...changes.map(({ kind, domain, teamId }) => `${kind} ${domain} for ${teamId}`))
+  const memory = createMemoryStore({ synchronize: pushTo(pushes.memory) })
+  const postgres = createPostgresStore({ pool, findTeam: () => null, synchronize: pushTo(pushes.postgres) })
   /** IDs, which the stores make for themselves, by domain. */
   const ids = new Map<string, string>()
 
@@ -94,6 +92,9 @@ function start() {
     }
     const { rows } = await pool.query('SELECT domain, domain_id FROM domain_registration.registrations')
     expect(new Map(rows.map(row => [row.domain, row.domain_id]))).toEqual(ids)
+    // What is released in one transaction has no order.
+    expect(pushes.postgres.toSorted()).toEqual(pushes.memory.toSorted())
+    expect(await postgres.countPending()).toBe(memory.countPending())
   }
 
   async function take(taken: Step): Promise<void> {
@@ -111,6 +112,8 @@ function start() {
         const { registrations } = await lookUp(store, '1', taken.names)
         if (registrations.length > 0) await store.synchronize?.(registrations)
       }
+    } else if (taken.type === 'sweep') {
+      expect(await postgres.synchronizePending()).toEqual(await memory.synchronizePending())
     } else {
       expect(await postgres.reclassify()).toEqual({ examined: ids.size, moved: 0, left: [] })
     }
@@ -120,7 +123,7 @@ function start() {
     take,
     compare,
     get pushed() {
-      return pushes + pushed.length
+      return pushes.postgres.length
     },
   }
 }

@@ -22,10 +22,18 @@ export const parameters: Readonly<Record<keyof Statements, readonly string[]>> =
   moveOut: [domains, ids],
   vacateHeads: [domains, ids],
   deleteNames: [domains, "'{.www,.www}'", ids],
-  markSynchronized: [domains, "'{.www,.www}'", ids],
   copyName: ["'a.com'", "'.www'", id, "'b.com'", "'.new'"],
   copyIntoHead: ["'a.com'", "'.www'", id, "'b.com'", "''"],
-  findPending: ['1000'],
+  findDueNames: ['1000'],
+  findDueReleases: ['1000'],
+  leaseNames: [domains, "'{.www,.www}'", ids, "'60000 ms'"],
+  leaseReleases: [domains, ids, "'60000 ms'"],
+  rescheduleNames: [domains, "'{.www,.www}'", ids, "'{NULL,5}'", "'{0,1}'"],
+  rescheduleReleases: [domains, ids, "'{0,5}'", "'{0,1}'"],
+  addReleases: [domains, "'{.www,.www}'", ids, "'60000 ms'"],
+  deleteReleases: [domains, ids],
+  countDueNames: [],
+  countReleases: [],
   listAll: [id, '1000'],
   listTeam: [id, '1000', "'1'"],
   walk: ["'a.com'", "'.www'", '1000'],
@@ -39,6 +47,10 @@ export function textOf(name: keyof Statements): string {
   const statement = statements[name]
   return [statement].flat().at(Array.isArray(statement) ? BATCHES.indexOf(2) : 0)?.text ?? ''
 }
+
+/** How a prepared statement is given its parameters. */
+export const toArguments = (name: keyof Statements) =>
+  parameters[name].length === 0 ? '' : ` (${parameters[name].join(', ')})`
 
 export interface Plan {
   readonly 'Node Type': string

@@ -25,7 +25,7 @@ type StoreOptions = Pick<PostgresTableOptions, 'partitions' | 'schema'> & Pick<D
 export function describeStore(name: string, open: OpenPool, options: StoreOptions = {}): void {
   describe(`the store on ${name}`, () => {
     const { schema = `Ä "${name}" 🌍 $1; --` } = options
-    const table = `"${schema.replaceAll('"', '""')}".names`
+    const quoted = `"${schema.replaceAll('"', '""')}"`
     let pool: PostgresDriver
     beforeAll(async () => {
       pool = open()
@@ -33,22 +33,20 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
       await migrate({ ...tableOptions, pool: throughFirst(pool), schema, partitions })
     })
     const cases = domainStoreSuite({
-      async createStore({ teams, synchronize }) {
-        await clear(pool, table)
-        // Its sweeps are not yet those of the contract.
-        const { synchronizePending, ...store } = createPostgresStore({
+      async createStore({ teams, ...setup }) {
+        for (const table of ['names', 'releases']) await clear(pool, `${quoted}.${table}`)
+        return createPostgresStore({
+          ...setup,
           preparedStatements: options.preparedStatements,
           pool,
           schema,
           findTeam: id => teams.find(team => team.id === id) ?? null,
-          synchronize,
         })
-        return store
       },
-      features: ['synchronize', 'release', 'list'],
+      features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
     })
     test.each(cases)('$name', ({ run }) => run())
-    test('is asked many cases', () => expect(cases.length).toBeGreaterThan(70))
+    test('is asked many cases', () => expect(cases.length).toBeGreaterThan(90))
   })
 }
 

@@ -36,7 +36,7 @@ async function main() {
   assert.match(sqliteSchema(), /CREATE TABLE IF NOT EXISTS domain_registration_names/)
   for (const { run } of domainStoreSuite({
     createStore: createMemoryStore,
-    features: ['release', 'synchronizePending'],
+    features: ['release', 'list', 'synchronizePending', 'countPending'],
   }))
     await run()
   console.log('require works')

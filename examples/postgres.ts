@@ -1,5 +1,5 @@
 import { PGlite } from '@electric-sql/pglite'
-import { generateApiKey } from 'domain-registration'
+import { generateApiKey, startSynchronizing } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
 import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-registration/postgres'
 import express from 'express'
@@ -19,8 +19,9 @@ const teams = new Map([['1', { id: '1', organizationId: '10', state: 'active' } 
 const store = createPostgresStore({
   pool,
   findTeam: id => teams.get(id) ?? null,
-  synchronize(registrations) {
-    for (const { domain } of registrations) console.log(`Watching ${domain}`) // stands for your monitoring
+  synchronize(changes) {
+    // Stands for your monitoring.
+    for (const { kind, domain } of changes) console.log(kind === 'registered' ? `Watching ${domain}` : `Not ${domain}`)
   },
 })
 
@@ -38,13 +39,13 @@ curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${key}' \\
   -H 'Content-Type: application/json' -d '{"domains":["www.example.com","*.example.org","localhost"]}'`)
 })
 
-// What is saved, and was not pushed since the push failed or the process ended, is pushed now and then.
-const timer = setInterval(() => store.synchronizePending().catch(console.error), 10_000)
+// Pushes what was released, and what was saved and not pushed since the push failed or the process ended.
+const synchronizing = startSynchronizing(store, { onError: console.error })
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {
-    clearInterval(timer)
     server.close(async () => {
+      await synchronizing.stop()
       await keys.revokeKey(hash)
       await (pool instanceof pg.Pool ? pool.end() : pool.close())
     })

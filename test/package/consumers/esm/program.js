@@ -29,6 +29,9 @@ assert.equal(status, 401)
 assert.ok(openapi().paths['/v1/domains'])
 assert.match(postgresSchema({ schema: 'registry' }), /CREATE SCHEMA IF NOT EXISTS "registry"/)
 assert.match(sqliteSchema(), /CREATE TABLE IF NOT EXISTS domain_registration_names/)
-for (const { run } of domainStoreSuite({ createStore: createMemoryStore, features: ['release', 'list', 'synchronizePending', 'countPending'] }))
+for (const { run } of domainStoreSuite({
+  createStore: createMemoryStore,
+  features: ['release', 'list', 'synchronizePending', 'countPending'],
+}))
   await run()
 console.log('import works')

@@ -4,6 +4,7 @@ import express from 'express'
 import { Pool, type PoolConfig } from 'pg'
 import { domainsRouter } from '../../src/http/express.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { startSynchronizing } from '../../src/start-synchronizing.ts'
 import { teams } from '../fixtures.ts'
 
 export interface NodeTask {
@@ -47,11 +48,7 @@ async function serve({ config, monitor, schema, node }: NodeTask): Promise<void>
   })
   const keys = createPostgresKeyStore({ pool, schema })
 
-  async function sweep(): Promise<void> {
-    await store.synchronizePending().catch(error => tell({ failure: String(error) }))
-    setTimeout(sweep, SWEEP)
-  }
-  void sweep()
+  startSynchronizing(store, { every: SWEEP, onError: error => tell({ failure: String(error) }) })
 
   const app = express()
   app.use(domainsRouter({ store, keys, onError: error => tell({ failure: String(error) }) }))

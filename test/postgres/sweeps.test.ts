@@ -136,7 +136,7 @@ test('a release waits one lease from its statement on, however long its transact
   try {
     await client.query('BEGIN')
     const query = (text: string, values: unknown[]) => client.query(text, values)
-    const begun = (await client.query('SELECT now()')).rows[0].now
+    const begun = (await client.query('SELECT now()::text AS now')).rows[0].now
     await save(store, '1', ['example.com'])
     const inside = createPostgresStore({ pool: { query }, findTeam, synchronize })
     await inside.release('1', ['example.com'])

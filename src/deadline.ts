@@ -18,6 +18,9 @@ export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError'
 }
 
+/** Milliseconds that a call may wait for what its host brings: key store and limiter, and after that the store. */
+export const DEFAULT_TIME_LIMIT = 30_000
+
 /** Timers of every runtime count in 32 bits; a longer wait would end at once, as one of `NaN` does. */
 const LONGEST_WAIT = 2 ** 31 - 1
 

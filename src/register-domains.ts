@@ -1,4 +1,4 @@
-import { createDeadline, type Deadline, requireTimeLimit } from './deadline.ts'
+import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, requireTimeLimit } from './deadline.ts'
 import { ApiError } from './errors.ts'
 import { harmless } from './harmless.ts'
 import { classifyHostname, type InvalidHostname } from './hostname/classify.ts'
@@ -22,8 +22,6 @@ export interface RegisterDomainsOptions {
    */
   timeLimit?: number | undefined
 }
-
-const DEFAULT_TIME_LIMIT = 30_000
 
 /** After how many seconds a caller should retry a call whose registrations are saved and not yet synchronized. */
 const RETRY_AFTER_SECONDS = 5

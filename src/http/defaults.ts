@@ -7,6 +7,3 @@ export const DEFAULT_BODY_LIMIT = 256 * 1024
 
 /** Milliseconds for a request body to come. */
 export const DEFAULT_BODY_TIME_LIMIT = 10_000
-
-/** Milliseconds that a call may wait for what the host brings: its key store, its limiter, its store. */
-export const DEFAULT_TIME_LIMIT = 30_000

@@ -119,6 +119,17 @@ for (const [name, framework] of versions) {
       expect([refused.status, JSON.parse(refused.body)]).toMatchObject([400, { error: 'invalid_request' }])
     })
 
+    test.each([
+      ['entity.parse.failed', expect.stringContaining('The request body is not valid JSON; ')],
+      ['request.aborted', 'The request body was cut short.'],
+      ['request.size.invalid', 'The request body is not as long as its "Content-Length" says.'],
+    ])('has what its body parser calls %s told as what it is', async (type, message) => {
+      const { headers, router } = await createRouter()
+      const app = framework().use((_request, _response, next) => next(Object.assign(new Error('refused'), { type })))
+      const refused = await call(app.use(router), '/v1/domains', { headers })
+      expect([refused.status, JSON.parse(refused.body)]).toEqual([400, { error: 'invalid_request', message }])
+    })
+
     test('gets its own request in authenticate and onError', async () => {
       const onError = vi.fn()
       const app = framework()

@@ -143,9 +143,9 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
 
     test('may refuse a body in a hook with the errors of Fastify, and the caller gets ours', async () => {
       const { headers, options } = await createOptions()
-      for (const [code, status] of [
-        ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 400],
-        ['FST_ERR_CTP_BODY_TOO_LARGE', 413],
+      for (const [code, status, message] of [
+        ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 400, /not as long as its "Content-Length" says/],
+        ['FST_ERR_CTP_BODY_TOO_LARGE', 413, /is larger than allowed/],
       ] as const) {
         const app = create()
         app.addHook('preParsing', async () => {
@@ -155,6 +155,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         const answer = await call(app, '/v1/domains', headers)
         expect(answer.status).toBe(status)
         expect(Object.keys(JSON.parse(answer.body))).toEqual(['error', 'message'])
+        expect(JSON.parse(answer.body).message).toMatch(message)
       }
     })
 

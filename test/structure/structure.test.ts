@@ -11,12 +11,12 @@ function readTree(): Map<string, string> {
   return new Map(files.map(path => [path, readFileSync(`${root}/${path}`, 'utf8')]))
 }
 
-/** Does not go into `node_modules`: some hold a link to this package, which is a circle. */
+/** Neither what is built, nor `node_modules`: some hold a link to this package, which is a circle. */
 function listFiles(folder: string): string[] {
   return readdirSync(`${root}/${folder}`, { withFileTypes: true }).flatMap(entry => {
     const path = `${folder}/${entry.name}`
     if (!entry.isDirectory()) return [path]
-    return entry.name === 'node_modules' || path === 'test/vectors' ? [] : listFiles(path)
+    return /^(?:node_modules|\..*)$/.test(entry.name) || path === 'test/vectors' ? [] : listFiles(path)
   })
 }
 

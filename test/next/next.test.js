@@ -1,0 +1,59 @@
+/** The Next.js recipe of docs/hosts.md, as a route and at the edge: built, started and called by `npm run test:next`. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, before, test } from 'node:test'
+import { generateApiKey } from 'domain-registration'
+
+const { key } = await generateApiKey({ type: 'team', id: '1' })
+const env = { ...process.env, API_KEY: key, NEXT_TELEMETRY_DISABLED: '1' }
+const start = (...parameters) =>
+  spawn(process.execPath, ['node_modules/next/dist/bin/next', ...parameters], {
+    cwd: import.meta.dirname,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+
+let server
+let origin
+
+before(async () => {
+  const build = start('build')
+  build.stdout.pipe(process.stderr)
+  const [code] = await once(build, 'exit')
+  assert.equal(code, 0)
+
+  server = start('start', '--port', '0', '--hostname', '127.0.0.1')
+  let printed = ''
+  for await (const text of server.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    printed += text
+    origin = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0]
+    if (origin && /Ready/.test(printed)) break
+  }
+  server.stdout.resume()
+  assert.ok(origin, printed)
+})
+
+after(async () => {
+  if (!server || server.exitCode !== null) return
+  const exit = once(server, 'exit')
+  server.kill()
+  await exit
+})
+
+for (const [name, path] of [
+  ['a route', '/v1/domains'],
+  ['a route at the edge', '/edge/v1/domains'],
+]) {
+  test(`Next.js calls the handler as ${name}`, async () => {
+    const ask = async authorization => {
+      const headers = { 'Content-Type': 'application/json', Authorization: authorization }
+      const body = '{"domains":["www.example.com"]}'
+      const response = await fetch(origin + path, { method: 'POST', headers, body })
+      return { status: response.status, answer: await response.json() }
+    }
+    const { status, answer } = await ask(`Bearer ${key}`)
+    assert.deepEqual([status, answer.data?.totals], [200, { created: 1, existing: 0, invalid: 0 }])
+    assert.equal((await ask('Bearer unknown')).status, 401)
+  })
+}

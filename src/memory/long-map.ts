@@ -52,7 +52,7 @@ const MULTIPLIERS = 512
  * Multiply-shift over the characters of a key: the upper bits of the sum of each character times a random number for
  * its place (Dietzfelbinger, 1996). Two keys meet as rarely as chance has it, whichever they are.
  */
-function createShardHash(): (key: string) => number {
+export function createShardHash(): (key: string) => number {
   const multipliers = crypto.getRandomValues(new Int32Array(MULTIPLIERS))
   return key => {
     let sum = 0

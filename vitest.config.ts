@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Much of a run is waiting, for servers and databases. By default one core is left idle.
+    maxWorkers: '100%',
     globalSetup: ['test/nothing-left.js'],
     // They have runtimes of their own to install first: npm run test:runtimes.
     exclude: ['**/node_modules/**', 'test/runtimes/**'],

@@ -18,38 +18,44 @@ interface Waiting {
   readonly holding: Holding
   /** By the clock that never goes back. */
   due: number
+  /** When the lease of the call ends that saved it. */
+  readonly firstLease: number
   refusals: number
 }
 
 /** @param leaseTime In milliseconds, for what a call pushes. */
 export function createWaitingChanges(leaseTime: number): WaitingChanges {
-  /** By domain ID, the oldest first. */
+  /** By domain ID, first what was taken the longest ago, or came before. */
   const waiting = new Map<string, Waiting>()
   const leased = () => performance.now() + leaseTime
 
   return {
     addRegistered(holding) {
-      waiting.set(holding.domainId, { kind: 'registered', holding, due: leased(), refusals: 0 })
+      const due = leased()
+      waiting.set(holding.domainId, { kind: 'registered', holding, due, firstLease: due, refusals: 0 })
     },
 
     addReleased(holding) {
       const due = waiting.has(holding.domainId) ? leased() : performance.now()
-      waiting.set(holding.domainId, { kind: 'released', holding, due, refusals: 0 })
+      waiting.set(holding.domainId, { kind: 'released', holding, due, firstLease: due, refusals: 0 })
     },
 
     lease(domainId) {
       const change = waiting.get(domainId)
-      if (change) change.due = leased()
+      if (change) change.due = Math.max(change.due, leased())
     },
 
     take(limit, lease) {
       const now = performance.now()
       const taken: WaitingChange[] = []
-      for (const change of waiting.values()) {
+      for (const [domainId, change] of waiting) {
         if (taken.length === limit) break
         if (change.due > now) continue
         change.due = now + lease
         taken.push(toChange(change))
+        // To the end: it is met there once more, and is not due.
+        waiting.delete(domainId)
+        waiting.set(domainId, change)
       }
       return taken
     },
@@ -68,13 +74,9 @@ export function createWaitingChanges(leaseTime: number): WaitingChanges {
     },
 
     postpone(postponements) {
-      for (const {
-        change: { domainId, kind },
-        wait,
-        isRefusal,
-      } of postponements) {
-        const change = waiting.get(domainId)
-        if (change?.kind !== kind) continue
+      for (const { change: taken, lease, wait, isRefusal } of postponements) {
+        const change = waiting.get(taken.domainId)
+        if (change?.kind !== taken.kind || change.due !== (lease ?? change.firstLease)) continue
         change.due = performance.now() + wait
         if (isRefusal) change.refusals += 1
       }
@@ -84,7 +86,7 @@ export function createWaitingChanges(leaseTime: number): WaitingChanges {
   }
 }
 
-function toChange({ kind, holding, refusals }: Waiting): WaitingChange {
+function toChange({ kind, holding, refusals, due }: Waiting): WaitingChange {
   const { domainId, domain, registrableDomain, teamId } = holding
-  return { kind, domainId, domain, registrableDomain, teamId, refusals }
+  return { kind, domainId, domain, registrableDomain, teamId, refusals, lease: due }
 }

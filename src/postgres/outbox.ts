@@ -180,7 +180,9 @@ const toDue =
   (kind: Change['kind']) =>
   (row: DueRow): Due => {
     const { domainId, domain, registrableDomain, teamId } = toRegistration(row)
-    return { due: row.due, change: { kind, domainId, domain, registrableDomain, teamId, refusals: row.refusals } }
+    const { due, refusals } = row
+    // No statement asks for the lease yet: what a sweep puts off may be with another by then, and is pushed twice.
+    return { due, change: { kind, domainId, domain, registrableDomain, teamId, refusals, lease: due } }
   }
 
 const byAge = (one: Due, other: Due) => one.due - other.due || (one.change.domainId < other.change.domainId ? -1 : 1)

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.ts'
-import { createDeadline, isTimeLimit, TIME_LIMIT } from '../deadline.ts'
+import { createDeadline, type Deadline, isTimeLimit, TIME_LIMIT } from '../deadline.ts'
 import { harmless } from '../harmless.ts'
 import { isFunction, optional, type Rules } from '../options.ts'
 import { baseOf, isWildcard } from './name.ts'
@@ -14,15 +14,19 @@ import type {
   SynchronizationErrorHandler,
 } from './store.ts'
 
-/** A change that waits in a store to be pushed. */
+/** A change that was taken from a store to be pushed. */
 export interface WaitingChange extends Change {
   /** How often a sweep has had it refused alone. */
   readonly refusals: number
+  /** Tells the lease from any later one of the same change: for example when it ends, by the store's clock. */
+  readonly lease: number
 }
 
 /** A change that is to be tried again. */
 export interface Postponement {
   readonly change: Change
+  /** Of the {@link WaitingChange}; `null` for the first lease of a registration, which the call has that saved it. */
+  readonly lease: number | null
   /** Milliseconds until it is due. */
   readonly wait: number
   /** Whether it counts as one of its {@link WaitingChange.refusals}. */
@@ -35,22 +39,32 @@ export interface Postponement {
  *
  * A change is due at a time. To lease it is to put that time off, so that nobody else takes it meanwhile:
  *
- * - `register` MUST save its registrations leased, and MUST lease those of its own team that it finds unsynchronized:
- *   the call pushes them itself. Should its process die, a sweep takes them when the lease ends.
+ * - `register` MUST save its registrations leased, and MUST lease those of its own team that it finds unsynchronized,
+ *   but for those that wait longer anyway: the call pushes them itself. Should its process die, a sweep takes them when
+ *   the lease ends.
  * - A release MUST be recorded in the step that releases. It is due at once if the registration was synchronized, and
  *   else after one lease, so that it does not overtake a push of the registration that is under way.
  */
 export interface Outbox {
   /**
-   * MUST take changes that are due and lease them, the oldest first and at most `limit`. @param lease In milliseconds.
+   * MUST take changes that are due and lease them, at most `limit`: first those that have been due the longest, or that
+   * were taken the longest ago. Else what is refused again and again keeps newer changes waiting for ever.
+   *
+   * @param lease In milliseconds.
    */
   take(limit: number, lease: number): Awaitable<readonly WaitingChange[]>
   /**
    * MUST end what was pushed: a registration is synchronized, a release is forgotten. Where a release has come in place
    * of a registration meanwhile, that is kept, and due at once.
+   *
+   * Whoever holds the lease by now: the monitor knows of the change, and that stays so. No later change can be lost, as
+   * the only one of a `domainId` is its release, which is of another kind.
    */
   finish(changes: readonly Change[]): Awaitable<unknown>
-  /** MUST put changes off, those that still wait unchanged. */
+  /**
+   * MUST put changes off that still wait under the lease that is named, in one step with looking: what has been leased
+   * again is with somebody else, who would share it with the next sweep.
+   */
   postpone(postponements: readonly Postponement[]): Awaitable<unknown>
 }
 
@@ -118,9 +132,7 @@ export function createSynchronizer(
   /** @returns Longer with each refusal, up to a bound, and never the same for all that failed together. */
   const waitAfter = (refusals: number) =>
     Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
-
-  const postponeUncounted = (changes: readonly Change[]) =>
-    outbox.postpone(changes.map(change => ({ change, wait: firstWait(timeLimit), isRefusal: false })))
+  const putOff = { wait: firstWait(timeLimit), isRefusal: false } as const
 
   return {
     /**
@@ -130,38 +142,42 @@ export function createSynchronizer(
      */
     async synchronize(registrations: readonly Registration[]): Promise<void> {
       const changes = registrations.map(registration => toChange(registration, 'registered'))
-      const { synchronized, refused, untried, lastCause } = await pushAndFinish(changes, [], outbox, {
-        push,
-        timeLimit,
-      })
+      const deadline = createDeadline(pushingTime(timeLimit))
+      const { synchronized, refused, untried, lastCause } = await pushAndFinish(changes, [], { push, outbox, deadline })
       const failed = [...refused.map(({ item }) => item), ...untried]
       if (failed.length === 0) return
       if (synchronized > 0) tell(refused, onError)
       // The caller tries again, and is not told apart from a monitor that is away: only sweeps count refusals.
-      await postponeUncounted(failed)
+      await outbox.postpone(failed.map(change => ({ change, lease: null, ...putOff })))
       throw refused.length > 0 ? (refused[0] as Refusal<Change>).cause : lastCause
     },
 
     /** Pushes what is due. */
     async synchronizePending(options: SweepOptions = {}): Promise<SweepResult> {
+      // Begun before, so that no push goes on for longer than the lease, however late the answer comes.
+      const leased = createDeadline(leaseFor(timeLimit))
       const changes = await outbox.take(options.limit ?? DEFAULT_SWEEP_LIMIT, leaseFor(timeLimit))
-      const { synchronized, refused, untried, lastCause, isAway } = await pushAndFinish(
-        changes,
-        chooseProbes(changes, refusedSince),
-        outbox,
-        { push, timeLimit },
-      )
+      const deadline = createDeadline(Math.min(pushingTime(timeLimit), leased.remaining()))
+      const probes = chooseProbes(changes, refusedSince)
+      const pushed = await pushAndFinish(changes, probes, { push, outbox, deadline })
+      const { synchronized, refused, untried, lastCause, isAway } = pushed
       if (synchronized > 0) refusedSince.clear()
       if (isAway) for (const { item } of refused) refusedSince.add(item.domainId)
       const report = options.onError ?? onError
       if (untried.length > 0) {
-        harmless(report)(lastCause)
-        await postponeUncounted(isAway ? [...refused.map(({ item }) => item), ...untried] : untried)
+        harmless(report)(lastCause ?? new Error('There was no time for a push'))
+        const failed = isAway ? [...refused.map(({ item }) => item), ...untried] : untried
+        await outbox.postpone(failed.map(change => ({ change, lease: change.lease, ...putOff })))
       }
       if (refused.length > 0 && !isAway) {
         tell(refused, report)
         await outbox.postpone(
-          refused.map(({ item }) => ({ change: item, wait: waitAfter(item.refusals), isRefusal: true })),
+          refused.map(({ item }) => ({
+            change: item,
+            lease: item.lease,
+            wait: waitAfter(item.refusals),
+            isRefusal: true,
+          })),
         )
       }
       return { synchronized, failed: refused.length + untried.length }
@@ -169,14 +185,19 @@ export function createSynchronizer(
   }
 }
 
+interface Pushing {
+  readonly push: SynchronizerOptions['push']
+  readonly outbox: Outbox
+  /** For all pushes together. */
+  readonly deadline: Deadline
+}
+
 /** Pushes changes that are leased to the caller, and ends what goes through. */
 async function pushAndFinish<Item extends Change>(
   changes: readonly Item[],
   probes: readonly Item[],
-  outbox: Outbox,
-  { push, timeLimit }: Pick<SynchronizerOptions, 'push' | 'timeLimit'>,
+  { push, outbox, deadline }: Pushing,
 ) {
-  const deadline = createDeadline(pushingTime(timeLimit))
   let storeFailure: { readonly cause: unknown } | undefined
   let synchronized = 0
   const { refused, untried, lastCause } = await splitUntilAlone(changes, {
@@ -198,10 +219,14 @@ async function pushAndFinish<Item extends Change>(
 
 /**
  * What looks like a monitor that is away may be many changes that it refuses, in the way of a few others. So after such
- * a sweep the next one first tries some changes alone that were not yet, until each of them was, or one goes through.
+ * a sweep the next one first tries some changes alone that were not yet, until one goes through. Where each of them
+ * was, it begins anew: the monitor may have been away for some of them.
  */
-function chooseProbes<Item extends Change>(changes: readonly Item[], refused: ReadonlySet<string>): readonly Item[] {
+function chooseProbes<Item extends Change>(changes: readonly Item[], refused: Set<string>): readonly Item[] {
   if (refused.size === 0) return []
+  if (changes.every(({ domainId }) => refused.has(domainId))) {
+    for (const { domainId } of changes) refused.delete(domainId)
+  }
   return changes.filter(({ domainId }) => !refused.has(domainId)).slice(0, maxFailures(changes.length))
 }
 

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.ts'
-import type { Outbox, WaitingChange } from '../registry/outbox.ts'
+import type { Outbox, Postponement, WaitingChange } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import type { DueRow, Statements } from './statements.ts'
 
@@ -7,8 +7,8 @@ import type { DueRow, Statements } from './statements.ts'
 export type Transact = <T>(work: () => T) => Awaitable<T>
 
 export interface SqliteOutbox extends Outbox {
-  /** When a lease that begins now ends. */
-  leaseEnd(): number
+  /** Milliseconds for which what a call pushes is leased to it. */
+  readonly leaseTime: number
   /** Leases a registration that waits to the call that found it. In its transaction. */
   lease(registration: Registration): void
   /** Records that a registration is to be taken back. In the transaction that releases it. */
@@ -23,8 +23,6 @@ export interface SqliteOutbox extends Outbox {
  * @param leaseTime In milliseconds, for what a call pushes.
  */
 export function createOutbox(statements: Statements, transact: Transact, leaseTime: number): SqliteOutbox {
-  const leaseEnd = () => Date.now() + leaseTime
-
   function take(limit: number, lease: number): WaitingChange[] {
     const now = Date.now()
     const due = [
@@ -36,7 +34,7 @@ export function createOutbox(statements: Statements, transact: Transact, leaseTi
       const leaseChange = change.kind === 'registered' ? statements.leaseName : statements.leaseRelease
       leaseChange(now + lease, change.domainId)
     }
-    return taken.map(({ change }) => change)
+    return taken.map(({ change }) => ({ ...change, lease: now + lease }))
   }
 
   function finish({ kind, domainId }: Change): void {
@@ -45,13 +43,21 @@ export function createOutbox(statements: Statements, transact: Transact, leaseTi
     else if (statements.markSynchronized(domainId).length === 0) statements.leaseRelease(Date.now(), domainId)
   }
 
+  function postpone({ change: { kind, domainId }, lease, wait, isRefusal }: Postponement): void {
+    const due = Date.now() + Math.ceil(wait)
+    const refusals = isRefusal ? 1 : 0
+    if (lease === null) statements.postponeSaved(due, domainId, leaseTime)
+    else if (kind === 'registered') statements.postponeName(due, refusals, domainId, lease)
+    else statements.postponeRelease(due, refusals, domainId, lease)
+  }
+
   return {
-    leaseEnd,
-    lease: ({ domainId }) => void statements.leaseName(leaseEnd(), domainId),
+    leaseTime,
+    lease: ({ domainId }) => void statements.leaseName(Date.now() + leaseTime, domainId),
 
     addReleased({ domainId, domain, registrableDomain, teamId, synchronized }) {
       // A push of what is not synchronized may be under way.
-      const due = synchronized ? Date.now() : leaseEnd()
+      const due = Date.now() + (synchronized ? 0 : leaseTime)
       statements.insertRelease(domainId, domain, registrableDomain, teamId, due)
     },
 
@@ -59,19 +65,13 @@ export function createOutbox(statements: Statements, transact: Transact, leaseTi
     take: (limit, lease) => transact(() => take(limit, lease)),
     finish: changes => transact(() => changes.forEach(finish)),
 
-    postpone: postponements =>
-      transact(() => {
-        for (const { change, wait, isRefusal } of postponements) {
-          const postpone = change.kind === 'registered' ? statements.postponeName : statements.postponeRelease
-          postpone(Date.now() + Math.ceil(wait), isRefusal ? 1 : 0, change.domainId)
-        }
-      }),
+    postpone: postponements => transact(() => postponements.forEach(postpone)),
   }
 }
 
 interface Waiting {
   readonly due: number
-  readonly change: WaitingChange
+  readonly change: Omit<WaitingChange, 'lease'>
 }
 
 const toWaiting = (row: DueRow, kind: Change['kind']): Waiting => ({

@@ -54,7 +54,7 @@ export function createRegister(statements: Statements, outbox: SqliteOutbox | un
     if (names.length === 0) return []
     const now = Date.now()
     const time = findTime(now)
-    const due = outbox ? outbox.leaseEnd() : null
+    const due = outbox ? now + outbox.leaseTime : null
     return names.map(name => {
       const { domain, registrableDomain } = name
       const domainId = createId(time)

@@ -62,12 +62,12 @@ export const statements = {
     `SELECT ${COLUMNS}, refusals FROM ${RELEASES} INDEXED BY ${RELEASES}_due
      WHERE due <= ? ORDER BY due, domain_id LIMIT ?`,
   ),
-  leaseName: statement(`UPDATE ${NAMES} SET due = ? WHERE domain_id = ? AND due IS NOT NULL`),
+  leaseName: statement(`UPDATE ${NAMES} SET due = max(due, ?) WHERE domain_id = ? AND due IS NOT NULL`),
   leaseRelease: statement(`UPDATE ${RELEASES} SET due = ? WHERE domain_id = ?`),
-  postponeName: statement(
-    `UPDATE ${NAMES} SET due = ?, refusals = refusals + ? WHERE domain_id = ? AND due IS NOT NULL`,
-  ),
-  postponeRelease: statement(`UPDATE ${RELEASES} SET due = ?, refusals = refusals + ? WHERE domain_id = ?`),
+  // A lease is told from others by when it ends; the first one by when the registration was saved.
+  postponeName: statement(`UPDATE ${NAMES} SET due = ?, refusals = refusals + ? WHERE domain_id = ? AND due = ?`),
+  postponeSaved: statement(`UPDATE ${NAMES} SET due = ? WHERE domain_id = ? AND due = created_at + ?`),
+  postponeRelease: statement(`UPDATE ${RELEASES} SET due = ?, refusals = refusals + ? WHERE domain_id = ? AND due = ?`),
   markSynchronized: statement<{ domain_id: string }>(
     `UPDATE ${NAMES} SET due = NULL WHERE domain_id = ? RETURNING domain_id`,
   ),

@@ -25,6 +25,8 @@ export interface Holding extends Omit<Change, 'kind'> {
 interface Waiting {
   change: Change
   due: number
+  /** When the lease of the call ends that saved it. */
+  firstLease: number
   refusals: number
 }
 
@@ -76,13 +78,14 @@ export function createOutboxModel({ clock, random, breach, fails, lease }: Surro
       if (found) {
         if (found.teamId !== teamId || found.isSynchronized) return []
         const entry = waiting.get(found.domainId)
-        if (entry) entry.due = now() + lease
+        if (entry) entry.due = Math.max(entry.due, now() + lease)
         return [found]
       }
       ids += 1
       const holding = { domainId: `id-${ids}`, domain, registrableDomain: domain, teamId, isSynchronized: false }
       held.set(domain, holding)
-      waiting.set(holding.domainId, { change: toChange(holding, 'registered'), due: now() + lease, refusals: 0 })
+      const due = now() + lease
+      waiting.set(holding.domainId, { change: toChange(holding, 'registered'), due, firstLease: due, refusals: 0 })
       return [holding]
     })
   }
@@ -97,7 +100,7 @@ export function createOutboxModel({ clock, random, breach, fails, lease }: Surro
     const isAtOnce = !entry || breach === 'lets a release overtake a push'
     // A whole lease: a push that failed may have brought the time of the registration forward while another goes on.
     const due = isAtOnce ? now() : now() + lease
-    waiting.set(holding.domainId, { change: toChange(holding, 'released'), due, refusals: 0 })
+    waiting.set(holding.domainId, { change: toChange(holding, 'released'), due, firstLease: due, refusals: 0 })
   }
 
   function take(limit: number, forMilliseconds: number): readonly WaitingChange[] {
@@ -107,7 +110,7 @@ export function createOutboxModel({ clock, random, breach, fails, lease }: Surro
       if (breach === 'never ends a lease') entry.due = Number.POSITIVE_INFINITY
       else if (breach !== 'takes without a lease') entry.due = now() + forMilliseconds
     }
-    return taken.map(({ change, refusals }) => ({ ...change, refusals }))
+    return taken.map(({ change, refusals, due: lease }) => ({ ...change, refusals, lease }))
   }
 
   function finish({ domainId, kind }: Change): void {
@@ -132,9 +135,9 @@ export function createOutboxModel({ clock, random, breach, fails, lease }: Surro
       finish: changes => ask(worker, () => changes.forEach(finish)),
       postpone: postponements =>
         ask(worker, () => {
-          for (const { change, wait, isRefusal } of postponements) {
+          for (const { change, lease: held, wait, isRefusal } of postponements) {
             const entry = waiting.get(change.domainId)
-            if (entry?.change.kind !== change.kind) continue
+            if (entry?.change.kind !== change.kind || entry.due !== (held ?? entry.firstLease)) continue
             entry.due = breach === 'puts nothing off' ? now() : now() + wait
             if (isRefusal) entry.refusals += 1
           }

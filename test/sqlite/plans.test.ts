@@ -32,6 +32,7 @@ const plans: Readonly<Record<keyof typeof statements, readonly string[]>> = {
   leaseName: [byId],
   leaseRelease: [releaseById],
   postponeName: [byId],
+  postponeSaved: [byId],
   postponeRelease: [releaseById],
   markSynchronized: [byId],
   insertRelease: [],

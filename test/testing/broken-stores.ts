@@ -662,7 +662,7 @@ export const brokenStores: readonly BrokenStore[] = [
           await outbox.finish([change])
         } catch (error) {
           failure = error
-          await outbox.postpone([{ change, wait: 5, isRefusal: false }])
+          await outbox.postpone([{ change, lease: null, wait: 5, isRefusal: false }])
         }
       }
       if (failure) throw failure
@@ -747,7 +747,7 @@ async function sweepOneByOne(
       await outbox.finish([change])
       synchronized += 1
     } catch {
-      await outbox.postpone([{ change, wait: 60, isRefusal: true }])
+      await outbox.postpone([{ change, lease: change.lease, wait: 60, isRefusal: true }])
       failed += 1
       if (stopsAt()) break
     }

@@ -84,6 +84,8 @@ export interface SynchronizationContext {
 /** A change that waits. */
 export interface Waiting extends Change {
   due: number
+  /** When the lease of the call ends that saved it. */
+  readonly firstLease?: number
   refusals: number
 }
 export type Push = (changes: readonly Change[]) => unknown
@@ -227,11 +229,12 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
         for (const row of saved) {
           positions.set(row.domainId, positions.size)
           if (row.synchronized) continue
-          waiting.set(row.domainId, { ...toChange(row, 'registered'), due: leaseEnd('save'), refusals: 0 })
+          const due = leaseEnd('save')
+          waiting.set(row.domainId, { ...toChange(row, 'registered'), due, firstLease: due, refusals: 0 })
         }
         for (const { domainId } of unsynchronizedOf(request, found)) {
           const change = waiting.get(domainId)
-          if (change) change.due = leaseEnd('find')
+          if (change) change.due = Math.max(change.due, leaseEnd('find'))
         }
         await steps.finishCall(request, table, saved, push ?? (() => {}))
         const returned = saved.map((row, position) => ({ ...row, synchronized: marks[position] ?? row.synchronized }))
@@ -272,7 +275,7 @@ function createOutbox(steps: Steps, table: Registration[], waiting: Map<string, 
       await pause()
       const taken = steps.choose([...waiting.values()], limit, performance.now())
       for (const change of taken) change.due = performance.now() + steps.lease(milliseconds, 'sweep')
-      return taken.map(change => ({ ...change }))
+      return taken.map(change => ({ ...change, lease: change.due }))
     },
     async finish(changes) {
       await pause()
@@ -283,9 +286,9 @@ function createOutbox(steps: Steps, table: Registration[], waiting: Map<string, 
     },
     async postpone(postponements) {
       await pause()
-      for (const { change, wait, isRefusal } of postponements) {
+      for (const { change, lease, wait, isRefusal } of postponements) {
         const row = waiting.get(change.domainId)
-        if (row?.kind !== change.kind) continue
+        if (row?.kind !== change.kind || row.due !== (lease ?? row.firstLease)) continue
         if (isRefusal) row.refusals += 1
         steps.postpone(waiting, row, wait)
       }

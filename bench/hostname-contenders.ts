@@ -44,7 +44,8 @@ const rejected = Array.from(
 
 /** Names in scripts that are written from right to left or with marks. */
 const complexScripts =
-  'החנות.קום עופראיתן.com החנות-האינטרנטית-שלי.קום ایئرکلاسیکیفائرڈ.com الفود.com کوکبوب.ml रामेश्वरम.com गोवर्धनमठ.com ' +
+  'החנות.קום עופראיתן.com החנות-האינטרנטית-שלי.קום ایئرکلاسیکیفائرڈ.com الفود.com کوکبوب.ml ' +
+  'रामेश्वरम.com गोवर्धनमठ.com ' +
   'કાઈવાંગ.ભારત சென்னை.இந்தியா హైదరాబాద్.భారత్ ಬೆಂಗಳೂರು.ಭಾರತ കൊച്ചി.ഭാരതം ঢাকা.বাংলা ไทย.ไทย'
 
 /** Sets of input, flat strings as they come out of a parsed request. */

@@ -155,7 +155,8 @@ const alterations: Record<string, (text: string) => string> = {
     takeNoLocks(text).replace(/^(DELETE|UPDATE)(.*)\S+\.domain_id IS NOT DISTINCT FROM gone\.domain_id/s, '$1$2true'),
   'upserts without locks in reclassify': text =>
     /^INSERT INTO .*SELECT \$4::text.*domain_id = \$3$/s.test(text)
-      ? `${text} ON CONFLICT (registrable_domain, path) DO UPDATE SET (inlined_path, domain_id, team_id, created_at, due) =
+      ? `${text} ON CONFLICT (registrable_domain, path) DO UPDATE
+         SET (inlined_path, domain_id, team_id, created_at, due) =
            (NULL, excluded.domain_id, excluded.team_id, excluded.created_at, excluded.due)`
       : takeNoLocks(text),
 }

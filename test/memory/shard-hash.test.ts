@@ -3,7 +3,10 @@ import { createShardHash } from '../../src/memory/long-map.ts'
 
 const SLOTS = 1024
 
-/** FNV-1a, whose low bits depend on the low bits of its seed and of the text alone: who guesses those can collide them all. */
+/**
+ * FNV-1a, whose low bits depend on the low bits of its seed and of the text alone: who guesses those can make all texts
+ * collide.
+ */
 function fnv1a(text: string, seed: number): number {
   let hash = seed
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)

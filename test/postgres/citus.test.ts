@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-test('on Citus a call claims in one statement whatever the number of its domains, and each SET is by itself', async () => {
+test('on Citus a call claims in one statement, however many domains it has, and each SET is by itself', async () => {
   const store = createPostgresStore({ pool, findTeam: () => null })
   const saved = await save(store, '1', ['a.com', 'www.b.com', 'c.com', 'd.com', 'e.com'])
   expect(saved).toHaveLength(5)

@@ -35,7 +35,7 @@ const TIME_LIMIT = 3_000
 const LEASE = 3 * TIME_LIMIT
 const LONGEST_WAIT = 3_600_000
 const LONGEST_JUMP = 2 * LONGEST_WAIT
-/** So many changes that are refused must not keep any other for longer than one sweep; more of them, for some sweeps. */
+/** So many refused changes keep no other waiting for longer than one sweep; more of them do so for a few sweeps. */
 const FEW_REFUSALS = 2
 /** How often one change may be pushed within half a minute in which it is refused. */
 const REFUSALS_IN_HALF_A_MINUTE = 40

@@ -86,8 +86,8 @@ const register = async (store: DomainStore, teamId: string, submitted: readonly 
   })
 
 /**
- * What is held, and what is below each base. Stores need not look for names of others where there are own, and may count
- * the wildcard over a base or not.
+ * What is held, and what is below each base. Stores need not look for names of others where there are own, and may
+ * count the wildcard over a base or not.
  */
 async function look(store: DomainStore, teamId: string): Promise<unknown> {
   const { registrations, below } = await lookUp(store, teamId, names, bases)

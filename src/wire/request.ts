@@ -75,11 +75,8 @@ function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): 
     throw new ApiError('invalid_request', 'The request body could not be read.', { cause })
   }
   if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new ApiError(
-    'invalid_request',
-    issue ? `${formatPath(issue.path)} ${issue.message}.` : 'The body is malformed.',
-  )
+  const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue]
+  throw new ApiError('invalid_request', `${formatPath(path)} ${message}.`)
 }
 
 function formatPath(path: readonly PropertyKey[]): string {

@@ -53,13 +53,16 @@ describe('with either key', () => {
     expect(refusal({ domains: [{ password: 'secret' }] }, team1)).not.toContain('secret')
   })
 
-  test('a body whose getter throws is refused', () => {
+  test('a body whose getter throws is refused, and the host learns why', () => {
+    const cause = new Error('no')
     const body = {
       get domains() {
-        throw new Error('no')
+        throw cause
       },
     }
-    expect(refusal(body, team1)).toBe('The request body could not be read.')
+    expect(() => parseRequest(body, team1)).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message: 'The request body could not be read.', cause }),
+    )
   })
 })
 

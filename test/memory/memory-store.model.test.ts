@@ -72,7 +72,7 @@ function start() {
   let held: Registration[] = []
   /** What the monitor has not heard of: first what was swept up the longest ago, or came before. */
   let waiting: Change[] = []
-  /** Whether sweeps have found the monitor away since anything went through, so that some of it is tried alone first. */
+  /** Whether sweeps have found the monitor away since anything went through: some changes then go alone first. */
   let isDoubted = false
   let push: (changes: readonly Change[]) => void = () => {}
   const store = createMemoryStore({ synchronize: changes => push(changes) })

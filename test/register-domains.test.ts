@@ -234,7 +234,10 @@ describe('teams', () => {
 
 test.each([
   ['null', null],
+  ['undefined', undefined],
   ['an unknown type', { ...organization, type: 'partner' }],
+  ['an unknown type with a team', { ...team1, type: 'partner' }],
+  ['an empty ID', { ...team1, teamId: '' }],
   ['an organization without an ID', { type: 'organization', scopes: ['domains:create'] }],
   ['a team without an ID', { type: 'team', scopes: ['domains:create'] }],
   ['scopes in a string', { ...team1, scopes: 'domains:create' }],
@@ -243,7 +246,12 @@ test.each([
   const store = { ...createStore(), findTeam: (id: string) => (id === '5' ? withoutOrganization : null) }
   const register = vi.spyOn(store, 'register')
   for (const team_id of ['1', '5']) {
-    await expect(registerDomains(keyContext as never, { domains, team_id }, store)).rejects.toThrow(TypeError)
+    await expect(registerDomains(keyContext as never, { domains, team_id }, store)).rejects.toThrow(
+      new TypeError(
+        'A key context is { type: "organization", organizationId, scopes } or { type: "team", teamId, scopes }, ' +
+          'with an array of scopes',
+      ),
+    )
   }
   expect(register).not.toHaveBeenCalled()
 })
@@ -263,8 +271,9 @@ describe('the order of checks', () => {
     expect(await rejection(registerDomains(keyContext, body, createStore()))).toMatchObject({ status, code })
   })
 
-  test('a missing scope is named in the challenge', async () => {
+  test('a missing scope is named in the message and in the challenge', async () => {
     expect(await rejection(registerDomains({ ...team1, scopes: [] }, { domains }, createStore()))).toMatchObject({
+      message: 'The API key lacks the scope domains:create; send a key that holds it.',
       headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="domains:create"' },
     })
   })

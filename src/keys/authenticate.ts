@@ -61,9 +61,8 @@ export function toKeyContext({ type, ownerId, scopes }: KeyRecord): KeyContext {
 }
 
 function readBearerToken(header: string | null | undefined): string {
-  const match = /^bearer +(?! )/i.exec(header ?? '')
-  const token = match ? (header ?? '').slice(match[0].length).trimEnd() : ''
-  if (token === '') throw unauthorized({ tokenSent: false })
+  const token = /^bearer +([^ ].*)$/is.exec(header ?? '')?.[1]?.trimEnd()
+  if (!token) throw unauthorized({ tokenSent: false })
   return token
 }
 

@@ -16,7 +16,7 @@ let nodeCrypto: typeof import('node:crypto') | 'none' | undefined
 
 function findNodeCrypto(): typeof import('node:crypto') | 'none' {
   try {
-    return globalThis.process?.getBuiltinModule?.('node:crypto') ?? 'none'
+    return globalThis.process.getBuiltinModule('node:crypto') ?? 'none'
   } catch {
     return 'none'
   }

@@ -33,7 +33,7 @@ const wrong: [option: string, message: RegExp, options: unknown][] = [
   ['keys', /"keys" must be a KeyStore/, { ...right, keys: new Map() }],
   ['keys', /never both/, { ...right, authenticate }],
   ['authenticate', /"authenticate" must be a function/, { store: right.store, authenticate: null, keys: undefined }],
-  ...['', 'sv_c', 'svc_', 'é', 7, null].map((keyPrefix): [string, RegExp, unknown] => [
+  ...['', 'sv_c', 'svc_', 'é', 7, null, ['svc']].map((keyPrefix): [string, RegExp, unknown] => [
     'keyPrefix',
     /"keyPrefix" must be one or more ASCII letters and digits/,
     { ...right, keyPrefix },

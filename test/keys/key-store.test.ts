@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { authenticate, createMemoryKeyStore, generateApiKey, type KeyRecord } from '../../src/index.ts'
 import { rejection, scopes } from '../fixtures.ts'
 
@@ -8,12 +8,16 @@ async function createKey(changes: Partial<KeyRecord> = {}) {
 }
 
 describe('a key expires', () => {
+  const now = Date.UTC(2026, 0, 1)
+  beforeEach(() => void vi.useFakeTimers({ now, toFake: ['Date'] }))
+  afterEach(() => void vi.useRealTimers())
+
   test.each<[when: string, expiresAt: KeyRecord['expiresAt'], isActive: boolean]>([
     ['never, without a date', undefined, true],
     ['never, with null', null, true],
-    ['later', new Date(Date.now() + 60_000), true],
-    ['a moment ago', new Date(Date.now() - 1), false],
-    ['now', new Date(), false],
+    ['in a moment', new Date(now + 1), true],
+    ['a moment ago', new Date(now - 1), false],
+    ['now', new Date(now), false],
     ['at a date that is none', new Date(Number.NaN), false],
     ['at a date that a store without types read as text', 'tomorrow' as never, false],
   ])('%s', async (_, expiresAt, isActive) => {
@@ -62,11 +66,30 @@ describe('the key store in memory', () => {
     expect(keys.findKey(record.hash)?.scopes).toEqual(scopes)
   })
 
+  test('takes a record with every field, none of its dates set, and an owner of many digits', async () => {
+    const keys = createMemoryKeyStore()
+    const { record } = await createKey({ ownerId: '1234567890', scopes: [], revokedAt: null, expiresAt: null })
+    keys.addKey(record)
+    expect(keys.findKey(record.hash)).toEqual(record)
+  })
+
+  test('refuses what is no record', () => {
+    expect(() => createMemoryKeyStore().addKey(null as never)).toThrow(/^The key record must be an object$/)
+  })
+
+  const hash = 'f'.repeat(64)
   test.each<[field: string, changes: object, message: RegExp]>([
     ['hash', { hash: 'svc_team_3_00' }, /"hash" must be the SHA-256 of the key .* never the key itself/],
+    ['hash', { hash: `${hash}f` }, /"hash" must be/],
+    ['hash', { hash: `svc_team_3_${hash}` }, /"hash" must be/],
+    ['hash', { hash: [hash] }, /"hash" must be/],
     ['type', { type: 'user' }, /"type" must be "organization" or "team"; it is "user"/],
     ['ownerId', { ownerId: 3 }, /"ownerId" must be the ID of the owner, a string of digits; it is 3/],
+    ['ownerId', { ownerId: 'x3' }, /"ownerId" must be/],
+    ['ownerId', { ownerId: '3x' }, /"ownerId" must be/],
+    ['ownerId', { ownerId: '' }, /"ownerId" must be/],
     ['scopes', { scopes: 'domains:create' }, /"scopes" must be an array of scopes/],
+    ['scopes', { scopes: [...scopes, 7] }, /"scopes" must be/],
     ['revokedAt', { revokedAt: '2026-01-01' }, /"revokedAt" must be a Date, or null/],
     ['expiresAt', { expiresAt: new Date('never') }, /"expiresAt" must be a Date, or null/],
     ['a field', { expireAt: new Date() }, /The field "expireAt" does not exist; "expiresAt" does/],

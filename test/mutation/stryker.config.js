@@ -1,0 +1,17 @@
+/** Mutation testing of the rules: `npm run test:mutation`. */
+export default {
+  mutate: ['src/registry/{overlap,register-names,request}.ts', 'src/register-domains.ts', 'src/{keys,wire}/*.ts'],
+  // What the tests need, and no second biome.json.
+  ignorePatterns: ['/*', '!/src', '!/test', '!/package.json', '!/tsconfig.json'],
+  testRunner: 'vitest',
+  vitest: { configFile: 'test/mutation/vitest.config.ts' },
+  plugins: ['@stryker-mutator/vitest-runner'],
+  concurrency: 2,
+  reporters: ['clear-text', 'progress-append-only'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  thresholds: { break: 92 },
+  warnings: { slow: false },
+  incremental: true,
+  incrementalFile: 'node_modules/.cache/stryker.json',
+  tempDirName: '.stryker-tmp',
+}

@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config'
+
+/** The fast tests of what is mutated; no global set-up, since Stryker starts and ends the processes. */
+export default defineConfig({
+  test: {
+    setupFiles: ['test/mutation/make-what-is-kept.ts'],
+    include: ['test/{keys,registry,wire}/*.test.ts', 'test/register-domains.test.ts', 'test/http/options.test.ts'],
+  },
+})

@@ -27,6 +27,12 @@ const answer = await registerDomains(
 )
 const bodyLimit = 256 * 1024
 
+/** Written by hand in a framework, with nothing of ours but the operation: no keys, no checks, no limits. */
+function createOperation() {
+  const store = createMemoryStore({ teams: [team] })
+  return (body: unknown) => registerDomains({ type: 'team', teamId, scopes }, body, store)
+}
+
 /** By name, each with a store of its own that holds nothing. */
 export const servers: Readonly<Record<string, () => Server | Promise<Server>>> = {
   async 'Express 5, ours'() {
@@ -38,6 +44,14 @@ export const servers: Readonly<Record<string, () => Server | Promise<Server>>> =
     app.post(path, express.json({ limit: bodyLimit }), (request, response) => {
       requireDomains(request.body)
       response.set(noStore).json(answer)
+    })
+    return createServer(app)
+  },
+  'Express 5, by hand'() {
+    const register = createOperation()
+    const app = express().set('etag', false)
+    app.post(path, express.json({ limit: bodyLimit }), async (request, response) => {
+      response.set(noStore).json(await register(request.body))
     })
     return createServer(app)
   },
@@ -56,6 +70,13 @@ export const servers: Readonly<Record<string, () => Server | Promise<Server>>> =
     await app.ready()
     return app.server
   },
+  async 'Fastify 5, by hand'() {
+    const register = createOperation()
+    const app = fastify({ bodyLimit })
+    app.post(path, async (request, reply) => reply.headers(noStore).send(await register(request.body)))
+    await app.ready()
+    return app.server
+  },
   async 'fetch under Hono 4, ours'() {
     const handle = domainsHandler(await createOptions())
     const app = new Hono().post(path, context => handle(context.req.raw))
@@ -65,6 +86,14 @@ export const servers: Readonly<Record<string, () => Server | Promise<Server>>> =
     const app = new Hono().post(path, async context => {
       requireDomains(await context.req.json())
       return context.json(answer, 200, { ...noStore, 'Content-Type': 'application/json; charset=utf-8' })
+    })
+    return createAdaptorServer({ fetch: app.fetch }) as Server
+  },
+  'fetch under Hono 4, by hand'() {
+    const register = createOperation()
+    const app = new Hono().post(path, async context => {
+      const body = await register(await context.req.json())
+      return context.json(body, 200, { ...noStore, 'Content-Type': 'application/json; charset=utf-8' })
     })
     return createAdaptorServer({ fetch: app.fetch }) as Server
   },

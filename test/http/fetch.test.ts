@@ -125,6 +125,31 @@ describe('fetch: a request', () => {
     expect(seen).toEqual({ chunks: 5, cancelled: true })
   })
 
+  test('of a known length is read at once: on Node, chunks would make a stream of it', async () => {
+    const { handle, createRequest } = await create()
+    const request = createRequest(json)
+    request.headers.set('Content-Length', String(json.length))
+    Object.defineProperty(request, 'body', { get: () => expect.fail('Its chunks were asked for') })
+    expect((await handle(request)).status).toBe(200)
+  })
+
+  test('that is longer than it says, from a server that does not look, is held to the limit', async () => {
+    const { handle, createRequest } = await create()
+    const request = createRequest(' '.repeat(300_000) + json)
+    request.headers.set('Content-Length', '20')
+    expect((await handle(request)).status).toBe(413)
+  })
+
+  test('with a length that does not count is read to the limit and then cancelled', async () => {
+    const { handle, createRequest } = await create()
+    const { seen, stream } = createEndlessBody(new Uint8Array(64 * 1024))
+    const request = createRequest(stream)
+    request.headers.set('Content-Length', '20')
+    request.headers.set('Transfer-Encoding', 'chunked')
+    expect((await handle(request)).status).toBe(413)
+    expect(seen).toEqual({ chunks: 5, cancelled: true })
+  })
+
   test('of nobody is not read at all', async () => {
     const { handle, createRequest } = await create()
     const { seen, stream } = createEndlessBody(new Uint8Array(1))
@@ -133,22 +158,30 @@ describe('fetch: a request', () => {
     expect(seen).toEqual({ chunks: 0, cancelled: false })
   })
 
-  test('that breaks off in its body is answered 400, and is nobody’s failure', async () => {
+  test.each([false, true])('that breaks off is answered 400, and is nobody’s failure: known length %s', async known => {
     const { handle, createRequest, onError } = await create()
     const stream = new ReadableStream({
       start: controller => controller.enqueue(new TextEncoder().encode('{"domains":[')),
       pull: controller => controller.error(new Error('connection reset')),
     })
-    const response = await handle(createRequest(stream))
+    const request = createRequest(stream)
+    if (known) request.headers.set('Content-Length', '100')
+    const response = await handle(request)
     expect(response.status).toBe(400)
     expect(await response.json()).toEqual({ error: 'invalid_request', message: 'The request body was cut short.' })
     expect(onError).not.toHaveBeenCalled()
   })
 
   test('whose body the host has read, or is reading, is the host’s failure and told to it', async () => {
-    for (const read of [(request: Request) => request.text(), (request: Request) => request.body?.getReader()]) {
+    const reads = [
+      (request: Request) => request.text(),
+      (request: Request) => request.body?.getReader(),
+      (request: Request) => request.body?.getReader().read(),
+    ]
+    for (const [index, read] of [...reads, ...reads].entries()) {
       const { handle, createRequest, onError } = await create()
       const request = createRequest(json)
+      if (index < reads.length) request.headers.set('Content-Length', String(json.length))
       await read(request)
       const response = await handle(request)
       expect(response.status).toBe(500)

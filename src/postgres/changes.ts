@@ -49,19 +49,18 @@ export function createChanges({ names }: Tables) {
   }
 }
 
-/** Of how many rows there are statements, since the text depends on it: so each connection prepares only these few. */
-export const BATCHES = [100, 32, 8, 2, 1] as const
-
 const TAKE_OVER = `(inlined_path, domain_id, team_id, created_at, due, refusals) =
          (NULL, excluded.domain_id, excluded.team_id, excluded.created_at, excluded.due, excluded.refusals)`
 
-/** Of each kind one statement for each of {@link BATCHES}. */
+/** Inserts rows: parameters are the team, the lease, and an array for each of registrable domain, path and ID. */
+export interface Insert extends Statement {
+  /** The same with three parameters for each row. Not to be prepared, since the text depends on the count. */
+  inValues(count: number): Statement
+}
+
 function createInserts(names: string) {
   const onConflict = 'ON CONFLICT (registrable_domain, path) DO UPDATE SET'
-  const claim = `${onConflict} due = name.due WHERE false`
   const inHead = (path: string) => `'', nullif(${path}, '')`
-  const inBatches = (name: string, toPaths: (path: string) => string, conflict = '') =>
-    BATCHES.map(count => prepareInsert(names, `${name}_${count}`, count, toPaths, conflict))
   return {
     /**
      * Makes the head rows of registrable domains that have none, with a name in each, and locks those that are there:
@@ -71,36 +70,34 @@ function createInserts(names: string) {
      * A second call that comes at the same time waits for the first, and locks what that has made. What it saw before
      * it waited is of no use: look-ups are statements of their own, each with a snapshot of its own in READ COMMITTED.
      */
-    claims: Object.assign(inBatches('claim', inHead, claim), {
-      /** Any number of rows, and not to be prepared. */
-      ofAll: (count: number): Statement => ({ ...prepareInsert(names, '', count, inHead, claim), name: '' }),
-    }),
+    claim: prepareInsert(names, 'claim', inHead, `${onConflict} due = name.due WHERE false`),
 
     /** Names below registrable domains. Nothing can be in the way under a claim: else it fails. */
-    inserts: inBatches('insert', path => `${path}, NULL`),
+    insert: prepareInsert(names, 'insert', path => `${path}, NULL`),
 
     /** Registrable domains themselves, into head rows. */
-    occupations: inBatches('occupy', inHead, `${onConflict} ${TAKE_OVER}`),
+    occupy: prepareInsert(names, 'occupy', inHead, `${onConflict} ${TAKE_OVER}`),
   }
 }
 
-/** Parameters 1 and 2 are the team and the lease, and each row has three more. */
-function prepareInsert(
-  names: string,
-  name: string,
-  count: number,
-  toPaths: (path: string) => string,
-  conflict: string,
-): Statement {
-  const rows = Array.from({ length: count }, (_, index) => {
+function prepareInsert(names: string, name: string, toPaths: (path: string) => string, conflict = ''): Insert {
+  const into = `INSERT INTO ${names} AS name
+     (registrable_domain, path, inlined_path, domain_id, team_id, created_at, due)`
+  // Fails outside a transaction.
+  const begunAt = `current_setting('${BEGUN_AT}')::timestamptz`
+  const toRow = (domain: string, path: string, id: string) =>
+    `${domain}, ${toPaths(path)}, ${id}, $1::text, ${begunAt}, now() + $2::interval`
+  const toValues = (_: unknown, index: number) => {
     const [domain, path, id] = [3, 4, 5].map(first => `$${first + 3 * index}`)
-    // Fails outside a transaction: of a statement, one row tells.
-    const createdAt = index === 0 ? `current_setting('${BEGUN_AT}')::timestamptz` : 'now()'
-    return `(${domain}::text, ${toPaths(`${path}::text`)}, ${id}::uuid, $1::text, ${createdAt}, now() + $2::interval)`
-  })
-  return prepare(
-    name,
-    `INSERT INTO ${names} AS name (registrable_domain, path, inlined_path, domain_id, team_id, created_at, due)
-     VALUES ${rows.join(', ')} ${conflict}`,
-  )
+    return `(${toRow(`${domain}::text`, `${path}::text`, `${id}::uuid`)})`
+  }
+  const rows = `unnest($3::text[], $4::text[], $5::uuid[]) AS new (registrable_domain, path, domain_id)`
+  const inArrays = `${into} SELECT ${toRow('registrable_domain', 'path', 'domain_id')} FROM ${rows} ${conflict}`
+  return {
+    ...prepare(name, inArrays),
+    inValues: count => ({
+      name: '',
+      text: `${into} VALUES ${Array.from({ length: count }, toValues).join(', ')} ${conflict}`,
+    }),
+  }
 }

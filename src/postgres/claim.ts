@@ -1,12 +1,10 @@
 import type { Name } from '../registry/name.ts'
 import type { Registration } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
-import { BATCHES } from './changes.ts'
-import type { Send, Statement } from './connection.ts'
+import type { Insert } from './changes.ts'
 import { toKey } from './path.ts'
 import { type HeadRow, holdsName } from './rows.ts'
-import type { Engine } from './settings.ts'
-import type { Statements } from './statements.ts'
+import type { Transaction } from './transaction.ts'
 
 /** What is put into the head row of a registrable domain if it has none. */
 export type Claim = Pick<Registration, 'domain' | 'registrableDomain' | 'domainId'>
@@ -26,36 +24,31 @@ export const toPlaceholders = (names: readonly Name[]): readonly Claim[] =>
 /**
  * Claims registrable domains until the end of the transaction. In ascending order, or two calls wait for each other.
  */
-export function claim(send: Send, { claims }: Statements, rows: readonly Claim[], owner: Owner, engine: Engine) {
-  // Citus locks the rows of a statement shard by shard: only in a single one is that the same order for all.
-  const inOne = engine === 'Citus' && rows.length > 0
-  return inOne
-    ? sendBatches(send, [claims.ofAll(rows.length)], [rows.length], rows, owner)
-    : sendRows(send, claims, rows, owner)
-}
+export const claim = (transaction: Transaction, rows: readonly Claim[], owner: Owner): Promise<unknown> =>
+  sendRows(transaction, transaction.statements.claim, rows, owner)
 
 /**
  * Inserts names of registrable domains that are claimed. What is inlined makes room for the registrable domain itself.
  */
 export function insert(
-  send: Send,
-  statements: Statements,
+  transaction: Transaction,
   rows: readonly Claim[],
   heads: readonly HeadRow[],
   owner: Owner,
 ): void {
-  const [selves, names] = [rows.filter(isSelf), rows.filter(row => !isSelf(row))]
+  const { statements } = transaction
+  const selves = rows.filter(isSelf)
   const occupied = new Set(selves.map(({ registrableDomain }) => registrableDomain))
   moveOut(
-    send,
-    statements,
+    transaction,
     heads.filter(({ registrable_domain }) => occupied.has(registrable_domain)),
   )
-  sendRows(send, statements.inserts, names, owner)
-  sendRows(send, statements.occupations, selves, owner)
+  const names = rows.filter(row => !isSelf(row))
+  void sendRows(transaction, statements.insert, names, owner)
+  void sendRows(transaction, statements.occupy, selves, owner)
 }
 
-export function moveOut(send: Send, statements: Statements, heads: readonly HeadRow[]): void {
+export function moveOut({ send, statements }: Transaction, heads: readonly HeadRow[]): void {
   const rows = heads.filter(holdsName).filter(({ inlined_path }) => inlined_path !== null)
   if (rows.length === 0) return
   const domains = toArrayLiteral(rows.map(row => row.registrable_domain))
@@ -64,31 +57,24 @@ export function moveOut(send: Send, statements: Statements, heads: readonly Head
 
 const isSelf = ({ domain, registrableDomain }: Claim) => domain === registrableDomain
 
+/** All in one statement: Citus locks rows shard by shard, and in the same order for all only within a statement. */
 function sendRows(
-  send: Send,
-  statements: readonly Statement[],
-  rows: readonly Claim[],
-  owner: Owner,
-): readonly Promise<unknown>[] {
-  return sendBatches(send, statements, BATCHES, rows, owner)
-}
-
-/** @param batches Of how many rows each of the statements is, falling. */
-function sendBatches(
-  send: Send,
-  statements: readonly Statement[],
-  batches: readonly number[],
+  { send, engine }: Transaction,
+  statement: Insert,
   rows: readonly Claim[],
   { teamId, lease }: Owner,
-): readonly Promise<unknown>[] {
-  const values = rows.map(row => [row.registrableDomain, toKey(row).path, row.domainId])
-  const sent: Promise<unknown>[] = []
-  batches.forEach((count, index) => {
-    while (values.length >= count) {
-      sent.push(send(statements[index] as Statement, teamId, toInterval(lease), ...values.splice(0, count).flat()))
-    }
-  })
-  return sent
+): Promise<unknown> {
+  if (rows.length === 0) return Promise.resolve()
+  const owner = [teamId, toInterval(lease)]
+  const columns = [
+    rows.map(row => row.registrableDomain),
+    rows.map(row => toKey(row).path),
+    rows.map(row => row.domainId),
+  ]
+  if (engine !== 'Citus') return send(statement, ...owner, ...columns.map(toArrayLiteral))
+  // Citus takes ten times as long over arrays.
+  const values = rows.flatMap((_, index) => columns.map(column => column[index]))
+  return send(statement.inValues(rows.length), ...owner, ...values)
 }
 
 export const toInterval = (milliseconds: number | null) => (milliseconds === null ? null : `${milliseconds} ms`)

@@ -43,6 +43,11 @@ export interface Work<Findings, T> {
    */
   find(send: Send): Promise<Findings>
   /**
+   * Whether nothing that `find` has sent has changed anything. If `save` sends nothing either, a driver may roll back in
+   * place of committing, which waits for no disk.
+   */
+  leavesNothing?(findings: Findings): boolean
+  /**
    * Sends what is to be saved, once the `BEGIN` has gone through and all is found. Waits for no answer: a failure of
    * any statement rejects the whole.
    */

@@ -2,12 +2,10 @@ import type { Name } from '../registry/name.ts'
 import { type Below, COUNTED_AT_LEAST, NOTHING_BELOW } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { type Claim, claim, type Owner } from './claim.ts'
-import type { Send } from './connection.ts'
 import type { BelowRow } from './look-ups.ts'
 import { isInRange, type Key, rangeBelow, toDomain, toKey } from './path.ts'
 import { type HeadRow, holdsName, isHead, type NameRow, nameKeyOf, toRegistration } from './rows.ts'
-import type { Engine } from './settings.ts'
-import type { Statements } from './statements.ts'
+import type { Transaction } from './transaction.ts'
 
 /** What a transaction wants to know of the registrable domains that it claims. */
 interface Question extends Partial<Owner> {
@@ -29,19 +27,18 @@ export interface Findings {
 
 /** Claims registrable domains, and looks up what stands in them beside the claims. */
 export async function claimAndFind(
-  send: Send,
-  statements: Statements,
+  transaction: Transaction,
   claims: readonly Claim[],
   { names = [], wildcardBases = [], teamId = '', lease = null }: Question,
-  engine: Engine,
 ): Promise<Findings> {
   const keys = names.map(toKey)
   const bases = wildcardBases.map(toKey)
-  const claiming = claim(send, statements, claims, { teamId, lease }, engine)
+  const { send, statements } = transaction
+  const claiming = claim(transaction, claims, { teamId, lease })
   const [rows, below] = await Promise.all([
     send(statements.findNames, ...toLookUps(claims, keys)),
     bases.length === 0 ? [] : send(statements.findBelow, ...toRanges(claims, bases, teamId)),
-    ...claiming,
+    claiming,
   ])
   const heads = rows.filter(isHead)
   const standing = heads.filter(holdsName)
@@ -54,13 +51,13 @@ export async function claimAndFind(
   }
 }
 
-/** All head rows, but for the claims, and what else is asked for. */
+/** All head rows, but for the claims, and what else is asked for: where an array is shorter, there is no claim. */
 function toLookUps(claims: readonly Claim[], keys: readonly Key[]): string[] {
   const keysBelow = keys.filter(({ path }) => path !== '')
   return [
     toDomains([...claims, ...keysBelow]),
     toArrayLiteral([...claims.map(() => ''), ...keysBelow.map(({ path }) => path)]),
-    toArrayLiteral([...claims.map(({ domainId }) => domainId), ...keysBelow.map(() => null)]),
+    toArrayLiteral(claims.map(({ domainId }) => domainId)),
   ]
 }
 

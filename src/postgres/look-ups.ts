@@ -28,7 +28,7 @@ export function createLookUps({ names }: Tables) {
       AND name.path > base.after AND name.path < base.before AND name.path <> ''`
   const own = (offset: number) => `(SELECT name.path ${ownBelow} ORDER BY name.path OFFSET ${offset} LIMIT 1)`
   return {
-    /** Rows by their keys; $3 is the ID of a claim whose row is left out. */
+    /** Rows by their keys; the row of a claim, by its ID in $3, is left out. */
     findNames: prepare<HeadRow>(
       'find_names',
       `SELECT ${columns} FROM unnest($1::text[], $2::text[], $3::uuid[]) AS asked (registrable_domain, path, claim)

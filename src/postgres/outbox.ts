@@ -2,14 +2,12 @@ import type { Outbox, WaitingChange } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { toInterval, toPlaceholders } from './claim.ts'
-import type { Send } from './connection.ts'
 import { claimAndFind } from './find.ts'
 import type { DueRow } from './outbox-statements.ts'
 import { toKey } from './path.ts'
 import { takeBack } from './remove.ts'
 import { type NameRow, toRegistration } from './rows.ts'
-import type { Statements } from './statements.ts'
-import type { Transact } from './transaction.ts'
+import type { Transact, Transaction } from './transaction.ts'
 
 export interface PostgresOutbox extends Outbox {
   count(): Promise<number>
@@ -26,23 +24,23 @@ interface Rescheduling {
 type Identified = Pick<Registration, 'domain' | 'registrableDomain' | 'domainId'>
 
 /** The changes that wait in the tables, a transaction for each call. */
-export function createOutbox(transact: Transact, statements: Statements): PostgresOutbox {
+export function createOutbox(transact: Transact): PostgresOutbox {
   /** Claims what is registered, as all do who change it. */
-  const change = <T>(changes: readonly Change[], save: (send: Send) => T): Promise<T> =>
+  const change = <T>(changes: readonly Change[], save: (transaction: Transaction) => T): Promise<T> =>
     transact({
-      find: (send, engine) => claimAndFind(send, statements, toPlaceholders(changes.filter(isRegistered)), {}, engine),
-      save({ fresh }, send) {
-        const saved = save(send)
-        takeBack(send, statements, fresh)
+      find: transaction => claimAndFind(transaction, toPlaceholders(changes.filter(isRegistered)), {}),
+      save({ fresh }, transaction) {
+        const saved = save(transaction)
+        takeBack(transaction, fresh)
         return saved
       },
     })
 
   return {
     async take(limit, lease) {
-      const due = await transact(findDue(statements, limit))
+      const due = await transact(findDue(limit))
       if (due.length === 0) return []
-      const leasing = await change(due, send => {
+      const leasing = await change(due, ({ send, statements }) => {
         const [registered, released] = byKind(due)
         return [
           send(statements.leaseNames, ...toNameKeys(registered), toInterval(lease)),
@@ -54,34 +52,30 @@ export function createOutbox(transact: Transact, statements: Statements): Postgr
     },
 
     finish: changes =>
-      change(changes, send => {
+      change(changes, transaction => {
         const [registered, released] = byKind(changes)
         rescheduleNames(
-          send,
-          statements,
+          transaction,
           registered.map(each => ({ change: each, wait: null })),
         )
         // Releases that have come in their place have waited for the push.
         rescheduleReleases(
-          send,
-          statements,
+          transaction,
           registered.map(each => ({ change: each, wait: 0 })),
         )
-        if (released.length > 0) void send(statements.deleteReleases, ...toReleaseKeys(released))
+        deleteReleases(transaction, released)
       }),
 
     postpone: postponements =>
       change(
         postponements.map(each => each.change),
-        send => {
+        transaction => {
           rescheduleNames(
-            send,
-            statements,
+            transaction,
             postponements.filter(each => isRegistered(each.change)),
           )
           rescheduleReleases(
-            send,
-            statements,
+            transaction,
             postponements.filter(each => !isRegistered(each.change)),
           )
         },
@@ -89,7 +83,7 @@ export function createOutbox(transact: Transact, statements: Statements): Postgr
 
     async count() {
       const counts = await transact({
-        find: send => Promise.all([send(statements.countDueNames), send(statements.countReleases)]),
+        find: ({ send, statements }) => Promise.all([send(statements.countDueNames), send(statements.countReleases)]),
         save: found => found.flat(),
       })
       return counts.reduce((sum, { count }) => sum + count, 0)
@@ -98,8 +92,9 @@ export function createOutbox(transact: Transact, statements: Statements): Postgr
 }
 
 /** The oldest of both tables. */
-const findDue = (statements: Statements, limit: number) => ({
-  find: (send: Send) => Promise.all([send(statements.findDueNames, limit), send(statements.findDueReleases, limit)]),
+const findDue = (limit: number) => ({
+  find: ({ send, statements }: Transaction) =>
+    Promise.all([send(statements.findDueNames, limit), send(statements.findDueReleases, limit)]),
   save: ([names, releases]: readonly [readonly DueRow[], readonly DueRow[]]): WaitingChange[] =>
     [...names.map(toDue('registered')), ...releases.map(toDue('released'))]
       .sort(byAge)
@@ -108,7 +103,7 @@ const findDue = (statements: Statements, limit: number) => ({
 })
 
 /** Sets when registrations that wait are due. In a transaction that has claimed them. */
-export function rescheduleNames(send: Send, statements: Statements, reschedulings: readonly Rescheduling[]): void {
+export function rescheduleNames({ send, statements }: Transaction, reschedulings: readonly Rescheduling[]): void {
   if (reschedulings.length === 0) return
   void send(
     statements.rescheduleNames,
@@ -117,10 +112,14 @@ export function rescheduleNames(send: Send, statements: Statements, rescheduling
   )
 }
 
-function rescheduleReleases(send: Send, statements: Statements, reschedulings: readonly Rescheduling[]): void {
+function rescheduleReleases({ send, statements }: Transaction, reschedulings: readonly Rescheduling[]): void {
   if (reschedulings.length === 0) return
   const ordered = reschedulings.toSorted((one, other) => byKey(one.change, other.change))
   void send(statements.rescheduleReleases, ...toReleaseKeys(ordered.map(each => each.change)), ...toWaits(ordered))
+}
+
+function deleteReleases({ send, statements }: Transaction, changes: readonly Change[]): void {
+  if (changes.length > 0) void send(statements.deleteReleases, ...toReleaseKeys(changes))
 }
 
 /**
@@ -129,7 +128,7 @@ function rescheduleReleases(send: Send, statements: Statements, reschedulings: r
  *
  * @param lease In milliseconds.
  */
-export function addReleases(send: Send, statements: Statements, rows: readonly NameRow[], lease: number): void {
+export function addReleases({ send, statements }: Transaction, rows: readonly NameRow[], lease: number): void {
   for (const isSynchronized of [true, false]) {
     const released = rows.filter(row => row.synchronized === isSynchronized)
     if (released.length === 0) continue

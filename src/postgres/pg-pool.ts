@@ -65,13 +65,16 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
           return Promise.all([work.find(queue.send), ...opening])
         })
         const [findings] = await deadline.wait(begun)
-        const { result, commit } = inOnePacket(client, () => ({
-          result: work.save(findings, queue.send),
-          commit: queue.add({ text: 'COMMIT' }),
-        }))
+        const { result, end, ended } = inOnePacket(client, () => {
+          const sent = queue.count()
+          const result = work.save(findings, queue.send)
+          // A ROLLBACK waits for no disk.
+          const end = queue.count() === sent && work.leavesNothing?.(findings) ? 'ROLLBACK' : 'COMMIT'
+          return { result, end, ended: queue.add({ text: end }) }
+        })
         await deadline.wait(queue.allAnswered())
         // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and calls that no error.
-        if ((await commit).command !== 'COMMIT') throw new Error('The transaction was rolled back')
+        if ((await ended).command !== end) throw new Error('The transaction was rolled back')
         giveBack()
         return result
       } catch (error) {

@@ -56,6 +56,7 @@ export function createQueue(
     async allAnswered() {
       for (const answer of answers) await answer
     },
+    count: () => answers.length,
     failure: () => failure,
   }
 }

@@ -2,12 +2,11 @@ import { classifyHostname } from '../hostname/classify.ts'
 import type { Name } from '../registry/name.ts'
 import { createRegistrationRequest } from '../registry/request.ts'
 import { moveOut, toPlaceholders } from './claim.ts'
-import { claimAndFind } from './find.ts'
+import { claimAndFind, type Findings } from './find.ts'
 import { type Key, toKey } from './path.ts'
 import { remove, takeBack } from './remove.ts'
-import { holdsName, type NameRow, toRegistration } from './rows.ts'
-import type { Statements } from './statements.ts'
-import type { Transact } from './transaction.ts'
+import { type HeadRow, holdsName, type NameRow, toRegistration } from './rows.ts'
+import type { Transact, Transaction } from './transaction.ts'
 
 /** What a newer Public Suffix List has changed. */
 export interface Reclassification {
@@ -23,77 +22,74 @@ export interface Reclassification {
   readonly left: readonly { readonly domain: string; readonly domainId: string; readonly teamId: string }[]
 }
 
-const ROWS_AT_ONCE = 1000
-
 /** Makes {@link PostgresStore.reclassify}. */
-export function createReclassifier(transact: Transact, statements: Statements) {
+export function createReclassifier(transact: Transact) {
   return async (): Promise<Reclassification> => {
     let examined = 0
     let moved = 0
     const left: { domain: string; domainId: string; teamId: string }[] = []
-    for await (const row of walk()) {
+    for await (const row of walk(transact)) {
       if (!holdsName(row)) continue
       examined += 1
-      const { domain } = toRegistration(row)
+      const { domain, domainId, teamId } = toRegistration(row)
       const hostname = classifyHostname(domain)
       if (hostname.valid && hostname.registrableDomain === row.registrable_domain) continue
-      if (hostname.valid && (await move(row, hostname))) moved += 1
-      else left.push({ domain, domainId: row.domain_id, teamId: row.team_id })
+      if (hostname.valid && (await transact(moving(row, hostname)))) moved += 1
+      else left.push({ domain, domainId, teamId })
     }
     return { examined, moved, left }
   }
+}
 
-  async function* walk() {
-    for (let last: Key = { registrableDomain: '', path: '' }; ; ) {
-      const { registrableDomain, path } = last
-      const rows = await transact({
-        find: send => send(statements.walk, registrableDomain, path, ROWS_AT_ONCE),
-        save: found => found,
-      })
-      yield* rows
-      const end = rows.at(-1)
-      if (!end) return
-      last = { registrableDomain: end.registrable_domain, path: end.path }
-    }
-  }
+const ROWS_AT_ONCE = 1000
 
-  /**
-   * Moves a row under its new registrable domain, unless it has been released or something stands in its way there.
-   */
-  async function move(row: NameRow, name: Name): Promise<boolean> {
-    const old = toRegistration(row)
-    const request = createRegistrationRequest(row.team_id, [name])
-    const { wildcardBases, teamId } = request
-    return transact({
-      find(send, engine) {
-        const question = { names: [old, ...request.names], wildcardBases, teamId }
-        return claimAndFind(send, statements, toPlaceholders([old, name]), question, engine)
-      },
-      save({ heads, fresh, names, below }, send) {
-        const isOld = ({ registrable_domain }: NameRow) => registrable_domain === old.registrableDomain
-        const held = names.filter(isOld).find(({ domain_id }) => domain_id === old.domainId)
-        const registrations = names.filter(each => !isOld(each)).map(toRegistration)
-        const mayMove = held !== undefined && request.decide({ registrations, below }).length > 0
-        if (mayMove) {
-          const to = toKey(name)
-          const from = [held.registrable_domain, held.path, held.domain_id]
-          if (to.path === '')
-            moveOut(
-              send,
-              statements,
-              heads.filter(({ registrable_domain }) => registrable_domain === to.registrableDomain),
-            )
-          void send(
-            to.path === '' ? statements.copyIntoHead : statements.copyName,
-            ...from,
-            to.registrableDomain,
-            to.path,
-          )
-          remove(send, statements, [held])
-        }
-        takeBack(send, statements, fresh, mayMove ? [{ ...old, ...name }] : [])
-        return mayMove
-      },
+/** All rows in the order of their keys. */
+async function* walk(transact: Transact): AsyncGenerator<HeadRow> {
+  for (let last: Key = { registrableDomain: '', path: '' }; ; ) {
+    const { registrableDomain, path } = last
+    const rows = await transact({
+      find: ({ send, statements }) => send(statements.walk, registrableDomain, path, ROWS_AT_ONCE),
+      save: found => found,
     })
+    yield* rows
+    const end = rows.at(-1)
+    if (!end) return
+    last = { registrableDomain: end.registrable_domain, path: end.path }
   }
+}
+
+/**
+ * Moves a row under its new registrable domain, unless it has been released or something stands in its way there.
+ * Saving tells whether it was moved.
+ */
+function moving(row: NameRow, name: Name) {
+  const old = toRegistration(row)
+  const { names, wildcardBases, teamId, decide } = createRegistrationRequest(row.team_id, [name])
+  const question = { names: [old, ...names], wildcardBases, teamId }
+  return {
+    find: (transaction: Transaction) => claimAndFind(transaction, toPlaceholders([old, name]), question),
+
+    save({ heads, fresh, names, below }: Findings, transaction: Transaction): boolean {
+      const isOld = ({ registrable_domain }: NameRow) => registrable_domain === old.registrableDomain
+      const held = names.filter(isOld).find(({ domain_id }) => domain_id === old.domainId)
+      const registrations = names.filter(each => !isOld(each)).map(toRegistration)
+      const mayMove = held !== undefined && decide({ registrations, below }).length > 0
+      if (mayMove) {
+        const isInTheWay = ({ registrable_domain }: HeadRow) => registrable_domain === name.registrableDomain
+        copy(transaction, held, toKey(name), heads.filter(isInTheWay))
+        remove(transaction, [held])
+      }
+      takeBack(transaction, fresh, mayMove ? [{ ...old, ...name }] : [])
+      return mayMove
+    },
+  }
+}
+
+/** @param heads The head row of the new registrable domain, if it has one. */
+function copy(transaction: Transaction, held: NameRow, to: Key, heads: readonly HeadRow[]): void {
+  const { send, statements } = transaction
+  const isHead = to.path === ''
+  if (isHead) moveOut(transaction, heads)
+  const from = [held.registrable_domain, held.path, held.domain_id]
+  void send(isHead ? statements.copyIntoHead : statements.copyName, ...from, to.registrableDomain, to.path)
 }

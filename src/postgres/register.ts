@@ -9,30 +9,21 @@ import {
 } from '../registry/store.ts'
 import { createUuidGenerator } from '../uuid.ts'
 import { type Claim, insert } from './claim.ts'
-import type { Send } from './connection.ts'
 import { claimAndFind } from './find.ts'
 import { rescheduleNames } from './outbox.ts'
 import { takeBack } from './remove.ts'
 import { toRegistration } from './rows.ts'
-import type { Statements } from './statements.ts'
 import type { Transact } from './transaction.ts'
-
-interface Registering {
-  readonly transact: Transact
-  readonly statements: Statements
-  /**
-   * Milliseconds until a sweep may push what is saved; 0 where the call does not push it; `null` where there is nothing
-   * to push to.
-   */
-  readonly lease: number | null
-}
 
 /**
  * Makes the store's way to register: claim, look, decide, save. A claim makes the head row of each registrable domain
  * that has none, and what stands there in the end is what `decide` says of one that holds nothing. So all that is to
  * be said about new names goes out at once, and is on its way back when the answers say that there was nothing.
+ *
+ * @param lease Milliseconds until a sweep may push what is saved; 0 where the call does not push it; `null` where there
+ *   is nothing to push to.
  */
-export function createRegister({ transact, statements, lease }: Registering) {
+export function createRegister(transact: Transact, lease: number | null) {
   const createId = createUuidGenerator()
 
   return async (request: RegistrationRequest): Promise<Registered> => {
@@ -48,35 +39,33 @@ export function createRegister({ transact, statements, lease }: Registering) {
     })
 
     return transact({
-      async find(send, engine) {
+      async find(transaction) {
         const expected = decide(nothing).map(name)
         const claims = toClaims(registrableDomains, expected, name)
-        return { expected, ...(await claimAndFind(send, statements, claims, { ...request, lease }, engine)) }
+        return { expected, ...(await claimAndFind(transaction, claims, { ...request, lease })) }
       },
 
-      save({ expected, heads, fresh, names, below }, send) {
+      leavesNothing: ({ fresh }) => fresh.length === 0,
+
+      save({ expected, heads, fresh, names, below }, transaction) {
         const found = { registrations: names.map(toRegistration), below }
         const known = new Map(expected.map(registration => [registration.domain, registration]))
-        const saved = decide(found).map(each => known.get(each.domain) ?? name(each))
+        const saved = heads.length === 0 ? expected : decide(found).map(each => known.get(each.domain) ?? name(each))
         const claimed = new Set(fresh.map(({ domainId }) => domainId))
         const rest = saved.filter(({ domainId }) => !claimed.has(domainId))
         if (rest.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
           throw new TypeError('decide returned a name of a registrable domain that is not locked')
-        insert(send, statements, rest, heads, owner)
-        takeBack(send, statements, fresh, saved)
-        if (lease) leaseAgain(send, statements, unsynchronizedOf(request, found), lease)
+        insert(transaction, rest, heads, owner)
+        takeBack(transaction, fresh, saved)
+        if (lease) {
+          const leases = unsynchronizedOf(request, found).map(change => ({ change, wait: lease }))
+          rescheduleNames(transaction, leases)
+        }
         return { found, saved }
       },
     })
   }
 }
-
-const leaseAgain = (send: Send, statements: Statements, registrations: readonly Registration[], lease: number) =>
-  rescheduleNames(
-    send,
-    statements,
-    registrations.map(registration => ({ change: registration, wait: lease })),
-  )
 
 /**
  * For each registrable domain one of its names that are expected to be saved, itself if it is one; else what is taken

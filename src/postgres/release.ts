@@ -5,7 +5,6 @@ import { claimAndFind } from './find.ts'
 import { addReleases } from './outbox.ts'
 import { remove, takeBack } from './remove.ts'
 import { toRegistration } from './rows.ts'
-import type { Statements } from './statements.ts'
 import type { Transact } from './transaction.ts'
 
 /**
@@ -14,18 +13,18 @@ import type { Transact } from './transaction.ts'
  * @param lease Milliseconds for which a registration may be under way to be pushed; `null` where there is nothing to
  *   push to.
  */
-export function createRelease(transact: Transact, statements: Statements, lease: number | null) {
+export function createRelease(transact: Transact, lease: number | null) {
   return async (teamId: string, domains: readonly string[]): Promise<readonly Registration[]> => {
     const hostnames = domains.map(classifyHostname).filter(hostname => hostname.valid)
     const names = [...new Map(hostnames.map(hostname => [hostname.domain, hostname])).values()]
     if (names.length === 0) return []
     return transact({
-      find: (send, engine) => claimAndFind(send, statements, toPlaceholders(names), { names }, engine),
-      save(found, send) {
+      find: transaction => claimAndFind(transaction, toPlaceholders(names), { names }),
+      save(found, transaction) {
         const released = found.names.filter(row => row.team_id === teamId)
-        if (lease !== null) addReleases(send, statements, released, lease)
-        remove(send, statements, released)
-        takeBack(send, statements, found.fresh)
+        if (lease !== null) addReleases(transaction, released, lease)
+        remove(transaction, released)
+        takeBack(transaction, found.fresh)
         return released.map(toRegistration)
       },
     })

@@ -1,20 +1,17 @@
 import type { Registration } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import type { Claim } from './claim.ts'
-import type { Send } from './connection.ts'
 import { isHead, type NameRow } from './rows.ts'
-import type { Statements } from './statements.ts'
+import type { Transaction } from './transaction.ts'
 
 /** Removes names that stand in rows under a claim, each by its ID. */
-export function remove(send: Send, statements: Statements, rows: readonly NameRow[]): void {
+export function remove(transaction: Transaction, rows: readonly NameRow[]): void {
   vacate(
-    send,
-    statements,
+    transaction,
     rows.filter(isHead).map(row => [row.registrable_domain, row.domain_id]),
   )
   deleteRows(
-    send,
-    statements,
+    transaction,
     rows.filter(row => !isHead(row)).map(row => [row.registrable_domain, row.path, row.domain_id]),
   )
 }
@@ -23,34 +20,27 @@ export function remove(send: Send, statements: Statements, rows: readonly NameRo
  * Takes back claims that made head rows, and are not among what was saved: a head row stays where its registrable
  * domain has a name, and nowhere else.
  */
-export function takeBack(
-  send: Send,
-  statements: Statements,
-  fresh: readonly Claim[],
-  saved: readonly Registration[] = [],
-): void {
+export function takeBack(transaction: Transaction, fresh: readonly Claim[], saved: readonly Registration[] = []): void {
   const ids = new Set(saved.map(({ domainId }) => domainId))
   const unused = fresh.filter(({ domainId }) => !ids.has(domainId))
   if (unused.length === 0) return
   const named = new Set(saved.map(({ registrableDomain }) => registrableDomain))
   vacate(
-    send,
-    statements,
+    transaction,
     unused.filter(row => named.has(row.registrableDomain)).map(row => [row.registrableDomain, row.domainId]),
   )
   deleteRows(
-    send,
-    statements,
+    transaction,
     unused.filter(row => !named.has(row.registrableDomain)).map(row => [row.registrableDomain, '', row.domainId]),
   )
 }
 
-function vacate(send: Send, { vacateHeads }: Statements, rows: readonly (readonly [string, string])[]): void {
-  if (rows.length > 0) void send(vacateHeads, ...toColumns(rows))
+function vacate({ send, statements }: Transaction, rows: readonly (readonly [string, string])[]): void {
+  if (rows.length > 0) void send(statements.vacateHeads, ...toColumns(rows))
 }
 
-function deleteRows(send: Send, { deleteNames }: Statements, rows: readonly (readonly string[])[]): void {
-  if (rows.length > 0) void send(deleteNames, ...toColumns(rows))
+function deleteRows({ send, statements }: Transaction, rows: readonly (readonly string[])[]): void {
+  if (rows.length > 0) void send(statements.deleteNames, ...toColumns(rows))
 }
 
 const toColumns = (rows: readonly (readonly string[])[]) =>

@@ -7,7 +7,6 @@ import type { Deadline } from '../deadline.ts'
 const conflicts = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
-  '23505', // unique_violation: another call came first with a registrable domain that was new to both
   '55P03', // lock_not_available: the host's own lock_timeout is shorter than the time that a call has
 ])
 

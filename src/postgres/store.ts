@@ -18,7 +18,7 @@ import {
   type SynchronizationErrorHandler,
   type Team,
 } from '../registry/store.ts'
-import { type DriverOptions, type Send, toDatabase } from './connection.ts'
+import { type DriverOptions, toDatabase } from './connection.ts'
 import { createOutbox } from './outbox.ts'
 import { createReclassifier, type Reclassification } from './reclassify.ts'
 import { createRegister } from './register.ts'
@@ -26,7 +26,7 @@ import { createRelease } from './release.ts'
 import { toRegistration } from './rows.ts'
 import { type PostgresSchemaOptions, toTables } from './schema.ts'
 import { createStatements } from './statements.ts'
-import { createTransact } from './transaction.ts'
+import { createTransact, type Transaction } from './transaction.ts'
 
 export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptions {
   /** Finds a team where you keep them; see {@link DomainStore.findTeam}. */
@@ -114,16 +114,15 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   requireOptions({ synchronize: push, synchronizeTimeLimit, onError }, synchronizationRules)
   const database = toDatabase(options)
   const { isInHostTransaction } = database
-  const statements = createStatements(toTables(options))
-  const transact = createTransact(database, timeLimit)
-  const outbox = createOutbox(transact, statements)
+  const transact = createTransact(database, createStatements(toTables(options)), timeLimit)
+  const outbox = createOutbox(transact)
   const synchronizer = push && createSynchronizer({ push, timeLimit: synchronizeTimeLimit, onError }, outbox)
   const lease = push ? leaseFor(synchronizeTimeLimit) : null
 
   return {
     findTeam,
     // What the host may still take back is pushed by nobody.
-    register: createRegister({ transact, statements, lease: lease && isInHostTransaction ? 0 : lease }),
+    register: createRegister(transact, lease && isInHostTransaction ? 0 : lease),
     ...(synchronizer &&
       (isInHostTransaction ? { synchronizesLater: true } : { synchronize: synchronizer.synchronize })),
 
@@ -140,12 +139,12 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     countPending: outbox.count,
 
     async list({ teamId, after = FIRST, limit = DEFAULT_PAGE_SIZE } = {}) {
-      const find = (send: Send) =>
+      const find = ({ send, statements }: Transaction) =>
         teamId === undefined ? send(statements.listAll, after, limit) : send(statements.listTeam, after, limit, teamId)
       return (await transact({ find, save: found => found })).map(toRegistration)
     },
 
-    release: createRelease(transact, statements, lease),
-    reclassify: createReclassifier(transact, statements),
+    release: createRelease(transact, lease),
+    reclassify: createReclassifier(transact),
   }
 }

@@ -63,7 +63,7 @@ describe.each(cases)('%s, with a %s,', (name, mode) => {
 })
 
 /** Those that look at nothing but what is in the way of their rows. */
-const inserting = new Set<keyof Statements>(['claims', 'inserts', 'occupations'])
+const inserting = new Set<keyof Statements>(['claim', 'insert', 'occupy'])
 
 /** The registrable domains among the parameters that are looked up; what is inserted is not. */
 function zonesRead(name: keyof Statements): string[] {

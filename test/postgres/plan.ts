@@ -1,18 +1,16 @@
-import { BATCHES } from '../../src/postgres/changes.ts'
 import { toTables } from '../../src/postgres/schema.ts'
 import { createStatements, type Statements } from '../../src/postgres/statements.ts'
 
 const id = "'00000000-0000-7000-8000-000000000001'"
-const otherId = "'00000000-0000-7000-8000-000000000002'"
 const domains = "'{a.com,b.com}'"
 const ids = "'{00000000-0000-7000-8000-000000000001,00000000-0000-7000-8000-000000000002}'"
-const twoRows = (path: string) => ["'1'", "'60000 ms'", "'a.com'", path, id, "'b.com'", path, otherId]
+const twoRows = (path: string) => ["'1'", "'60000 ms'", domains, `'{${path},${path}}'`, ids]
 
 /** Parameters for each, as SQL. A statement without does not compile. */
 export const parameters: Readonly<Record<keyof Statements, readonly string[]>> = {
-  claims: twoRows("'.www'"),
-  inserts: twoRows("'.new'"),
-  occupations: twoRows("''"),
+  claim: twoRows('.www'),
+  insert: twoRows('.new'),
+  occupy: twoRows('""'),
   findNames: [
     "'{a.com,b.com,a.com,a.com,b.com}'",
     '\'{"","",.www,.*,.b.*}\'',
@@ -42,11 +40,7 @@ export const parameters: Readonly<Record<keyof Statements, readonly string[]>> =
 const statements = createStatements(toTables({}))
 export const names = Object.keys(statements) as (keyof Statements)[]
 
-/** Of those that come in batches, the one of two rows. */
-export function textOf(name: keyof Statements): string {
-  const statement = statements[name]
-  return [statement].flat().at(Array.isArray(statement) ? BATCHES.indexOf(2) : 0)?.text ?? ''
-}
+export const textOf = (name: keyof Statements) => statements[name].text
 
 /** How a prepared statement is given its parameters. */
 export const toArguments = (name: keyof Statements) =>

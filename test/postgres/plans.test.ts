@@ -95,7 +95,7 @@ describe.each(tables)('on %s', (_, sql) => {
   })
 })
 
-test.each(['claims', 'inserts', 'occupations'] as const)('%s fails outside a transaction', async name => {
+test.each(['claim', 'insert', 'occupy'] as const)('%s fails outside a transaction', async name => {
   const saving = async () => {
     await client.query(`PREPARE outside AS ${textOf(name)}`)
     await client.query(`EXECUTE outside (${parameters[name].join(', ').replaceAll('.com', '.outside')})`)

@@ -57,5 +57,5 @@ test('the manifest says what a user must know', () => {
     engines: { node: '>=20.19' },
     peerDependenciesMeta: { express: { optional: true }, fastify: { optional: true } },
   })
-  expect(Object.keys(manifest.dependencies)).toEqual(['ipaddr.js', 'punycode', 'tldts', 'tr46', 'zod'])
+  expect(Object.keys(manifest.dependencies)).toEqual(['ipaddr.js', 'punycode', 'tldts', 'zod'])
 })

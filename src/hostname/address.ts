@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
+import { cidrOf, ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
 
 /** An IP address that a text spells, in whatever way. */
 export interface AddressReading {
@@ -19,14 +19,6 @@ export function endsInNumber(name: string): boolean {
   return /^(?:[0-9]+|0x[0-9a-f]*)$/.test(name.slice(name.lastIndexOf('.') + 1))
 }
 
-/** Whether a text is a range of IPv4 addresses: `8.8.8.1-10`, `8.8.8.1-8.8.8.10`, `8.8.8-9.0-255`. */
-export function isAddressRange(text: string): boolean {
-  return text.includes('-') && (octetRanges.test(text) || addressRange.test(text))
-}
-
-const octetRanges = /^[0-9]{1,3}(?:-[0-9]{1,3})?(?:\.[0-9]{1,3}(?:-[0-9]{1,3})?){3}$/
-const addressRange = /^[0-9]{1,3}(?:\.[0-9]{1,3}){3}-[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/
-
 /**
  * Reads an IPv4 address in every spelling of the WHATWG URL parser ("IPv4 parser"), which are those of `inet_aton` too:
  * one to four numbers, decimal, octal after `0` or hexadecimal after `0x`, the last one filling what is left.
@@ -45,7 +37,7 @@ export function readIPv4(text: string): AddressReading | null {
  */
 export function readIPv6(text: string): AddressReading | null {
   const unbracketed = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
-  const hexadecimal = toHexadecimalGroups(unbracketed.replace(/%.*/s, ''))
+  const hexadecimal = toHexadecimalGroups(unbracketed.replace(/%[^/]*$/, ''))
   if (hexadecimal === null) return null
   const parsed = ipaddr.IPv6.parse(hexadecimal)
   return { address: parsed.toRFC5952String(), reserved: findIPv6Block(parsed) }
@@ -74,10 +66,10 @@ function formatIPv4(value: number): string {
   return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`
 }
 
-const ipv4Ranges = ipv4Blocks.map(([cidr, name, source]) => {
-  const [network, bits] = ipaddr.IPv4.parseCIDR(cidr)
+const ipv4Ranges = ipv4Blocks.map(block => {
+  const [network, bits] = ipaddr.IPv4.parseCIDR(cidrOf(block))
   const first = network.octets.reduce((value, octet) => value * 256 + octet, 0)
-  return { first, last: first + 2 ** (32 - bits) - 1, description: `in ${cidr}, ${name} (${source})` }
+  return { first, last: first + 2 ** (32 - bits) - 1, description: `in ${block}` }
 })
 
 function findIPv4Block(value: number): string | null {
@@ -106,9 +98,9 @@ function toHexadecimalGroups(text: string): string | null {
 /** The length of `0000:0000:0000:0000:0000:ffff:255.255.255.255`, the longest spelling. */
 const MAX_IPV6_LENGTH = 45
 
-const ipv6Cidrs = ipv6Blocks.map(([cidr, name, source]) => ({
-  cidr: ipaddr.IPv6.parseCIDR(cidr),
-  description: `in ${cidr}, ${name} (${source})`,
+const ipv6Cidrs = ipv6Blocks.map(block => ({
+  cidr: ipaddr.IPv6.parseCIDR(cidrOf(block)),
+  description: `in ${block}`,
 }))
 
 function findIPv6Block(address: ipaddr.IPv6): string | null {

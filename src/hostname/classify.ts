@@ -1,6 +1,8 @@
-import { type AddressReading, endsInNumber, isAddressRange, readIPv4, readIPv6 } from './address.ts'
+import { isAscii } from './a-labels.ts'
+import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
+import { describeAddressRange } from './address-range.ts'
 import { explainInvalid, explainUnknownTopLevel, type Mistake } from './explain.ts'
-import { isAscii, toALabels } from './idna.ts'
+import { toALabels } from './idna.ts'
 import { isLdhName, MAX_NAME_LENGTH } from './ldh-name.ts'
 import { classifyPlainName } from './plain-name.ts'
 import { findRegistrableDomain, isInPublicDns } from './public-suffix.ts'
@@ -95,9 +97,9 @@ function classify(text: string): Outcome {
   if (ipv6) return isWildcard ? refuseWildcardAddress() : classifyIPv6(ipv6, base)
 
   const name = toCanonicalName(dropRootDot(base))
+  const range = describeAddressRange(name ?? base)
+  if (range !== undefined) return refuse('invalid_domain', range)
   if (name === null) return { code: 'invalid_domain', ...explainInvalid(text) }
-  if (isAddressRange(name))
-    return refuse('invalid_domain', 'is a range of IP addresses; send each as an entry of its own')
   if (endsInNumber(name)) return isWildcard ? classifyWildcardNumber(name) : classifyNumber(name, dropRootDot(base))
   return isWildcard ? classifyWildcard(name, text) : classifyName(name, text)
 }

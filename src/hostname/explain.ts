@@ -1,4 +1,5 @@
-import { decodeALabels, dots, findRefusedCharacter, toULabels } from './idna.ts'
+import { decodeALabels } from './a-labels.ts'
+import { dots, findRefusedCharacter } from './idna.ts'
 import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
 import { nameCharacter, quote } from './quote.ts'
 
@@ -18,22 +19,6 @@ interface Row {
   /** @param text What is faulty: of a wildcard, what follows `*.`. */
   readonly undo?: (text: string, isWildcard: boolean) => string | undefined
 }
-
-/** Several addresses at once, in notations of their own. */
-export const ranges: readonly Row[] = [
-  {
-    pattern: /^[0-9]+(?:\.(?:[0-9]+|[*x])){3}\s*(?:$|[-\u2013]\s*[0-9.]+$)/i,
-    problem: 'is a range of IP addresses; send each address as an entry of its own',
-  },
-  {
-    pattern: /^(?:[0-9]+(?:\.[0-9]+)*|\[?[0-9a-f.]*:[0-9a-f:.]*\]?)\/[0-9.]+$/i,
-    problem: 'is a prefix, which stands for a range of IP addresses; send each address as an entry of its own',
-  },
-  {
-    pattern: /^[0-9a-f]*:[0-9a-f:]*\s*[-\u2013]\s*[0-9a-f]*:[0-9a-f:]*$/i,
-    problem: 'is a range of IP addresses; send each address as an entry of its own',
-  },
-]
 
 /**
  * What people paste, most telling first; the first pattern that is found names the mistake. Each row has its cases in
@@ -73,7 +58,7 @@ export const rows: readonly Row[] = [
     undo: text => text.replace(/[,;!|].*/s, ''),
   },
   {
-    pattern: /^["'`<({]|^\[(?![^\]]*\][:.\u3002\uff0e\uff61])|^[^/?#"'`<({[]*["'`>)}\]]$/,
+    pattern: /^["'`<({]|^\[(?![^\]]*\][:.])|^[^/?#"'`<({[]*["'`>)}\]]$/,
     problem: 'is in quotes or brackets',
     undo: text => stripEnd(text.replace(/^["'`<({[]+/, ''), `"'\`>)}],;`),
   },
@@ -115,7 +100,7 @@ export const rows: readonly Row[] = [
   },
   { pattern: /[/\\?#]/, problem: 'holds a path', undo: text => dropPath(text.replace(/^[\\/]/, '')) },
   {
-    pattern: /^\[?[0-9a-f]*:[0-9a-f:]*\]?[.\u3002\uff0e\uff61]$/i,
+    pattern: /^\[?[0-9a-f]*:[0-9a-f:]*\]?\.$/i,
     problem: 'is an IPv6 address with a dot after it; only names may end in one',
     undo: text => text.slice(0, -1),
   },
@@ -129,7 +114,7 @@ export const rows: readonly Row[] = [
     undo: text => text.replace(',', '.'),
   },
   {
-    pattern: /\s[.\u3002\uff0e\uff61]|[.\u3002\uff0e\uff61]\s/,
+    pattern: /\s\.|\.\s/,
     problem: 'holds a space beside a dot',
     undo: dropSpacesBesideDots,
   },
@@ -152,7 +137,7 @@ export const rows: readonly Row[] = [
   { pattern: /_/, problem: 'holds an underscore, which a hostname cannot (RFC 1123, section 2.1)' },
   { pattern: /%/, problem: 'holds a "%"; percent-encoding is not decoded' },
   {
-    pattern: /^[.\u3002\uff0e\uff61]|[.\u3002\uff0e\uff61]{2}|[.\u3002\uff0e\uff61]$|^$/,
+    pattern: /^\.|\.\.|\.$|^$/,
     problem: 'holds an empty label',
     undo: text => text.split(dots).filter(Boolean).join('.'),
   },
@@ -161,9 +146,8 @@ export const rows: readonly Row[] = [
 ]
 
 /** Explains why a text, trimmed and without a trailing dot, is no hostname. */
-export function explainInvalid(host: string): Mistake {
-  const range = ranges.find(({ pattern }) => pattern.test(host))
-  if (range !== undefined) return { problem: range.problem ?? '' }
+export function explainInvalid(sent: string): Mistake {
+  const host = sent.split(dots).join('.')
   if (holdsSeveral(host)) return { problem: 'holds several hostnames; send each as an entry of its own' }
   const isWildcard = /^\*\.\S/.test(host)
   const text = isWildcard ? host.slice(2) : host
@@ -258,15 +242,9 @@ function explainCharacters(text: string): string {
   if (ascii !== undefined) {
     return `holds the character ${quote(ascii)}; only letters, digits, hyphens and dots are allowed`
   }
-  const refused = findRefusedCharacter(text) ?? findMisplacedJoiner(text)
+  const refused = findRefusedCharacter(text)
   if (refused !== undefined) return `holds the character ${nameCharacter(refused)}, ${NOT_ALLOWED}`
   return 'is not a valid internationalized hostname (UTS #46), or is too long in its ASCII form'
-}
-
-/** A joiner is allowed only between certain letters (RFC 5892, appendix A.1 and A.2). */
-function findMisplacedJoiner(text: string): string | undefined {
-  const [joiner] = /[\u200c\u200d]/.exec(text) ?? []
-  return joiner !== undefined && toULabels(text.replace(/[\u200c\u200d]/g, '')) !== null ? joiner : undefined
 }
 
 /** Misspellings that can be nothing else: no top-level domain, and no name that anybody gives to a private network. */

@@ -1,38 +1,60 @@
-import { createCodePointSet } from './code-point-ranges.ts'
-import { disallowedPunctuation, greek, hebrew, kanaAndHan } from './unicode-tables.ts'
+import { kindOf, kinds } from './characters.ts'
+import { createKindOf, NONE } from './code-point-runs.ts'
+import { joiningTypes, scripts } from './unicode-tables.ts'
 
 /**
- * Punctuation that has a place in a label, on the conditions of RFC 5892, appendix A.3 to A.7. The Tibetan tsheg U+0F0B
- * has none: it stands between the syllables of every name (section 2.6).
+ * What IDNA2008 asks where UTS #46 asks nothing (RFC 5891, section 5.4; RFC 5892, section 2.8): characters of the
+ * general categories P, Sm, Sc and Sk are no part of a hostname, and the tables leave them out, but for these, on the
+ * conditions of RFC 5892, appendix A; joiners are on its conditions in UTS #46 too. The Tibetan tsheg U+0F0B has no
+ * condition: it stands between the syllables of every name (section 2.6). Emoji stay, and their skin tones with them:
+ * they are registered and in use.
  */
 const contextRules: ReadonlyMap<string, (label: readonly string[], index: number) => boolean> = new Map([
   ['\u00b7', (label, index) => label[index - 1] === 'l' && label[index + 1] === 'l'],
-  ['\u0375', (label, index) => isIn(isGreek, label[index + 1])],
-  ['\u05f3', (label, index) => isIn(isHebrew, label[index - 1])],
-  ['\u05f4', (label, index) => isIn(isHebrew, label[index - 1])],
-  ['\u30fb', label => label.some(character => isIn(isKanaOrHan, character))],
+  ['\u0375', (label, index) => isOfScript('G', label[index + 1])],
+  ['\u05f3', (label, index) => isOfScript('H', label[index - 1])],
+  ['\u05f4', (label, index) => isOfScript('H', label[index - 1])],
+  ['\u200c', (label, index) => isAfterVirama(label, index) || joins(label, index)],
+  ['\u200d', isAfterVirama],
+  ['\u30fb', label => label.some(character => isOfScript('K', character))],
 ])
 
-const isGreek = createCodePointSet(greek)
-const isHebrew = createCodePointSet(hebrew)
-const isKanaOrHan = createCodePointSet(kanaAndHan)
-const isDisallowed = createCodePointSet(disallowedPunctuation)
+const inContext = new RegExp(`[${[...contextRules.keys()].join('')}]`)
 
-const isIn = (set: (codePoint: number) => boolean, character: string | undefined) =>
-  character !== undefined && set(character.codePointAt(0) as number)
+/** Finds the first character of a name that has no place where it stands. */
+export function findOutOfContext(name: string): string | undefined {
+  if (!inContext.test(name)) return undefined
+  for (const label of name.split('.')) {
+    const characters = Array.from(label)
+    const found = characters.find((character, index) => contextRules.get(character)?.(characters, index) === false)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
 
-/**
- * Finds what IDNA2008 says of punctuation where UTS #46 says nothing (RFC 5891, section 5.4; RFC 5892, section 2.8):
- * characters of the general categories P, Sm, Sc and Sk are no part of a hostname, but for the ones with a condition
- * that holds. Emoji stay, and their skin tones with them: they are registered and in use.
- *
- * @param label A U-label, mapped by UTS #46.
- * @returns The first character that is not allowed, or `undefined`.
- */
-export function findDisallowedPunctuation(label: string): string | undefined {
-  const characters = Array.from(label)
-  return characters.find((character, index) => {
-    const rule = contextRules.get(character)
-    return rule ? !rule(characters, index) : isIn(isDisallowed, character)
-  })
+const scriptOf = createKindOf(scripts)
+const joiningTypeOf = createKindOf(joiningTypes)
+
+const isOfScript = (script: string, character: string | undefined) =>
+  character !== undefined && scriptOf(character.codePointAt(0) as number) === script
+
+const kindOfCharacter = (character: string | undefined) => (character ? kindOf(character.codePointAt(0) as number) : 0)
+
+function isAfterVirama(label: readonly string[], index: number): boolean {
+  return (kindOfCharacter(label[index - 1]) & (kinds.VIRAMA | kinds.THIN_VIRAMA)) !== 0
+}
+
+/** Whether letters on both sides join to each other across what stands here, thin marks aside. */
+function joins(label: readonly string[], index: number): boolean {
+  let before = index - 1
+  while (joiningTypeOfCharacter(label[before]) === 'T') before -= 1
+  let after = index + 1
+  while (joiningTypeOfCharacter(label[after]) === 'T') after += 1
+  return /[LD]/.test(joiningTypeOfCharacter(label[before])) && /[RD]/.test(joiningTypeOfCharacter(label[after]))
+}
+
+function joiningTypeOfCharacter(character: string | undefined): string {
+  if (character === undefined) return NONE
+  const isThin = (kindOfCharacter(character) & (kinds.THIN_MARK | kinds.THIN_VIRAMA)) !== 0
+  return isThin ? 'T' : joiningTypeOf(character.codePointAt(0) as number)
 }

@@ -1,15 +1,15 @@
-import { createCodePointSet } from './code-point-ranges.ts'
+import { createKindOf, NONE } from './code-point-runs.ts'
 import { invisible } from './unicode-tables.ts'
 
 const MAX_QUOTED = 60
 
-const isInvisibleCodePoint = createCodePointSet(invisible)
+const invisibleKindOf = createKindOf(invisible)
 
 /**
  * Whether a character does not show as itself: controls, formats (bidi marks, zero widths), lone surrogates, odd
  * spaces.
  */
-export const isInvisible = (character: string) => isInvisibleCodePoint(character.codePointAt(0) as number)
+export const isInvisible = (character: string) => invisibleKindOf(character.codePointAt(0) as number) !== NONE
 
 const isEscaped = (character: string) => character !== ' ' && isInvisible(character)
 

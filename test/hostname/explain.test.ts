@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ranges, rows } from '../../src/hostname/explain.ts'
-import { toULabels } from '../../src/hostname/idna.ts'
+import { ranges } from '../../src/hostname/address-range.ts'
+import { rows } from '../../src/hostname/explain.ts'
+import { toULabels } from '../../src/hostname/uts46.ts'
 import { classifyHostname } from '../../src/index.ts'
 import { readCases, readLines } from '../vectors/read.ts'
 

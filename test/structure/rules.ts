@@ -18,8 +18,7 @@ export const layers: readonly (readonly string[])[] = [
 export const packages: Readonly<Record<string, { by: RegExp; only?: 'types' }>> = {
   tldts: { by: /^hostname\/public-suffix\.ts$/ },
   'ipaddr.js': { by: /^hostname\/address\.ts$/ },
-  tr46: { by: /^hostname\/idna\.ts$/ },
-  'punycode/punycode.js': { by: /^hostname\/idna\.ts$/ },
+  'punycode/punycode.js': { by: /^hostname\/a-labels\.ts$/ },
   'zod/mini': { by: /^(?:wire|openapi)\// },
   express: { by: /^http\/express\.ts$/, only: 'types' },
   fastify: { by: /^http\/fastify\.ts$/, only: 'types' },

@@ -1,0 +1,22 @@
+import { kindOf, kinds } from './characters.ts'
+
+const { LETTER, DIGIT, RIGHT_TO_LEFT, ARABIC_DIGIT, MARK, THIN_MARK, VIRAMA, THIN_VIRAMA } = kinds
+const LEFT_TO_RIGHT = LETTER | MARK | VIRAMA
+const THIN = THIN_MARK | THIN_VIRAMA
+
+/**
+ * The Bidi rule (RFC 5893, section 2) for a label of a name in which something is written from right to left. Marks
+ * that take no space do not count at its end.
+ */
+export function keepsBidiRule(label: string): boolean {
+  const every = Array.from(label, character => kindOf(character.codePointAt(0) as number))
+  const held = every.reduce((all, kind) => all | kind, 0)
+  const [first = 0] = every
+  const last = every.findLast(kind => (kind & THIN) === 0) ?? 0
+  if ((first & RIGHT_TO_LEFT) !== 0) {
+    const holdsBothDigits = (held & DIGIT) !== 0 && (held & ARABIC_DIGIT) !== 0
+    return (held & LEFT_TO_RIGHT) === 0 && (last & (RIGHT_TO_LEFT | DIGIT | ARABIC_DIGIT)) !== 0 && !holdsBothDigits
+  }
+  const isMixed = (held & (RIGHT_TO_LEFT | ARABIC_DIGIT)) !== 0
+  return (first & LETTER) !== 0 && !isMixed && (last & (LEFT_TO_RIGHT | DIGIT)) !== 0
+}

@@ -1,0 +1,84 @@
+import { createKindOf, parseRuns } from './code-point-runs.ts'
+import { nameCharacters } from './unicode-tables.ts'
+
+/**
+ * What a character may do in a name, as UTS #46, the Bidi rule (RFC 5893) and IDNA2008's word on punctuation tell them
+ * apart. A character has one kind; each kind is a bit, so that the kinds of a whole name are one number.
+ */
+export const kinds = {
+  /** No part of a hostname: not in Unicode, forbidden by UTS #46, or punctuation (see `idna-2008.ts`). */
+  REFUSED: 1 << 0,
+  /** Written from left to right. */
+  LETTER: 1 << 1,
+  /** European digits, `0` to `9` among them. */
+  DIGIT: 1 << 2,
+  /** Without a direction: the hyphen, emoji. */
+  NEUTRAL: 1 << 3,
+  /** Hebrew, Arabic and their like. */
+  RIGHT_TO_LEFT: 1 << 4,
+  ARABIC_DIGIT: 1 << 5,
+  /** Marks that take space. */
+  MARK: 1 << 6,
+  /** Marks that take none. */
+  THIN_MARK: 1 << 7,
+  /** A mark, after which a joiner may stand. */
+  VIRAMA: 1 << 8,
+  THIN_VIRAMA: 1 << 9,
+  JOINER: 1 << 10,
+  DOT: 1 << 11,
+  /** Another character stands for it. */
+  MAPPED: 1 << 12,
+  IGNORED: 1 << 13,
+} as const
+
+const { REFUSED, LETTER, MAPPED } = kinds
+
+/** Their letters in the table; `P` there stands for capitals and small letters that take turns. */
+const letters: Readonly<Record<string, number>> = {
+  L: LETTER,
+  E: kinds.DIGIT,
+  N: kinds.NEUTRAL,
+  R: kinds.RIGHT_TO_LEFT,
+  A: kinds.ARABIC_DIGIT,
+  M: kinds.MARK,
+  S: kinds.THIN_MARK,
+  W: kinds.VIRAMA,
+  V: kinds.THIN_VIRAMA,
+  J: kinds.JOINER,
+  D: kinds.DOT,
+  X: MAPPED,
+  I: kinds.IGNORED,
+}
+
+/** The kinds of all characters of a text. */
+export function survey(text: string): number {
+  let held = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const codePoint = text.codePointAt(index) as number
+    if (codePoint >= BASIC_PLANE) index += 1
+    held |= kindOf(codePoint)
+  }
+  return held
+}
+
+const BASIC_PLANE = 0x10000
+const kindBeyond = createKindOf(nameCharacters)
+
+/** The kinds of what is common; made for the first name that is not ASCII. */
+let basicPlane: Uint16Array | undefined
+
+export function kindOf(codePoint: number): number {
+  basicPlane ??= readBasicPlane()
+  return basicPlane[codePoint] ?? letters[kindBeyond(codePoint)] ?? REFUSED
+}
+
+function readBasicPlane(): Uint16Array {
+  const created = new Uint16Array(BASIC_PLANE)
+  for (const { first, last, kind } of parseRuns(nameCharacters)) {
+    created.fill(letters[kind] ?? REFUSED, first, last + 1)
+    for (let codePoint = first; kind === 'P' && codePoint <= last; codePoint += 1) {
+      created[codePoint] = (codePoint - first) % 2 === 0 ? MAPPED : LETTER
+    }
+  }
+  return created
+}

@@ -1,0 +1,78 @@
+import { decodeALabels } from './a-labels.ts'
+import { keepsBidiRule } from './bidi.ts'
+import { kindOf, kinds, survey } from './characters.ts'
+import { findOutOfContext } from './idna-2008.ts'
+import { ownMappings } from './unicode-tables.ts'
+
+/**
+ * Maps a name to its U-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4), non-transitional, with
+ * UseSTD3ASCIIRules, CheckBidi and CheckJoiners, without CheckHyphens, for `r3---sn.example.com` is a real host; what
+ * RFC 5891, section 4.2.3.1, says of hyphens at either end of a U-label is held, and what IDNA2008 says of punctuation.
+ * A-labels are decoded and held to the same rules.
+ *
+ * @returns `null` for a name that is not allowed.
+ */
+export function toULabels(name: string): string | null {
+  const mapped = map(name)
+  const unicode = mapped === null ? null : decodeALabels(mapped)
+  if (unicode === null || (unicode !== mapped && map(unicode) !== unicode)) return null
+  return areULabels(unicode) ? unicode : null
+}
+
+const { REFUSED, MAPPED, IGNORED } = kinds
+const MARKS = kinds.MARK | kinds.THIN_MARK | kinds.VIRAMA | kinds.THIN_VIRAMA
+const RIGHT_TO_LEFT = kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT
+
+/** A character may stand for eighteen, and what is left has fewer than this in any name that is short enough. */
+const MAX_MAPPED_LENGTH = 1024
+
+/** Section 4, steps 1 and 2: characters that others stand for are replaced, and what comes out is composed (NFC). */
+function map(name: string): string | null {
+  const held = survey(name)
+  if ((held & REFUSED) !== 0) return null
+  const replaced = (held & (MAPPED | IGNORED)) === 0 ? name : Array.from(name, mapCharacter).join('')
+  if (replaced.length > MAX_MAPPED_LENGTH) return null
+  const composed = replaced.normalize('NFC')
+  return composed === name || (survey(composed) & (REFUSED | MAPPED | IGNORED)) === 0 ? composed : null
+}
+
+function mapCharacter(character: string): string {
+  const kind = kindOf(character.codePointAt(0) as number)
+  if (kind !== MAPPED) return kind === IGNORED ? '' : character
+  mappings ??= readOwnMappings()
+  const known = mappings.get(character)
+  if (known !== undefined) return known
+  const mapping = character.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
+  mappings.set(character, mapping)
+  return mapping
+}
+
+/**
+ * What was asked for, so that a long name of such characters takes no longer than others. It cannot grow past what the
+ * tables have.
+ */
+let mappings: Map<string, string> | undefined
+
+function readOwnMappings(): Map<string, string> {
+  const own = new Map<string, string>()
+  for (const [, from = '', until = from, to = ''] of ownMappings.matchAll(/(\w+)(?:-(\w+))?:(\w+)/g)) {
+    const first = Number.parseInt(from, 16)
+    for (let codePoint = first; codePoint <= Number.parseInt(until, 16); codePoint += 1) {
+      own.set(String.fromCodePoint(codePoint), String.fromCodePoint(Number.parseInt(to, 16) + codePoint - first))
+    }
+  }
+  return own
+}
+
+/** An empty label, a hyphen at either end of one, or the mark of an A-label before what is none. */
+const misplaced = /(?:^|\.)(?:[.-]|$|xn--)|-(?:\.|$)/
+
+/** Section 4.1, of what is mapped, composed and decoded. */
+function areULabels(name: string): boolean {
+  if (misplaced.test(name)) return false
+  const held = survey(name)
+  const labels = name.split('.')
+  if ((held & MARKS) !== 0 && labels.some(label => (kindOf(label.codePointAt(0) as number) & MARKS) !== 0)) return false
+  if (findOutOfContext(name) !== undefined) return false
+  return (held & RIGHT_TO_LEFT) === 0 || labels.every(keepsBidiRule)
+}

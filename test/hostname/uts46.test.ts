@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { toULabels } from '../../src/hostname/uts46.ts'
+import { readLines } from '../vectors/read.ts'
+import { toULabelsByTr46 } from './by-tr46.ts'
+import { createRandom } from './random.ts'
+
+/** Printed, so that a failure can be run again: `SEED=… npx vitest run test/hostname/uts46`. */
+const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+console.info(`UTS #46: SEED=${seed}`)
+
+function findDisagreements(names: Iterable<string>): unknown[] {
+  const disagreements: unknown[] = []
+  for (const name of names) {
+    const [ours, theirs] = [toULabels(name), toULabelsByTr46(name)]
+    if (ours !== theirs) disagreements.push({ name, ours, theirs })
+    if (disagreements.length === 10) break
+  }
+  return disagreements
+}
+
+const toCharacter = (codePoint: number) => String.fromCodePoint(codePoint)
+const characters = Array.from({ length: 0x110000 }, (_, codePoint) => toCharacter(codePoint))
+const allowed = characters.filter(character => toULabels(`a${character}b`) !== null)
+
+describe('U-labels are those of tr46, an implementation of others', () => {
+  test('for every code point, within a label', { timeout: 120_000 }, () => {
+    expect(allowed.length).toBeGreaterThan(150_000)
+    expect(findDisagreements(characters.map(character => `a${character}b`))).toEqual([])
+  })
+
+  /** Beside letters of other directions, marks, joiners and what has conditions. */
+  test.each([
+    ['alone', (character: string) => character],
+    ['before a mark', (character: string) => `${character}\u0301`],
+    ['in a name with a label from right to left', (character: string) => `a${character}.א`],
+    ['after a letter from right to left', (character: string) => `א${character}`],
+    ['before an Arabic digit', (character: string) => `ب${character}\u0663`],
+    ['before a joiner', (character: string) => `${character}\u200cب`],
+    ['after a joiner', (character: string) => `ب\u200c${character}`],
+    ['before a joiner of width zero', (character: string) => `${character}\u200da`],
+    ['beside a middle dot', (character: string) => `アl·${character}`],
+    [
+      'beside signs of Greek, Hebrew and Kana',
+      (character: string) => `${character}\u05f3.\u0375${character}.・${character}`,
+    ],
+  ])('for every tenth character that may stand in a name, %s', { timeout: 60_000 }, (_, toName) => {
+    const sample = allowed.filter((character, index) => index % 10 === seed % 10 || character < '\u3000')
+    expect(sample.length).toBeGreaterThan(20_000)
+    expect(findDisagreements(sample.map(toName))).toEqual([])
+  })
+
+  test('for 100,000 generated names, of which many are allowed', { timeout: 120_000 }, () => {
+    const random = createRandom(seed)
+    const odd = [
+      ...'.。-a1zlאبةم٣۳\u064b\u0651\u094d\u200c\u200d\u30fb\u00b7\u0375\u05f3αアA\u0301\u0345ßςıİ',
+      ...['xn--', 'xn--tda', 'xn--80a1', 'xn--a-0ga', 'xn--4ca', '.xn--'],
+    ]
+    const names = Array.from({ length: 100_000 }, () =>
+      Array.from({ length: 1 + random(7) }, () => {
+        const from = random(2) ? odd : allowed
+        return from[random(random(3) ? Math.min(3000, from.length) : from.length)]
+      }).join(''),
+    )
+    expect(findDisagreements(names)).toEqual([])
+    expect(names.filter(name => toULabels(name) !== null).length).toBeGreaterThan(10_000)
+    expect(names.filter(name => toULabels(name) === null).length).toBeGreaterThan(10_000)
+  })
+
+  test('for real names', () => {
+    const real = readLines('international-hostnames.txt')
+    expect(real.length).toBeGreaterThan(900)
+    expect(findDisagreements([...real, ...real.map(name => name.toUpperCase())])).toEqual([])
+  })
+})
+
+test('a joiner that has no place is refused behind one that has', () => {
+  // tr46 takes the second for the first, where they stand in one label.
+  expect(toULabels('क्\u200cب\u200cब')).toBeNull()
+})

@@ -1,5 +1,5 @@
 import type { Awaitable } from './awaitable.ts'
-import { describe } from './options.ts'
+import { describe, optional, type Rule } from './options.ts'
 
 /** How long a call may still wait for its host's store. */
 export interface Deadline {
@@ -24,19 +24,22 @@ export const DEFAULT_TIME_LIMIT = 30_000
 /** Timers of every runtime count in 32 bits; a longer wait would end at once, as one of `NaN` does. */
 const LONGEST_WAIT = 2 ** 31 - 1
 
-export const isTimeLimit = (value: unknown): value is number =>
-  typeof value === 'number' && value > 0 && value <= LONGEST_WAIT
+const isTimeLimit = (value: unknown): value is number => typeof value === 'number' && value > 0 && value <= LONGEST_WAIT
 
-/** Completes "The option … must be". */
-export const TIME_LIMIT = `a number of milliseconds above 0 and at most ${LONGEST_WAIT}, such as 30000`
+export const timeLimitRule: Rule = {
+  holds: optional(isTimeLimit),
+  expected: `a number of milliseconds above 0 and at most ${LONGEST_WAIT}, such as 30000`,
+}
 
 /**
- * @param name Of the option.
- * @throws {TypeError} for what cannot be waited for, so that a host learns of it before anything is done.
+ * Checks a time limit before anything is done.
+ *
+ * @param name The name of the option.
+ * @throws {TypeError} for a value that no timer can wait for.
  */
 export function requireTimeLimit(name: string, value: number): number {
-  if (!isTimeLimit(value)) throw new TypeError(`The option "${name}" must be ${TIME_LIMIT}; it is ${describe(value)}`)
-  return value
+  if (isTimeLimit(value)) return value
+  throw new TypeError(`The option "${name}" must be ${timeLimitRule.expected}; it is ${describe(value)}`)
 }
 
 export function createDeadline(milliseconds: number): Deadline {

@@ -21,7 +21,7 @@ export function createUuidGenerator(): (now?: number) => string {
 
   function drawWord(): number {
     if (used === random.length) {
-      // For many together: one call for random words costs more than a hundred UUIDs.
+      // Many words at once, because each call is expensive.
       crypto.getRandomValues(random)
       used = 0
     }

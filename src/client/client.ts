@@ -1,4 +1,4 @@
-import { isTimeLimit, TIME_LIMIT } from '../deadline.ts'
+import { timeLimitRule } from '../deadline.ts'
 import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, type Totals } from '../wire/response.ts'
 import { type Attempt, type CallFailure, toAttempt } from './attempt.ts'
@@ -78,7 +78,7 @@ const rules: Rules = {
     holds: optional(count => Number.isInteger(count) && Number(count) > 0),
     expected: 'a whole number above 0',
   },
-  timeLimit: { holds: optional(isTimeLimit), expected: TIME_LIMIT },
+  timeLimit: timeLimitRule,
   signal: { holds: optional(signal => signal instanceof AbortSignal), expected: 'an AbortSignal' },
   fetch: { holds: optional(isFunction), expected: 'a function like fetch' },
 }

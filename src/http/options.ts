@@ -1,6 +1,6 @@
 import type { Awaitable } from '../awaitable.ts'
-import { isTimeLimit, TIME_LIMIT } from '../deadline.ts'
-import { isKeyPrefix, KEY_PREFIX } from '../keys/api-key.ts'
+import { timeLimitRule } from '../deadline.ts'
+import { keyPrefixRule } from '../keys/api-key.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { hasMethods, isFunction, optional, type Rule, type Rules } from '../options.ts'
@@ -84,7 +84,7 @@ export const handlerRules = {
     expected: 'a KeyStore, such as createMemoryKeyStore() makes; or pass "authenticate" in its place, never both',
   },
   authenticate: { holds: optional(isFunction), expected: 'a function from a request to a KeyContext' },
-  keyPrefix: { holds: optional(isKeyPrefix), expected: KEY_PREFIX },
+  keyPrefix: keyPrefixRule,
   rateLimiter: {
     holds: optional(limiter => hasMethods(limiter, 'consume')),
     expected: 'an object with a method "consume", such as a limiter of rate-limiter-flexible',
@@ -97,8 +97,8 @@ export const handlerRules = {
     holds: optional(limit => Number.isSafeInteger(limit) && Number(limit) > 0),
     expected: 'a whole number of bytes above 0, such as 262144',
   },
-  bodyTimeLimit: { holds: optional(isTimeLimit), expected: TIME_LIMIT },
-  timeLimit: { holds: optional(isTimeLimit), expected: TIME_LIMIT },
+  bodyTimeLimit: timeLimitRule,
+  timeLimit: timeLimitRule,
   onError: { holds: optional(isFunction), expected: 'a function that takes an error and its circumstances' },
 } as const satisfies Rules
 

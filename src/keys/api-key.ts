@@ -1,16 +1,17 @@
+import { optional, type Rule } from '../options.ts'
 import { sha256, toHex } from './sha256.ts'
 
-/** What an API key says of itself. It proves nothing until a {@link KeyStore} knows its hash. */
+/** The parts of an API key. They prove nothing until a {@link KeyStore} knows the hash of the key. */
 export interface ParsedApiKey {
   type: 'organization' | 'team'
-  /** The owner's ID, digits only: of an organization or of a team, as `type` says. */
+  /** The ID of the organization or team, digits only. */
   id: string
   /** The rest of the key. Never log it. */
   secret: string
 }
 
 export interface ApiKeyOptions {
-  /** The word that every key of the product begins with. ASCII letters and digits; default `svc`. */
+  /** The prefix of all keys of the product: ASCII letters and digits. Default `svc`. */
   prefix?: string | undefined
 }
 
@@ -27,20 +28,22 @@ export interface GeneratedApiKey {
   hash: string
 }
 
-/** Longer texts are no keys; nothing that a caller sends makes the server hash or search more than this. */
+/** A longer text is not a key. The limit bounds the work that a caller can cause. */
 const MAX_KEY_LENGTH = 512
 
-/** The word that API keys begin with where the host sets none. */
+/** The prefix of API keys if the host sets none. */
 export const DEFAULT_PREFIX = 'svc'
 const SECRET_BYTES = 32
 
 const typeByWord = { org: 'organization', team: 'team' } as const
 const wordByType = { organization: 'org', team: 'team' } as const
 
-export const isKeyPrefix = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9]+$/.test(value)
+const isKeyPrefix = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9]+$/.test(value)
 
-/** Completes "The option … must be". */
-export const KEY_PREFIX = 'one or more ASCII letters and digits, such as "svc"'
+export const keyPrefixRule: Rule = {
+  holds: optional(isKeyPrefix),
+  expected: 'one or more ASCII letters and digits, such as "svc"',
+}
 
 /** `org` or `team`, the owner's digits, and a secret in the alphabet of a bearer token (RFC 6750, section 2.1). */
 const keyAfterPrefix = /^_(org|team)_([0-9]+)_([A-Za-z0-9\-._~+/]+=*)$/
@@ -49,7 +52,7 @@ const keyAfterPrefix = /^_(org|team)_([0-9]+)_([A-Za-z0-9\-._~+/]+=*)$/
  * Reads an API key: `svc_org_<digits>_<secret>` or `svc_team_<digits>_<secret>`.
  *
  * @param text At most 512 characters.
- * @returns `null` for anything else, keys of the old form without a type among them.
+ * @returns `null` for anything else, including keys of the old form without a type.
  *
  * @example
  * parseApiKey('svc_team_42_Zm9v') // { type: 'team', id: '42', secret: 'Zm9v' }
@@ -65,12 +68,12 @@ export function parseApiKey(text: string, { prefix = DEFAULT_PREFIX }: ApiKeyOpt
 /**
  * Makes a new API key with 256 random bits.
  *
- * @throws {TypeError} when the options would make a key that {@link parseApiKey} does not read.
+ * @throws {TypeError} if {@link parseApiKey} could not read the key.
  *
  * @example
  * const { key, hash } = await generateApiKey({ type: 'team', id: '42' })
  * keys.addKey({ hash, type: 'team', ownerId: '42', scopes: ['domains:create'] })
- * console.log(key) // svc_team_42_… : the only time that it is seen
+ * console.log(key) // svc_team_42_…; shown once and stored nowhere
  */
 export async function generateApiKey(options: GenerateApiKeyOptions): Promise<GeneratedApiKey> {
   const { type, id, prefix = DEFAULT_PREFIX } = options
@@ -85,8 +88,8 @@ export async function generateApiKey(options: GenerateApiKeyOptions): Promise<Ge
 }
 
 /**
- * The SHA-256 of a key (UTF-8), in lower-case hex: what is stored and looked up in the key's place. A fast hash is
- * enough, since a key holds far more random bits than can be searched; it is no hash for passwords.
+ * Hashes a key with SHA-256. Store and look up the hash instead of the key. A fast hash suffices, because a generated
+ * key has too many random bits to be guessed; do not use it for passwords.
  *
  * @example
  * await hashApiKey('svc_team_42_Zm9v') // the `hash` of a KeyRecord: 64 hex digits

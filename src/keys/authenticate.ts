@@ -4,17 +4,15 @@ import type { KeyContext } from './key-context.ts'
 import type { KeyRecord, KeyStore } from './key-store.ts'
 
 /**
- * Finds out who is calling from an `Authorization` header: `Bearer <API key>`, the scheme in any case (RFC 9110,
- * section 11.1).
+ * Identifies the caller by an `Authorization` header: `Bearer <API key>`, the scheme in any case (RFC 9110, section
+ * 11.1).
  *
- * What is looked up is the key's SHA-256, which no caller can steer: how long it takes tells nothing of how close a
- * guess was.
+ * The key is looked up by its SHA-256, so that the time of a look-up does not reveal how close a guess was.
  *
- * @param authorizationHeader The header's value; `null` or `undefined` where there is none.
- * @returns The key's owner and scopes. Whether the scopes suffice is for the operation to say.
- * @throws {ApiError} 401 `unauthorized` when the key is missing, malformed, unknown, expired or revoked, or when its
- *   prefix does not agree with its record. The message does not tell which. 500 `internal_error` when the key store
- *   fails.
+ * @param authorizationHeader The value of the header; `null` or `undefined` if the request has none.
+ * @returns The owner and the scopes of the key. The operation checks whether the scopes suffice.
+ * @throws {ApiError} 401 `unauthorized` if the key is missing, malformed, unknown, expired or revoked, or if its prefix
+ *   does not agree with its record; the message does not say which. 500 `internal_error` if the key store fails.
  *
  * @example
  * const keyContext = await authenticate(request.headers.authorization, keys)
@@ -27,7 +25,7 @@ export async function authenticate(
   return toKeyContext(await findKeyRecord(authorizationHeader, keys, options))
 }
 
-/** Like {@link authenticate}, and returns the record, whose hash identifies the key. */
+/** Like {@link authenticate}, but returns the record of the key. Its hash identifies the key. */
 export async function findKeyRecord(
   authorizationHeader: string | null | undefined,
   keys: KeyStore,
@@ -50,7 +48,7 @@ export async function findKeyRecord(
   return record
 }
 
-/** A date that is none, from a store without types, refuses too. */
+/** An invalid date, from a store without types, refuses the key as well. */
 function isActive({ revokedAt, expiresAt }: KeyRecord): boolean {
   if (revokedAt) return false
   return expiresAt === null || expiresAt === undefined || Number(expiresAt) > Date.now()
@@ -61,12 +59,12 @@ export function toKeyContext({ type, ownerId, scopes }: KeyRecord): KeyContext {
 }
 
 function readBearerToken(header: string | null | undefined): string {
-  const token = /^bearer +([^ ].*)$/is.exec(header ?? '')?.[1]?.trimEnd()
+  const token = /^bearer +([^ ].*)/is.exec(header ?? '')?.[1]?.trimEnd()
   if (!token) throw unauthorized({ tokenSent: false })
   return token
 }
 
-/** RFC 6750, section 3: a request without a token is told the scheme only; one with a bad token is told so. */
+/** RFC 6750, section 3: the challenge holds an error only if the request held a token. */
 export function unauthorized({ tokenSent }: { tokenSent: boolean }): ApiError {
   return new ApiError(
     'unauthorized',

@@ -3,14 +3,14 @@ import { ApiError } from '../errors.ts'
 /** The scope that a key must hold to register domains. */
 export const REQUIRED_SCOPE = 'domains:create'
 
-/** Who is calling, as proved by an API key: what {@link authenticate} returns and a host's own check may make. */
+/** Who is calling. {@link authenticate} returns it, and so does the host's own `authenticate`. */
 export type KeyContext =
   | { readonly type: 'organization'; readonly organizationId: string; readonly scopes: readonly string[] }
   | { readonly type: 'team'; readonly teamId: string; readonly scopes: readonly string[] }
 
 /**
- * Refuses what is no key context: a host's own check may be written without types, and what it gets wrong must not let
- * a caller into a team that is not its own.
+ * Refuses anything that is not a key context. A host may authenticate without types, and a mistake there must not let a
+ * caller into another team.
  */
 export function requireKeyContext(keyContext: KeyContext): void {
   const owner = keyContext?.type === 'organization' ? keyContext.organizationId : keyContext?.teamId
@@ -25,7 +25,7 @@ export function requireKeyContext(keyContext: KeyContext): void {
 /**
  * Refuses a key without the scope `domains:create`.
  *
- * @throws {TypeError} for what is no key context at all.
+ * @throws {TypeError} for anything that is not a key context.
  * @throws {ApiError} 403 `insufficient_scope`, with the challenge of RFC 6750, section 3.1.
  */
 export function requireScope(keyContext: KeyContext): void {

@@ -1,17 +1,17 @@
 import { optional, type Rules, requireOptions } from '../options.ts'
 
-/** What is known of an API key. The key itself is not: only its hash. */
+/** What a {@link KeyStore} knows of an API key: its hash, and never the key itself. */
 export interface KeyRecord {
   /** SHA-256 of the key in lower-case hex, as {@link hashApiKey} makes it. */
   readonly hash: string
   readonly type: 'organization' | 'team'
   /** The ID of the organization or team that the key belongs to, digits only. */
   readonly ownerId: string
-  /** Registering domains needs `domains:create`. */
+  /** To register domains, a key needs `domains:create`. */
   readonly scopes: readonly string[]
-  /** When set, whatever the date, the key is refused. */
+  /** If this is set, to any date, the key is refused. */
   readonly revokedAt?: Date | null | undefined
-  /** From this moment on the key is refused. Default: it does not expire. */
+  /** The key is refused from this moment on. Default: never. */
   readonly expiresAt?: Date | null | undefined
 }
 
@@ -36,7 +36,7 @@ const rules: Rules = {
 }
 
 /**
- * Checks a key record before it is kept: one that is wrong would be answered 401 for ever, or let somebody in too long.
+ * Checks a key record before it is stored. A wrong one would answer 401 for ever, or let a caller in for too long.
  *
  * @throws {TypeError} that says what to pass instead.
  */

@@ -8,15 +8,15 @@ export interface KeyStore {
   /**
    * Finds a key by its hash.
    *
-   * MUST resolve to `null` for an unknown hash, and MUST reject when it cannot tell: the call then answers 500,
-   * where `null` would answer 401 and make a caller throw away a good key.
+   * MUST resolve to `null` for an unknown hash. MUST reject if it cannot tell: the call then answers 500. `null` would
+   * answer 401, and a caller would throw away a good key.
    *
    * @param hash 64 lower-case hex digits.
    */
   findKey(hash: string): Awaitable<KeyRecord | null>
 }
 
-/** Whose keys: those of an organization, or of a team. */
+/** An organization or a team that owns keys. */
 export interface KeyOwner {
   readonly type: 'organization' | 'team'
   /** The ID of the organization or team, digits only. */
@@ -27,26 +27,25 @@ export interface KeyOwner {
 export interface MemoryKeyStore extends KeyStore {
   findKey(hash: string): KeyRecord | null
   /**
-   * Adds a key, or replaces the one with the same hash: that is how to change its scopes.
+   * Adds a key, or replaces the one with the same hash, for instance to change its scopes.
    *
-   * @throws {TypeError} for what is no record; it says what to pass instead.
+   * @throws {TypeError} for a record that is wrong; the message says what to pass instead.
    */
   addKey(record: KeyRecord): void
   /**
-   * Refuses a key from now on; one that was revoked before keeps its date.
+   * Refuses a key from now on. A key that was revoked before keeps its date.
    *
-   * @returns Whether there is such a key.
+   * @returns Whether the store has the key.
    */
   revokeKey(hash: string): boolean
   /**
-   * Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told from
-   * it.
+   * Lists the records of an owner's keys, including revoked and expired ones, in the order in which they were added.
    */
   listKeys(owner: KeyOwner): readonly KeyRecord[]
 }
 
 /**
- * Makes an empty {@link MemoryKeyStore}: for development, tests, and hosts with a handful of keys in their settings.
+ * Makes an empty {@link MemoryKeyStore}, for development, tests, and hosts with a handful of keys in their settings.
  *
  * @example
  * const keys = createMemoryKeyStore()
@@ -60,7 +59,7 @@ export function createMemoryKeyStore(): MemoryKeyStore {
     findKey: hash => records.get(hash) ?? null,
     addKey(record) {
       requireRecord(record)
-      // Copied, so that what the host does with its object later changes nothing here.
+      // A copy: the host may change its object later.
       records.set(record.hash, Object.freeze({ ...record, scopes: Object.freeze([...record.scopes]) }))
     },
     revokeKey(hash) {

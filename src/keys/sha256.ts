@@ -1,10 +1,10 @@
 /**
- * SHA-256 of a text in UTF-8, in lower-case hex.
+ * Returns the SHA-256 of a text in UTF-8, in lower-case hex.
  *
- * WebCrypto is in every runtime, but sends each digest to another thread and waits for it, which on Node costs far more
- * than the digest (bench/key-lookup.ts). So Node's own is taken where there is one. It is asked for at the first digest
- * and not imported, so that one file serves all runtimes: bundlers for the edge refuse the import, and Next.js' edge
- * runtime throws at the question.
+ * Every runtime has WebCrypto, but it computes each digest on another thread, which on Node costs far more than the
+ * digest itself (bench/key-lookup.ts). So Node's own module is used if there is one. It is looked up at the first
+ * digest and not imported, because bundlers for the edge refuse the import. The look-up may throw: other runtimes have
+ * no `process`, and that of Next.js at the edge refuses the call.
  */
 export async function sha256(text: string): Promise<string> {
   nodeCrypto ??= findNodeCrypto()

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.ts'
-import { createDeadline, type Deadline, isTimeLimit, TIME_LIMIT } from '../deadline.ts'
+import { createDeadline, type Deadline, timeLimitRule } from '../deadline.ts'
 import { harmless } from '../harmless.ts'
 import { isFunction, optional, type Rules } from '../options.ts'
 import { baseOf, isWildcard } from './name.ts'
@@ -112,7 +112,7 @@ const DEFAULT_SWEEP_LIMIT = 1_000
 /** The options about synchronizing, which all bundled stores have. */
 export const synchronizationRules: Rules = {
   synchronize: { holds: optional(isFunction), expected: 'a function that takes a list of changes' },
-  synchronizeTimeLimit: { holds: optional(isTimeLimit), expected: TIME_LIMIT },
+  synchronizeTimeLimit: timeLimitRule,
   onError: { holds: optional(isFunction), expected: 'a function that takes an error and a change' },
 }
 

@@ -1,4 +1,4 @@
-import { isTimeLimit, TIME_LIMIT } from '../deadline.ts'
+import { timeLimitRule } from '../deadline.ts'
 import { optional, type Rules } from '../options.ts'
 import { isSqliteDatabase, type SqliteDatabase, toDriver } from './database.ts'
 import type { Driver } from './driver.ts'
@@ -34,7 +34,7 @@ export const connectionRules: Rules = {
       'an open DatabaseSync of node:sqlite, a Database of better-sqlite3 or bun:sqlite, or the storage of a Durable ' +
       'Object (ctx.storage) that keeps it in SQLite',
   },
-  timeLimit: { holds: optional(isTimeLimit), expected: TIME_LIMIT },
+  timeLimit: timeLimitRule,
   synchronous: { holds: optional(value => value === 'full' || value === 'normal'), expected: '"full" or "normal"' },
 }
 

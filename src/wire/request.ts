@@ -2,18 +2,16 @@ import * as z from 'zod/mini'
 import { ApiError } from '../errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 
-/** Hostnames in one call. */
+/** The most hostnames in one call. */
 export const MAX_DOMAINS = 100
 
-/**
- * Digits in a team ID: more than 128 bits need (39), so that any ID fits, and no more than a key of any database takes.
- */
+/** The most digits in a team ID. The digits of any 128-bit number fit, and so they do into the key of any database. */
 export const MAX_TEAM_ID_LENGTH = 64
 
 /**
- * What a request must be; `openapi` describes it by the same schemas. Unknown fields are ignored, so that a newer
- * client can talk to an older server. Made at the first call, so that what needs no schema does not bundle the library
- * for them.
+ * The schemas that validate a request body; `openapi` describes it by the same ones. Unknown fields are ignored, so
+ * that a newer client can talk to an older server. They are made at the first call, so that a bundle which does not
+ * call this leaves the schema library out.
  */
 export function requestSchemas() {
   schemas ??= createSchemas()
@@ -44,19 +42,17 @@ function createSchemas() {
   }
 }
 
-/** What the call asks for, once it is known to be well formed. */
+/** A validated request. */
 export interface RegisterDomainsRequest {
   readonly domains: readonly string[]
-  /** The team to register in: the body's with an organization key, the key's own with a team key. */
+  /** The team to register in: with an organization key that of the body, with a team key that of the key. */
   readonly teamId: string
 }
 
 /**
- * Reads the parsed JSON body. With a team key the call acts on the key's own team, and a `team_id` in the body is
- * ignored, whatever it is.
+ * Validates the parsed JSON body. A team key acts on its own team: a `team_id` in the body is ignored, whatever it is.
  *
- * @throws {ApiError} 400 `invalid_request`, with a message that names the path of the first fault, such as
- *   `domains[3]`.
+ * @throws {ApiError} 400 `invalid_request`. The message names the path of the first fault, such as `domains[3]`.
  */
 export function parseRequest(body: unknown, keyContext: KeyContext): RegisterDomainsRequest {
   if (keyContext.type === 'team') {
@@ -71,7 +67,7 @@ function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): 
   try {
     parsed = schema.safeParse(body)
   } catch (cause) {
-    // A body that is no plain data, such as an object whose getter throws.
+    // The body is not plain data: for instance, one of its getters throws.
     throw new ApiError('invalid_request', 'The request body could not be read.', { cause })
   }
   if (parsed.success) return parsed.data

@@ -1,6 +1,6 @@
 import type { HostnameRejection } from '../hostname/classify.ts'
 
-/** Why a hostname was not registered. The first five are told by the hostname alone, the rest by what is registered. */
+/** Why a hostname was not registered. A {@link HostnameRejection} depends on the hostname alone. */
 export type InvalidCode =
   | HostnameRejection
   | 'wildcard_conflict'
@@ -8,14 +8,14 @@ export type InvalidCode =
   | 'domain_already_licensed'
   | 'internal_error'
 
-/** The hostname was registered by this call, or had been registered in this team before. */
+/** The hostname is registered: by this call, or in this team before it. */
 export interface RegisteredResult {
   status: 'created' | 'existing'
   /** The hostname exactly as it was submitted. */
   input: string
   /** The registered hostname in canonical form: lower case, A-labels, no trailing dot. */
   domain: string
-  /** Opaque; made by the store; the same for as long as the hostname stays registered. */
+  /** Opaque, made by the store, and the same for as long as the hostname stays registered. */
   domainId: string
 }
 
@@ -25,7 +25,7 @@ export interface InvalidResult {
   /** The hostname exactly as it was submitted. */
   input: string
   code: InvalidCode
-  /** For a person: what is wrong and, where it is plain, what to send instead. */
+  /** For people: what is wrong and, if that is clear, what to send instead. */
   message: string
 }
 

@@ -11,7 +11,6 @@ export default {
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   thresholds: { break: 92 },
   warnings: { slow: false },
-  incremental: true,
   incrementalFile: 'node_modules/.cache/stryker.json',
   tempDirName: '.stryker-tmp',
 }

@@ -46,6 +46,7 @@ export { type StartSynchronizingOptions, type Synchronizable, startSynchronizing
 export {
   countTotals,
   type DomainResult,
+  type ErrorResponse,
   type InvalidCode,
   type InvalidResult,
   type RegisterDomainsResponse,

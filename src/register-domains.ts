@@ -9,6 +9,7 @@ import type { DomainStore, Registration, Team } from './registry/store.ts'
 import { parseRequest } from './wire/request.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse } from './wire/response.ts'
 
+/** What {@link registerDomains} takes beside the call itself. */
 export interface RegisterDomainsOptions {
   /**
    * Learns why results are `internal_error`, once for each distinct failure. For the host's logs; the caller is not

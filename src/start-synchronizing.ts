@@ -4,9 +4,11 @@ import type { SweepOptions, SweepResult, SynchronizationErrorHandler } from './r
 
 /** A store that can push what waits, such as all bundled ones. */
 export interface Synchronizable {
+  /** Pushes what waits, once; see {@link SweepResult}. */
   synchronizePending(options?: SweepOptions): PromiseLike<SweepResult>
 }
 
+/** What {@link startSynchronizing} takes. */
 export interface StartSynchronizingOptions {
   /** Milliseconds between two sweeps. Default 10,000. While nothing goes through it is longer, up to a minute. */
   every?: number | undefined

@@ -3,12 +3,21 @@ import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, type Totals } from '../wire/response.ts'
 import { type Attempt, type CallFailure, toAttempt } from './attempt.ts'
 
-export type { DomainResult, InvalidCode, InvalidResult, RegisteredResult, Totals } from '../wire/response.ts'
+export type {
+  DomainResult,
+  ErrorResponse,
+  InvalidCode,
+  InvalidResult,
+  RegisterDomainsResponse,
+  RegisteredResult,
+  Totals,
+} from '../wire/response.ts'
 
 /** What {@link registerAll} takes beside the names. */
 export interface RegisterAllOptions {
   /** Where the operation is: `https://api.example.com/v1/domains`. */
   url: string | URL
+  /** Sent as `Authorization: Bearer <API key>`. */
   apiKey: string
   /** The team to register in: required with the key of an organization, ignored with that of a team. */
   teamId?: string | undefined
@@ -28,7 +37,9 @@ export interface RegisterAllOptions {
 
 /** How far {@link registerAll} is. */
 export interface Progress {
-  readonly done: number // names that have a result
+  /** Names that have a result. */
+  readonly done: number
+  /** Names in all. */
   readonly total: number
   /** The results of the call that has just been answered, in the order of its names. */
   readonly results: readonly DomainResult[]
@@ -41,7 +52,17 @@ export interface RegisterAllResult {
   readonly totals: Totals
 }
 
-/** Why {@link registerAll} gave up. What was registered before stays so: call it again with the same names. */
+/**
+ * Why {@link registerAll} gave up. What was registered before stays so: call it again with the same names.
+ *
+ * @example
+ * try {
+ *   await registerAll(names, { url, apiKey })
+ * } catch (error) {
+ *   if (!(error instanceof RegisterAllError)) throw error
+ *   console.error(`${error.results.length} of ${names.length} were answered, then: ${error.status} ${error.message}`)
+ * }
+ */
 export class RegisterAllError extends Error {
   override readonly name = 'RegisterAllError'
   /** The HTTP status of the last answer; `undefined` where none came. */

@@ -28,6 +28,7 @@ export interface ValidHostname {
   readonly registrableDomain: string
 }
 
+/** A text that cannot be registered, and why. */
 export interface InvalidHostname {
   readonly valid: false
   readonly code: HostnameRejection
@@ -35,6 +36,7 @@ export interface InvalidHostname {
   readonly message: string
 }
 
+/** What {@link classifyHostname} tells of a text. */
 export type HostnameClassification = ValidHostname | InvalidHostname
 
 /** A mapped name has 253 octets at most; what UTS #46 ignores or composes on the way may make the input longer. */

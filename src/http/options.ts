@@ -11,6 +11,7 @@ import type { HandlerRequest } from './request.ts'
 
 /** What every adapter takes: a store, and either `keys` or `authenticate`. */
 export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest> {
+  /** Where teams and registrations live, such as {@link createMemoryStore} makes. */
   store: DomainStore
   /** Where API keys are looked up; or pass `authenticate` in its place, never both. */
   keys?: KeyStore | undefined
@@ -57,9 +58,11 @@ export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest>
 
 /** The circumstances of a failure. */
 export interface FailureContext<Request extends HandlerRequest = HandlerRequest> {
+  /** The call; with an adapter, `request.raw` is the framework's own. */
   readonly request: Request
   /** Who is calling; `undefined` where the failure came before that was known. */
   readonly keyContext: KeyContext | undefined
+  /** What was being done when it failed. */
   readonly during: Activity
 }
 

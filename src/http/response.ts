@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import type { ErrorResponse } from '../wire/response.ts'
 
 /** An answer as every adapter sends it. */
 export interface HandlerResponse {
@@ -17,7 +18,8 @@ export function respond(status: number, body: object, headers: Record<string, st
 }
 
 export function respondWithError(error: ApiError, headers: Record<string, string> = {}): HandlerResponse {
-  return respond(error.status, { error: error.code, message: error.message }, { ...headers, ...error.headers })
+  const body: ErrorResponse = { error: error.code, message: error.message }
+  return respond(error.status, body, { ...headers, ...error.headers })
 }
 
 export function callFailed(cause?: unknown): ApiError {

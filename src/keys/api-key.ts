@@ -10,17 +10,20 @@ export interface ParsedApiKey {
   secret: string
 }
 
+/** How the API keys of a host look. */
 export interface ApiKeyOptions {
   /** The prefix of all keys of the product: ASCII letters and digits. Default `svc`. */
   prefix?: string | undefined
 }
 
+/** Whose key {@link generateApiKey} makes. */
 export interface GenerateApiKeyOptions extends ApiKeyOptions {
   type: 'organization' | 'team'
   /** The owner's ID, digits only. */
   id: string
 }
 
+/** A new key, and what is stored in its place. */
 export interface GeneratedApiKey {
   /** The key. Show it to its owner once and forget it. */
   key: string

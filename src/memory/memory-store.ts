@@ -26,6 +26,7 @@ import { listPage } from './list-page.ts'
 import { createRegistrations } from './registrations.ts'
 import { createWaitingChanges } from './waiting-changes.ts'
 
+/** What {@link createMemoryStore} takes. */
 export interface MemoryStoreOptions {
   /** The teams to begin with. Default: none; see {@link MemoryStore.addTeam}. */
   teams?: readonly Team[] | undefined

@@ -1,11 +1,13 @@
 /** A schema of JSON Schema, draft 2020-12. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
+/** An Example Object of OpenAPI. */
 export interface Example {
   summary?: string
   value: unknown
 }
 
+/** A Header Object of OpenAPI: a field of an answer. */
 export interface Header {
   description: string
   required?: boolean
@@ -13,17 +15,20 @@ export interface Header {
   example?: unknown
 }
 
+/** A Media Type Object of OpenAPI: a body, by its schema and examples. */
 export interface MediaType {
   schema: JsonSchema
   examples: Record<string, Example>
 }
 
+/** A Response Object of OpenAPI: the answer with one status. */
 export interface Response {
   description: string
   headers: Record<string, Header>
   content: { 'application/json': MediaType }
 }
 
+/** An Operation Object of OpenAPI: what a method on a path does. */
 export interface Operation {
   operationId: string
   summary: string
@@ -34,6 +39,7 @@ export interface Operation {
   responses: Record<string, Response>
 }
 
+/** A Security Scheme Object of OpenAPI: how a caller proves who it is. */
 export interface SecurityScheme {
   type: 'http'
   scheme: 'bearer'
@@ -53,6 +59,7 @@ export interface Info {
   license?: { name: string; identifier?: string; url?: string }
 }
 
+/** A Server Object of OpenAPI: where the API is served. */
 export interface Server {
   /** An address, absolute or relative to where the document is served; without a slash at its end. */
   url: string

@@ -21,6 +21,7 @@ export type {
   Server,
 } from './document.ts'
 
+/** What {@link openapi} takes: what is told of your API, and the options of the handler that show in its answers. */
 export interface OpenApiOptions {
   /**
    * Title, version, licence, contact and so on of your API. Default: the title `Domain registration`, the version `1`.
@@ -59,8 +60,12 @@ const rules: Rules = {
  * @throws {TypeError} for an option that is wrong or does not exist; it says what to pass instead.
  *
  * @example
- * const document = openapi({ info: { title: 'Monitoring', version: '2.3' }, servers: [{ url: 'https://api.my.host' }]
- * }) app.get('/openapi.json', (request, response) => response.json(document))
+ * const document = openapi({ info: { title: 'Monitoring', version: '2.3' } })
+ * app.get('/openapi.json', (request, response) => response.json(document))
+ *
+ * @example
+ * // What is sent and answered as JSON Schema, for a validator of your own.
+ * const { RegisterDomainsResponse, DomainResult } = openapi().components.schemas
  */
 export function openapi(options: OpenApiOptions = {}): OpenApiDocument {
   requireOptions(options, rules)

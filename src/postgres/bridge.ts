@@ -21,6 +21,7 @@ export interface PostgresBridge {
   transaction<T>(work: (transaction: PostgresBridgeTransaction) => Promise<T>): PromiseLike<T>
 }
 
+/** What runs statements inside a transaction of a {@link PostgresBridge}. */
 export interface PostgresBridgeTransaction {
   /**
    * @param text With `$1`, `$2` and so on.

@@ -10,6 +10,7 @@ export type { Database, Send, Settings, Statement, Work } from './database.ts'
 /** Any way to a database. */
 export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | PostgresHostTransaction
 
+/** How the database is reached. */
 export interface DriverOptions {
   /**
    * A pool of `pg`, a PGlite, the `sql` of postgres.js, or a bridge to another driver: {@link PostgresBridge}. It

@@ -6,6 +6,7 @@ import { type DriverOptions, type Statement, toDatabase } from './connection.ts'
 import { prepare } from './prepare.ts'
 import { type PostgresSchemaOptions, type Tables, toTables } from './schema.ts'
 
+/** What {@link createPostgresKeyStore} takes. */
 export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOptions {
   /** Milliseconds for each question, waiting for a connection included. Default 10,000. */
   timeLimit?: number | undefined

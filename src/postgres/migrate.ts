@@ -4,6 +4,7 @@ import { prepare } from './prepare.ts'
 import { hasCode, retryConflicts } from './retry.ts'
 import { createSchema, type PostgresTableOptions, SCHEMA_VERSION, type Tables, toTables } from './schema.ts'
 
+/** What {@link migrate} takes. */
 export interface MigrateOptions extends PostgresTableOptions {
   pool: DriverOptions['pool']
   /**

@@ -7,6 +7,7 @@ export interface PostgresJs extends PostgresJsTransaction {
   begin(work: (transaction: PostgresJsTransaction) => Promise<unknown>): PromiseLike<unknown>
 }
 
+/** What the store needs of a transaction of postgres.js. */
 export interface PostgresJsTransaction {
   unsafe(text: string, values?: never[], options?: { prepare?: boolean }): PromiseLike<readonly unknown[]>
 }

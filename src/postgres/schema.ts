@@ -1,8 +1,10 @@
+/** Where the tables are. */
 export interface PostgresSchemaOptions {
   /** The schema that holds the tables; any name. Default `domain_registration`. */
   schema?: string | undefined
 }
 
+/** Where and how the tables are made. */
 export interface PostgresTableOptions extends PostgresSchemaOptions {
   /**
    * How many partitions the table of names is made of, by hash of the registrable domain; from 2. Every call touches
@@ -55,6 +57,9 @@ export function quoteIdentifier(name: string): string {
  *
  * @throws {TypeError} if the name of the schema is empty or has a character with code zero in it.
  * @throws {RangeError} if the number of partitions is no integer from 2.
+ *
+ * @example
+ * await writeFile('migrations/001-domain-registration.sql', postgresSchema({ schema: 'monitoring' }))
  */
 export const postgresSchema = (options: PostgresTableOptions = {}): string =>
   createSchema(options)

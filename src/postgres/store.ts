@@ -28,6 +28,7 @@ import { type PostgresSchemaOptions, toTables } from './schema.ts'
 import { createStatements } from './statements.ts'
 import { createTransact, type Transaction } from './transaction.ts'
 
+/** What {@link createPostgresStore} takes. */
 export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptions {
   /** Finds a team where you keep them; see {@link DomainStore.findTeam}. */
   findTeam: (teamId: string) => Awaitable<Team | null>

@@ -50,6 +50,7 @@ export interface SweepResult {
   readonly failed: number
 }
 
+/** How much a sweep pushes, and who learns of what it cannot push. */
 export interface SweepOptions {
   /** How many changes to push at most. Default 1,000. */
   limit?: number | undefined

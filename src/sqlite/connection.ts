@@ -5,6 +5,7 @@ import type { Driver } from './driver.ts'
 import { explainFailure } from './failures.ts'
 import { prepareTables } from './schema.ts'
 
+/** What both stores in SQLite take. */
 export interface SqliteConnectionOptions {
   /**
    * An open database that stays yours: a `DatabaseSync` of `node:sqlite`, a `Database` of `better-sqlite3` or

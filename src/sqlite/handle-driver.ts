@@ -6,6 +6,7 @@ export interface SqliteHandle {
   prepare(sql: string): SqliteStatement
 }
 
+/** A prepared statement of a {@link SqliteHandle}. */
 export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[]
   run(...values: SqliteValue[]): unknown

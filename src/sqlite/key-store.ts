@@ -5,6 +5,7 @@ import { requireOptions } from '../options.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { takeTurn } from './turns.ts'
 
+/** What {@link createSqliteKeyStore} takes. */
 export interface SqliteKeyStoreOptions extends SqliteConnectionOptions {}
 
 /** A key store in SQLite. */

@@ -12,6 +12,9 @@ const SCHEMA_VERSION = 1
  * ```sql
  * SELECT domain, domain_id, created_at FROM domain_registration_names WHERE team_id = '1' ORDER BY domain_id;
  * ```
+ *
+ * @example
+ * await writeFile('migrations/001-domain-registration.sql', sqliteSchema())
  */
 export const sqliteSchema = (): string => `\
 -- One row for each registered name.

@@ -25,6 +25,7 @@ import { createRegister, toRegistration } from './register.ts'
 import { prepareAll } from './statements.ts'
 import { takeTurn } from './turns.ts'
 
+/** What {@link createSqliteStore} takes. */
 export interface SqliteStoreOptions extends SqliteConnectionOptions {
   /** Finds a team where you keep them; see {@link DomainStore.findTeam}. */
   findTeam: (teamId: string) => Awaitable<Team | null>

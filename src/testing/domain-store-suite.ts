@@ -18,6 +18,7 @@ import { teamCases, teams } from './team-cases.ts'
 export type { StoreCase } from './store-case.ts'
 export type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 
+/** What {@link domainStoreSuite} takes. */
 export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
   /** Makes a store that holds no registrations. Called at least once for each case. */
   createStore(setup: StoreSetup): Awaitable<Store>

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts'
 import type { HostnameRejection } from '../hostname/classify.ts'
 
 /** Why a hostname was not registered. A {@link HostnameRejection} depends on the hostname alone. */
@@ -29,6 +30,7 @@ export interface InvalidResult {
   message: string
 }
 
+/** What became of one submitted hostname. */
 export type DomainResult = RegisteredResult | InvalidResult
 
 /** How many results have each status. */
@@ -45,6 +47,14 @@ export interface RegisterDomainsResponse {
     results: DomainResult[]
     totals: Totals
   }
+}
+
+/** The body of any other answer. */
+export interface ErrorResponse {
+  /** For programs: one of {@link ErrorCode}, or a code of the host's own. */
+  error: ErrorCode | (string & {})
+  /** For a person: what was wrong and what to send instead. */
+  message: string
 }
 
 /**

@@ -10,6 +10,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findDefinitions } from './definitions.js'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -29,18 +30,25 @@ try {
     'package.json',
     'dist/index.js',
     'dist/index.cjs',
-    'dist/index.d.ts',
+    'dist/types/esm/index.d.ts',
+    'dist/types/esm/index.d.ts.map',
+    'dist/types/cjs/index.d.ts',
+    'dist/types/cjs/package.json',
+    'src/index.ts',
   ]
   assert.deepEqual(
     needed.filter(path => !paths.includes(path)),
     [],
     'missing in the tarball',
   )
-  const ofNoUse = paths.filter(
-    path =>
-      !needed.includes(path) &&
-      !/^(?:dist\/[\w-]+\.(?:js|cjs|d\.ts|d\.cts)|docs\/[\w-]+\.md|examples\/[\w-]+\.(?:ts|mjs|txt))$/.test(path),
-  )
+  const ofUse = [
+    /^dist\/[\w-]+\.c?js$/,
+    /^dist\/types\/(?:esm|cjs)\/(?:[\w-]+\/)?[\w-]+\.d\.ts(?:\.map)?$/,
+    /^src\/(?:[\w-]+\/)?[\w-]+(?:\.d)?\.ts$/,
+    /^docs\/[\w-]+\.md$/,
+    /^examples\/[\w-]+\.(?:ts|mjs|txt)$/,
+  ]
+  const ofNoUse = paths.filter(path => !needed.includes(path) && !ofUse.some(pattern => pattern.test(path)))
   assert.deepEqual(ofNoUse, [], 'of no use in the tarball')
   console.log(`${filename}: ${paths.length} files, ${Math.round(size / 1024)} kB packed`)
 
@@ -72,11 +80,26 @@ try {
     ]) {
       run(bin(root, 'tsc'), [...strict, ...resolution, 'program.ts', 'hosts.ts', 'api.d.ts'], project)
     }
+    requireDefinitionsInSource(project)
     console.log(`${consumer}: ${run(process.execPath, ['program.js'], project).trim()}`)
   }
   await followReadme(tarball, join(scratch, 'start'))
 } finally {
   rmSync(scratch, { recursive: true, force: true })
+}
+
+/** "Go to definition" leads to the code of the package, whatever is imported from whichever entry. */
+function requireDefinitionsInSource(project) {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const entries = Object.keys(exports).filter(entry => entry !== './package.json')
+  const definitions = entries.flatMap(entry => findDefinitions(project, entry.replace('.', 'domain-registration')))
+  assert.ok(definitions.length > entries.length)
+  const source = join(project, 'node_modules', 'domain-registration', 'src')
+  assert.deepEqual(
+    definitions.filter(({ name, path, text }) => !path.startsWith(source) || text !== name),
+    [],
+    'not defined in src',
+  )
 }
 
 /**

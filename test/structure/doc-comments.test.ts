@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const { exports } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
+  exports: Record<string, { import?: { types: string } }>
+}
+
+/** The sources of the entry points, by the places of their declarations. */
+const entries = Object.values(exports).flatMap(conditions =>
+  conditions.import ? [conditions.import.types.replace('./dist/types/esm', `${root}/src`).replace('.d.ts', '.ts')] : [],
+)
+
+/** @returns What every export of some files lacks. */
+function findUndocumented(files: readonly string[]): { exported: number; missing: string[] } {
+  const program = ts.createProgram(files, {
+    module: ts.ModuleKind.Preserve,
+    target: ts.ScriptTarget.ES2022,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+    types: ['node'],
+  })
+  const checker = program.getTypeChecker()
+  const exported = new Set(
+    files.flatMap(file => {
+      const module = checker.getSymbolAtLocation(program.getSourceFile(file) as ts.SourceFile)
+      return checker
+        .getExportsOfModule(module as ts.Symbol)
+        .map(symbol => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol))
+    }),
+  )
+  const missing = [...exported].flatMap(symbol => {
+    const isCalled =
+      symbol.flags & ts.SymbolFlags.Class ||
+      (symbol.flags & ts.SymbolFlags.Value && checker.getTypeOfSymbol(symbol).getCallSignatures().length > 0)
+    const hasExample = symbol.getJsDocTags(checker).some(({ name }) => name === 'example')
+    return [
+      ...(symbol.getDocumentationComment(checker).length > 0 ? [] : [`doc comment: ${symbol.name}`]),
+      ...(isCalled && !hasExample ? [`example: ${symbol.name}`] : []),
+    ]
+  })
+  return { exported: exported.size, missing }
+}
+
+test('every export has a doc comment, and what is called has an example', () => {
+  const { exported, missing } = findUndocumented(entries)
+  expect(exported).toBeGreaterThan(100)
+  expect(missing).toEqual([])
+})
+
+test('an export without a doc comment and a function without an example are told', () => {
+  expect(findUndocumented([`${root}/test/structure/undocumented.ts`]).missing.toSorted()).toEqual([
+    'doc comment: Bare',
+    'doc comment: bare',
+    'example: bare',
+    'example: withoutExample',
+  ])
+})

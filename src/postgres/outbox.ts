@@ -1,4 +1,4 @@
-import type { Outbox, WaitingChange } from '../registry/outbox.ts'
+import type { Outbox, Postponement, WaitingChange } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { toInterval, toPlaceholders } from './claim.ts'
@@ -13,18 +13,14 @@ export interface PostgresOutbox extends Outbox {
   count(): Promise<number>
 }
 
-/** When a change is due again. */
-interface Rescheduling {
-  readonly change: Identified
-  /** In milliseconds from now; `null` where it is done. */
-  readonly wait: number | null
-  readonly isRefusal?: boolean
-}
-
 type Identified = Pick<Registration, 'domain' | 'registrableDomain' | 'domainId'>
 
-/** The changes that wait in the tables, a transaction for each call. */
-export function createOutbox(transact: Transact): PostgresOutbox {
+/**
+ * The changes that wait in the tables, a transaction for each call.
+ *
+ * @param firstLease Of what a call saves, in milliseconds.
+ */
+export function createOutbox(transact: Transact, firstLease: number): PostgresOutbox {
   /** Claims what is registered, as all do who change it. */
   const change = <T>(changes: readonly Change[], save: (transaction: Transaction) => T): Promise<T> =>
     transact({
@@ -43,41 +39,39 @@ export function createOutbox(transact: Transact): PostgresOutbox {
       const leasing = await change(due, ({ send, statements }) => {
         const [registered, released] = byKind(due)
         return [
-          send(statements.leaseNames, ...toNameKeys(registered), toInterval(lease)),
+          send(statements.leaseNames, ...toNameKeys(registered), toInterval(lease), toInterval(0)),
           send(statements.leaseReleases, ...toReleaseKeys(released), toInterval(lease)),
         ]
       })
-      const taken = new Set((await Promise.all(leasing)).flat().map(row => row.domain_id))
-      return due.filter(({ domainId }) => taken.has(domainId))
+      const leases = new Map((await Promise.all(leasing)).flat().map(row => [row.domain_id, row.lease]))
+      return due
+        .filter(({ domainId }) => leases.has(domainId))
+        .map(each => ({ ...each, lease: leases.get(each.domainId) as number }))
     },
 
     finish: changes =>
-      change(changes, transaction => {
+      change(changes, ({ send, statements }) => {
         const [registered, released] = byKind(changes)
-        rescheduleNames(
-          transaction,
-          registered.map(each => ({ change: each, wait: null })),
-        )
-        // Releases that have come in their place have waited for the push.
-        rescheduleReleases(
-          transaction,
-          registered.map(each => ({ change: each, wait: 0 })),
-        )
-        deleteReleases(transaction, released)
+        if (registered.length > 0) {
+          void send(statements.finishNames, ...toNameKeys(registered))
+          void send(statements.hastenReleases, ...toReleaseKeys(registered.toSorted(byKey)))
+        }
+        if (released.length > 0) void send(statements.deleteReleases, ...toReleaseKeys(released))
       }),
 
     postpone: postponements =>
       change(
         postponements.map(each => each.change),
-        transaction => {
-          rescheduleNames(
-            transaction,
-            postponements.filter(each => isRegistered(each.change)),
-          )
-          rescheduleReleases(
-            transaction,
-            postponements.filter(each => !isRegistered(each.change)),
-          )
+        ({ send, statements }) => {
+          const [names, releases] = ofKind(postponements, each => each.change)
+          if (names.length > 0) {
+            const keys = toNameKeys(names.map(each => each.change))
+            void send(statements.postponeNames, ...keys, ...toWaits(names), toInterval(firstLease))
+          }
+          if (releases.length > 0) {
+            const keys = toReleaseKeys(releases.map(each => each.change))
+            void send(statements.postponeReleases, ...keys, ...toWaits(releases))
+          }
         },
       ),
 
@@ -95,31 +89,21 @@ export function createOutbox(transact: Transact): PostgresOutbox {
 const findDue = (limit: number) => ({
   find: ({ send, statements }: Transaction) =>
     Promise.all([send(statements.findDueNames, limit), send(statements.findDueReleases, limit)]),
-  save: ([names, releases]: readonly [readonly DueRow[], readonly DueRow[]]): WaitingChange[] =>
+  save: ([names, releases]: readonly [readonly DueRow[], readonly DueRow[]]): Due['change'][] =>
     [...names.map(toDue('registered')), ...releases.map(toDue('released'))]
       .sort(byAge)
       .slice(0, limit)
       .map(due => due.change),
 })
 
-/** Sets when registrations that wait are due. In a transaction that has claimed them. */
-export function rescheduleNames({ send, statements }: Transaction, reschedulings: readonly Rescheduling[]): void {
-  if (reschedulings.length === 0) return
-  void send(
-    statements.rescheduleNames,
-    ...toNameKeys(reschedulings.map(each => each.change)),
-    ...toWaits(reschedulings),
-  )
-}
-
-function rescheduleReleases({ send, statements }: Transaction, reschedulings: readonly Rescheduling[]): void {
-  if (reschedulings.length === 0) return
-  const ordered = reschedulings.toSorted((one, other) => byKey(one.change, other.change))
-  void send(statements.rescheduleReleases, ...toReleaseKeys(ordered.map(each => each.change)), ...toWaits(ordered))
-}
-
-function deleteReleases({ send, statements }: Transaction, changes: readonly Change[]): void {
-  if (changes.length > 0) void send(statements.deleteReleases, ...toReleaseKeys(changes))
+/** Leases registrations to a call that found them, but for those that wait longer anyway. In its transaction. */
+export function leaseFound(
+  { send, statements }: Transaction,
+  registrations: readonly Registration[],
+  lease: number,
+): void {
+  if (registrations.length === 0) return
+  void send(statements.leaseNames, ...toNameKeys(registrations), toInterval(lease), toInterval(lease))
 }
 
 /**
@@ -145,9 +129,11 @@ export function addReleases({ send, statements }: Transaction, rows: readonly Na
 const isRegistered = ({ kind }: Change) => kind === 'registered'
 
 /** Releases in one order for all, so that no two transactions wait for each other. */
-const byKind = <Item extends Change>(changes: readonly Item[]): [Item[], Item[]] => [
-  changes.filter(isRegistered),
-  changes.filter(each => !isRegistered(each)).sort(byKey),
+const byKind = <Item extends Change>(changes: readonly Item[]): [Item[], Item[]] => ofKind(changes, each => each)
+
+const ofKind = <Item>(items: readonly Item[], changeOf: (item: Item) => Change): [Item[], Item[]] => [
+  items.filter(item => isRegistered(changeOf(item))),
+  items.filter(item => !isRegistered(changeOf(item))).sort((one, other) => byKey(changeOf(one), changeOf(other))),
 ]
 
 function byKey(one: Identified, other: Identified): number {
@@ -165,14 +151,16 @@ const toReleaseKeys = (changes: readonly Identified[]): [string, string] => [
   toArrayLiteral(changes.map(each => each.domainId)),
 ]
 
-const toWaits = (reschedulings: readonly Rescheduling[]): [string, string] => [
-  toArrayLiteral(reschedulings.map(({ wait }) => (wait === null ? null : String(wait / 1000)))),
-  toArrayLiteral(reschedulings.map(({ isRefusal }) => (isRefusal ? '1' : '0'))),
+/** For statements that postpone. */
+const toWaits = (postponements: readonly Postponement[]): [string, string, string] => [
+  toArrayLiteral(postponements.map(({ wait }) => String(wait / 1000))),
+  toArrayLiteral(postponements.map(({ isRefusal }) => (isRefusal ? '1' : '0'))),
+  toArrayLiteral(postponements.map(({ lease }) => (lease === null ? null : String(lease)))),
 ]
 
 interface Due {
   readonly due: number
-  readonly change: WaitingChange
+  readonly change: Omit<WaitingChange, 'lease'>
 }
 
 const toDue =
@@ -180,8 +168,7 @@ const toDue =
   (row: DueRow): Due => {
     const { domainId, domain, registrableDomain, teamId } = toRegistration(row)
     const { due, refusals } = row
-    // No statement asks for the lease yet: what a sweep puts off may be with another by then, and is pushed twice.
-    return { due, change: { kind, domainId, domain, registrableDomain, teamId, refusals, lease: due } }
+    return { due, change: { kind, domainId, domain, registrableDomain, teamId, refusals } }
   }
 
 const byAge = (one: Due, other: Due) => one.due - other.due || (one.change.domainId < other.change.domainId ? -1 : 1)

@@ -10,7 +10,7 @@ import {
 import { createUuidGenerator } from '../uuid.ts'
 import { type Claim, insert } from './claim.ts'
 import { claimAndFind } from './find.ts'
-import { rescheduleNames } from './outbox.ts'
+import { leaseFound } from './outbox.ts'
 import { takeBack } from './remove.ts'
 import { toRegistration } from './rows.ts'
 import type { Transact } from './transaction.ts'
@@ -57,10 +57,7 @@ export function createRegister(transact: Transact, lease: number | null) {
           throw new TypeError('decide returned a name of a registrable domain that is not locked')
         insert(transaction, rest, heads, owner)
         takeBack(transaction, fresh, saved)
-        if (lease) {
-          const leases = unsynchronizedOf(request, found).map(change => ({ change, wait: lease }))
-          rescheduleNames(transaction, leases)
-        }
+        if (lease) leaseFound(transaction, unsynchronizedOf(request, found), lease)
         return { found, saved }
       },
     })

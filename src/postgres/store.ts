@@ -116,9 +116,10 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   const database = toDatabase(options)
   const { isInHostTransaction } = database
   const transact = createTransact(database, createStatements(toTables(options)), timeLimit)
-  const outbox = createOutbox(transact)
+  const leaseTime = leaseFor(synchronizeTimeLimit)
+  const outbox = createOutbox(transact, leaseTime)
   const synchronizer = push && createSynchronizer({ push, timeLimit: synchronizeTimeLimit, onError }, outbox)
-  const lease = push ? leaseFor(synchronizeTimeLimit) : null
+  const lease = push ? leaseTime : null
 
   return {
     findTeam,

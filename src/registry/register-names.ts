@@ -1,6 +1,7 @@
 import type { Deadline } from '../deadline.ts'
 import type { Name } from './name.ts'
 import type { Verdict } from './overlap.ts'
+import { findRegistrableDomains } from './registrable-domains.ts'
 import { createRegistrationRequest, judgeAll } from './request.ts'
 import { splitUntilAlone } from './split.ts'
 import type { DomainStore, Registered, Registration } from './store.ts'
@@ -29,11 +30,16 @@ interface Registrar {
  */
 export async function registerNames(registrar: Registrar, names: readonly Name[]): Promise<readonly Outcome[]> {
   const { deadline, onError } = registrar
-  const registrableDomains = [...new Set(names.map(name => name.registrableDomain))]
-  const outcomes: Outcome[] = names.map(() => internalError)
+  const registrableDomains = findRegistrableDomains(names)
+  let outcomes: Outcome[] = names.map(() => internalError)
 
-  const { refused, untried, lastCause } = await splitUntilAlone(registrableDomains, {
+  const { refused, untried, lastCause } = await splitUntilAlone([...registrableDomains.all], {
     async attempt(part) {
+      // Mostly nothing fails, and nothing has to be split.
+      if (part.length === registrableDomains.all.size) {
+        outcomes = await registerBatch(registrar, names, registrableDomains)
+        return
+      }
       const chosen = new Set(part)
       const places = [...names.keys()].filter(index => chosen.has((names[index] as Name).registrableDomain))
       const batch = await registerBatch(
@@ -64,10 +70,14 @@ export const internalError = {
   message: 'The hostname could not be processed, which is not its fault; send it again later.',
 } as const satisfies Outcome
 
-async function registerBatch({ store, teamId, deadline }: Registrar, names: readonly Name[]): Promise<Outcome[]> {
-  const request = createRegistrationRequest(teamId, names)
+async function registerBatch(
+  { store, teamId, deadline }: Registrar,
+  names: readonly Name[],
+  registrableDomains = findRegistrableDomains(names),
+): Promise<Outcome[]> {
+  const request = createRegistrationRequest(teamId, names, registrableDomains)
   const registered = await deadline.wait(store.register(request), deadline.remaining() / 2)
-  return toOutcomes(names, judgeAll(teamId, names, requireFound(registered)), registered)
+  return toOutcomes(names, judgeAll(teamId, names, requireFound(registered), registrableDomains), registered)
 }
 
 function requireFound({ found, saved }: Registered): Registered['found'] {

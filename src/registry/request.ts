@@ -1,5 +1,6 @@
 import { ancestorsOf, baseOf, isWildcard, type Name, wildcardOver } from './name.ts'
 import { type Holdings, judge, type Verdict } from './overlap.ts'
+import { findRegistrableDomains, type RegistrableDomains } from './registrable-domains.ts'
 import type { Below, Found, RegistrationRequest } from './store.ts'
 
 /**
@@ -7,14 +8,21 @@ import type { Below, Found, RegistrationRequest } from './store.ts'
  *
  * @param submitted In the submitted order, duplicates included.
  */
-export function createRegistrationRequest(teamId: string, submitted: readonly Name[]): RegistrationRequest {
+export function createRegistrationRequest(
+  teamId: string,
+  submitted: readonly Name[],
+  registrableDomains = findRegistrableDomains(submitted),
+): RegistrationRequest {
   return {
     teamId,
-    registrableDomains: [...new Set(submitted.map(name => name.registrableDomain))].sort(),
-    names: toLookUps(submitted),
+    // Sorted on demand: a store that locks nothing does not read them.
+    get registrableDomains() {
+      return [...registrableDomains.all].sort()
+    },
+    names: toLookUps(submitted, registrableDomains),
     wildcardBases: findWildcardBases(submitted),
     decide(found) {
-      const verdicts = judgeAll(teamId, submitted, found)
+      const verdicts = judgeAll(teamId, submitted, found, registrableDomains)
       return submitted.filter((_, index) => verdicts[index]?.status === 'created')
     },
   }
@@ -26,31 +34,45 @@ export function createRegistrationRequest(teamId: string, submitted: readonly Na
  * @param found What the store found for the request of the same names.
  * @returns One verdict for each name, in the same order.
  */
-export function judgeAll(teamId: string, submitted: readonly Name[], found: Found): readonly Verdict[] {
+export function judgeAll(
+  teamId: string,
+  submitted: readonly Name[],
+  found: Found,
+  { shared } = findRegistrableDomains(submitted),
+): readonly Verdict[] {
   const holdings = createHoldings(teamId, findWildcardBases(submitted), found)
   return submitted.map(name => {
     const verdict = judge(name, teamId, holdings)
-    if (verdict.status === 'created') holdings.add(name)
+    // No other name of the call asks about one that is alone in its registrable domain.
+    if (verdict.status === 'created' && shared.has(name.registrableDomain)) holdings.add(name)
     return verdict
   })
 }
 
 /** The names and every wildcard that could cover one, distinct. */
-function toLookUps(names: readonly Name[]): Name[] {
-  const lookUps = new Map<string, Name>()
-  const walked = new Set<string>()
+function toLookUps(names: readonly Name[], { shared }: RegistrableDomains): Name[] {
+  const lookUps: Name[] = []
+  const seen = new Set<string>()
+
+  /** @returns Whether it is new. The look-ups of a name that is alone in its registrable domain all are. */
+  function add(lookUp: Name): boolean {
+    if (shared.has(lookUp.registrableDomain)) {
+      if (seen.has(lookUp.domain)) return false
+      seen.add(lookUp.domain)
+    }
+    lookUps.push(lookUp)
+    return true
+  }
+
   for (const name of names) {
+    add(name)
     const { registrableDomain } = name
-    lookUps.set(name.domain, name)
     for (const base of ancestorsOf(name)) {
-      // Whatever lies above it has been walked as well, so that deep names with common ancestors cost no more than one.
-      if (walked.has(base)) break
-      walked.add(base)
-      const domain = wildcardOver(base)
-      if (!lookUps.has(domain)) lookUps.set(domain, { domain, registrableDomain })
+      // The wildcards above it have been added too: deep names with common ancestors cost little more than one.
+      if (!add({ domain: wildcardOver(base), registrableDomain })) break
     }
   }
-  return [...lookUps.values()]
+  return lookUps
 }
 
 function findWildcardBases(names: readonly Name[]): Name[] {
@@ -78,7 +100,8 @@ function createHoldings(teamId: string, wildcardBases: readonly Name[], found: F
   for (const registration of found.registrations) hold(registration, registration.teamId)
 
   return {
-    ownerOf: domain => owners.get(domain),
+    // Mostly nothing is held. Then no domain has to be hashed.
+    ownerOf: domain => (owners.size === 0 ? undefined : owners.get(domain)),
 
     covering(name) {
       if (wildcardOwners.size === 0) return []

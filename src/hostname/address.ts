@@ -37,7 +37,7 @@ export function readIPv4(text: string): AddressReading | null {
  */
 export function readIPv6(text: string): AddressReading | null {
   const unbracketed = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
-  const hexadecimal = toHexadecimalGroups(unbracketed.replace(/%[^/]*$/, ''))
+  const hexadecimal = toHexadecimalGroups(unbracketed.replace(/^([^%]*)%[^/]*$/, '$1'))
   if (hexadecimal === null) return null
   const parsed = ipaddr.IPv6.parse(hexadecimal)
   return { address: parsed.toRFC5952String(), reserved: findIPv6Block(parsed) }

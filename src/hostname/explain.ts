@@ -167,11 +167,14 @@ const NOT_ALLOWED = 'which a hostname cannot hold (UTS #46, RFC 5892)'
 /** Whether separators stand between two texts with a dot inside, of which neither is a path or a query. */
 function holdsSeveral(text: string): boolean {
   if (!separator.test(text)) return false
-  const names = text
-    .split(/\s+|[,;|\u3001\uff0c\uff1b](?=[a-z]+:\/\/)/i)
-    .flatMap(word => dropPath(word.replace(/^[a-z]+:\/\//i, '')).split(/[,;|\u3001\uff0c\uff1b]/))
-    .filter(part => /[^.]\.[^.]/.test(part))
-  return names.length > 1
+  let names = 0
+  for (const word of text.split(/\s+|[,;|\u3001\uff0c\uff1b](?=[a-z]+:\/\/)/i)) {
+    if (!word.includes('.')) continue
+    const parts = dropPath(word.replace(/^[a-z]+:\/\//i, '')).split(separator)
+    names += parts.filter(part => /[^.]\.[^.]/.test(part)).length
+    if (names > 1) return true
+  }
+  return false
 }
 
 const separator = /[\s,;|\u3001\uff0c\uff1b]/

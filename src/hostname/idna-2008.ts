@@ -19,7 +19,7 @@ const contextRules: ReadonlyMap<string, (label: readonly string[], index: number
   ['\u30fb', label => label.some(character => isOfScript('K', character))],
 ])
 
-const inContext = new RegExp(`[${[...contextRules.keys()].join('')}]`)
+const inContext = /[\u00b7\u0375\u05f3\u05f4\u30fb]|\u200c|\u200d/
 
 /** Finds the first character of a name that has no place where it stands. */
 export function findOutOfContext(name: string): string | undefined {

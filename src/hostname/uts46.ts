@@ -1,7 +1,8 @@
-import { decodeALabels } from './a-labels.ts'
+import { decodeALabels, encodeULabels } from './a-labels.ts'
 import { keepsBidiRule } from './bidi.ts'
 import { kindOf, kinds, survey } from './characters.ts'
 import { findOutOfContext } from './idna-2008.ts'
+import { MAX_LABEL_LENGTH } from './ldh-name.ts'
 import { ownMappings } from './unicode-tables.ts'
 
 /**
@@ -16,6 +17,8 @@ export function toULabels(name: string): string | null {
   const mapped = map(name)
   const unicode = mapped === null ? null : decodeALabels(mapped)
   if (unicode === null || (unicode !== mapped && map(unicode) !== unicode)) return null
+  // What is too long in any case is not looked at label by label.
+  if (unicode.length > MAX_LABEL_LENGTH && encodeULabels(unicode) === null) return null
   return areULabels(unicode) ? unicode : null
 }
 
@@ -55,9 +58,10 @@ let mappings: Map<string, string> | undefined
 
 function readOwnMappings(): Map<string, string> {
   const own = new Map<string, string>()
-  for (const [, from = '', until = from, to = ''] of ownMappings.matchAll(/(\w+)(?:-(\w+))?:(\w+)/g)) {
-    const first = Number.parseInt(from, 16)
-    for (let codePoint = first; codePoint <= Number.parseInt(until, 16); codePoint += 1) {
+  for (const run of ownMappings.split(' ')) {
+    const [from = '', to = ''] = run.split(':')
+    const [first = 0, last = first] = from.split('-').map(digits => Number.parseInt(digits, 16))
+    for (let codePoint = first; codePoint <= last; codePoint += 1) {
       own.set(String.fromCodePoint(codePoint), String.fromCodePoint(Number.parseInt(to, 16) + codePoint - first))
     }
   }

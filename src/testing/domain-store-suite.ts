@@ -12,7 +12,7 @@ import { releaseCases } from './release-cases.ts'
 import type { CaseDefinition, StoreCase, Trial } from './store-case.ts'
 import type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 import { sweepCases } from './sweep-cases.ts'
-import { synchronizationCases } from './synchronization-cases.ts'
+import { laterCases, synchronizationCases } from './synchronization-cases.ts'
 import { teamCases, teams } from './team-cases.ts'
 
 export type { StoreCase } from './store-case.ts'
@@ -82,9 +82,11 @@ const featureCases: readonly CaseDefinition[] = [
     id: 'features-are-as-declared',
     name: 'MUST have the optional parts that `features` lists, and no others',
     async test({ open, features }) {
-      const store = await open(features.includes('synchronize') ? () => {} : undefined)
-      const parts = ['countPending', 'list', 'release', 'synchronize', 'synchronizePending'] as const
-      const found = parts.filter(part => typeof store[part] === 'function')
+      const isPushed = features.includes('synchronize') || features.includes('synchronizesLater')
+      const store = await open(isPushed ? () => {} : undefined)
+      const methods = ['countPending', 'list', 'release', 'synchronize', 'synchronizePending'] as const
+      const found: StoreFeature[] = methods.filter(part => typeof store[part] === 'function')
+      if (store.synchronizesLater) found.push('synchronizesLater')
       checkEqual('the optional parts of the store', found, [...features].sort())
     },
   },
@@ -100,6 +102,7 @@ const definitions: readonly CaseDefinition[] = [
   ...allOrNothingCases,
   ...hostileTextCases,
   ...synchronizationCases,
+  ...laterCases,
   ...releaseCases,
   ...sweepCases,
   ...listCases,

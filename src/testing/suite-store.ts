@@ -11,7 +11,13 @@ import type {
 } from '../registry/store.ts'
 
 /** A part of a store that it may be without. */
-export type StoreFeature = 'synchronize' | 'synchronizePending' | 'countPending' | 'release' | 'list'
+export type StoreFeature =
+  | 'synchronize'
+  | 'synchronizesLater'
+  | 'synchronizePending'
+  | 'countPending'
+  | 'release'
+  | 'list'
 
 /** A {@link DomainStore}, and what the bundled stores offer their hosts beside it. */
 export interface SuiteStore extends DomainStore {
@@ -33,7 +39,10 @@ export interface SuiteStore extends DomainStore {
 export interface StoreSetup {
   /** The teams that there are. No others are asked for, except to see that they are not found. */
   readonly teams: readonly Team[]
-  /** The push that the store's `synchronize` is to make. Given only where the feature `synchronize` is listed. */
+  /**
+   * The push that the store's `synchronize` is to make, or that a sweep makes later. Given only where the feature
+   * `synchronize` or `synchronizesLater` is listed.
+   */
   readonly synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
   /** What learns of changes that could not be pushed. Given only where the feature `synchronizePending` is listed. */
   readonly onError?: SynchronizationErrorHandler | undefined

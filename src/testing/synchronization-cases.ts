@@ -172,3 +172,22 @@ export const synchronizationCases: readonly CaseDefinition[] = [
     },
   },
 ]
+
+/** For stores that leave what they save to a sweep of another one. */
+export const laterCases: readonly CaseDefinition[] = [
+  {
+    id: 'later-is-not-now',
+    name: 'MUST NOT push anything by itself if it has synchronizesLater, nor have its calls wait for a push',
+    needs: ['synchronizesLater'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      const domains = ['example.com', '*.example.org']
+      for (const fate of ['created', 'existing']) {
+        checkEqual('what becomes of the names', await submitForFates(store, '1', domains), [fate, fate])
+        checkEqual('synchronized', await areSynchronized(store, ...domains), [false, false])
+      }
+      checkEqual('what was pushed', monitor.takePushes(), [])
+    },
+  },
+]

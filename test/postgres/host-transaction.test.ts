@@ -41,14 +41,15 @@ const held = async () =>
 
 describe('a store in a transaction of the host', () => {
   const cases = domainStoreSuite({
-    async createStore({ teams }) {
+    async createStore({ teams, synchronize }) {
       await client.query('ROLLBACK')
       const { synchronizePending, ...store } = await begin({
         findTeam: id => teams.find(team => team.id === id) ?? null,
+        synchronize,
       })
       return store
     },
-    features: ['countPending', 'release', 'list'],
+    features: ['synchronizesLater', 'countPending', 'release', 'list'],
   })
   test.each(cases)('$name', ({ run }) => run())
 })

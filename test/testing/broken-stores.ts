@@ -577,6 +577,24 @@ export const brokenStores: readonly BrokenStore[] = [
     }
   }),
 
+  {
+    id: 'later-is-not-now',
+    breaks: 'pushes what it saves all the same',
+    features: ['synchronizesLater'],
+    createStore(setup) {
+      const { findTeam, register } = createNaiveStore(setup)
+      return {
+        findTeam,
+        synchronizesLater: true,
+        async register(request) {
+          const registered = await register(request)
+          await setup.synchronize?.(registered.saved.map(each => toChange(each, 'registered')))
+          return registered
+        },
+      }
+    },
+  },
+
   broken('release-frees-names', 'does not free wildcards', {
     remove: (table, row) => !isWild(row) && soundSteps.remove(table, row),
   }),

@@ -3,13 +3,17 @@ import {
   domainStoreSuite,
   type StoreCase,
   type StoreFeature,
+  type StoreSetup,
   type StoreSuiteOptions,
+  type SuiteStore,
 } from '../../src/testing/domain-store-suite.ts'
 import { brokenStores } from './broken-stores.ts'
 import { createNaiveStore } from './naive-store.ts'
 
 const features: readonly StoreFeature[] = ['synchronize', 'synchronizePending', 'countPending', 'release', 'list']
-const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features })
+/** A store has one of both. */
+const allFeatures: readonly StoreFeature[] = [...features, 'synchronizesLater']
+const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: allFeatures })
 
 /** Runs cases at once, and tells which failed, and why. */
 async function findFailures(options: StoreSuiteOptions): Promise<Map<string, Error>> {
@@ -34,6 +38,15 @@ describe('the cases', () => {
 
   test('all pass on a store that is slow and sound', async () => {
     expect([...(await findFailures({ createStore: setup => createNaiveStore(setup), features }))]).toEqual([])
+  })
+
+  test('all pass on a store that leaves its pushes to another', async () => {
+    const createStore = (setup: StoreSetup): SuiteStore => {
+      const { findTeam, register } = createNaiveStore(setup)
+      return { findTeam, register, synchronizesLater: setup.synchronize !== undefined }
+    }
+    const later: readonly StoreFeature[] = ['synchronizesLater']
+    expect([...(await findFailures({ createStore, features: later }))]).toEqual([])
   })
 
   test('for parts that a store is without are not in the list', () => {

@@ -26,8 +26,8 @@ export interface PostgresKeyStore extends KeyStore {
    */
   revokeKey(hash: string): Promise<boolean>
   /**
-   * Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told
-   * from it.
+   * Lists an owner's keys, revoked and expired ones too, in the order in which they were added; those of one
+   * transaction of yours in any order. No key can be told from it.
    */
   listKeys(owner: KeyOwner): Promise<readonly KeyRecord[]>
 }

@@ -39,8 +39,11 @@ export const keyStatements = {
   find: 'SELECT hash, type, owner_id, scopes, revoked_at, expires_at FROM domain_registration_keys WHERE hash = ?',
   list: `SELECT hash, type, owner_id, scopes, revoked_at, expires_at FROM domain_registration_keys
     WHERE type = ? AND owner_id = ? ORDER BY created_at, hash`,
-  add: `INSERT INTO domain_registration_keys (hash, type, owner_id, scopes, created_at, revoked_at, expires_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
+  // Keys that an owner gets in one millisecond keep their order too.
+  add: `INSERT INTO domain_registration_keys (type, owner_id, created_at, hash, scopes, revoked_at, expires_at)
+    VALUES (?, ?,
+      max(?, (SELECT coalesce(max(created_at) + 1, 0) FROM domain_registration_keys WHERE type = ? AND owner_id = ?)),
+      ?, ?, ?, ?)
     ON CONFLICT (hash) DO UPDATE SET type = excluded.type, owner_id = excluded.owner_id, scopes = excluded.scopes,
       revoked_at = excluded.revoked_at, expires_at = excluded.expires_at`,
   revoke: `UPDATE domain_registration_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ? RETURNING hash`,
@@ -77,7 +80,8 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
       requireRecord(record)
       const { hash, type, ownerId, scopes, revokedAt, expiresAt } = record
       const dates = [revokedAt, expiresAt].map(date => date?.getTime() ?? null)
-      return takeTurn(timeLimit, () => void add(hash, type, ownerId, JSON.stringify(scopes), Date.now(), ...dates))
+      const owner = [type, ownerId]
+      return takeTurn(timeLimit, () => void add(...owner, Date.now(), ...owner, hash, JSON.stringify(scopes), ...dates))
     },
 
     listKeys: ({ type, ownerId }) => takeTurn(timeLimit, () => list(type, ownerId).map(toRecord)),

@@ -55,3 +55,10 @@ test('a key expires when it was said to, and is listed with its owner’s others
   await keys.addKey({ ...record, hash: 'e'.repeat(64), type: 'organization' })
   expect(await keys.listKeys({ type: 'team', ownerId: '77' })).toEqual([{ ...record, revokedAt: null }])
 })
+
+test('keys are listed in the order in which they were added, within one millisecond too', async () => {
+  const hashes = ['f', '2', '9', '0', '8', '4'].map(digit => digit.repeat(64))
+  for (const hash of hashes) await keys.addKey({ hash, type: 'organization', ownerId: '88', scopes: [] })
+  const listed = await keys.listKeys({ type: 'organization', ownerId: '88' })
+  expect(listed.map(({ hash }) => hash)).toEqual(hashes)
+})

@@ -52,7 +52,7 @@ const byHash = `SEARCH ${keys} USING PRIMARY KEY (hash=?)`
 const keyPlans: Readonly<Record<keyof typeof keyStatements, readonly string[]>> = {
   find: [byHash],
   list: [`SEARCH ${keys} USING INDEX ${keys}_of_owners (type=? AND owner_id=?)`],
-  add: [],
+  add: ['SCALAR SUBQUERY 1', `SEARCH ${keys} USING COVERING INDEX ${keys}_of_owners (type=? AND owner_id=?)`],
   revoke: [byHash],
 }
 

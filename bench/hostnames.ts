@@ -1,3 +1,4 @@
+import { record } from './figures.ts'
 import { measure } from './measure.ts'
 import { type Row, toRow } from './report.ts'
 
@@ -15,6 +16,8 @@ export async function benchHostnames(): Promise<Row[]> {
     const [yardstick, ...rest] = others
     const names = [yardstick, 'classifyHostname', ...rest].map(name => `${set}: ${name}`)
     for (const [name, timing] of await measure(module, names)) {
+      if (name === 'ascii: classifyHostname') record('ascii', timing.ratio)
+      if (name === 'international: classifyHostname') record('international', timing.ratio)
       rows.push(toRow(`hostnames, ${name}`, timing, name.endsWith('classifyHostname') ? goal : ''))
     }
   }

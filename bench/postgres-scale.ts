@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { startServer, type TestServer } from '../test/postgres/server.ts'
+import { record } from './figures.ts'
 import { BATCH, createBareInsert, inputs, keyContext, median, nextNames, print, team, time, word } from './postgres.ts'
 
 /**
@@ -95,7 +96,9 @@ async function compare(pool: Pool, comparison: Comparison): Promise<void> {
     }
   }
   const spent = sides.map(side => median(side.spent)) as [number, number]
-  print({ work: `PostgreSQL, ${work}`, yardstick, ratio: spent[0] / spent[1], spent, goal })
+  const ratio = spent[0] / spent[1]
+  if (goal) record('postgresHeld', ratio)
+  print({ work: `PostgreSQL, ${work}`, yardstick, ratio, spent, goal })
   console.log(`  bytes of write-ahead log a call: ${sides.map(({ logged }) => logged.toFixed(0)).join(' : ')}`)
 }
 

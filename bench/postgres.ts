@@ -4,6 +4,7 @@ import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { createUuidGenerator } from '../src/uuid.ts'
 import { startServer } from '../test/postgres/server.ts'
+import { record } from './figures.ts'
 
 /**
  * What registering in PostgreSQL costs, as the median of ratios to a bare insert of the same rows: same server, same
@@ -124,7 +125,10 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
     const pool = server.createPool({ max: 1, pipeline: true })
     await migrate({ pool })
-    for (const row of await measureRegistering(pool)) print(row)
+    for (const row of await measureRegistering(pool)) {
+      record('postgres', row.ratio)
+      print(row)
+    }
   } finally {
     await server.stop()
   }

@@ -68,6 +68,7 @@ async function compareWithInserts(): Promise<void> {
       spent.yardstick.push(yardstickTime)
     }
     const ratio = median(spent.work.map((duration, round) => duration / (spent.yardstick[round] ?? Number.NaN)))
+    record('sqlite', ratio)
     const medians = [spent.work, spent.yardstick].map(list => `${median(list).toFixed(2)} ms`).join(' : ')
     console.log(`SQLite, ${work}, against prepared INSERTs`.padEnd(92), ratio.toFixed(2), ` ≤ 1.6  (${medians})`)
   }

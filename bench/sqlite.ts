@@ -7,6 +7,7 @@ import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { createSqliteStore, type SqliteHandle, sqliteSchema } from '../src/sqlite/index.ts'
 import { createUuidGenerator } from '../src/uuid.ts'
 import { startServer } from '../test/postgres/server.ts'
+import { record } from './figures.ts'
 import { BATCH, inputs, keyContext, median, nextNames, team, time } from './postgres.ts'
 
 /**

@@ -6,7 +6,8 @@ import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { Name } from '../../src/registry/name.ts'
 import type { Change, DomainStore, Found, Registration } from '../../src/registry/store.ts'
 import { lookUp } from '../../src/testing/calls.ts'
-import { isGiven, tableOptions, throughFirst } from './engine.ts'
+import { shrinkingAtMost } from '../shrinking.ts'
+import { tableOptions, throughFirst } from './engine.ts'
 import { startServer, type TestServer } from './server.ts'
 
 /**
@@ -16,8 +17,6 @@ import { startServer, type TestServer } from './server.ts'
 
 const seed = Date.now() % 1_000_000
 const RUNS = 30
-/** Milliseconds after which the search for a shorter counterexample ends. All runs take less. */
-const SHRINKING_LIMIT = isGiven ? 480_000 : 20_000
 
 const prefixes = ['', '*.', 'a.', '*.a.', 'b.a.', '*.b.a.', 'b.', 'c.b.']
 const names = ['example.com', 'example.co.uk'].flatMap(registrableDomain =>
@@ -31,7 +30,7 @@ const someNames = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxL
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('register' as const), team, names: someNames }) },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('release' as const), team, names: someNames }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('synchronize' as const), names: someNames }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('synchronize' as const), names: someNames }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('sweep' as const) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('reclassify' as const) }) },
 )
@@ -49,24 +48,27 @@ afterAll(() => server.stop())
 test(`does what the memory store does (seed ${seed})`, { timeout: 600_000 }, async () => {
   const seen = { inlined: 0, empty: 0, pushed: 0 }
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async steps => {
-      for (const table of ['names', 'releases']) await pool.query(`DELETE FROM domain_registration.${table}`)
-      const run = start()
-      for (const each of steps) {
-        await run.take(each)
-        await run.compare()
-        const { rows } = await pool.query(
-          `SELECT count(*) FILTER (WHERE inlined_path IS NOT NULL)::integer AS inlined,
-             count(*) FILTER (WHERE domain_id IS NULL)::integer AS empty FROM domain_registration.names`,
-        )
-        seen.inlined += rows[0].inlined
-        seen.empty += rows[0].empty
-      }
-      seen.pushed += run.pushed
-    }),
-    { seed, numRuns: RUNS, interruptAfterTimeLimit: SHRINKING_LIMIT },
+    fc.asyncProperty(
+      fc.array(step, { minLength: 5, maxLength: 25 }),
+      shrinkingAtMost(100, async steps => {
+        for (const table of ['names', 'releases']) await pool.query(`DELETE FROM domain_registration.${table}`)
+        const run = start()
+        for (const each of steps) {
+          await run.take(each)
+          await run.compare()
+          const { rows } = await pool.query(
+            `SELECT count(*) FILTER (WHERE inlined_path IS NOT NULL)::integer AS inlined,
+               count(*) FILTER (WHERE domain_id IS NULL)::integer AS empty FROM domain_registration.names`,
+          )
+          seen.inlined += rows[0].inlined
+          seen.empty += rows[0].empty
+        }
+        seen.pushed += run.pushed
+      }),
+    ),
+    { seed, numRuns: RUNS },
   )
-  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(20)
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
 })
 
 function start() {

@@ -1,0 +1,17 @@
+/**
+ * Bounds the search for a shorter counterexample by how often a property is tried again. A limit on time would end the
+ * runs themselves on a busy machine.
+ */
+export function shrinkingAtMost<Value>(attempts: number, property: (value: Value) => Promise<void>) {
+  let remaining = Number.POSITIVE_INFINITY
+  return async (value: Value): Promise<void> => {
+    if (remaining === 0) return
+    remaining -= 1
+    try {
+      await property(value)
+    } catch (error) {
+      remaining = Math.min(remaining, attempts)
+      throw error
+    }
+  }
+}

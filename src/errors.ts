@@ -1,5 +1,5 @@
 /**
- * Every way a whole call can fail, and the HTTP status that says so. A code that is not in this table does not compile.
+ * Every way in which a whole call can fail, and its HTTP status. A code that is not in this table does not compile.
  *
  * Failures of a single hostname are not here: they are results, see {@link InvalidCode}.
  */
@@ -18,27 +18,27 @@ export const statusByErrorCode = {
   domain_registration_unavailable: 503,
 } as const satisfies Record<string, number>
 
-/** The `error` field of an error answer, where it is one of this package's own. */
+/** The codes of this package in the `error` field of an answer; a host may add its own. */
 export type ErrorCode = keyof typeof statusByErrorCode
 
-/** What an {@link ApiError} may be made with beside its code and message. */
+/** Options of {@link ApiError}, beside its code and message. */
 export interface ApiErrorOptions {
-  /** The HTTP status, 400 to 599. Default: the status of the code; a code of the host's own has none and needs one. */
+  /** The HTTP status, 400 to 599. Default: the status of the code. A code of the host's own needs one. */
   status?: number | undefined
   /** Header fields of the answer, names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** What went wrong inside. For the host's logs; the caller never sees it. */
+  /** The cause, for the host's logs. The caller never sees it. */
   cause?: unknown
 }
 
 const brand = Symbol.for('domain-registration.ApiError')
 
 /**
- * The failure of a whole call, ready to be sent: status, code, message and headers are what the caller may see.
- * What went wrong inside is in `cause` and is for the host's logs only.
+ * The failure of a whole call, ready to be sent. The caller may see its status, code, message and headers; its `cause`
+ * is for the host's logs only.
  *
- * @throws {TypeError} for an error that could not be sent: a code of the host's own without a status, a status that is
- *   no error, a header field that HTTP does not allow.
+ * @throws {TypeError} for an error that cannot be sent: a code of the host's own without a status, a status outside of
+ *   400 to 599, or a header field that HTTP does not allow.
  *
  * @example
  * throw new ApiError('payment_required', 'The trial has ended; choose a plan.', { status: 402 })
@@ -53,14 +53,14 @@ const brand = Symbol.for('domain-registration.ApiError')
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** One of the codes of {@link ErrorCode}, or the host's own; stable, made for programs. */
+  /** An {@link ErrorCode} or a code of the host's own. Stable, for programs. */
   readonly code: ErrorCode | (string & {})
   /** The HTTP status of the answer, 400 to 599. */
   readonly status: number
-  /** Headers that the answer must carry, names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
+  /** Header fields of the answer, names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>
 
-  /** @param message For the caller: what was wrong and what to send instead. Never holds a secret. */
+  /** @param message For the caller: what is wrong and what to send instead. Never put a secret into it. */
   constructor(code: ErrorCode, message: string, options?: ApiErrorOptions)
   constructor(code: string, message: string, options: ApiErrorOptions & { status: number })
   constructor(code: string, message: string, options: ApiErrorOptions = {}) {
@@ -74,8 +74,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Whether a caught value is an {@link ApiError}, also when it comes from the other copy of a package that was loaded
- * both as an ES module and as CommonJS, where `instanceof` says no.
+ * Tells whether a caught value is an {@link ApiError}. Unlike `instanceof`, it also recognizes errors of another copy
+ * of this package: a process may load it both as an ES module and as CommonJS.
  *
  * @example
  * if (isApiError(error)) reply(error.status, error.headers, { error: error.code, message: error.message })
@@ -84,11 +84,11 @@ export function isApiError(value: unknown): value is ApiError {
   try {
     return typeof value === 'object' && value !== null && brand in value
   } catch {
-    return false // A revoked proxy throws whatever it is asked.
+    return false // A revoked proxy throws at any access.
   }
 }
 
-/** A code such as `constructor` is none of the table's, though every object answers to it. */
+/** An inherited property, such as `constructor`, is not a code. */
 function statusOf(code: string): number {
   if (Object.hasOwn(statusByErrorCode, code)) return statusByErrorCode[code as ErrorCode]
   throw new TypeError(
@@ -97,9 +97,9 @@ function statusOf(code: string): number {
 }
 
 /**
- * Checks that an error can be answered as it stands.
+ * Checks that an error can be sent.
  *
- * @throws {TypeError} that says what is wrong.
+ * @throws {TypeError} with the first fault.
  */
 export function requireSendable({ code, status, message, headers }: ApiError): void {
   if (typeof code !== 'string' || code === '') throw new TypeError('The code of an ApiError must be a text')
@@ -108,7 +108,7 @@ export function requireSendable({ code, status, message, headers }: ApiError): v
     throw new TypeError(`The status of an ApiError must be a whole number from 400 to 599; it is ${String(status)}`)
   }
   for (const [name, value] of Object.entries(headers)) {
-    // RFC 9110, sections 5.1 and 5.5. A line break in a value would begin a header field that nobody meant.
+    // RFC 9110, sections 5.1 and 5.5. A line break in a value would inject another header field.
     if (
       typeof value === 'string' &&
       /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name) &&

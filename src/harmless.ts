@@ -1,6 +1,6 @@
 /**
- * Makes a host's reporter safe to call: reporting a failure must not become one. What the reporter throws is ignored,
- * and so is a promise of it that is rejected, which would end the process if nobody held it.
+ * Makes a host's reporter safe to call: reporting a failure must not cause another. What the reporter throws is
+ * ignored, and so is a rejection of its promise, which would end the process if it went unhandled.
  */
 export function harmless<Parameters extends unknown[]>(
   report: ((...parameters: Parameters) => unknown) | undefined,

@@ -1,6 +1,6 @@
 /** What an option must be. */
 export interface Rule {
-  /** `undefined` is asked too: an option that may be left out says so itself, with {@link optional}. */
+  /** Gets `undefined` for an option that was not passed; {@link optional} allows that. */
   readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean
   /** Completes "The option … must be". */
   readonly expected: string
@@ -10,11 +10,12 @@ export interface Rule {
 export type Rules = Readonly<Record<string, Rule>>
 
 /**
- * Checks what a host passes without types, or reads from its settings, before anything is done with it: a misspelled
- * limit, or one that is `NaN`, would limit nothing.
+ * Checks options before they are used. A host may pass them without types or read them from its settings, and a limit
+ * that is misspelled or `NaN` would limit nothing.
  *
- * @param part What a message calls one of them, and `whole` all of them: a record is checked like options.
- * @throws {TypeError} for the first option that does not exist or is wrong; it says what to pass instead.
+ * @param part How messages call one property.
+ * @param whole How messages call the object.
+ * @throws {TypeError} for the first property that does not exist or is wrong. The message says what to pass instead.
  */
 export function requireOptions(options: unknown, rules: Rules, part = 'option', whole = 'options'): void {
   if (typeof options !== 'object' || options === null) throw new TypeError(`The ${whole} must be an object`)
@@ -39,7 +40,7 @@ export const hasMethods = (value: unknown, ...names: readonly string[]): boolean
   value !== null &&
   names.every(name => isFunction((value as Record<string, unknown>)[name]))
 
-/** A number or a text as it stands, and of all else only the type, which runs no code of the value's own. */
+/** Shows a number or a string, and only the type of any other value: a conversion could run code of the value. */
 export const describe = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value) : typeof value === 'number' ? String(value) : typeof value
 
@@ -49,7 +50,7 @@ function suggest(name: string, rules: Rules): string {
   return meant ? `"${meant}" does` : `there are ${names.map(other => `"${other}"`).join(', ')}`
 }
 
-/** How many characters to insert, delete or replace to get from one text to the other (Levenshtein's distance). */
+/** The Levenshtein distance of two texts. */
 function countEdits(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [index, character] of [...from].entries()) {

@@ -1,20 +1,20 @@
 import type { DomainResult, RegisterDomainsResponse } from '../wire/response.ts'
 
-/** What came of sending a call once. */
+/** The result of sending a call once. */
 export type Attempt = { readonly results: readonly DomainResult[] } | { readonly failure: CallFailure }
 
 export interface CallFailure {
   readonly status?: number | undefined
   readonly code?: string | undefined
   readonly message: string
-  /** Whether the same call may go through later. */
+  /** Whether the same call may succeed later. */
   readonly mayPass: boolean
-  /** Milliseconds to wait before, where the answer says so. */
+  /** Milliseconds to wait before the next attempt, if the answer says so. */
   readonly retryAfter?: number | undefined
   readonly cause?: unknown
 }
 
-/** @param body The parsed body; `undefined` for one that is no JSON, such as one that was cut short on the way. */
+/** @param body The parsed body; `undefined` if it is not JSON, for instance because it was cut short. */
 export function toAttempt({ status, headers }: Response, body: unknown, expected: number): Attempt {
   if (status === 200) {
     const results = (body as RegisterDomainsResponse | undefined)?.data?.results

@@ -13,39 +13,40 @@ export type {
   Totals,
 } from '../wire/response.ts'
 
-/** What {@link registerAll} takes beside the names. */
+/** Options of {@link registerAll}. */
 export interface RegisterAllOptions {
-  /** Where the operation is: `https://api.example.com/v1/domains`. */
+  /** The URL of the operation: `https://api.example.com/v1/domains`. */
   url: string | URL
   /** Sent as `Authorization: Bearer <API key>`. */
   apiKey: string
-  /** The team to register in: required with the key of an organization, ignored with that of a team. */
+  /** The team to register in. Required with an organization key, ignored with a team key. */
   teamId?: string | undefined
-  /** Called after each call, for a progress bar. What it throws ends the work. */
+  /** Called after each call, for instance to show progress. What it throws ends the work. */
   onProgress?: ((progress: Progress) => void) | undefined
   /**
-   * How often one call is sent before it is given up. Default 8, over about two minutes where no answer says otherwise.
+   * How often a call is sent before {@link registerAll} gives up. Default 8, which takes about two minutes if no answer
+   * says when to retry.
    */
   attempts?: number | undefined
-  /** Milliseconds for one answer, at most 2,147,483,647. Default 60,000. */
+  /** Milliseconds to wait for an answer, at most 2,147,483,647. Default 60,000. */
   timeLimit?: number | undefined
-  /** Ends the work: it rejects with the signal's reason. */
+  /** Aborts the work, which rejects with the reason of the signal. */
   signal?: AbortSignal | undefined
-  /** In place of the global `fetch`: for a proxy, for tests. */
+  /** Replaces the global `fetch`, for instance to use a proxy. */
   fetch?: typeof globalThis.fetch | undefined
 }
 
-/** How far {@link registerAll} is. */
+/** The progress of {@link registerAll}. */
 export interface Progress {
-  /** Names that have a result. */
+  /** How many names have a result. */
   readonly done: number
-  /** Names in all. */
+  /** How many names there are. */
   readonly total: number
-  /** The results of the call that has just been answered, in the order of its names. */
+  /** The results of the last call, in the order of its names. */
   readonly results: readonly DomainResult[]
 }
 
-/** What became of all names. */
+/** The results of all calls. */
 export interface RegisterAllResult {
   /** One for each name, in the order of the names. */
   readonly results: readonly DomainResult[]
@@ -53,7 +54,7 @@ export interface RegisterAllResult {
 }
 
 /**
- * Why {@link registerAll} gave up. What was registered before stays so: call it again with the same names.
+ * Why {@link registerAll} gave up. What it registered stays registered: call it again with the same names.
  *
  * @example
  * try {
@@ -65,13 +66,13 @@ export interface RegisterAllResult {
  */
 export class RegisterAllError extends Error {
   override readonly name = 'RegisterAllError'
-  /** The HTTP status of the last answer; `undefined` where none came. */
+  /** The HTTP status of the last answer; `undefined` if there was none. */
   readonly status: number | undefined
   /**
-   * The code of the last answer, such as `unauthorized`; `undefined` where none came, or it was none of the service's.
+   * The code of the last answer, such as `unauthorized`; `undefined` if there was no answer, or none of the service.
    */
   readonly code: string | undefined
-  /** The results of the calls that were answered: of the first names. */
+  /** The results of the calls that succeeded, which are those of the first names. */
   readonly results: readonly DomainResult[]
 
   constructor({ status, code, message, cause }: CallFailure, results: readonly DomainResult[]) {
@@ -82,7 +83,7 @@ export class RegisterAllError extends Error {
   }
 }
 
-/** Hostnames in one call, as the service takes them. */
+/** The most hostnames that the service takes in one call. */
 const NAMES_PER_CALL = 100
 const DEFAULT_ATTEMPTS = 8
 const DEFAULT_TIME_LIMIT = 60_000
@@ -105,16 +106,16 @@ const rules: Rules = {
 }
 
 /**
- * Registers any number of hostnames with a service that has this operation, in calls of 100, one after the other.
+ * Registers any number of hostnames with a service that offers this operation, in calls of 100, one after another.
  *
- * A call is sent again when its answer got lost, and after 408, 429 and 5xx: after as many seconds as `Retry-After`
- * says, or later and later (exponential, with jitter, at most 30 s). That is safe: what a lost answer had registered is
- * `existing` then, with the same `domainId`.
+ * A call is retried if its answer was lost, and after 408, 429 and 5xx: after the seconds of `Retry-After`, or with
+ * exponential backoff and jitter, at most 30 s. Retrying is safe: names that were registered before the answer was lost
+ * are `existing`, with the same `domainId`.
  *
- * @param domains Hostnames: names, wildcards, public IP addresses. One that is refused is a result with a reason.
+ * @param domains Hostnames: names, wildcards, public IP addresses. A refused one has a result with the reason.
  * @returns One result for each name, in the same order, and totals.
- * @throws {RegisterAllError} for an answer that sending again would not change, such as 401, and when a call was sent
- *   as often as allowed. It holds the results so far.
+ * @throws {RegisterAllError} for an answer that a retry would not change, such as 401, and after the last attempt. It
+ *   holds the results so far.
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  *
  * @example
@@ -138,7 +139,7 @@ export async function registerAll(domains: Iterable<string>, options: RegisterAl
   return { results, totals: countTotals(results) }
 }
 
-/** One call, sent until it is answered for good. */
+/** Sends a call, with retries. */
 async function send(domains: readonly string[], options: RegisterAllOptions): Promise<Attempt> {
   const { attempts = DEFAULT_ATTEMPTS, signal } = options
   for (let count = 1; ; count += 1) {
@@ -158,7 +159,7 @@ async function sendOnce(domains: readonly string[], options: RegisterAllOptions)
       method: 'POST',
       headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ domains, team_id: teamId }),
-      // A POST that is sent elsewhere becomes a GET, or takes the key to another host.
+      // A redirect would turn the POST into a GET, or send the key to another host.
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
@@ -170,8 +171,7 @@ async function sendOnce(domains: readonly string[], options: RegisterAllOptions)
 }
 
 /**
- * Milliseconds: doubled with each attempt up to 30 s, half of it at random, so that many callers do not come back at
- * once.
+ * Exponential backoff in milliseconds, at most 30 s, with jitter so that many callers do not come back at once.
  */
 const backOff = (count: number) => Math.min(30_000, 500 * 2 ** count) * (0.5 + Math.random() / 2)
 

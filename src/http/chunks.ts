@@ -1,8 +1,8 @@
 import { payloadTooLarge } from './request.ts'
 
-/** Gathers the chunks of a body that is being read. */
+/** The chunks of a body that is being read. */
 export interface Chunks {
-  /** @throws {ApiError} 413 `payload_too_large` once there are more bytes than the limit. */
+  /** @throws {ApiError} 413 `payload_too_large` if the body exceeds the limit. */
   add(chunk: Uint8Array): void
   toBytes(): Uint8Array
 }

@@ -23,20 +23,20 @@ import {
   notPlain,
 } from './request.ts'
 
-/** What {@link domainsRouter} takes. */
+/** Options of {@link domainsRouter}. */
 export interface DomainsRouterOptions extends HandlerOptions<AdapterRequest<Request>>, PathOption {}
 
-/** What {@link domainsRouter} makes: a request handler, to be mounted like any other. */
+/** The request handler that {@link domainsRouter} makes. Mount it like any other. */
 export interface DomainsRouter extends RequestHandler {
   /**
-   * Answers, in our error shape, what a body parser of the host's refused on our path. `app.use(router)` mounts it
-   * along with the router. On an `express.Router` with a body parser of its own, and where a framework wraps its
-   * middleware, mount it behind: `router.use(domains, domains.handleError)`.
+   * Answers what a body parser of the host refuses on our path, with our error body. `app.use(router)` mounts it along
+   * with the router. On an `express.Router` with a body parser of its own, or in a framework that wraps its middleware,
+   * mount it after the router: `router.use(domains, domains.handleError)`.
    */
   readonly handleError: ErrorRequestHandler
 }
 
-/** By the `type` of the error; see the list of errors in the documentation of `body-parser`. */
+/** By the `type` of the error; the documentation of `body-parser` lists them. */
 const refusals: Refusals = {
   'entity.parse.failed': notJson,
   'request.size.invalid': bodyWithoutItsLength,
@@ -47,11 +47,11 @@ const refusals: Refusals = {
 }
 
 /**
- * Makes what answers `POST /v1/domains` in an Express 4 or 5 application. Other methods and paths fall through to the
- * host. It works before and after the host's `express.json()`, and brings its own body limit.
+ * Makes a request handler that answers `POST /v1/domains` in an Express 4 or 5 application. Other methods and paths
+ * fall through to the host. It works before and after `express.json()` of the host, and has a body limit of its own.
  *
- * What the host's body parser refuses on our path is answered in our error shape. Any other error goes on to the host's
- * error handler.
+ * What a body parser of the host refuses on our path is answered with our error body. Any other error goes on to the
+ * host's error handler.
  *
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  *
@@ -59,7 +59,7 @@ const refusals: Refusals = {
  * app.use(domainsRouter({ store, keys }))
  *
  * @example
- * // With a session of the host's own, such as Passport's, in place of API keys.
+ * // With sessions of the host, such as Passport's, instead of API keys.
  * app.use(
  *   passport.session(),
  *   domainsRouter({
@@ -100,15 +100,15 @@ export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
   return mountBoth(handleRequest, handleError)
 }
 
-/** A compressed body that cannot be unpacked is told by the `code` of zlib or Brotli. */
+/** A compressed body that cannot be unpacked has the `code` of zlib or Brotli. */
 const kindOf = (error: { type?: unknown; code?: unknown } | null | undefined) =>
   /^(?:Z_|ERR__)/.test(String(error?.code)) ? 'encoding.unsupported' : error?.type
 
 /**
- * Makes two handlers one. Express calls a function of three parameters for requests and one of four for errors, and
- * none for both. But a function with the methods `handle` and `set` is to `app.use` an application of its own, which it
- * tells with the event `mount` where it was mounted (https://expressjs.com/en/5x/api.html#app.onmount): we mount the
- * other one there.
+ * Joins two handlers in one. Express calls a function of three parameters for requests and one of four for errors, and
+ * no function for both. But `app.use` takes a function with the methods `handle` and `set` for an application, and
+ * emits the event `mount` with its parent (https://expressjs.com/en/5x/api.html#app.onmount). There we mount the error
+ * handler.
  */
 function mountBoth(handleRequest: RequestHandler, handleError: ErrorRequestHandler): DomainsRouter {
   const router: DomainsRouter & { mountpath?: string | string[] } = Object.assign(handleRequest, {

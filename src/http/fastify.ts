@@ -15,10 +15,10 @@ import {
   notDeclaredAsJson,
 } from './request.ts'
 
-/** What {@link domainsPlugin} takes, beside Fastify's own `prefix`. */
+/** Options of {@link domainsPlugin}, beside Fastify's own `prefix`. */
 export interface DomainsPluginOptions extends HandlerOptions<AdapterRequest<FastifyRequest>>, PathOption {}
 
-/** By the `code` of the error; see the list of error codes in Fastify's reference. */
+/** By the `code` of the error; Fastify's reference lists them. */
 const refusals: Refusals = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: bodyWithoutItsLength,
   FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
@@ -27,7 +27,7 @@ const refusals: Refusals = {
 
 const ofFastify = { holds: () => true, expected: 'as Fastify says' }
 
-/** Fastify hands its own options for a plugin on to it. */
+/** Fastify also passes its own options of a plugin to the plugin. */
 const pluginRules: Rules = {
   ...handlerRules,
   path: pathRule,
@@ -37,14 +37,14 @@ const pluginRules: Rules = {
 }
 
 /**
- * Answers `POST /v1/domains` in a Fastify 4 or 5 application. It is encapsulated: the host's content type parsers,
- * error handler and other routes stay as they are, and its hooks run as for a route of its own. Fastify's own `prefix`
+ * Answers `POST /v1/domains` in a Fastify 4 or 5 application. The plugin is encapsulated: the host's content type
+ * parsers, error handler and other routes stay as they are, and its hooks run as for its own routes. Fastify's `prefix`
  * goes before our `path`.
  *
- * Where `@fastify/swagger` is registered before, its document has the route as {@link openapi} describes it. Give it
- * the schemes of the keys: `openapi: { components: { securitySchemes: openapi().components.securitySchemes } }`.
+ * If `@fastify/swagger` is registered first, its document holds the route as {@link openapi} describes it. Pass it the
+ * security schemes: `openapi: { components: { securitySchemes: openapi().components.securitySchemes } }`.
  *
- * What Fastify refuses on our route is answered in our error shape. Any other error goes on to the host's error
+ * What Fastify refuses on our route is answered with our error body. Any other error goes on to the host's error
  * handler.
  *
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
@@ -67,7 +67,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
   app.register(
     async route => {
       route.removeAllContentTypeParsers()
-      // Nothing is read before the caller is known to be allowed: the body that our route gets is still the stream.
+      // Keeps the body a stream: nothing is read before the caller is known to be allowed.
       route.addContentTypeParser('*', (_request, stream, done) => done(null, stream))
       route.setErrorHandler((error: FastifyError, request, reply) => {
         const readBody = toRefusedBody(refusals, error.code)
@@ -76,7 +76,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
       })
       const handler = (request: FastifyRequest, reply: FastifyReply) =>
         answer(request, reply, limit => readNodeBody((request.body ?? request.raw) as IncomingMessage, limit))
-      // Below a prefix, a route `/` is with and without a trailing slash, whatever the host's `ignoreTrailingSlash`.
+      // Below a prefix, a route `/` matches with and without a trailing slash, whatever `ignoreTrailingSlash` is.
       if (!description) return void route.post('/', handler)
       route.post('/', { ...description, prefixTrailingSlash: 'no-slash', handler })
       if (route.prefix === '' || ignoresTrailingSlash(app)) return
@@ -88,7 +88,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
 }
 
 /**
- * What `@fastify/swagger` shows of our route. Fastify is to check and to write nothing by it: the handler has done so.
+ * What `@fastify/swagger` shows of our route. The handler validates and serializes, so Fastify must not.
  */
 async function describeIfAsked(app: FastifyInstance, { keyPrefix, bodyLimit, rateLimiter }: DomainsPluginOptions) {
   if (!app.hasDecorator('swagger')) return null
@@ -100,7 +100,7 @@ async function describeIfAsked(app: FastifyInstance, { keyPrefix, bodyLimit, rat
   }
 }
 
-/** Which of the two it is depends on the version of Fastify. */
+/** Which of the two exists depends on the version of Fastify. */
 const ignoresTrailingSlash = ({ initialConfig }: FastifyInstance): boolean | undefined =>
   (initialConfig as { routerOptions?: { ignoreTrailingSlash?: boolean } }).routerOptions?.ignoreTrailingSlash ??
   initialConfig.ignoreTrailingSlash

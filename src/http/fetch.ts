@@ -5,15 +5,15 @@ import type { HandlerOptions } from './options.ts'
 import { type AdapterRequest, bodyCutShort, type RequestBody, stopsReading } from './request.ts'
 import { methodNotAllowed, respondWithError } from './response.ts'
 
-/** What {@link domainsHandler} takes. */
+/** Options of {@link domainsHandler}. */
 export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Request>> {}
 
 /**
- * Makes a function from the web's `Request` to its `Response`, for whatever serves with those: Hono, Next.js, Bun,
- * Deno, Workers.
+ * Makes a function from the Fetch API's `Request` to its `Response`, for Hono, Next.js, Bun, Deno, Workers and other
+ * servers with this API.
  *
- * Which path leads to it is the host's business: it does not look at the URL. Other methods than POST are answered 405
- * `method_not_allowed`, before anything else is looked at. The body must not have been read before.
+ * The host routes a path to it; the handler does not look at the URL. It answers any method but POST with 405
+ * `method_not_allowed`, before any other check. Nothing may have read the body before.
  *
  * @example
  * const handle = domainsHandler({ store, keys })
@@ -23,7 +23,7 @@ export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Req
  * Bun.serve({ routes: { '/v1/domains': handle } })
  * Deno.serve(request => (new URL(request.url).pathname === '/v1/domains' ? handle(request) : notFound()))
  *
- * // Workers: what a call began is brought to its end also when the caller hangs up.
+ * // Workers: a call runs to its end even if the caller disconnects.
  * export default {
  *   fetch(request, env, context) {
  *     const answer = handle(request)
@@ -78,7 +78,7 @@ function createReading(request: Request) {
         throw isApiError(error) ? error : bodyCutShort()
       }
     },
-    /** Nobody waits for the rest, and that it cannot be stopped is nobody's failure. */
+    // Nobody waits for the rest of the body, so a failure to cancel it is ignored.
     stop(): void {
       reader?.cancel().catch(() => {})
     },

@@ -18,12 +18,12 @@ export type { AdapterRequest, HandlerRequest, RequestBody } from './request.ts'
 export type { HandlerResponse } from './response.ts'
 
 /**
- * Makes the request handler that all adapters share: `POST /v1/domains` from header fields and body to status, header
- * fields and body, with no framework. Which method and path lead to it is the adapter's business.
+ * Makes the request handler that all adapters share, without a framework: it turns header fields and a body into a
+ * status, header fields and a body. The adapter routes the method and the path to it.
  *
- * Checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`; then the
- * work. The body is not read before the caller is known to be allowed. After a 408 or a 413 the rest of the body is
- * still on its way: close the connection.
+ * It checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`. It does
+ * not read the body before the caller is known to be allowed. After a 408 or a 413, part of the body may still arrive:
+ * close the connection.
  *
  * @returns Never rejects.
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
@@ -77,7 +77,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   }
 }
 
-/** Who is calling, and the key of its allowance. */
+/** Identifies the caller, and the key by which its calls are limited. */
 async function identify<Request extends HandlerRequest>(
   request: Request,
   { keys, authenticate, keyPrefix }: HandlerOptions<Request>,
@@ -93,7 +93,7 @@ async function identify<Request extends HandlerRequest>(
   return { keyContext, limiterKey: `${keyContext.type}:${owner}` }
 }
 
-/** What was thrown, if it can be answered as it stands. Anything may be thrown: by the host's check, by a store. */
+/** Returns what was thrown if it can be sent. The host's `authenticate` or a store may throw anything. */
 function toApiError(error: unknown): ApiError {
   try {
     if (!isApiError(error)) return callFailed(error)

@@ -3,12 +3,12 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { createChunks } from './chunks.ts'
 import { bodyCutShort, type RequestBody, stopsReading } from './request.ts'
 
-/** A request of `node:http`, with what a body parser of the host's may have left on it. */
+/** A request of `node:http`, and the `body` that a parser of the host may have set. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /**
- * The one place that knows how a body may reach a Node server: still on the wire, or read already by a parser that the
- * host mounted before, as parsed JSON, text or bytes.
+ * Reads a body on a Node server: from the stream, or from the `body` that a parser of the host has set, as parsed JSON,
+ * text or bytes.
  */
 export function readNodeBody(request: NodeRequest, limit: number): RequestBody | Promise<RequestBody> {
   if (!request.readableDidRead && !request.readableEnded) return readStream(request, limit)
@@ -20,10 +20,11 @@ export function readNodeBody(request: NodeRequest, limit: number): RequestBody |
 }
 
 /**
- * Called before an answer to a body that is not read to its end, so that no connection is held by what never comes.
+ * Call this before an answer to a body that was not read to its end, so that a body which never ends holds no
+ * connection.
  *
- * An answer that gives up on the body closes the connection, or in HTTP/2 the stream (RFC 9113, section 8.1). Any
- * other, such as a 401, leaves it open for the next call, if the rest of the body comes within the limit.
+ * A 408 or a 413 closes the connection, or in HTTP/2 the stream (RFC 9113, section 8.1). Any other answer, such as a
+ * 401, keeps the connection for the next call if the rest of the body arrives within the limit.
  */
 export function abandonBody(
   request: IncomingMessage & { readonly stream?: ServerHttp2Stream },
@@ -40,7 +41,7 @@ export function abandonBody(
   else response.setHeader('Connection', 'close')
 }
 
-/** A host that called `request.setEncoding` gets text. */
+/** After `request.setEncoding`, chunks are text. */
 const toBytes = (chunk: Uint8Array | string, encoding: BufferEncoding | null): Uint8Array =>
   typeof chunk === 'string' ? Buffer.from(chunk, encoding ?? 'utf8') : chunk
 

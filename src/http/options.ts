@@ -9,46 +9,46 @@ import { DEFAULT_PATH } from './defaults.ts'
 import type { RateLimiter, RateLimiterFailure } from './rate-limiter.ts'
 import type { HandlerRequest } from './request.ts'
 
-/** What every adapter takes: a store, and either `keys` or `authenticate`. */
+/** The options of every adapter: a store, and either `keys` or `authenticate`. */
 export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest> {
   /** Where teams and registrations live, such as {@link createMemoryStore} makes. */
   store: DomainStore
-  /** Where API keys are looked up; or pass `authenticate` in its place, never both. */
+  /** Finds API keys. Pass either this or `authenticate`. */
   keys?: KeyStore | undefined
   /**
-   * A way of the host's own to tell who is calling, in place of `keys`. With an adapter, `request.raw` is the
-   * framework's own request: a session, a user, an address.
+   * Identifies the caller in the host's own way, instead of `keys`. In an adapter, `request.raw` is the request of the
+   * framework, with its session, user and address.
    *
-   * @returns Who is calling, or throws an {@link ApiError}: `new ApiError('unauthorized', …)`.
+   * @returns Who is calling.
+   * @throws {ApiError} for a caller that is not let in: `new ApiError('unauthorized', …)`.
    */
   authenticate?: ((request: Request) => Awaitable<KeyContext>) | undefined
-  /** The word that API keys begin with: ASCII letters and digits. Default `svc`. */
+  /** The prefix of API keys: ASCII letters and digits. Default `svc`. */
   keyPrefix?: string | undefined
   /** Called with one point for each authenticated call, keyed by API key. Default: no limit. */
   rateLimiter?: RateLimiter | undefined
   /**
-   * Whether a call whose rate limit could not be checked is refused with 500 `internal_error`, or let through. Default
-   * `refuse`: a limit that cannot be checked must not be passed. A limiter that does not answer counts as failed after
-   * the time limit; to learn of it sooner, give the limiter a time limit of its own.
+   * What happens to a call if the limiter fails: `refuse` answers 500 `internal_error`, `allow` lets it through.
+   * Default `refuse`. A limiter that does not answer fails at the time limit; for less, give it a time limit of its
+   * own.
    */
   rateLimiterFailure?: RateLimiterFailure | undefined
   /** Bytes in a request body. Default 262,144, which holds 100 hostnames of any length. */
   bodyLimit?: number | undefined
   /**
-   * Milliseconds for the request body to come, at most 2,147,483,647. Default 10,000. Later, the call is answered 408
-   * `request_timeout` and the connection is closed. A body that a parser of the host's reads is not ours to wait for.
+   * Milliseconds until the request body must have arrived, at most 2,147,483,647. Default 10,000. After that, the call
+   * is answered 408 `request_timeout` and the connection is closed. It does not limit a body parser of the host.
    */
   bodyTimeLimit?: number | undefined
   /**
-   * Milliseconds that a call may wait, at most 2,147,483,647: for the key store and the limiter together, and after
-   * that for the store. Default 30,000.
+   * Milliseconds that a call may wait for the key store and the limiter together, and once more for the store. At most
+   * 2,147,483,647; default 30,000.
    */
   timeLimit?: number | undefined
   /**
-   * Learns what went wrong inside, once for each distinct failure of a call: the cause of an `internal_error`, of a
-   * 503, and of a rate limit that could not be checked. The caller is not told. Default: the failure is logged, by
-   * Fastify's `request.log.error` or else by `console.error`. What it throws is ignored, and so is a promise of it that
-   * is rejected.
+   * Called once for each distinct failure in a call, with the cause of an `internal_error`, of a 503, or of a rate
+   * limit that could not be checked. The caller does not learn the cause. Default: the failure is logged, by Fastify's
+   * `request.log.error` or else by `console.error`. What it throws or rejects with is ignored.
    *
    * @example
    * onError: (error, { request, keyContext, during }) => log.error({ error, keyContext, during, ip: request.raw.ip })
@@ -60,20 +60,20 @@ export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest>
 export interface FailureContext<Request extends HandlerRequest = HandlerRequest> {
   /** The call; with an adapter, `request.raw` is the framework's own. */
   readonly request: Request
-  /** Who is calling; `undefined` where the failure came before that was known. */
+  /** Who is calling; `undefined` if the failure came before that was known. */
   readonly keyContext: KeyContext | undefined
   /** What was being done when it failed. */
   readonly during: Activity
 }
 
 /**
- * What was being done, by the name of the function that did it: of the key store, the limiter, the adapter, the store.
+ * What failed, by the name of the function: of the key store, the limiter, the adapter or the store.
  */
 export type Activity = 'authenticate' | 'consume' | 'readBody' | 'findTeam' | 'register' | 'synchronize'
 
-/** Where an adapter that routes answers, below where the host mounts it. */
+/** The path of an adapter that routes. */
 export interface PathOption {
-  /** The path below where it is mounted. With and without a trailing slash. Default `/v1/domains`. */
+  /** The path below the mount point; it matches with and without a trailing slash. Default `/v1/domains`. */
   path?: string | undefined
 }
 

@@ -1,17 +1,17 @@
 import type { RateLimiter, RateLimiterResult } from './rate-limiter.ts'
 
-/** Where a caller stands, limit by limit. */
+/** What remains of each limit of a caller, by the name of the limit. */
 export type Standing = readonly (readonly [policy: string, result: RateLimiterResult])[]
 
-/** The name of the one policy of a limiter that names none, as in the draft's own examples. */
+/** The name of the policy of a single limiter, as in the examples of the draft. */
 export const DEFAULT_POLICY = 'default'
 
 /** The largest integer of a structured field (RFC 9651, section 3.3.1). */
 const MAX_INTEGER = 999_999_999_999_999
 
 /**
- * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11 of 2026-05-23, sections 3 and 4). No
- * partition key is told: the caller knows which key it sent.
+ * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11 of 2026-05-23, sections 3 and 4), without a
+ * partition key: the caller knows which key it sent.
  */
 export function toRateLimitFields({ points, duration }: RateLimiter, standing: Standing): Record<string, string> {
   const limits = standing.map(([policy, { remainingPoints, msBeforeNext }]) => {
@@ -25,13 +25,13 @@ export function toRateLimitFields({ points, duration }: RateLimiter, standing: S
   }
 }
 
-/** A window is a whole number of seconds above 0; points that never come back have none. */
+/** A window is a whole number of seconds above 0. Points that never come back have no window. */
 function toPolicy(points: number, duration = 0): string {
   const window = duration > 0 ? `;w=${toInteger(Math.ceil(duration))}` : ''
   return `${quoted(DEFAULT_POLICY)};q=${toInteger(points)}${window}`
 }
 
-/** Whole seconds, rounded up: a caller that waits as told is not refused again. `null` where there is no known end. */
+/** Whole seconds, rounded up, so that a caller does not come back too early. `null` if no end is known. */
 export function toSeconds(milliseconds: number): number | null {
   if (milliseconds < 0 || milliseconds === Number.POSITIVE_INFINITY) return null
   return Math.max(1, Math.ceil(milliseconds / 1000))

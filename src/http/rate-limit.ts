@@ -6,20 +6,20 @@ import type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-
 export interface RateLimit {
   readonly limiter: RateLimiter
   readonly failure: RateLimiterFailure
-  /** Learns why the limiter failed when the call goes on all the same. */
+  /** Called with the cause if the limiter failed and the call goes on. */
   readonly onError: (cause: unknown) => void
 }
 
-/** After how many seconds to try again when the limiter knows no end, as with a `duration` of 0. */
+/** Seconds in `Retry-After` if the limiter knows no end, as with a `duration` of 0. */
 const RETRY_AFTER_UNKNOWN = 3600
 
 /**
  * Takes one point for a call.
  *
- * @returns The header fields that tell the caller where it stands (draft-ietf-httpapi-ratelimit-headers-11). None when
- *   the limiter failed and failure allows the call.
- * @throws {ApiError} 429 `too_many_requests` with `Retry-After`; 500 `internal_error` when the limiter fails and
- *   failure refuses the call. It is no 503: that means that something was saved.
+ * @returns The header fields for the caller (draft-ietf-httpapi-ratelimit-headers-11); none if the limiter failed and
+ *   `failure` is `allow`.
+ * @throws {ApiError} 429 `too_many_requests` with `Retry-After`; 500 `internal_error` if the limiter failed and
+ *   `failure` is `refuse`. Not 503, which means that something was saved.
  */
 export async function consumeRateLimit(
   { limiter, failure, onError }: RateLimit,
@@ -67,7 +67,10 @@ async function consume(limiter: RateLimiter, key: string, deadline: Deadline) {
   throw new TypeError('The rate limiter gave no msBeforeNext and remainingPoints', { cause: answer })
 }
 
-/** Empty for what is no answer of a limiter. Of several limits, one that says no counts, though another failed. */
+/**
+ * Empty for anything that is not an answer of a limiter. A union answers for each limit; those that failed are passed
+ * over.
+ */
 function toStanding(answer: unknown): Standing {
   if (isResult(answer)) return [[DEFAULT_POLICY, answer]]
   if (typeof answer !== 'object' || answer === null) return []

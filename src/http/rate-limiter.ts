@@ -1,6 +1,6 @@
-/** Where a caller stands with one limit: what `consume` tells, in both outcomes. */
+/** What remains of a limit. `consume` resolves to it, and rejects with it when the limit is used up. */
 export interface RateLimiterResult {
-  /** Milliseconds until points are available again. Below 0 where that has no known end. */
+  /** Milliseconds until points are available again. Below 0 if no end is known. */
   readonly msBeforeNext: number
   readonly remainingPoints: number
 }
@@ -9,8 +9,8 @@ export interface RateLimiterResult {
  * A limiter with the shape of the package `rate-limiter-flexible`: `RateLimiterMemory`, `RateLimiterPostgres` and every
  * other store of it, with and without an `insuranceLimiter`, `BurstyRateLimiter`, and `RateLimiterUnion`.
  *
- * It limits who is let in, by API key. Callers without a good key are answered 401 before it is asked: to limit them
- * too, by address, put a limiter of your server's in front.
+ * It limits callers by API key. A caller without a valid key is answered 401 before the limiter is asked: to limit
+ * those as well, put a limiter by address in front.
  *
  * @example
  * import { RateLimiterMemory } from 'rate-limiter-flexible'
@@ -18,18 +18,21 @@ export interface RateLimiterResult {
  */
 export interface RateLimiter {
   /**
-   * Takes points from a key's allowance. Rejects with a {@link RateLimiterResult} when it is used up, and with an error
-   * when it cannot tell. A limiter made of several gives a result for each by its name.
+   * Consumes points of a key. Rejects with a {@link RateLimiterResult} if none remain, and with an error if it cannot
+   * tell. A union of limiters answers with one result for each, by its name.
    *
-   * @param key The SHA-256 of the API key in hex, never the key itself. Where the host authenticates,
-   *   `organization:<id>` or `team:<id>`: all that an owner does counts together.
+   * @param key The SHA-256 of the API key in hex, never the key itself. If the host authenticates, `organization:<id>`
+   *   or `team:<id>`: all calls of an owner count together.
    */
   consume(key: string, points?: number): Promise<RateLimiterResult | Readonly<Record<string, RateLimiterResult>>>
-  /** Points in a window; when given, told in `RateLimit-Policy`. */
+  /** Points in a window. Told in `RateLimit-Policy`. */
   readonly points?: number | undefined
   /** Seconds in a window. */
   readonly duration?: number | undefined
 }
 
-/** What a limiter that fails does to a call: an error, an answer that is no result, or none within the time limit. */
+/**
+ * What happens to a call if the limiter fails: it rejects with an error, its answer is not a result, or it does not
+ * answer within the time limit.
+ */
 export type RateLimiterFailure = 'refuse' | 'allow'

@@ -1,13 +1,13 @@
 import type { ApiError } from '../errors.ts'
 
-/** Which of our errors a framework's refusal of a body is, by the framework's own name for it. */
+/** Our error for each refusal of a body by a framework, by the framework's name for the refusal. */
 export type Refusals = Readonly<Record<string, (() => ApiError) | undefined>>
 
 /**
- * What a framework refused before we were asked, as a body that cannot be read: the caller is still told first if it
- * may not call at all.
+ * Makes a body that fails to be read of a refusal by the framework, so that the checks which come before the body, such
+ * as 401, still come first.
  *
- * @returns `null` for an error that is none of the framework's refusals: the host's to handle.
+ * @returns `null` for any other error, which the host handles.
  */
 export function toRefusedBody(refusals: Refusals, name: unknown): (() => never) | null {
   const toError = typeof name === 'string' && Object.hasOwn(refusals, name) ? refusals[name] : undefined

@@ -1,8 +1,8 @@
 import type { Activity } from './options.ts'
 
-/** Where a failure goes when the host sets no `onError`: to where it looks. */
+/** Logs a failure if the host sets no `onError`. */
 export const logFailure = (error: unknown, { during }: { readonly during: Activity }): void =>
-  // biome-ignore lint/suspicious/noConsole: an adapter without a log of its own has no other place
+  // biome-ignore lint/suspicious/noConsole: the adapter has no other log
   console.error(`${describeFailure(during)}:`, error)
 
 export const describeFailure = (during: Activity): string => `POST /v1/domains failed, ${activities[during]}`

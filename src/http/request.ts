@@ -9,30 +9,32 @@ export interface BodyLimits {
   readonly bodyTimeLimit: number
 }
 
-/** A request as every adapter presents it. */
+/** A request, the same from every adapter. */
 export interface HandlerRequest {
   /**
-   * The value of a header field, its name in lower case. Where a field stands twice, both joined with a comma (RFC
-   * 9110, section 5.3), as `Headers` gives it, or the first, as `node:http` gives those that are read here; never the
-   * last.
+   * Returns the value of a header field.
+   *
+   * @param name In lower case.
+   * @returns For a field with several lines, all of them joined with commas (RFC 9110, section 5.3), as `Headers` does,
+   *   or the first line, as `node:http` does for the fields that are read here; never the last.
    */
   header(name: string): string | null | undefined
   /**
-   * The body. Called at most once, and only after the caller was let in. Over its time limit the call is answered 408
-   * and the promise is not looked at again; the adapter then stops reading, see {@link stopsReading}.
+   * Reads the body. Called at most once, after the caller was let in. If it takes longer than the time limit, the call
+   * is answered 408 and the promise is ignored; the adapter then stops reading, see {@link stopsReading}.
    *
-   * @param limit Bytes. Over it, reading stops and {@link payloadTooLarge} is thrown.
+   * @param limit Bytes. Beyond it, stop reading and throw {@link payloadTooLarge}.
    */
   readBody(limit: number): Awaitable<RequestBody>
 }
 
-/** A request of an adapter, which hands on the framework's own. */
+/** A request of an adapter, with the request of the framework. */
 export interface AdapterRequest<Raw> extends HandlerRequest {
-  /** The framework's own request: a session, a user, an address. */
+  /** The request of the framework, with its session, user and address. */
   readonly raw: Raw
 }
 
-/** What was sent, or what a parser of the host's made of it. */
+/** The body as it was sent, or as a parser of the host parsed it. */
 export type RequestBody = { readonly bytes: Uint8Array } | { readonly text: string } | { readonly json: unknown }
 
 export function payloadTooLarge(limit: number): ApiError {
@@ -43,7 +45,7 @@ export function requestTimeout(): ApiError {
   return new ApiError('request_timeout', 'The request body did not come in time; send it again.')
 }
 
-/** Over a limit of the host's, which we do not know. */
+/** The limit is the host's, and not known here. */
 export function bodyTooLarge(): ApiError {
   return new ApiError('payload_too_large', 'The request body is larger than allowed.')
 }
@@ -70,17 +72,17 @@ export function notJson(cause?: unknown): ApiError {
   return new ApiError('invalid_request', `The request body is not valid JSON; ${JSON_EXAMPLE}.`, { cause })
 }
 
-/** Whether an answer gives up on a body that is still on its way: the connection is of no further use then. */
+/** Whether an answer of this status comes before the end of the body, so that the connection cannot be used again. */
 export const stopsReading = (status: number): boolean => status === 408 || status === 413
 
-/** A field's value, also from an accessor without types that gives the lines of a field as an array. */
+/** Returns the value of a field, also from an accessor without types that returns the lines of a field as an array. */
 export function readField(request: HandlerRequest, name: string): string | undefined {
   const value: unknown = request.header(name)
   if (value === null || value === undefined) return undefined
   return Array.isArray(value) ? value.join(', ') : String(value)
 }
 
-/** A body that ended before all of it was there: the caller hung up, or something between. */
+/** The body ended too early: the caller or a proxy disconnected. */
 export function bodyCutShort(): ApiError {
   return new ApiError('invalid_request', 'The request body was cut short.')
 }
@@ -88,8 +90,8 @@ export function bodyCutShort(): ApiError {
 /**
  * Reads a JSON body: `application/json` in UTF-8, not compressed.
  *
- * A byte order mark before it is ignored, as RFC 8259, section 8.1, lets parsers do; of a field that stands twice in an
- * object the last one counts, as everywhere in JavaScript.
+ * It ignores a byte order mark, as RFC 8259, section 8.1, permits. Of duplicate names in an object the last one counts,
+ * as in `JSON.parse`.
  *
  * @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large`, 408 `request_timeout`, 400
  *   `invalid_request`.
@@ -100,7 +102,7 @@ export async function readJson(request: HandlerRequest, limits: BodyLimits): Pro
   if (Number(readField(request, 'content-length') ?? 0) > limit) throw payloadTooLarge(limit)
   const body = await readWithin(limits, request)
   if ('json' in body) return body.json
-  // A body that the host read was held to the host's limit, and is held to ours here.
+  // If the host read the body, it applied its own limit; this is ours.
   const length = 'text' in body ? new TextEncoder().encode(body.text).byteLength : body.bytes.byteLength
   if (length > limit) throw payloadTooLarge(limit)
   return parseJson('text' in body ? body.text : decodeUtf8(body.bytes))

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
 import type { ErrorResponse } from '../wire/response.ts'
 
-/** An answer as every adapter sends it. */
+/** An answer, the same for every adapter. */
 export interface HandlerResponse {
   status: number
   headers: Record<string, string>

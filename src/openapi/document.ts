@@ -47,7 +47,7 @@ export interface SecurityScheme {
   description: string
 }
 
-/** Who offers the API, and on what terms. */
+/** The provider and the terms of the API. */
 export interface Info {
   title: string
   /** The version of the API, not of this package. */
@@ -61,13 +61,13 @@ export interface Info {
 
 /** A Server Object of OpenAPI: where the API is served. */
 export interface Server {
-  /** An address, absolute or relative to where the document is served; without a slash at its end. */
+  /** A URL without a trailing slash, absolute or relative to that of the document. */
   url: string
   description?: string
 }
 
 /**
- * The part of an OpenAPI 3.1 document that is used here. It holds nothing but what JSON can hold.
+ * The part of an OpenAPI 3.1 document that is used here. JSON can represent it.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html
  */

@@ -10,17 +10,17 @@ import { parseRequest } from '../wire/request.ts'
 import type { HeaderName } from './headers.ts'
 
 export interface ErrorDescription {
-  /** When a call is answered so, and what to do about it. */
+  /** When a call gets this answer, and what to do about it. */
   readonly meaning: string
-  /** What the library answers, or one of its answers. */
+  /** The message of the answer, or one of its messages. */
   readonly message: string
   /** Header fields that every answer with this code carries. */
   readonly headers: readonly HeaderName[]
-  /** The answer is given before the rate limit is asked, or without one, and so does not tell it. */
+  /** The answer comes before the rate limit is checked, and so has no fields about it. */
   readonly beforeRateLimit?: true
 }
 
-/** Every code of an error answer. A code that is not in this table does not compile. */
+/** Describes every code of an error answer. A code that is missing here does not compile. */
 export function describeErrors({ bodyLimit }: { bodyLimit: number }): Readonly<Record<ErrorCode, ErrorDescription>> {
   return {
     invalid_request: describe(
@@ -83,7 +83,7 @@ function noDomains(): ApiError {
   throw new Error('A request without domains was taken')
 }
 
-/** As of a limiter that does not say what it allows. */
+/** The fields of a limiter that does not say what it allows. */
 const usedUp = () =>
   toRateLimitFields({ consume: () => Promise.reject() }, [
     [DEFAULT_POLICY, { remainingPoints: 0, msBeforeNext: 42_000 }],

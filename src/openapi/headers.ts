@@ -3,11 +3,11 @@ import type { Header } from './document.ts'
 
 const seconds = { type: 'integer', minimum: 1 }
 
-/** A string and a list of RFC 9651, sections 3.3.3 and 3.1: the name of a limit, and what is told of several limits. */
+/** Patterns of a string and a list (RFC 9651, sections 3.3.3 and 3.1): the name of a limit, and several limits. */
 const limitName = '"([^"\\\\]|\\\\["\\\\])+"'
 const listOf = (member: string) => `^${member}(, ${member})*$`
 
-/** The header fields of the answers. `required` is added where every answer of a status carries the field. */
+/** The header fields of answers. A field becomes `required` if every answer of a status carries it. */
 export const headers = {
   'Cache-Control': {
     description: 'An answer is for its caller alone (RFC 9111, section 5.2.2.5).',

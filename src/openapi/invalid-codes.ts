@@ -6,11 +6,11 @@ import type { InvalidCode, InvalidResult } from '../wire/response.ts'
 interface InvalidCodeDescription {
   /** When a hostname gets this code. */
   readonly meaning: string
-  /** A hostname that gets it, where {@link holdings} are registered. */
+  /** A hostname that gets it while {@link holdings} are registered. */
   readonly input: string
 }
 
-/** Every code of an invalid result. A code that is not in this table does not compile. */
+/** Describes every code of an invalid result. A code that is missing here does not compile. */
 export const invalidCodes = {
   empty_domain: { meaning: 'Nothing but white space.', input: ' ' },
   invalid_domain: {
@@ -37,7 +37,7 @@ export const invalidCodes = {
 
 export const invalidCodeNames = Object.keys(invalidCodes) as InvalidCode[]
 
-/** What team 1 is answered about the hostname of a code. */
+/** The result of team 1 for the hostname of a code. */
 export function exampleOf(code: InvalidCode): InvalidResult {
   const { input } = invalidCodes[code]
   const answer = code === 'internal_error' ? internalError : answerTo(input)

@@ -21,21 +21,19 @@ export type {
   Server,
 } from './document.ts'
 
-/** What {@link openapi} takes: what is told of your API, and the options of the handler that show in its answers. */
+/** Options of {@link openapi}: the description of your API, and the options of the handler that affect its answers. */
 export interface OpenApiOptions {
-  /**
-   * Title, version, licence, contact and so on of your API. Default: the title `Domain registration`, the version `1`.
-   */
+  /** Title, version, licence and contact of your API. Default: the title `Domain registration`, the version `1`. */
   info?: Partial<Info> | undefined
-  /** Where the API is served. Default `/`: the host that serves the document. */
+  /** The servers of the API. Default `/`: the host that serves the document. */
   servers?: Server[] | undefined
   /** The path of the operation below a server. Default `/v1/domains`. */
   path?: string | undefined
-  /** The word that API keys begin with: the handler's option of this name. Default `svc`. */
+  /** The prefix of API keys, as passed to the handler. Default `svc`. */
   keyPrefix?: string | undefined
-  /** Bytes in a request body: the handler's option of this name. Default 262,144. */
+  /** The limit of a request body in bytes, as passed to the handler. Default 262,144. */
   bodyLimit?: number | undefined
-  /** Whether the handler has a `rateLimiter`: if not, there is no 429. Default `true`. */
+  /** Whether the handler has a `rateLimiter`. Without one there is no 429. Default `true`. */
   rateLimited?: boolean | undefined
 }
 
@@ -52,11 +50,11 @@ const rules: Rules = {
 }
 
 /**
- * Describes `POST /v1/domains` as an OpenAPI 3.1 document, made from the schemas that validate the requests and the
- * tables that the answers come from: every status, code, header field and limit, with examples. Give it the options
- * that you give the handler.
+ * Describes `POST /v1/domains` as an OpenAPI 3.1 document, with every status, code, header field and limit, and with
+ * examples. It is made from the schemas and the tables that validate and answer. Pass the same options as to the
+ * handler.
  *
- * @returns A new object at each call, of nothing but what JSON can hold.
+ * @returns A new object at each call, which JSON can represent.
  * @throws {TypeError} for an option that is wrong or does not exist; it says what to pass instead.
  *
  * @example
@@ -64,7 +62,7 @@ const rules: Rules = {
  * app.get('/openapi.json', (request, response) => response.json(document))
  *
  * @example
- * // What is sent and answered as JSON Schema, for a validator of your own.
+ * // The JSON Schemas of requests and answers, for a validator of your own.
  * const { RegisterDomainsResponse, DomainResult } = openapi().components.schemas
  */
 export function openapi(options: OpenApiOptions = {}): OpenApiDocument {

@@ -3,7 +3,7 @@ import { MAX_DOMAINS } from '../wire/request.ts'
 import type { InvalidCode } from '../wire/response.ts'
 import { invalidCodeNames } from './invalid-codes.ts'
 
-// What is sent needs no validation, so these schemas only describe; that they equal the public types is a type test.
+// These schemas only describe: answers are not validated. A type test holds them equal to the public types.
 
 export const registeredResultSchema = z.strictObject({
   status: z.enum(['created', 'existing']),

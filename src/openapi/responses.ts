@@ -12,7 +12,7 @@ export interface ResponseOptions {
   rateLimited: boolean
 }
 
-/** Every answer that a call can get, by status. */
+/** Describes every answer of a call, by status. */
 export function describeResponses(options: ResponseOptions): Record<string, Response> {
   const errors = describeErrors(options)
   const codesByStatus = new Map<number, ErrorCode[]>()
@@ -57,7 +57,7 @@ function success(options: ResponseOptions): Response {
   }
 }
 
-/** A field is required where every answer of the status carries it. */
+/** A field is required if every answer of the status carries it. */
 function headersOf(
   answers: readonly Pick<ErrorDescription, 'headers' | 'beforeRateLimit'>[],
   { rateLimited }: ResponseOptions,
@@ -94,7 +94,7 @@ const created: RegisteredResult[] = [
   },
 ]
 
-/** The answer to the example of a request, to the same call again, and to a hostname with each of the codes. */
+/** Answers to the example of a request, to the same call again, and to a hostname for each code. */
 function describeExamples(): Record<string, Example> {
   const refused = exampleOf('internal_domain')
   const existing = created.map(result => ({ ...result, status: 'existing' as const }))

@@ -3,8 +3,8 @@ import { type OpenApiOptions, openapi } from './openapi.ts'
 import { referenceTo } from './schemas.ts'
 
 /**
- * The operation as the schema of a route, for a plugin that makes a document of all routes, such as `@fastify/swagger`.
- * References are replaced by what they refer to: the host's document has other components.
+ * Describes the operation as the schema of a route, for a plugin that documents all routes, such as `@fastify/swagger`.
+ * References are inlined, because the host's document has other components.
  */
 export function describeRoute(options: Pick<OpenApiOptions, 'keyPrefix' | 'bodyLimit' | 'rateLimited'>) {
   const { paths, components } = openapi({ ...options, path: '/' })
@@ -26,7 +26,7 @@ function inline(value: unknown, schemas: Record<string, JsonSchema>): unknown {
   if (referred) return inline(referred[1], schemas)
   return Object.fromEntries(
     Object.entries(value)
-      // It maps values to references.
+      // A discriminator maps values to references, and there are none.
       .filter(([keyword]) => keyword !== 'discriminator')
       .map(([keyword, item]) => [keyword, inline(item, schemas)]),
   )

@@ -13,7 +13,7 @@ import {
 
 interface Documentation {
   [keyword: string]: unknown
-  /** The name of a schema that stands for itself among the components. */
+  /** The name of a schema among the components. */
   id?: string
   description?: string
   examples?: unknown[]
@@ -26,7 +26,7 @@ const domainsDescription = {
     'International names may be in Unicode. Each gets its own result.',
 }
 
-/** What the schemas that validate do not say of themselves. Kept apart from them, for what validates need not read. */
+/** Descriptions of the schemas. They stand apart from the schemas, since validation does not need them. */
 function document() {
   const { organization: organizationRequestSchema, team: teamRequestSchema } = requestSchemas()
   return z
@@ -105,7 +105,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
 
 export const referenceTo = (id: string) => `#/components/schemas/${id}`
 
-/** The body of an error answer whose status has these codes. */
+/** The schema of an error answer whose status has these codes. */
 export function errorSchema(codes: readonly ErrorCode[]): JsonSchema {
   const error = z.enum(codes)
   const message = z.string()

@@ -7,7 +7,7 @@ const fail = () => {
   throw new Error('decide failed, as the case wants it')
 }
 
-/** A name at which saving fails: it cannot be read. */
+/** A name that cannot be read, so that saving it fails. */
 const unreadable: Name = {
   get domain(): string {
     throw new Error('this name cannot be read, as the case wants it')
@@ -32,12 +32,12 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const request = createRequest('1', ['example.com', 'example.org'].map(toName), [], fail)
-      // Whether it rejects is another case's question.
+      // Another case checks that it rejects.
       await Promise.allSettled(
         [async () => store.register(request), async () => store.register(request)].map(call => call()),
       )
-      const { fates } = await attempt(store, '1', ['example.org', 'example.com'])
-      checkEqual('what becomes of the same names afterwards', fates, ['created', 'created'])
+      const { codes } = await attempt(store, '1', ['example.org', 'example.com'])
+      checkEqual('what becomes of the same names afterwards', codes, ['created', 'created'])
     },
   },
   {

@@ -7,21 +7,21 @@ import type { DomainResult, InvalidCode } from '../wire/response.ts'
 import { UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-/** What became of a name, in one word. */
-export type Fate = 'created' | 'existing' | InvalidCode
+/** The status of a result, or its code if it is invalid. */
+export type ResultCode = 'created' | 'existing' | InvalidCode
 
 /**
- * A name whose registrable domain is its last two labels, as below `.com`. Any text will do: it need not be a hostname.
+ * Makes a name whose registrable domain is its last two labels, as below `.com`. The text need not be a hostname.
  */
 export const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
 
 export const toDomains = (names: readonly { readonly domain: string }[]) => names.map(({ domain }) => domain)
 
-/** `count` names, each in a registrable domain of its own. */
+/** Makes names that share no registrable domain. */
 export const manyDomains = (count: number, prefix = '') =>
   Array.from({ length: count }, (_, index) => `${prefix}n${index}.com`)
 
-/** A request for just these look-ups, such as the core makes. */
+/** Makes a request like those of the core, for these look-ups. */
 export function createRequest(
   teamId: string,
   names: readonly Name[],
@@ -32,7 +32,7 @@ export function createRequest(
   return { teamId, registrableDomains, names, wildcardBases, decide }
 }
 
-/** Registers names, whatever stands in their way. */
+/** Registers names without applying the rules of overlap. */
 export async function save(
   store: SuiteStore,
   teamId: string,
@@ -45,7 +45,7 @@ export async function save(
 }
 
 /**
- * Looks up names, and what is below bases, and registers nothing. What was found is put in the order of the look-ups.
+ * Looks up names, and what is below bases, without registering anything. Sorts what was found like the look-ups.
  */
 export async function lookUp(
   store: SuiteStore,
@@ -70,23 +70,23 @@ export async function lookUp(
 }
 
 export interface Attempt {
-  readonly fates: readonly Fate[]
+  readonly codes: readonly ResultCode[]
   readonly found: Found
   readonly saved: readonly Registration[]
 }
 
-/** One call of `register` with the rules of the core: what the core would make of these names, without its retries. */
+/** Calls `register` once with the rules of the core, without its retries. */
 export async function attempt(store: SuiteStore, teamId: string, domains: readonly string[]): Promise<Attempt> {
   const names = domains.map(toName)
   const { found, saved } = await store.register(createRegistrationRequest(teamId, names))
-  return { fates: judgeAll(teamId, names, found).map(toFate), found, saved }
+  return { codes: judgeAll(teamId, names, found).map(toCode), found, saved }
 }
 
 /**
  * Registers hostnames as a caller does, through the core.
  *
  * @throws {ApiError} when the call fails as a whole.
- * @throws what the store failed with, where a result would be `internal_error`.
+ * @throws the failure of the store, where a result would be `internal_error`.
  */
 export async function submit(
   store: SuiteStore,
@@ -100,8 +100,9 @@ export async function submit(
   return data.results
 }
 
-/** What becomes of hostnames that are registered through the core. */
-export const submitForFates = async (store: SuiteStore, teamId: string, domains: readonly string[]) =>
-  (await submit(store, teamId, domains)).map(toFate)
+/** Registers hostnames through the core, and returns the code of each result. */
+export const submitForCodes = async (store: SuiteStore, teamId: string, domains: readonly string[]) =>
+  (await submit(store, teamId, domains)).map(toCode)
 
-const toFate = (verdict: Verdict | DomainResult): Fate => (verdict.status === 'invalid' ? verdict.code : verdict.status)
+const toCode = (verdict: Verdict | DomainResult): ResultCode =>
+  verdict.status === 'invalid' ? verdict.code : verdict.status

@@ -1,12 +1,12 @@
-/** What a case found to be otherwise than it should be. */
+/** Thrown by a case whose expectation does not hold. */
 export class UnmetExpectation extends Error {
   override readonly name = 'UnmetExpectation'
 }
 
 /**
- * Compares plain values: fields in any order, and what is `undefined` is not there.
+ * Compares plain values. The order of fields does not count, nor do fields that are `undefined`.
  *
- * @throws {UnmetExpectation} that says what was expected and what came.
+ * @throws {UnmetExpectation} with the expected and the actual value.
  */
 export function checkEqual(what: string, actual: unknown, expected: unknown): void {
   if (show(actual) !== show(expected)) {
@@ -14,7 +14,7 @@ export function checkEqual(what: string, actual: unknown, expected: unknown): vo
   }
 }
 
-/** @throws {UnmetExpectation} that says what should have been. */
+/** @throws {UnmetExpectation} with the claim if it does not hold. */
 export function checkThat(claim: string, holds: boolean, actual: unknown): void {
   if (!holds) throw new UnmetExpectation(`expected that ${claim}, got ${abridge(show(actual))}`)
 }

@@ -20,28 +20,28 @@ export type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 
 /** What {@link domainStoreSuite} takes. */
 export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
-  /** Makes a store that holds no registrations. Called at least once for each case. */
+  /** Makes a store without registrations. Called at least once for each case. */
   createStore(setup: StoreSetup): Awaitable<Store>
-  /** Cleans up after a store of {@link createStore}, whether its case passed or not. */
+  /** Closes a store of {@link createStore}, whether its case passed or not. */
   closeStore?: ((store: Store) => Awaitable<unknown>) | undefined
   /**
-   * Which optional parts the store has: their cases are in the list, and those of others are not. A case checks that
-   * what is said here is so.
+   * The optional parts of the store. Cases for other parts are not in the list. A case checks that the store has these
+   * parts and no others.
    */
   features: readonly StoreFeature[]
-  /** How many milliseconds a case may take until it counts as hung. Default 4,000: less than test runners wait. */
+  /** Milliseconds after which a case counts as hung. Default 4,000, which is less than test runners wait. */
   timeLimit?: number | undefined
 }
 
 /**
- * The conformance suite for a store of your own: the cases that every store behind `registerDomains` should pass,
- * racing callers and hostile names among them. Bound to no test runner: each case has a name, and a function that
- * rejects.
+ * The conformance suite for a store of your own: every store behind `registerDomains` should pass its cases, which
+ * include racing callers and hostile names. It works with any test runner: a case has a name, and a function that
+ * rejects if the store fails it.
  *
- * The cases are independent of each other and may run in any order, also at once if
- * {@link StoreSuiteOptions.createStore} makes stores that share nothing.
+ * The cases are independent and may run in any order, and concurrently if {@link StoreSuiteOptions.createStore} makes
+ * stores that share nothing.
  *
- * What no caller can see is not checked: that saved registrations outlive the process, that calls which share no
+ * The suite cannot check what no caller sees: that registrations outlive the process, that calls which share no
  * registrable domain do not wait for each other, and what a call costs when much is registered.
  *
  * @returns The cases that apply, always in the same order.
@@ -62,7 +62,7 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
  *
  * for (const { name, run } of cases) test(name, run)
  *
- * @example <caption>What is recommended is told, and fails nothing</caption>
+ * @example <caption>A SHOULD that fails is reported, and fails no run</caption>
  * for (const { level, name, run } of cases) test(name, { todo: level === 'SHOULD' }, run)
  */
 export function domainStoreSuite<Store extends SuiteStore>(options: StoreSuiteOptions<Store>): readonly StoreCase[] {

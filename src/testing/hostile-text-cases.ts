@@ -1,9 +1,9 @@
 import type { Name } from '../registry/name.ts'
-import { lookUp, save, submitForFates, toDomains } from './calls.ts'
+import { lookUp, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** No hostnames: text that a store must not read anything into, should it ever be handed any. */
+/** Labels that are not hostnames. A store must treat them as data, should it ever get any. */
 const fragments = [
   "o'brien",
   'a"b',
@@ -24,7 +24,7 @@ const fragments = [
   'a\tb\nc',
 ]
 
-/** Fields that every JavaScript object has: found where nothing was put, in a store that keeps names as fields. */
+/** Properties that every JavaScript object inherits: a store that keeps names as properties finds them. */
 const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
 
 const longest = (label: string) => `${label}.${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(57)}.com`
@@ -77,7 +77,7 @@ export const hostileTextCases: readonly CaseDefinition[] = [
       const hostnames = ['constructor.com', 'tostring.org', 'hasownproperty.net', 'proto.constructor.com']
       checkEqual(
         'what becomes of hostnames',
-        await submitForFates(store, '1', hostnames),
+        await submitForCodes(store, '1', hostnames),
         hostnames.map(() => 'created'),
       )
     },
@@ -96,7 +96,7 @@ export const hostileTextCases: readonly CaseDefinition[] = [
         name.replace(/com$/, 'net'),
       ]
       checkEqual('the length of the name', name.length, 253)
-      checkEqual('what becomes of them', await submitForFates(store, '1', [name, ...alike]), Array(5).fill('created'))
+      checkEqual('what becomes of them', await submitForCodes(store, '1', [name, ...alike]), Array(5).fill('created'))
       const wildcard = `*.${name}`
       const { registrations, below } = await lookUp(store, '1', [name, wildcard, ...alike], [name])
       checkEqual('what was found', toDomains(registrations), [name, ...alike])
@@ -109,7 +109,7 @@ export const hostileTextCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const hostnames = ['bücher.example.com', 'xn--bcher-kva.example.com', '*.例え.jp', 'a.xn--r8jz45g.jp']
-      checkEqual('what becomes of them', await submitForFates(store, '1', hostnames), [
+      checkEqual('what becomes of them', await submitForCodes(store, '1', hostnames), [
         'created',
         'existing',
         'created',

@@ -1,12 +1,12 @@
 import type { Below } from '../registry/store.ts'
-import { lookUp, manyDomains, save, submitForFates, toDomains, type toName } from './calls.ts'
+import { lookUp, manyDomains, save, submitForCodes, toDomains, type toName } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }
 
-/** What is below a base, with the domains in order. */
+/** Looks up what is below a base, and sorts the domains. */
 async function lookBelow(store: SuiteStore, teamId: string, base: string | ReturnType<typeof toName>): Promise<Below> {
   const { below } = await lookUp(store, teamId, [], [base])
   checkEqual('how many answers there are for one base', below.length, 1)
@@ -14,7 +14,7 @@ async function lookBelow(store: SuiteStore, teamId: string, base: string | Retur
   return { ...only, ownDomains: [...only.ownDomains].sort() }
 }
 
-/** What is below a base when a team has just these domains there. */
+/** What is below a base where the asking team has these domains, and no other team has any. */
 const own = (...domains: string[]): Below => ({ ownDomains: domains, ownCount: domains.length, heldByOthers: false })
 
 export const lookUpCases: readonly CaseDefinition[] = [
@@ -76,7 +76,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
       const deep = manyDomains(100, 'a.'.repeat(120))
       await save(store, '2', ['*.a.a.n99.com'])
       const expected = deep.map(domain => (domain.endsWith('.n99.com') ? 'domain_already_licensed' : 'created'))
-      checkEqual('what became of them', await submitForFates(store, '1', deep), expected)
+      checkEqual('what became of them', await submitForCodes(store, '1', deep), expected)
     },
   },
   {

@@ -3,20 +3,20 @@ import { checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 /**
- * What does the monitoring, as a case sees it: it can be away, refuse names for ever, and remembers what it was told.
+ * The monitor that a store pushes to. It can be away or refuse domains, and it records the pushes.
  */
 export interface Monitor {
   isAway: boolean
-  /** Whether it does what it is told, and fails all the same. */
+  /** Whether pushes take effect and fail nevertheless. */
   losesAnswers: boolean
   /** Domains that it refuses. */
   readonly refused: Set<string>
   push(changes: readonly Change[]): void
-  /** The changes of each push since the last question, whether the push went through or not. */
+  /** Returns the changes of each push since the last call, whether the push went through or not. */
   takePushes(): (readonly Change[])[]
-  /** `domainId`, kind and domain of what went through, in order. */
+  /** The changes that went through, in order. */
   readonly accepted: Change[]
-  /** The domains that are watched, by what was told: what was released is never watched again. */
+  /** The domains that are watched. A `domainId` that was released is never watched again. */
   watched(): string[]
 }
 
@@ -47,10 +47,10 @@ export function createMonitor(): Monitor {
 
 const idOf = ({ domainId }: { domainId: string }) => domainId
 
-/** Milliseconds for a push, so short that leases and waits end within a case. */
+/** Milliseconds for a push: short enough that leases and waits end within a case. */
 export const SOON = 30
 
-/** For a store whose feature is declared; a case tells when that is not so. */
+/** Sweeps once. Fails the case if the store lacks the method that it declares. */
 export async function sweep(store: SuiteStore, limit?: number): Promise<SweepResult> {
   if (!store.synchronizePending) throw new UnmetExpectation('expected a method synchronizePending, got none')
   const result = await store.synchronizePending(limit === undefined ? undefined : { limit })
@@ -65,7 +65,7 @@ export async function synchronize(store: SuiteStore, registrations: readonly Reg
 }
 
 /**
- * Sweeps again and again until something is so: what waits for a lease to end, or for its next try, is not due before.
+ * Sweeps until a condition holds. A change is not due before its lease has ended or its next attempt has come.
  */
 export async function sweepUntil(
   store: SuiteStore,

@@ -1,24 +1,24 @@
-import { type Fate, submitForFates } from './calls.ts'
+import { type ResultCode, submitForCodes } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** What becomes of a name that team 1 submits, while it holds some and team 2 holds others. */
-type Row = readonly [fate: Fate, submitted: string, own: readonly string[], others: readonly string[]]
+/** The result for a name that team 1 submits while it holds some names, and team 2 holds others. */
+type Row = readonly [code: ResultCode, submitted: string, own: readonly string[], others: readonly string[]]
 
 function overlapCase(id: string, name: CaseDefinition['name'], rows: readonly Row[]): CaseDefinition {
   return {
     id,
     name,
     async test({ open }) {
-      for (const [fate, submitted, own, others] of rows) {
+      for (const [code, submitted, own, others] of rows) {
         const store = await open()
         for (const domain of own)
-          checkEqual(`${domain}, before`, await submitForFates(store, '1', [domain]), ['created'])
+          checkEqual(`${domain}, before`, await submitForCodes(store, '1', [domain]), ['created'])
         for (const domain of others) {
-          checkEqual(`${domain}, before, for another team`, await submitForFates(store, '2', [domain]), ['created'])
+          checkEqual(`${domain}, before, for another team`, await submitForCodes(store, '2', [domain]), ['created'])
         }
         const held = `while the team holds [${own}] and another one [${others}]`
-        checkEqual(`${submitted}, ${held}`, await submitForFates(store, '1', [submitted]), [fate])
+        checkEqual(`${submitted}, ${held}`, await submitForCodes(store, '1', [submitted]), [code])
       }
     },
   }
@@ -74,10 +74,10 @@ export const overlapCases: readonly CaseDefinition[] = [
     name: 'MUST find what the own team holds where another one is in the way as well',
     async test({ open }) {
       const store = await open()
-      await submitForFates(store, '2', ['a.b.example.com', '*.example.org', 'example.net'])
+      await submitForCodes(store, '2', ['a.b.example.com', '*.example.org', 'example.net'])
       checkEqual(
         'what becomes of names between those of two teams',
-        await submitForFates(store, '1', [
+        await submitForCodes(store, '1', [
           'c.example.com',
           '*.example.com',
           '*.b.example.com',
@@ -86,7 +86,7 @@ export const overlapCases: readonly CaseDefinition[] = [
         ]),
         ['created', 'subdomain_conflict', 'domain_already_licensed', 'created', 'wildcard_conflict'],
       )
-      checkEqual('and of the same again', await submitForFates(store, '1', ['*.example.com', 'c.example.com']), [
+      checkEqual('and of the same again', await submitForCodes(store, '1', ['*.example.com', 'c.example.com']), [
         'subdomain_conflict',
         'existing',
       ])
@@ -98,7 +98,7 @@ export const overlapCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const domains = ['*.a.com', 'x.a.com', 'x.b.com', '*.b.com', 'a.com', 'a.com', '*.y.c.com', '*.c.com']
-      checkEqual('what becomes of them', await submitForFates(store, '1', domains), [
+      checkEqual('what becomes of them', await submitForCodes(store, '1', domains), [
         'created',
         'wildcard_conflict',
         'created',
@@ -110,7 +110,7 @@ export const overlapCases: readonly CaseDefinition[] = [
       ])
       checkEqual(
         'and of some in a second call',
-        await submitForFates(store, '1', ['a.com', '*.a.com', 'z.a.com', '*.b.com']),
+        await submitForCodes(store, '1', ['a.com', '*.a.com', 'z.a.com', '*.b.com']),
         ['existing', 'existing', 'wildcard_conflict', 'subdomain_conflict'],
       )
     },
@@ -120,12 +120,12 @@ export const overlapCases: readonly CaseDefinition[] = [
     name: 'MUST let two teams register in the same registrable domain what does not overlap',
     async test({ open }) {
       const store = await open()
-      checkEqual('team 1', await submitForFates(store, '1', ['example.com', 'a.example.com', '*.b.example.com']), [
+      checkEqual('team 1', await submitForCodes(store, '1', ['example.com', 'a.example.com', '*.b.example.com']), [
         'created',
         'created',
         'created',
       ])
-      checkEqual('team 2', await submitForFates(store, '2', ['b.example.com', '*.a.example.com', 'www.example.com']), [
+      checkEqual('team 2', await submitForCodes(store, '2', ['b.example.com', '*.a.example.com', 'www.example.com']), [
         'created',
         'created',
         'created',

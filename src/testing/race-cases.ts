@@ -1,24 +1,24 @@
-import { attempt, type Fate, lookUp, manyDomains, toDomains } from './calls.ts'
+import { attempt, lookUp, manyDomains, type ResultCode, toDomains } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 const CALLERS = 16
-/** How often a race of two is run, each time for another registrable domain and the other one first. */
+/** How many races of two a case runs, each for another registrable domain, with either caller first in turn. */
 const ROUNDS = 16
 
-const sorted = (fates: readonly (Fate | undefined)[]) => fates.toSorted().join(', ')
+const sorted = (codes: readonly (ResultCode | undefined)[]) => codes.toSorted().join(', ')
 
-/** Starts calls of several teams at the same moment. */
+/** Starts calls at the same moment. */
 const race = (store: SuiteStore, calls: readonly (readonly [teamId: string, domains: readonly string[]])[]) =>
   Promise.all(calls.map(([teamId, domains]) => attempt(store, teamId, domains)))
 
-/** Races a wildcard of one team against a name below it of another, or the same. */
+/** Races a wildcard of team 1 against a name below it, of team 1 or another. */
 function wildcardRace(
   id: string,
   name: CaseDefinition['name'],
   rival: string,
-  losses: readonly Fate[],
+  losses: readonly ResultCode[],
 ): CaseDefinition {
   return {
     id,
@@ -31,10 +31,10 @@ function wildcardRace(
       })
       const attempts = await race(store, calls)
       for (let round = 0; round < ROUNDS; round += 1) {
-        const fates = attempts.slice(2 * round, 2 * round + 2).map(({ fates: [fate] }) => fate)
-        const won = fates.filter(fate => fate === 'created').length
-        const lost = fates.filter(fate => fate !== undefined && losses.includes(fate)).length
-        checkThat('of a wildcard and a name below it one is created and one refused', won === 1 && lost === 1, fates)
+        const codes = attempts.slice(2 * round, 2 * round + 2).map(({ codes: [code] }) => code)
+        const won = codes.filter(code => code === 'created').length
+        const lost = codes.filter(code => code !== undefined && losses.includes(code)).length
+        checkThat('of a wildcard and a name below it one is created and one refused', won === 1 && lost === 1, codes)
       }
       const domains = calls.flatMap(([, [domain = '']]) => domain)
       checkEqual('how many are registered', (await lookUp(store, '1', domains)).registrations.length, ROUNDS)
@@ -51,10 +51,10 @@ export const raceCases: readonly CaseDefinition[] = [
       const domains = ['example.com', 'www.example.com', 'example.org']
       const attempts = await race(store, Array(CALLERS).fill(['1', domains]))
       for (const [index, domain] of domains.entries()) {
-        const fates = attempts.map(({ fates }) => fates[index])
+        const codes = attempts.map(({ codes }) => codes[index])
         checkEqual(
           `what ${domain} is to each`,
-          sorted(fates),
+          sorted(codes),
           sorted(['created', ...Array(CALLERS - 1).fill('existing')]),
         )
       }
@@ -68,7 +68,7 @@ export const raceCases: readonly CaseDefinition[] = [
       const store = await open()
       const attempts = await race(store, Array(CALLERS).fill(['1', ['example.com']]))
       const [winner] = attempts.flatMap(({ saved }) => saved)
-      const beaten = attempts.filter(({ fates: [fate] }) => fate === 'existing')
+      const beaten = attempts.filter(({ codes: [code] }) => code === 'existing')
       checkEqual('how many came second', beaten.length, CALLERS - 1)
       for (const { saved, found } of beaten) {
         checkEqual('what was saved by a call that found it taken', saved, [])
@@ -87,8 +87,8 @@ export const raceCases: readonly CaseDefinition[] = [
       })
       const attempts = await race(store, calls)
       for (let round = 0; round < ROUNDS; round += 1) {
-        const fates = attempts.slice(2 * round, 2 * round + 2).map(({ fates: [fate] }) => fate)
-        checkEqual('what a name is to two teams', sorted(fates), 'created, domain_already_licensed')
+        const codes = attempts.slice(2 * round, 2 * round + 2).map(({ codes: [code] }) => code)
+        checkEqual('what a name is to two teams', sorted(codes), 'created, domain_already_licensed')
       }
     },
   },
@@ -129,8 +129,8 @@ export const raceCases: readonly CaseDefinition[] = [
         store,
         Array.from({ length: CALLERS }, (_, index) => ['1', domains.slice(index, index + 11)]),
       )
-      for (const { fates, found, saved } of attempts) {
-        checkEqual('names created or existing', saved.length + found.registrations.length, fates.length)
+      for (const { codes, found, saved } of attempts) {
+        checkEqual('names created or existing', saved.length + found.registrations.length, codes.length)
       }
       const saved = attempts.flatMap(attempt => toDomains(attempt.saved))
       checkEqual('what was saved by all', saved.toSorted(), domains.toSorted())

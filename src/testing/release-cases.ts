@@ -1,5 +1,5 @@
 import type { Registration } from '../registry/store.ts'
-import { lookUp, save, submitForFates, toDomains } from './calls.ts'
+import { lookUp, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkThat, UnmetExpectation } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
@@ -20,7 +20,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       await release(store, '1', ['a.example.com', '*.example.org'])
       checkEqual(
         'what becomes of them for another team',
-        await submitForFates(store, '2', ['a.example.com', 'www.example.org', '*.example.com', 'b.example.com']),
+        await submitForCodes(store, '2', ['a.example.com', 'www.example.org', '*.example.com', 'b.example.com']),
         ['created', 'created', 'subdomain_conflict', 'domain_already_licensed'],
       )
     },
@@ -70,7 +70,7 @@ export const releaseCases: readonly CaseDefinition[] = [
     needs: ['release'],
     async test({ open }) {
       const store = await open()
-      await submitForFates(store, '1', ['www.example.com', 'bücher.example.org'])
+      await submitForCodes(store, '1', ['www.example.com', 'bücher.example.org'])
       const released = await release(store, '1', [' WWW.Example.com.', 'Bücher.example.org'])
       checkEqual('what was returned', toDomains(released).toSorted(), ['www.example.com', 'xn--bcher-kva.example.org'])
     },

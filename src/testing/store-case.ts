@@ -2,22 +2,22 @@ import type { Awaitable } from '../awaitable.ts'
 import type { Change } from '../registry/store.ts'
 import type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 
-/** One thing that a store's callers rely on, and the proof that a store does it. */
+/** One claim about a store, and the test of it. */
 export interface StoreCase {
-  /** Kebab-case, and the same in every version: for a list of what is known to fail. */
+  /** In kebab case, and stable across versions, so that you can list the cases that your store is known to fail. */
   readonly id: string
   /**
-   * In the words of RFC 2119. `MUST`: a store that fails it gives wrong answers, or registers what it should not.
-   * `SHOULD`: there may be a good reason to do otherwise, but know what it costs.
+   * As in RFC 2119. A store that fails a `MUST` gives wrong answers, or registers what it should not. There may be a
+   * good reason to fail a `SHOULD`.
    */
   readonly level: 'MUST' | 'SHOULD'
-  /** What is claimed, beginning with the level. */
+  /** The claim, which begins with the level. */
   readonly name: string
   /**
-   * Makes a fresh store, tries it, and closes it.
+   * Makes a store, tests it, and closes it.
    *
-   * @returns A promise that rejects with an `Error` which says what was expected and what came, also when the store has
-   *   not answered within the time limit.
+   * @returns A promise that rejects with an `Error` if the claim does not hold, or the store does not answer within the
+   *   time limit. Its message holds the expected and the actual value.
    */
   run(): Promise<void>
 }
@@ -25,15 +25,15 @@ export interface StoreCase {
 export interface CaseDefinition {
   readonly id: string
   readonly name: `${StoreCase['level']} ${string}`
-  /** What a store must have for the case to apply. None where it is missing. */
+  /** The features that a store must have for the case to apply. Default: none. */
   readonly needs?: readonly StoreFeature[]
   test(trial: Trial): Promise<void>
 }
 
-/** What a case works with. */
+/** What a case gets. */
 export interface Trial {
   readonly features: readonly StoreFeature[]
-  /** Makes a fresh store. */
+  /** Makes an empty store. */
   open(
     synchronize?: (changes: readonly Change[]) => Awaitable<unknown>,
     more?: Pick<StoreSetup, 'onError' | 'synchronizeTimeLimit'>,

@@ -10,7 +10,7 @@ import type {
   Team,
 } from '../registry/store.ts'
 
-/** A part of a store that it may be without. */
+/** An optional part of a store. */
 export type StoreFeature =
   | 'synchronize'
   | 'synchronizesLater'
@@ -19,36 +19,36 @@ export type StoreFeature =
   | 'release'
   | 'list'
 
-/** A {@link DomainStore}, and what the bundled stores offer their hosts beside it. */
+/** A {@link DomainStore} with the optional methods that all bundled stores have. */
 export interface SuiteStore extends DomainStore {
-  /** Pushes changes that wait and are due, the oldest first, and at most `limit`. */
+  /** Pushes at most `limit` changes that are due, the oldest first. */
   synchronizePending?(options?: SweepOptions): Awaitable<SweepResult>
   /** Counts the changes that wait to be pushed. */
   countPending?(): Awaitable<number>
   /**
-   * Gives up registrations of a team; names that the team does not hold are passed over.
+   * Releases registrations of a team, and passes over names that the team does not hold.
    *
-   * @returns What was given up.
+   * @returns The released registrations.
    */
   release?(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
   /** Lists registrations in the order in which they were made, by page. */
   list?(options?: ListOptions): Awaitable<readonly Registration[]>
 }
 
-/** What a fresh store is to begin with. */
+/** What a new store begins with. */
 export interface StoreSetup {
-  /** The teams that there are. No others are asked for, except to see that they are not found. */
+  /** All teams that exist. */
   readonly teams: readonly Team[]
   /**
-   * The push that the store's `synchronize` is to make, or that a sweep makes later. Given only where the feature
-   * `synchronize` or `synchronizesLater` is listed.
+   * The push that the store makes, in `synchronize` or in a later sweep. Passed only if the feature `synchronize` or
+   * `synchronizesLater` is declared.
    */
   readonly synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
-  /** What learns of changes that could not be pushed. Given only where the feature `synchronizePending` is listed. */
+  /** Learns of changes that could not be pushed. Passed only if the feature `synchronizePending` is declared. */
   readonly onError?: SynchronizationErrorHandler | undefined
   /**
-   * Milliseconds for each push. A store whose waits are its own MUST have a lease end within three times this limit,
-   * and MUST try again what failed once within it. Given only where the feature `synchronizePending` is listed.
+   * Milliseconds for each push. A lease MUST end within three times this limit, and a change that failed once MUST be
+   * tried again within it. Passed only if the feature `synchronizePending` is declared.
    */
   readonly synchronizeTimeLimit?: number | undefined
 }

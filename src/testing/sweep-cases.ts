@@ -20,7 +20,7 @@ const toKinds = (changes: readonly Change[]) => changes.map(({ kind, domain }) =
 const isEach = (accepted: readonly Change[], ...domains: string[]) =>
   domains.every(domain => accepted.some(change => change.domain === domain))
 
-/** A registration that is synchronized, and released: its release is due at once. */
+/** Registers, synchronizes and releases names, so that their releases are due at once. */
 async function saveAndRelease(store: SuiteStore, ...domains: string[]): Promise<void> {
   await synchronize(store, await save(store, '1', domains))
   await release(store, '1', domains)
@@ -140,7 +140,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       for (let turns = 0; pushes.length === 0 && turns < 300; turns += 1) {
         await new Promise(resolve => setTimeout(resolve, 10))
       }
-      // Its push is under way, so that whoever sweeps now comes after it.
+      // The push of the first sweep is under way, so this one comes after it.
       checkEqual('what a later sweep says', await sweep(store), { synchronized: 0, failed: 0 })
       for (const resolve of resolvers) resolve()
       await Promise.all(sweeps)

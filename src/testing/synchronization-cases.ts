@@ -1,7 +1,7 @@
 import { isApiError } from '../errors.ts'
 import { toChange } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
-import { lookUp, save, submit, submitForFates } from './calls.ts'
+import { lookUp, save, submit, submitForCodes } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import { createMonitor, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
@@ -164,7 +164,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
         saved.map(({ domainId }) => ['existing', domainId]),
       )
       monitor.takePushes()
-      checkEqual('what becomes of them the third time', await submitForFates(store, '1', domains), [
+      checkEqual('what becomes of them the third time', await submitForCodes(store, '1', domains), [
         'existing',
         'existing',
       ])
@@ -183,8 +183,8 @@ export const laterCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const store = await open(monitor.push)
       const domains = ['example.com', '*.example.org']
-      for (const fate of ['created', 'existing']) {
-        checkEqual('what becomes of the names', await submitForFates(store, '1', domains), [fate, fate])
+      for (const code of ['created', 'existing']) {
+        checkEqual('what becomes of the names', await submitForCodes(store, '1', domains), [code, code])
         checkEqual('synchronized', await areSynchronized(store, ...domains), [false, false])
       }
       checkEqual('what was pushed', monitor.takePushes(), [])

@@ -3,9 +3,9 @@ import { attempt, lookUp } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** More digits than any type of number holds. */
+/** An ID with more digits than any type of number holds. */
 const VAST_ID = '9'.repeat(40)
-/** 2 to the power of 53: a double cannot tell it from the next number. */
+/** 2 to the power of 53, which a double cannot tell from the next number. */
 const LARGE_ID = '9007199254740992'
 
 /** Organization 10 has the teams 1 and 2, and 9, which is suspended; organization 20 has the rest. */
@@ -18,7 +18,7 @@ export const teams: readonly Team[] = [
   { id: VAST_ID, organizationId: '20', state: 'active' },
 ]
 
-/** IDs that a store takes for `1` or for {@link LARGE_ID} if it counts with them. */
+/** IDs that a store mistakes for `1` or for {@link LARGE_ID} if it treats them as numbers. */
 const mistakableIds = ['01', '4294967297', '18446744073709551617', '9007199254740993']
 
 export const teamCases: readonly CaseDefinition[] = [
@@ -63,8 +63,8 @@ export const teamCases: readonly CaseDefinition[] = [
         registrations.map(({ teamId }) => teamId),
         [LARGE_ID, VAST_ID],
       )
-      const { fates } = await attempt(store, LARGE_ID, ['example.com', 'example.org'])
-      checkEqual('what becomes of names, one held by each', fates, ['existing', 'domain_already_licensed'])
+      const { codes } = await attempt(store, LARGE_ID, ['example.com', 'example.org'])
+      checkEqual('what becomes of names, one held by each', codes, ['existing', 'domain_already_licensed'])
     },
   },
 ]

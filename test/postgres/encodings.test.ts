@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { submitForFates } from '../../src/testing/calls.ts'
+import { submitForCodes } from '../../src/testing/calls.ts'
 import { startServer, type TestServer } from './server.ts'
 
 let server: TestServer
@@ -17,15 +17,15 @@ test.each(['LATIN1', 'WIN1252', 'KOI8R', 'EUC_JP', 'SQL_ASCII', 'UTF8'])(
     const pool = server.createPool({ database, pipeline: true })
     await migrate({ pool })
     const store = createPostgresStore({ pool, findTeam: id => ({ id, organizationId: '1', state: 'active' }) })
-    expect(await submitForFates(store, '1', ['*.example.com', '*.b.example.org', 'zürich.example.net'])).toEqual(
+    expect(await submitForCodes(store, '1', ['*.example.com', '*.b.example.org', 'zürich.example.net'])).toEqual(
       Array(3).fill('created'),
     )
-    expect(await submitForFates(store, '1', ['*.example.org', '*.example.net', 'a.example.com'])).toEqual([
+    expect(await submitForCodes(store, '1', ['*.example.org', '*.example.net', 'a.example.com'])).toEqual([
       'subdomain_conflict',
       'subdomain_conflict',
       'wildcard_conflict',
     ])
-    expect(await submitForFates(store, '2', ['*.example.org', '*.example.net'])).toEqual(
+    expect(await submitForCodes(store, '2', ['*.example.org', '*.example.net'])).toEqual(
       Array(2).fill('domain_already_licensed'),
     )
     await pool.end()

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPostgresStore, migrate, type PostgresStore } from '../../src/postgres/index.ts'
-import { lookUp, save, submitForFates, toDomains, toName } from '../../src/testing/calls.ts'
+import { lookUp, save, submitForCodes, toDomains, toName } from '../../src/testing/calls.ts'
 import { startServer, type TestServer } from './server.ts'
 
 let server: TestServer
@@ -45,7 +45,7 @@ describe('with a newer Public Suffix List', () => {
     const sort = (rows: readonly { domain: string }[]) => rows.toSorted((a, b) => (a.domain < b.domain ? -1 : 1))
     expect(sort(await held())).toEqual(sort(expected))
     expect(
-      await submitForFates(store, '1', ['www.someone.github.io', 'a.other.github.io', '*.someone.github.io']),
+      await submitForCodes(store, '1', ['www.someone.github.io', 'a.other.github.io', '*.someone.github.io']),
     ).toEqual(['existing', 'wildcard_conflict', 'subdomain_conflict'])
   })
 
@@ -59,7 +59,7 @@ describe('with a newer Public Suffix List', () => {
       new Map([...stale, inlined].map(registration => [registration?.domain, registration?.domainId])),
     )
     expect(
-      await submitForFates(store, '1', ['someone.github.io', 'www.someone.github.io', '*.someone.github.io']),
+      await submitForCodes(store, '1', ['someone.github.io', 'www.someone.github.io', '*.someone.github.io']),
     ).toEqual(['existing', 'existing', 'subdomain_conflict'])
   })
 
@@ -77,7 +77,7 @@ describe('with a newer Public Suffix List', () => {
 
   test('what cannot be moved is left, and told', async () => {
     const [suffix, twice, covered] = await saveStale('1', ['github.io', 'someone.github.io', 'a.other.github.io'])
-    expect(await submitForFates(store, '2', ['someone.github.io', '*.other.github.io'])).toEqual(['created', 'created'])
+    expect(await submitForCodes(store, '2', ['someone.github.io', '*.other.github.io'])).toEqual(['created', 'created'])
     const before = await held()
     const left = [suffix, covered, twice].map(registration => ({
       domain: registration?.domain,

@@ -12,7 +12,8 @@ const rows: readonly (readonly [name: string, goal: GoalName])[] = [
 
 const cwd = fileURLToPath(new URL('../test/package', import.meta.url))
 // Without a limit that is passed it would exit with an error; the table tells of that.
-const text = execFileSync('sh', ['-c', 'node_modules/.bin/size-limit --json || true'], { cwd, encoding: 'utf8' })
+const command = ['-c', 'node_modules/.bin/size-limit --json 2>&- || true']
+const text = execFileSync('sh', command, { cwd, encoding: 'utf8' })
 const sizes = JSON.parse(text.slice(text.indexOf('[\n'))) as { name: string; size: number }[]
 for (const { name, size } of sizes) console.log(`${name.padEnd(120)} ${(size / 1000).toFixed(1)} kB`)
 for (const [beginning, goal] of rows) {

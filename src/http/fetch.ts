@@ -15,6 +15,9 @@ export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Req
  * The host routes a path to it; the handler does not look at the URL. It answers any method but POST with 405
  * `method_not_allowed`, before any other check. Nothing may have read the body before.
  *
+ * A body with a `Content-Length` is read at once. Servers see to it that no more comes than that says; who makes a
+ * `Request` by hand sets none, or a right one.
+ *
  * @example
  * const handle = domainsHandler({ store, keys })
  *

@@ -7,7 +7,8 @@ import { shrinkingAtMost } from '../shrinking.ts'
 
 /**
  * The memory store against a plain list of what is held, searched from end to end with the words of the contract: over
- * random sequences of calls, on so few names that they meet, and so many that a registrable domain outgrows its small form.
+ * random sequences of calls, on so few names that they meet, and so many that a registrable domain outgrows its small
+ * form.
  */
 
 const seed = Date.now() % 1_000_000

@@ -88,7 +88,8 @@ describe('the decision table', () => {
 describe('messages', () => {
   test('the nearest own wildcard is named', () => {
     expect(verdictOf('a.b.example.com', ['*.example.com', '*.b.example.com'])).toMatchObject({
-      message: expect.stringContaining('"*.b.example.com"'),
+      message:
+        '"a.b.example.com" is covered by "*.b.example.com", which this team has registered; there is nothing to add.',
     })
   })
 
@@ -102,17 +103,17 @@ describe('messages', () => {
     })
   })
 
-  test('a store that stopped counting is not taken at its word', () => {
+  test('a store that stopped counting, or names more than three, is not taken at its word', () => {
     const verdict = judge(toName('*.example.com'), 'own', {
       ownerOf: () => undefined,
       covering: () => [],
       below: () => ({
-        ownDomains: ['a.example.com', 'b.example.com', 'c.example.com'],
+        ownDomains: ['a', 'b', 'c', 'd'].map(label => `${label}.example.com`),
         ownCount: 1000,
         heldByOthers: false,
       }),
     })
-    expect(verdict).toMatchObject({ message: expect.stringContaining('and at least 997 more') })
+    expect(verdict).toMatchObject({ message: expect.stringContaining('"c.example.com" and at least 997 more') })
   })
 
   test('of another team nothing is told', () => {

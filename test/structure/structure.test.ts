@@ -21,7 +21,6 @@ function listFiles(folder: string): string[] {
 }
 
 /** What is known to break a rule and has not been mended yet. */
-const known: readonly RegExp[] = [/^long function: src\/postgres\/reclassify\.ts/, /^long line: src\/postgres\//]
 
 test('the tree keeps to the rules', () => {
   const tree = readTree()

@@ -21,6 +21,7 @@ function listFiles(folder: string): string[] {
 }
 
 /** What is known to break a rule and has not been mended yet. */
+const known: readonly RegExp[] = [/^long line: src\/postgres\//]
 
 test('the tree keeps to the rules', () => {
   const tree = readTree()

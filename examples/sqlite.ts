@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { generateApiKey } from 'domain-registration'
+import { type Change, generateApiKey, startSynchronizing } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
 import { createSqliteKeyStore, createSqliteStore } from 'domain-registration/sqlite'
 import express from 'express'
@@ -11,24 +11,24 @@ const database = new DatabaseSync(DATABASE_FILE)
 console.log(`Registrations and keys are kept in ${resolve(DATABASE_FILE)}`)
 
 const organizations = new Map(Object.entries({ 1: '10', 2: '10', 3: '20' })) // of each team
-const store = createSqliteStore({
-  database,
-  findTeam(id) {
-    const organizationId = organizations.get(id)
-    return organizationId ? { id, organizationId, state: 'active' } : null
-  },
-})
+const findTeam = (id: string) => {
+  const organizationId = organizations.get(id)
+  return organizationId ? { id, organizationId, state: 'active' as const } : null
+}
+const synchronize = (changes: readonly Change[]) => console.log('To be monitored:', changes)
+const store = createSqliteStore({ database, findTeam, synchronize, onError: console.error })
+startSynchronizing(store)
 
 const keys = createSqliteKeyStore({ database })
 async function issueKey(type: 'organization' | 'team', ownerId: string) {
+  if ((await keys.listKeys({ type, ownerId })).length > 0) return '<as printed when the file was made>'
   const { key, hash } = await generateApiKey({ type, id: ownerId })
   await keys.addKey({ hash, type, ownerId, scopes: ['domains:create'] })
   return key
 }
 const [organizationKey, teamKey] = [await issueKey('organization', '10'), await issueKey('team', '3')]
 
-export const app = express()
-app.use(domainsRouter({ store, keys }))
+export const app = express().use(domainsRouter({ store, keys }))
 export const server = app.listen(PORT, error => {
   if (error) throw error
   const { port } = server.address() as { port: number }

@@ -160,3 +160,26 @@ test('a registration that a call finds waiting is leased to it, and others are n
   await store.synchronizePending()
   expect(pushed.toSorted()).toEqual(['registered a.com', 'registered b.com'])
 })
+
+test('a name that is reclassified while its push is under way is pushed once more, and then marked', async () => {
+  const pushed: string[] = []
+  const store = createPostgresStore({
+    pool,
+    findTeam,
+    async synchronize(changes) {
+      pushed.push(...changes.map(({ kind, registrableDomain }) => `${kind} in ${registrableDomain}`))
+      if (pushed.length === 1) expect(await store.reclassify()).toMatchObject({ moved: 1 })
+    },
+  })
+  // As if `github.io` had not been a public suffix yet when it was registered.
+  const saved = await save(store, '1', [{ domain: 'a.foo.github.io', registrableDomain: 'github.io' }])
+  await store.synchronize?.(saved)
+  expect(await store.countPending()).toBe(1)
+  await endLeases()
+  await store.synchronizePending()
+  expect(await store.list()).toMatchObject([{ ...saved[0], registrableDomain: 'foo.github.io', synchronized: true }])
+  await store.release('1', ['a.foo.github.io'])
+  await store.synchronizePending()
+  expect(pushed).toEqual(['registered in github.io', 'registered in foo.github.io', 'released in foo.github.io'])
+  expect(await store.countPending()).toBe(0)
+})

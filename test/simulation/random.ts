@@ -6,6 +6,7 @@ export interface Random {
   integer(low: number, high: number): number
   chance(probability: number): boolean
   pick<T>(items: readonly T[]): T
+  shuffle<T>(items: readonly T[]): T[]
 }
 
 /** Mulberry32: 32 bits of state, enough to tell schedules apart and nothing else. */
@@ -22,6 +23,11 @@ export function createRandom(seed: number): Random {
     fraction,
     integer,
     chance: probability => fraction() < probability,
+    shuffle: items =>
+      items
+        .map(item => ({ item, rank: fraction() }))
+        .sort((one, other) => one.rank - other.rank)
+        .map(({ item }) => item),
     pick: items => {
       if (items.length === 0) throw new Error('There is nothing to pick from')
       return items[integer(0, items.length - 1)] as never

@@ -71,6 +71,9 @@ const ROUNDING = 1e-6
  * fails in every way it may, processes die, answers get lost, callers retry; then it becomes calm, and everybody gets
  * an answer.
  *
+ * Nothing is released here, and its store's sweeps are simple: releases, leases, refusals and waits are simulated in
+ * synchronizing.ts, over the outboxes of `src`.
+ *
  * @returns The first invariant that did not hold, if any.
  */
 export async function simulate(simulation: Simulation): Promise<Violation | null> {

@@ -1,29 +1,35 @@
 import type { createSynchronizer } from '../../src/registry/outbox.ts'
-import type { Change } from '../../src/registry/store.ts'
+import { maxFailures } from '../../src/registry/split.ts'
+import type { Change, Registration } from '../../src/registry/store.ts'
 import type { startSynchronizing } from '../../src/start-synchronizing.ts'
-import { createOutboxModel, type Holding, type OutboxBreach, type Worker } from './outbox-model.ts'
+import { manyDomains } from '../../src/testing/calls.ts'
+import { createDatabase, type Worker } from './database.ts'
+import { createPushRules, keyOf, type PushInvariant, type Run } from './push-rules.ts'
 import { createRandom } from './random.ts'
+import type { Registry, RegistryOptions } from './registries.ts'
 import { createVirtualClock, follow, type VirtualClock } from './virtual-clock.ts'
 
 export type SynchronizingInvariant =
+  | PushInvariant
   | 'what is watched is what is registered'
   | 'nothing waits behind something that fails'
-  | 'what is refused is tried more and more rarely'
-  | 'no release overtakes its registration'
   | 'only what is released is told as released'
   | 'what is acknowledged is watched'
-  | 'sweeps share the work'
 
 export interface SynchronizingViolation {
   readonly invariant: SynchronizingInvariant
   readonly detail: string
 }
 
-export interface SynchronizingSimulation {
-  readonly seed: number
+/** What is simulated: parts of `src`, or mutations of them. */
+export interface SynchronizingParts {
   readonly createSynchronizer: typeof createSynchronizer
   readonly startSynchronizing: typeof startSynchronizing
-  readonly breach?: OutboxBreach | undefined
+  readonly open: (options: RegistryOptions) => Registry
+}
+
+export interface SynchronizingSimulation extends SynchronizingParts {
+  readonly seed: number
   /** Counts what happened, to see that everything does. */
   readonly count?: (event: string) => void
   /** Learns what happens, for a reader. */
@@ -37,19 +43,8 @@ const LONGEST_WAIT = 3_600_000
 const LONGEST_JUMP = 2 * LONGEST_WAIT
 /** So many refused changes keep no other waiting for longer than one sweep; more of them do so for a few sweeps. */
 const FEW_REFUSALS = 2
-/** How often one change may be pushed within half a minute in which it is refused. */
-const REFUSALS_IN_HALF_A_MINUTE = 40
 const domains = ['a.com', 'b.com', 'c.com', 'd.com', 'e.com', 'f.com', 'g.com', 'h.com']
 const teamIds = ['1', '2']
-
-/** A push on its way. */
-interface Push {
-  readonly bySweep: boolean
-  readonly worker: Worker
-  readonly keys: ReadonlySet<string>
-  /** Nothing is known of one that is slow: it may have been given up. */
-  isUnderWay: boolean
-}
 
 /**
  * Runs one schedule of registrations, releases, sweeps, failures and crashes; then only refusals are left, and all else
@@ -62,18 +57,21 @@ export async function simulateSynchronizing(
 ): Promise<SynchronizingViolation | null> {
   const clock = createVirtualClock()
   follow(clock)
+  const registry = simulation.open({ timeLimit: TIME_LIMIT, lease: LEASE })
   try {
-    return await runSchedule(simulation, clock)
+    return await runSchedule(simulation, registry, clock)
   } finally {
+    registry.close()
     follow(null)
   }
 }
 
 async function runSchedule(
   simulation: SynchronizingSimulation,
+  registry: Registry,
   clock: VirtualClock,
 ): Promise<SynchronizingViolation | null> {
-  const { seed, breach, count = () => {}, trace } = simulation
+  const { seed, count = () => {}, trace } = simulation
   const random = createRandom(seed)
   const rate = () => random.pick([0, 0, 0.05, 0.3])
   const rates = {
@@ -86,12 +84,12 @@ async function runSchedule(
     jump: rate(),
   }
   const stormEnds = random.pick([4_000, 15_000, 40_000])
+  /** Whether the monitor takes nothing of a push in which it refuses something, or the rest. */
+  const isAtomic = random.chance(0.5)
   let isStorm = true
+  let isMonitorAway = false
   /** What the monitor refuses: all about some names. */
-  const refused = new Set(domains.filter(() => random.chance(random.pick([0, 0, 0.2, 0.4]))).slice(0, 3))
-  let jumped = 0
-  /** Until then no change may be in two sweeps at a time: who fails puts off what somebody else may have taken. */
-  let hasFailed = false
+  const refused = new Set<string>(domains.filter(() => random.chance(random.pick([0, 0, 0.2, 0.4]))).slice(0, 3))
   let violation: SynchronizingViolation | null = null
 
   const note = (line: string) => trace?.(`${clock.now().toFixed(0).padStart(8)}  ${line}`)
@@ -99,91 +97,116 @@ async function runSchedule(
     violation ??= { invariant, detail }
     note(`VIOLATION: ${invariant}: ${detail}`)
   }
-  function strikes(chance: number, event: string): boolean {
-    const isStruck = isStorm && random.chance(chance)
-    if (isStruck) happened(event)
-    hasFailed ||= isStruck
-    return isStruck
-  }
   function happened(event: string): void {
     count(event)
     note(event)
   }
-
-  const fails = () => strikes(rates.database, 'the database fails')
-  const model = createOutboxModel({ clock, random, breach, fails, lease: LEASE })
-
-  /** The last word that the monitor has heard of each ID; what is released stays so. */
-  const monitor = new Map<string, Change['kind']>()
-  const pushes: Push[] = []
-  const refusals = new Map<string, number>()
-  function hear({ domainId, kind }: Change): void {
-    if (monitor.get(domainId) !== 'released') monitor.set(domainId, kind)
+  function strikes(chance: number, event: string): boolean {
+    const isStruck = isStorm && random.chance(chance)
+    if (isStruck) happened(event)
+    return isStruck
   }
 
-  function checkPush(push: Push, changes: readonly Change[]): void {
-    const recent = pushes.filter(other => other.isUnderWay)
-    for (const { kind, domainId, domain } of changes) {
-      if (kind === 'released' && [...model.held.values()].some(holding => holding.domainId === domainId)) {
-        violate('only what is released is told as released', domain)
-      }
-      if (jumped > 0) continue
-      // Once it was heard of, another push of the registration tells nothing new.
-      if (
-        kind === 'released' &&
-        !monitor.has(domainId) &&
-        recent.some(({ keys }) => keys.has(`registered ${domainId}`))
-      ) {
-        violate('no release overtakes its registration', `${domain}, ${domainId}`)
-      }
-      const isTwice = recent.some(
-        other => other.bySweep && other.worker !== push.worker && other.keys.has(`${kind} ${domainId}`),
-      )
-      if (isTwice && push.bySweep && !hasFailed) violate('sweeps share the work', `${kind} ${domain}, ${domainId}`)
-    }
+  const database = createDatabase({
+    registry,
+    clock,
+    random,
+    lease: LEASE,
+    fails: () => strikes(rates.database, 'the database fails'),
+    onOvertaken: domainId =>
+      violate('nothing waits behind something that fails', `${domainId} is due, and passed over`),
+  })
+  const rules = createPushRules({ clock, database, timeLimit: TIME_LIMIT, violate })
+
+  /** The last word that the monitor has heard of each ID, which is final where it was released. */
+  const monitor = new Map<string, Change>()
+  const isWatched = (domainId: string) => monitor.get(domainId)?.kind === 'registered'
+  function hear(change: Change): void {
+    if (monitor.get(change.domainId)?.kind !== 'released') monitor.set(change.domainId, change)
   }
 
-  function send(worker: Worker, bySweep: boolean, changes: readonly Change[]): Promise<void> {
-    const keys = new Set(changes.map(({ kind, domainId }) => `${kind} ${domainId}`))
+  /** @param begunAt When the first push of its run was made. */
+  function send(run: Run, begunAt: number, changes: readonly Change[]): Promise<void> {
+    const held = new Set(registry.list().map(({ domainId }) => domainId))
+    const early = changes.find(({ kind, domainId }) => kind === 'released' && held.has(domainId))
+    if (early) violate('only what is released is told as released', early.domain)
+    const push = rules.push(run, changes, begunAt)
+    note(`push of ${changes.map(change => `${keyOf(change)} ${change.domain}`).join(', ')}`)
+
     const slowness = strikes(rates.slow, 'a slow push') ? random.integer(100, 20_000) : 0
     // Short enough for nobody to give up, and long enough for others to come between.
     const latency = random.integer(0, isStorm && random.chance(0.2) ? 900 : 20)
     const hangs = strikes(rates.hang, 'a push without an answer')
-    const push: Push = { bySweep, worker, keys, isUnderWay: slowness === 0 && !hangs }
-    checkPush(push, changes)
-    pushes.push(push)
-    note(`push of ${[...keys].join(', ')}`)
     return new Promise((resolve, reject) => {
       clock.plan(latency + slowness, null, () => {
         const isHalf = strikes(rates.half, 'half a push')
         const isRefused = changes.some(({ domain }) => refused.has(domain))
-        const isDown = strikes(rates.push, 'a failed push')
-        hasFailed ||= isRefused
-        if (isRefused && changes.length === 1) {
-          happened('a refusal')
-          for (const key of keys) refusals.set(key, (refusals.get(key) ?? 0) + 1)
-        }
-        const heard = changes.filter(({ domain }) => !refused.has(domain) && !isDown && (!isHalf || random.chance(0.5)))
+        const isDown = strikes(rates.push, 'a failed push') || isMonitorAway
+        if (isRefused && changes.length === 1) happened('a refusal')
+        const isHeard = ({ domain }: Change) =>
+          !refused.has(domain) && !isDown && !(isRefused && isAtomic) && (!isHalf || random.chance(0.5))
+        const heard = changes.filter(isHeard)
         heard.forEach(hear)
-        push.isUnderWay = false
         if (hangs) return
-        clock.plan(random.integer(0, 20), worker, () => {
-          if (isRefused || isHalf || isDown) reject(new Error('The monitor did not take it'))
-          else resolve()
+        clock.plan(random.integer(0, 20), run.worker, () => {
+          if (clock.now() < push.givenUpAt) push.answeredAt = clock.now()
+          if (isRefused || isHalf || isDown) return reject(new Error('The monitor did not take it'))
+          push.hasGoneThrough = push.answeredAt !== null
+          resolve()
         })
       })
     })
   }
 
+  /** The push of one call or sweep. */
+  function pusherOf(run: Run) {
+    let begunAt: number | undefined
+    return (changes: readonly Change[]) => {
+      begunAt ??= clock.now()
+      return send(run, begunAt, changes)
+    }
+  }
+
   function createProcess() {
     const worker: Worker = { database: {} }
-    const outbox = model.outboxOf(worker)
-    const create = (bySweep: boolean) =>
-      simulation.createSynchronizer(
-        { push: changes => send(worker, bySweep, changes), timeLimit: TIME_LIMIT, random: random.fraction },
-        outbox,
-      )
-    return { worker, calls: create(false), sweeps: create(true), limit: random.pick([2, 5, 1000]) }
+    const outbox = database.outboxOf(worker)
+    const limit = random.pick([2, 5, 1000])
+    let run: Run
+    let push: ReturnType<typeof pusherOf>
+    const common = { timeLimit: TIME_LIMIT, random: random.fraction }
+    const sweeps = simulation.createSynchronizer(
+      { ...common, push: changes => push(changes) },
+      {
+        ...outbox,
+        async take(...parameters) {
+          const taken = await outbox.take(...parameters)
+          rules.took(run, taken)
+          return taken
+        },
+      },
+    )
+    return {
+      worker,
+      limit,
+      /** Never two at once. */
+      async sweep() {
+        run = rules.begin(worker, true)
+        push = pusherOf(run)
+        try {
+          const result = await sweeps.synchronizePending({ limit })
+          rules.end(run, result)
+          return result
+        } catch (error) {
+          rules.end(run, null)
+          throw error
+        }
+      },
+      async synchronize(registrations: readonly Registration[]) {
+        const calling = rules.begin(worker, false)
+        const calls = simulation.createSynchronizer({ ...common, push: pusherOf(calling) }, outbox)
+        await calls.synchronize(registrations)
+      },
+    }
   }
   type Process = ReturnType<typeof createProcess>
   let processes: Process[] = []
@@ -193,17 +216,18 @@ async function runSchedule(
     const process = createProcess()
     processes.push(process)
     const every = random.pick([300, 1_000, 5_000])
-    const sweep = () => process.sweeps.synchronizePending({ limit: process.limit })
     clock.plan(0, process.worker, () => {
-      loops.set(process, simulation.startSynchronizing({ synchronizePending: sweep }, { every }))
+      loops.set(process, simulation.startSynchronizing({ synchronizePending: process.sweep }, { every }))
     })
   }
 
   function crash(process: Process): void {
     happened('a crash')
     processes = processes.filter(other => other !== process)
+    loops.delete(process)
     clock.end(process.worker)
     clock.dropSome(process.worker.database, () => random.chance(0.5))
+    rules.died(process.worker)
     clock.plan(random.integer(0, 2_000), null, startProcess)
   }
 
@@ -212,14 +236,10 @@ async function runSchedule(
     const process = processes.length === 0 ? null : random.pick(processes)
     if (!process) return
     clock.plan(random.integer(0, 20), process.worker, async () => {
-      let own: readonly Holding[] = []
+      let own: readonly Registration[] = []
       try {
-        own = await model.register(process.worker, teamId, wanted)
-        const registrations = own.map(({ isSynchronized, ...holding }) => ({
-          ...holding,
-          synchronized: isSynchronized,
-        }))
-        if (own.length > 0) await process.calls.synchronize(registrations)
+        own = await database.register(process.worker, teamId, wanted)
+        if (own.length > 0) await process.synchronize(own)
       } catch {
         happened('a call answered 503')
         if (patience > 0) clock.plan(random.integer(10, 4_000), null, () => call(teamId, wanted, patience - 1))
@@ -232,15 +252,14 @@ async function runSchedule(
   }
 
   function release(domain: string): void {
-    const holding = model.held.get(domain)
-    if (!holding || processes.length === 0) return
+    const held = registry.list().find(each => each.domain === domain)
+    if (!held || processes.length === 0) return
     const process = random.pick(processes)
     clock.plan(random.integer(0, 20), process.worker, () => {
       happened('a release')
-      model.release(process.worker, holding.teamId, holding.domain).catch(() => {})
+      database.release(process.worker, held.teamId, domain).catch(() => {})
     })
-    if (random.chance(0.5))
-      clock.plan(random.integer(0, 40), null, () => call(random.pick(teamIds), [holding.domain], 1))
+    if (random.chance(0.5)) clock.plan(random.integer(0, 40), null, () => call(random.pick(teamIds), [domain], 1))
   }
 
   function storm(): void {
@@ -250,12 +269,11 @@ async function runSchedule(
       call(random.pick(teamIds), wanted, random.integer(0, 2))
     }
     if (random.chance(0.4)) release(random.pick(domains))
-    if (random.chance(0.1) && processes.length > 0 && strikes(rates.crash, 'somebody dies'))
+    if (random.chance(0.1) && processes.length > 0 && strikes(rates.crash, 'somebody dies')) {
       crash(random.pick(processes))
+    }
     if (random.chance(0.1) && strikes(rates.jump, 'a clock jumps')) {
-      const jump = random.integer(-LONGEST_JUMP, LONGEST_JUMP)
-      jumped += Math.abs(jump)
-      model.jump(jump)
+      database.jump(random.integer(-LONGEST_JUMP, LONGEST_JUMP))
     }
     clock.plan(random.integer(5, 1_500), null, storm)
   }
@@ -272,57 +290,87 @@ async function runSchedule(
   storm()
   await passTime(stormEnds + 30_000)
   isStorm = false
-  await checkRefusals()
+  await bearRefusals()
   await checkQuiet()
   refused.clear()
   await checkEnd()
   return violation
 
-  /** Half a minute in which only some names are refused, and others come and go. */
-  async function checkRefusals(): Promise<void> {
-    refusals.clear()
+  /** Half a minute in which only some names are refused, though callers ask for them, and others come and go. */
+  async function bearRefusals(): Promise<void> {
     const others = domains.filter(domain => !refused.has(domain))
     for (let time = 0; time < 30_000 && !violation; time += 500) {
       call(random.pick(teamIds), [random.pick(others)], 0)
       release(random.pick(others))
+      if (random.chance(0.2)) call(random.pick(teamIds), [random.pick(domains)], 0)
       await passTime(500)
-    }
-    const [most] = [...refusals].sort(([, one], [, other]) => other - one)
-    if (most && most[1] > REFUSALS_IN_HALF_A_MINUTE) {
-      violate('what is refused is tried more and more rarely', `${most[0]}: ${most[1]} times in half a minute`)
     }
     for (const loop of loops.values()) loop.stop()
     await passTime(4 * TIME_LIMIT)
   }
 
-  /** When everything is due once more. */
-  async function sweepAll(sweeps: number): Promise<void> {
-    const process = createProcess()
-    await passTime(LONGEST_WAIT + LEASE + jumped)
+  /** One process sweeps, when everything is due once more. */
+  async function sweepAll(process: Process, sweeps: number): Promise<void> {
+    await passTime(LONGEST_WAIT + LEASE + database.jumped())
     for (; sweeps > 0 && !violation; sweeps -= 1) {
-      clock.plan(0, process.worker, () => void process.sweeps.synchronizePending().catch(() => {}))
+      clock.plan(0, process.worker, () => void process.sweep().catch(() => {}))
       await passTime(TIME_LIMIT)
     }
   }
 
+  /** What the monitor has not followed yet, of what it does not refuse. */
+  function findBehind(): readonly (Change | Registration)[] {
+    const held = registry.list()
+    const ids = new Set(held.map(({ domainId }) => domainId))
+    const unwatched = held.filter(({ domainId, domain }) => !refused.has(domain) && !isWatched(domainId))
+    const gone = [...monitor.values()].filter(
+      ({ kind, domainId, domain }) => !refused.has(domain) && kind === 'registered' && !ids.has(domainId),
+    )
+    return [...unwatched, ...gone]
+  }
+
+  /** Leaves much to be swept up, few or all but few of it refused; the monitor may be away for the first sweeps. */
+  async function fillUp(process: Process): Promise<void> {
+    const backlog = random.shuffle(manyDomains(random.integer(1, 40)))
+    registry.register('1', backlog)
+    const few = random.integer(0, 2)
+    const areMostAccepted = random.chance(0.5)
+    const chosen = random.shuffle(backlog).slice(0, few)
+    for (const domain of backlog) if (chosen.includes(domain) === areMostAccepted) refused.add(domain)
+    isMonitorAway = random.chance(0.3)
+    if (isMonitorAway) await sweepAll(process, random.integer(1, 12))
+    isMonitorAway = false
+  }
+
   async function checkQuiet(): Promise<void> {
-    const refusable = model.changes().filter(({ domain }) => refused.has(domain)).length
-    // Each sweep that takes the monitor for away tries two more changes alone.
-    await sweepAll(refusable <= FEW_REFUSALS ? 1 : Math.ceil(model.changes().length / 2) + 1)
-    count(refusable <= FEW_REFUSALS ? 'few refusals' : 'many refusals')
-    const behind = model.changes().find(({ domain }) => !refused.has(domain))
-    if (behind)
-      violate('nothing waits behind something that fails', `${behind.kind} ${behind.domain}, ${behind.domainId}`)
+    const process = createProcess()
+    await fillUp(process)
+    const waiting = registry.count()
+    const batches = Math.ceil(waiting / process.limit)
+    const batch = Math.min(waiting, process.limit)
+    await sweepAll(process, batches)
+    const [behindFew] = findBehind()
+    // Some of a batch is tried alone in each sweep; once more if it was before, while the monitor was away.
+    await sweepAll(process, 2 * batches * Math.ceil(batch / maxFailures(batch)))
+    const others = findBehind()
+    const areFew = registry.count() - others.length <= FEW_REFUSALS
+    count(areFew ? 'few refusals' : 'many refusals')
+    const behind = others[0] ?? (areFew ? behindFew : undefined)
+    if (behind) violate('nothing waits behind something that fails', `${behind.domain}, ${behind.domainId}`)
   }
 
   async function checkEnd(): Promise<void> {
-    await sweepAll(1)
-    const registered = [...model.held.values()].map(({ domainId }) => domainId).sort()
-    const watched = [...monitor].flatMap(([domainId, kind]) => (kind === 'registered' ? [domainId] : [])).sort()
+    const process = createProcess()
+    await sweepAll(process, Math.ceil(registry.count() / process.limit))
+    const registered = registry
+      .list()
+      .map(({ domainId }) => domainId)
+      .sort()
+    const watched = [...monitor.keys()].filter(isWatched).sort()
     if (registered.join() !== watched.join()) {
       violate('what is watched is what is registered', `registered ${registered}; watched ${watched}`)
     }
-    const left = model.changes().length
+    const left = registry.count()
     if (left > 0) violate('what is watched is what is registered', `${left} changes wait`)
   }
 }

@@ -13,6 +13,8 @@ interface Event {
 export interface VirtualClock {
   /** Milliseconds since the start. */
   now(): number
+  /** Does something by a clock that is ahead by so much, or behind. */
+  skew<T>(milliseconds: number, work: () => T): T
   plan(delay: number, owner: Owner | null, action: () => void): Event
   /** Drops what an owner had planned, and whatever it will plan. */
   end(owner: Owner): void
@@ -55,6 +57,15 @@ export function createVirtualClock(): VirtualClock {
 
   return {
     now: () => now,
+    skew(milliseconds, work) {
+      const before = now
+      now += milliseconds
+      try {
+        return work()
+      } finally {
+        now = before
+      }
+    },
     plan,
     dropSome,
     end(owner) {
@@ -84,23 +95,29 @@ export function follow(clock: VirtualClock | null): void {
   followed = clock
 }
 
+/** A time of day, which no clock that jumps takes below 1970. */
+const START = Date.UTC(2026, 0)
+
 /**
- * Replaces the global timers and `performance.now`, which the core uses. Once for many schedules, since with each
- * replacement the engine throws away what it had compiled.
+ * Replaces the global timers, `performance.now`, which the core uses, and `Date.now`, which databases go by. Once for
+ * many schedules, since with each replacement the engine throws away what it had compiled.
  *
  * @returns Puts the real ones back.
  */
 export function installVirtualTime(): () => void {
   const { setTimeout, clearTimeout } = globalThis
   const now = performance.now.bind(performance)
+  const today = Date.now
   Object.assign(globalThis, {
     setTimeout: (action: () => void, delay?: number) =>
       followed ? followed.setTimeout(action, delay) : setTimeout(action, delay),
     clearTimeout: (timer: never) => (followed ? followed.clearTimeout(timer) : clearTimeout(timer)),
   })
+  Date.now = () => (followed ? Math.floor(START + followed.now()) : today())
   Object.defineProperty(performance, 'now', { value: () => (followed ? followed.now() : now()), configurable: true })
   return () => {
     Object.assign(globalThis, { setTimeout, clearTimeout })
+    Date.now = today
     // The real one is on the prototype.
     Reflect.deleteProperty(performance, 'now')
   }

@@ -1,4 +1,5 @@
 import type { Name } from '../registry/name.ts'
+import { reverseLabels } from '../registry/reverse-labels.ts'
 
 /** How a name is kept: what is below a name stands together, and the registrable domain is not stored twice. */
 export interface Key {
@@ -32,5 +33,3 @@ interface Range {
 }
 
 export const isInRange = (path: string, { after, before }: Range) => path > after && path < before
-
-const reverseLabels = (labels: string) => (labels.includes('.') ? labels.split('.').reverse().join('.') : labels)

@@ -1,4 +1,5 @@
 import type { Name } from '../registry/name.ts'
+import { reverseLabels } from '../registry/reverse-labels.ts'
 
 /**
  * The labels of a name below its registrable domain from right to left, so that what is below a name stands together in
@@ -9,8 +10,7 @@ export function toPath({ domain, registrableDomain }: Name): string {
   if (!domain.endsWith(`.${registrableDomain}`)) {
     throw new TypeError(`"${registrableDomain}" is not the registrable domain of "${domain}"`)
   }
-  const labels = domain.slice(0, -registrableDomain.length - 1)
-  return labels.includes('.') ? labels.split('.').reverse().join('.') : labels
+  return reverseLabels(domain.slice(0, -registrableDomain.length - 1))
 }
 
 /**

@@ -31,3 +31,27 @@ test.each(texts.map(text => [text.slice(0, 40), text]))('a call of 100 texts lik
   })
   expect(seconds).toBeLessThan(MAX_CPU_SECONDS)
 })
+
+/** How many characters the runtime is asked to normalize for a text: what mapping and explaining it cost beside patterns. */
+function countNormalized(text: string): number {
+  const { normalize } = String.prototype
+  let count = 0
+  String.prototype.normalize = function (form) {
+    count += this.length
+    return normalize.call(this, form)
+  }
+  try {
+    classifyHostname(text)
+  } finally {
+    String.prototype.normalize = normalize
+  }
+  return count
+}
+
+test('a text is mapped once for itself and once for each mistake undone, and never what it expands to', () => {
+  // U+3316 stands for six characters. Letters that were mapped before are not normalized one by one.
+  const expanding = ['\u3316'.repeat(512), `${'\u3316'.repeat(63)}.`.repeat(7), '\ufdfa'.repeat(512)]
+  const counts = [...texts, ...expanding].map(text => [countNormalized(text), countNormalized(text), text] as const)
+  expect(counts.filter(([, count, text]) => count > (expanding.includes(text) ? 1 : 5) * 512)).toEqual([])
+  expect(Math.max(...counts.map(([, count]) => count))).toBeGreaterThan(200)
+})

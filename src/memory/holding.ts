@@ -10,7 +10,7 @@ export interface Holding extends Name {
   position: number
 }
 
-/** Makes a holding whose strings keep nothing else in memory. */
+/** Makes a holding whose strings keep no other text in memory. */
 export function createHolding(name: Name, domainId: string, teamId: string, synchronized: boolean): Holding {
   const domain = copy(name.domain)
   const { length } = name.registrableDomain
@@ -18,10 +18,10 @@ export function createHolding(name: Name, domainId: string, teamId: string, sync
   return { domainId, domain, registrableDomain, teamId, synchronized, position: 0 }
 }
 
-/** What a caller may see and keep: a copy, which stays as it is. */
+/** Copies what a caller may see. The copy does not change with the holding. */
 export function toRegistration({ domainId, domain, registrableDomain, teamId, synchronized }: Holding): Registration {
   return { domainId, domain, registrableDomain, teamId, synchronized }
 }
 
-/** A string may be a slice that keeps a whole request in memory; a slice of a joined string keeps just that. */
+/** A string may be a slice of a long text, which it keeps in memory. A slice of a joined string keeps only that. */
 const copy = (text: string) => ` ${text}`.slice(1)

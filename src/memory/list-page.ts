@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_SIZE } from '../registry/store.ts'
 import type { Holding } from './holding.ts'
 
-/** The first holdings by ID, which is the order in which they were made, of those that are listed. */
+/** The first holdings that are listed, by ID: in the order in which they were made. */
 export function listPage(
   holdings: Iterable<Holding>,
   isListed: (holding: Holding) => boolean,
@@ -16,7 +16,7 @@ export function listPage(
   for (const holding of holdings) {
     if (!isListed(holding) || (last !== undefined && holding.domainId > last)) continue
     page.push(holding)
-    // Sorted now and then, so that a page costs one pass, and no room for everything that is held.
+    // Cut now and then, so that a page costs one pass, and never room for everything held.
     if (page.length === 2 * limit + 1) cut()
   }
   cut()

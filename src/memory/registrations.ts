@@ -3,6 +3,7 @@ import { type Below, NOTHING_BELOW } from '../registry/store.ts'
 import type { Holding } from './holding.ts'
 import { createLongMap } from './long-map.ts'
 import { allIn, findBelow, findHolding, type Subdomains, withHolding, withoutHolding } from './subdomains.ts'
+import { hashText } from './text-hash.ts'
 
 /** All registrations of a memory store, by registrable domain and name. */
 export interface Registrations {
@@ -15,35 +16,41 @@ export interface Registrations {
   all(): Iterable<Holding>
 }
 
-export function createRegistrations(): Registrations {
-  const byRegistrableDomain = createLongMap<Subdomains>()
+/**
+ * Numbers as keys keep a look-up among millions from reading a string of another name. Registrable domains whose hashes
+ * collide share their {@link Subdomains}, which compare whole names.
+ *
+ * @param hash Of a registrable domain.
+ */
+export function createRegistrations(hash = hashText): Registrations {
+  const byHash = createLongMap<number, Subdomains>(key => key)
 
   return {
     find(name) {
-      const held = byRegistrableDomain.get(name.registrableDomain)
+      const held = byHash.get(hash(name.registrableDomain))
       return held && findHolding(held, name)
     },
 
     findBelow(base, teamId) {
-      const held = byRegistrableDomain.get(base.registrableDomain)
+      const held = byHash.get(hash(base.registrableDomain))
       return held ? findBelow(held, base, teamId) : NOTHING_BELOW
     },
 
     add(holding) {
-      const { registrableDomain } = holding
-      byRegistrableDomain.set(registrableDomain, withHolding(byRegistrableDomain.get(registrableDomain), holding))
+      const key = hash(holding.registrableDomain)
+      byHash.set(key, withHolding(byHash.get(key), holding))
     },
 
     remove(holding) {
-      const { registrableDomain } = holding
-      const held = byRegistrableDomain.get(registrableDomain)
+      const key = hash(holding.registrableDomain)
+      const held = byHash.get(key)
       const rest = held && withoutHolding(held, holding)
-      if (rest) byRegistrableDomain.set(registrableDomain, rest)
-      else byRegistrableDomain.delete(registrableDomain)
+      if (rest) byHash.set(key, rest)
+      else byHash.delete(key)
     },
 
     *all() {
-      for (const held of byRegistrableDomain.values()) yield* allIn(held)
+      for (const held of byHash.values()) yield* allIn(held)
     },
   }
 }

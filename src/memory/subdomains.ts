@@ -2,10 +2,12 @@ import { ancestorsOf, isBelow, type Name } from '../registry/name.ts'
 import { type Below, NOTHING_BELOW } from '../registry/store.ts'
 import type { Holding } from './holding.ts'
 import { createLongMap, type LongMap } from './long-map.ts'
+import { hashText } from './text-hash.ts'
 
 /**
- * What is held in one registrable domain, itself included. Most have one name or a few, and a short list is searched
- * from end to end; a long one has an index, in which each step depends on the name alone, whatever else is held.
+ * The registrations in one registrable domain, itself included; in several if their hashes collide. Most have one name
+ * or a few, and a short list is searched from end to end. A long one has an index, whose cost depends on the name and
+ * not on how many are held.
  */
 export type Subdomains = readonly Holding[] | SubdomainIndex
 
@@ -37,7 +39,7 @@ export function findHolding(held: Subdomains, { domain }: Name): Holding | undef
 
 export function findBelow(held: Subdomains, base: Name, teamId: string): Below {
   if (isIndex(held)) return held.findBelow(base.domain, teamId)
-  const below = held.filter(holding => isBelow(holding, base))
+  const below = held.filter(holding => holding.registrableDomain === base.registrableDomain && isBelow(holding, base))
   const own = below.filter(holding => holding.teamId === teamId)
   return {
     ownDomains: own.slice(0, SAMPLE_SIZE).map(holding => holding.domain),
@@ -50,7 +52,7 @@ export const allIn = (held: Subdomains): Iterable<Holding> => (isIndex(held) ? h
 
 const isIndex = (held: Subdomains): held is SubdomainIndex => 'findBelow' in held
 
-/** How many names {@link Below} has room for. */
+/** How many names {@link Below} lists. */
 const SAMPLE_SIZE = 3
 
 interface SubdomainIndex {
@@ -62,7 +64,7 @@ interface SubdomainIndex {
   isEmpty(): boolean
 }
 
-/** What one team holds below a base; never nothing. The groups of a team form a tree, whose leaves are its holdings. */
+/** What one team holds below a base; never empty. The groups of a team form a tree, whose leaves are its holdings. */
 interface Group {
   /** How many holdings, at any depth. */
   count: number
@@ -75,10 +77,10 @@ interface Group {
 type Member = Holding | Group
 
 function createIndex(initial: readonly Holding[]): SubdomainIndex {
-  const holdings = createLongMap<Holding>()
-  const groups = createLongMap<Group>()
+  const holdings = createLongMap<string, Holding>(hashText)
+  const groups = createLongMap<string, Group>(hashText)
   /** How many names all teams together hold below a base. */
-  const counts = createLongMap<number>()
+  const counts = createLongMap<string, number>(hashText)
   let size = 0
 
   const index: SubdomainIndex = {
@@ -133,7 +135,7 @@ function createIndex(initial: readonly Holding[]): SubdomainIndex {
 /** No hostname has a space in it. */
 const keyOf = (base: string, teamId: string) => `${base} ${teamId}`
 
-function addTo(counts: LongMap<number>, base: string, difference: 1 | -1): void {
+function addTo(counts: LongMap<string, number>, base: string, difference: 1 | -1): void {
   const count = (counts.get(base) ?? 0) + difference
   if (count === 0) counts.delete(base)
   else counts.set(base, count)

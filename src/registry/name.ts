@@ -6,7 +6,7 @@ export interface Name {
   readonly registrableDomain: string
 }
 
-/** In a canonical name an asterisk stands nowhere else. */
+/** A canonical name has an asterisk only as its first label. */
 export const isWildcard = ({ domain }: Name) => domain.charCodeAt(0) === ASTERISK
 
 const ASTERISK = 0x2a
@@ -18,8 +18,8 @@ export const wildcardOver = (base: string) => `*.${base}`
 
 /**
  * The names that a name or a wildcard lies below, nearest first: `b.example.com` and `example.com` for both
- * `a.b.example.com` and `*.a.b.example.com`. A wildcard does not lie below its own base, and nothing lies below a name
- * of another registrable domain: where a public suffix is between, the names below it belong to somebody else.
+ * `a.b.example.com` and `*.a.b.example.com`. A wildcard does not lie below its own base. Nothing lies below a name of
+ * another registrable domain: names beyond a public suffix belong to somebody else.
  */
 export function ancestorsOf(name: Name): readonly string[] {
   const { domain, registrableDomain } = name
@@ -27,7 +27,7 @@ export function ancestorsOf(name: Name): readonly string[] {
   let start = isWildcard(name) ? 2 : 0
   if (start >= last) return NONE
   start = domain.indexOf('.', start) + 1
-  // Nearly always.
+  // Most names have one label before their registrable domain.
   if (start === last) return [registrableDomain]
   const ancestors: string[] = []
   for (; start < last; start = domain.indexOf('.', start) + 1) ancestors.push(domain.slice(start))

@@ -1,7 +1,7 @@
 import { baseOf, isWildcard, type Name } from './name.ts'
 import { type Below, COUNTED_AT_LEAST } from './store.ts'
 
-/** What is registered, as far as it matters to the names of one call. */
+/** The registrations that matter to the names of one call. */
 export interface Holdings {
   /** The team that holds exactly this domain. */
   ownerOf(domain: string): string | undefined
@@ -16,7 +16,7 @@ interface Held {
   readonly teamId: string
 }
 
-/** What becomes of a submitted name. */
+/** What a submitted name comes to. */
 export type Verdict =
   | { readonly status: 'created' | 'existing' }
   | {
@@ -44,8 +44,7 @@ export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
   if (owner === teamId) return EXISTING
 
   const covering = holdings.covering(name)
-  // Nearly always nothing covers it, and no function is to be made for the search.
-  const ownWildcard = covering.length === 0 ? undefined : findOwn(covering, teamId)
+  const ownWildcard = covering.find(wildcard => wildcard.teamId === teamId)
   if (ownWildcard) {
     return {
       status: 'invalid',
@@ -71,9 +70,6 @@ export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
   return CREATED
 }
 
-const findOwn = (covering: readonly Held[], teamId: string) => covering.find(wildcard => wildcard.teamId === teamId)
-
-/** Always the same objects, which need not be made anew for each name. */
 const EXISTING: Verdict = { status: 'existing' }
 const CREATED: Verdict = { status: 'created' }
 

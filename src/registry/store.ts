@@ -121,7 +121,7 @@ export interface RegistrationRequest {
 }
 
 /**
- * Where teams and registrations live. The rules of overlap are not a store's business: it looks up, asks, saves.
+ * Where teams and registrations live. A store knows no rule of overlap: it looks up, calls `decide`, saves.
  *
  * The key words MUST, SHOULD and MAY are those of RFC 2119. A store MUST reject (or throw) when it cannot do what it is
  * asked, and MUST NOT resolve to something that looks like success. It MUST treat every string as data.
@@ -143,7 +143,7 @@ export interface DomainStore {
    *   registrable domain: of two racing calls, the second sees what the first saved. Calls that share none SHOULD NOT
    *   wait for each other.
    * - Everything that `decide` returned MUST be saved durably before this resolves, or nothing of it when it rejects.
-   * - The request and what is in it MUST NOT be changed.
+   * - The request and what is in it MUST NOT be changed. Any of its lists MAY be empty, as may what `decide` returns.
    * - On a conflict with another call the store MAY look up and call `decide` again, a bounded number of times.
    * - New registrations MUST be saved with `synchronized: false` if the store has {@link synchronize} or
    *   {@link synchronizesLater}, else `true`.
@@ -159,8 +159,12 @@ export interface DomainStore {
   /**
    * Pushes saved registrations to what does the monitoring, and marks them synchronized.
    *
-   * MUST mark a registration only after the push went through, and MUST reject if it did not. Delivery is at least
-   * once: the push MUST be idempotent on `domainId`.
+   * - It MUST mark a registration only after the push went through, and MUST reject if any of them was not pushed.
+   * - Those that went through SHOULD be marked even if others did not.
+   * - Delivery is at least once: the push MUST be idempotent on `domainId`.
+   * - A store that also sweeps SHOULD lease what `register` saves, and what it finds unsynchronized of the team's own,
+   *   to the call: no sweep takes it until the call has had its time to push. If the process dies, a sweep MUST take it
+   *   once the lease has ended.
    *
    * A store without this method has nothing to push to, or pushes on its own.
    *

@@ -32,7 +32,7 @@ test.each(texts.map(text => [text.slice(0, 40), text]))('a call of 100 texts lik
   expect(seconds).toBeLessThan(MAX_CPU_SECONDS)
 })
 
-/** How many characters the runtime is asked to normalize for a text: what mapping and explaining it cost beside patterns. */
+/** How many characters the runtime normalizes for a text: what mapping and explaining it cost beside patterns. */
 function countNormalized(text: string): number {
   const { normalize } = String.prototype
   let count = 0

@@ -1,7 +1,7 @@
 import { cpus, loadavg } from 'node:os'
 import type { Pool } from 'pg'
 import { registerDomains } from '../src/index.ts'
-import { createPostgresStore, migrate } from '../src/postgres/index.ts'
+import { createPostgresStore, migrate, postgresSchema } from '../src/postgres/index.ts'
 import { startServer, type TestServer } from '../test/postgres/server.ts'
 import { record } from './figures.ts'
 import { BATCH, createBareInsert, inputs, keyContext, median, nextNames, print, team, time, word } from './postgres.ts'
@@ -13,7 +13,8 @@ import { BATCH, createBareInsert, inputs, keyContext, median, nextNames, print, 
  */
 const SETTINGS = ['shared_buffers=2GB', 'max_wal_size=8GB', 'checkpoint_timeout=30min', 'maintenance_work_mem=1GB']
 
-const ROWS = 10_000_000
+const ROWS = Number(process.env.ROWS ?? 10_000_000)
+const MILLIONS = ROWS / 1e6
 const PARTITIONS = 8
 const WARM_UP = 50
 const ROUNDS = 300
@@ -33,19 +34,23 @@ const registerIn = (pool: Pool, schema: string) => {
 
 /**
  * Fills a table as customers would: of two registrable domains one is registered, and the other has a name below it.
- * The index is made afterwards, and as full as one is that has grown in no order: to about 70 %.
+ * IDs are in the order of registration. Indexes are made afterwards, that of the key as full as one is that has grown
+ * in no order: to about 70 %.
  */
 async function load(pool: Pool, schema: string): Promise<void> {
   await pool.query(`ALTER TABLE ${schema}.names DROP CONSTRAINT names_pkey`)
+  for (const index of ['names_of_team', 'names_in_order', 'names_of_team_in_order', 'names_due'])
+    await pool.query(`DROP INDEX ${schema}.${index}`)
   await pool.query(
     `INSERT INTO ${schema}.names (registrable_domain, path, inlined_path, domain_id, team_id, created_at)
      SELECT substr(md5(n::text), 1, 8) || '-' || to_hex(n) || '.com', '',
         CASE n % 4 WHEN 1 THEN '.www' WHEN 3 THEN '.api' END,
-       gen_random_uuid(), n % 10000, now()
+       (lpad(to_hex(n), 12, '0') || '7000' || '8' || substr(md5(n::text), 1, 15))::uuid, n % 10000, now()
      FROM generate_series(1, $1::integer) AS n`,
     [ROWS],
   )
   await pool.query(`ALTER TABLE ${schema}.names ADD PRIMARY KEY (registrable_domain, path) WITH (fillfactor = 70)`)
+  await pool.query(postgresSchema({ schema }))
   // Now, so that autovacuum does not come in the middle.
   await pool.query(`VACUUM (FREEZE, ANALYZE) ${schema}.names`)
 }
@@ -122,12 +127,12 @@ async function measureAmongMany(server: TestServer): Promise<void> {
   await pool.query("CREATE EXTENSION pg_prewarm; SELECT pg_prewarm('large.names_pkey')")
   // At first each page that is touched goes into the log whole; later only what has changed does.
   await pool.query('CHECKPOINT')
-  await compare(pool, { work: '100 new names among 10 million rows, right after a checkpoint', ...amongMany })
+  await compare(pool, { work: `100 new names among ${MILLIONS} million rows, right after a checkpoint`, ...amongMany })
   const register = registerIn(pool, 'large')
   for (let call = 0; call < LATER; call += 1) await register(nextNames(toMixedName))
-  await compare(pool, { work: `100 new names among 10 million rows, ${LATER} calls later`, ...amongMany })
+  await compare(pool, { work: `100 new names among ${MILLIONS} million rows, ${LATER} calls later`, ...amongMany })
   const toName = (index: number) => `*.${word(index)}.com`
-  await compare(pool, { work: '100 new wildcards among 10 million rows, after that', toName, ...amongMany })
+  await compare(pool, { work: `100 new wildcards among ${MILLIONS} million rows, after that`, toName, ...amongMany })
   await compare(pool, {
     work: `100 new names in ${PARTITIONS} partitions`,
     yardstick: 'one table',
@@ -137,7 +142,7 @@ async function measureAmongMany(server: TestServer): Promise<void> {
   await compare(pool, {
     yardstick: 'an empty table',
     schemas: ['large', 'untouched'],
-    work: 'a bare INSERT of 100 rows among 10 million, right after a checkpoint',
+    work: `a bare INSERT of 100 rows among ${MILLIONS} million, right after a checkpoint`,
     toRun(schema) {
       const insert = createBareInsert(pool, `${schema}.names`)
       return domains => insert(domains)()

@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../src/postgres/index.ts'
 import { createRequest } from '../../src/testing/calls.ts'
+import { tableOptions, throughFirst } from '../postgres/engine.ts'
 import { startServer, type TestServer } from '../postgres/server.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { findFault, type History } from './history.ts'
@@ -28,7 +29,7 @@ const racers: ChildProcess[] = []
 beforeAll(async () => {
   server = await startServer(['-c', 'fsync=off', '-c', 'deadlock_timeout=100ms'])
   pool = server.createPool()
-  await migrate({ pool })
+  await migrate({ pool: throughFirst(pool), ...tableOptions })
 })
 afterAll(async () => {
   const exits = racers.map(racer => once(racer, 'exit'))

@@ -70,7 +70,7 @@ export function createPushRules({ clock, database, timeLimit, violate }: Surroun
     )
     if (hasRival) violate('sweeps share the work', `${key} of ${change.domain}`)
     const wait = waits.get(key)
-    if (wait && clock.now() < wait.until && wait.since > hastenedAt) {
+    if (wait && clock.now() < wait.until && Math.min(run.startedAt, wait.since) > hastenedAt) {
       violate('what is refused is tried more and more rarely', `${key}, ${wait.until - clock.now()} ms too early`)
     }
   }

@@ -7,6 +7,9 @@ import { findCode } from './retry.ts'
 
 export type { Database, Send, Settings, Statement, Work } from './database.ts'
 
+/** Milliseconds for each piece of work in the database. */
+export const DEFAULT_TIME_LIMIT = 10_000
+
 /** Any way to a database. */
 export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | PostgresHostTransaction
 

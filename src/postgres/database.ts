@@ -43,8 +43,8 @@ export interface Work<Findings, T> {
    */
   find(send: Send): Promise<Findings>
   /**
-   * Whether nothing that `find` has sent has changed anything. If `save` sends nothing either, a driver may roll back in
-   * place of committing, which waits for no disk.
+   * Whether nothing that `find` has sent has changed anything. If `save` sends nothing either, a driver may roll back
+   * in place of committing, which waits for no disk.
    */
   leavesNothing?(findings: Findings): boolean
   /**
@@ -74,7 +74,7 @@ export function toTexts(settings: Settings, first: readonly string[] = []): stri
 export const toCommand = (settings: Settings): string => toCommands(settings).join('; ')
 
 /**
- * Nothing that is planned: a SELECT of set_config costs four times as much, and Citus tells its workers of SET alone.
+ * SET and not `SELECT set_config(…)`, which has to be planned, and which Citus does not pass on to its workers.
  */
 export const toCommands = (settings: Settings): string[] =>
   Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = '${value.replaceAll("'", "''")}'`)

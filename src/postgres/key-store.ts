@@ -2,7 +2,7 @@ import { createDeadline, requireTimeLimit } from '../deadline.ts'
 import { requireRecord } from '../keys/key-record.ts'
 import type { KeyOwner, KeyRecord, KeyStore } from '../keys/key-store.ts'
 import { toArrayLiteral } from './array-literal.ts'
-import { type DriverOptions, type Statement, toDatabase } from './connection.ts'
+import { DEFAULT_TIME_LIMIT, type DriverOptions, type Statement, toDatabase } from './connection.ts'
 import { prepare } from './prepare.ts'
 import { type PostgresSchemaOptions, type Tables, toTables } from './schema.ts'
 
@@ -11,8 +11,6 @@ export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOp
   /** Milliseconds for each question, waiting for a connection included. Default 10,000. */
   timeLimit?: number | undefined
 }
-
-const DEFAULT_TIME_LIMIT = 10_000
 
 /** A key store in PostgreSQL. */
 export interface PostgresKeyStore extends KeyStore {

@@ -44,7 +44,8 @@ export function createLookUps({ names }: Tables) {
          ${own(0)} AS first, ${own(1)} AS second, ${own(2)} AS third,
          EXISTS (
            SELECT FROM ${names} AS name
-           WHERE name.registrable_domain = head.registrable_domain AND name.path > base.after AND name.path < base.before
+           WHERE name.registrable_domain = head.registrable_domain
+             AND name.path > base.after AND name.path < base.before
          ) AS held
        FROM unnest($1::text[], $2::text[], $3::text[], $5::uuid[])
          WITH ORDINALITY AS base (registrable_domain, after, before, claim, position)

@@ -105,8 +105,10 @@ const SPREAD = 4
 const countSpread = (tables: Tables) =>
   prepare<{ count: number }>('count_spread', `SELECT count(*)::integer AS count FROM pg_dist_partition ${of(tables)}`)
 
-const of = ({ names, releases, keys, version }: Tables) =>
-  `WHERE logicalrelid IN (${[names, releases, keys, version].map(table => `${quoteLiteral(table)}::regclass`).join(', ')})`
+function of({ names, releases, keys, version }: Tables): string {
+  const tables = [names, releases, keys, version].map(table => `${quoteLiteral(table)}::regclass`)
+  return `WHERE logicalrelid IN (${tables.join(', ')})`
+}
 
 function spread(tables: Tables, shards: number): string[] {
   const [names, releases] = [tables.names, tables.releases].map(quoteLiteral) as [string, string]

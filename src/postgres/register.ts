@@ -27,7 +27,7 @@ export function createRegister(transact: Transact, lease: number | null) {
   const createId = createUuidGenerator()
 
   return async (request: RegistrationRequest): Promise<Registered> => {
-    const { teamId, registrableDomains, wildcardBases, decide } = request
+    const { teamId, registrableDomains, names, wildcardBases, decide } = request
     const owner = { teamId, lease }
     const nothing: Found = { registrations: [], below: wildcardBases.map(() => NOTHING_BELOW) }
     const name = ({ domain, registrableDomain }: Name): Registration => ({
@@ -42,13 +42,13 @@ export function createRegister(transact: Transact, lease: number | null) {
       async find(transaction) {
         const expected = decide(nothing).map(name)
         const claims = toClaims(registrableDomains, expected, name)
-        return { expected, ...(await claimAndFind(transaction, claims, { ...request, lease })) }
+        return { expected, ...(await claimAndFind(transaction, claims, { names, wildcardBases, ...owner })) }
       },
 
       leavesNothing: ({ fresh }) => fresh.length === 0,
 
-      save({ expected, heads, fresh, names, below }, transaction) {
-        const found = { registrations: names.map(toRegistration), below }
+      save({ expected, heads, fresh, names: rows, below }, transaction) {
+        const found = { registrations: rows.map(toRegistration), below }
         const known = new Map(expected.map(registration => [registration.domain, registration]))
         const saved = heads.length === 0 ? expected : decide(found).map(each => known.get(each.domain) ?? name(each))
         const claimed = new Set(fresh.map(({ domainId }) => domainId))

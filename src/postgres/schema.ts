@@ -72,31 +72,7 @@ export function createSchema(options: PostgresTableOptions): string[] {
   const { partitions } = options
   return [
     `CREATE SCHEMA IF NOT EXISTS ${schema}`,
-    `-- One row for each registered name. Each registrable domain with a name has a head row, with an empty path, which is what
--- calls lock. It is the row of the registrable domain itself where that is registered; else another name may be
--- inlined in it, so that most registrable domains have one row; or it holds none, once that name is released.
--- "registrable_domain" is in the key and in every statement: to partition or distribute by.
-CREATE TABLE IF NOT EXISTS ${names} (
-  created_at timestamptz,
-  due timestamptz, -- when a sweep may push it; none once what does the monitoring knows of it
-  domain_id uuid, -- version 7; none in the head row that holds no name
-  registrable_domain text COLLATE "C" NOT NULL,
-  path text COLLATE "C" NOT NULL, -- the labels below it from right to left: '.b.a' for a.b.example.com
-  inlined_path text COLLATE "C", -- in a head row: of the name that is inlined
-  team_id text COLLATE "C",
-  refusals integer, -- how often a sweep had it refused alone; none for never, which takes no space
-  PRIMARY KEY (registrable_domain, path),
-  CHECK (path = '' OR domain_id IS NOT NULL),
-  CHECK (inlined_path IS NULL OR path = '' AND domain_id IS NOT NULL)
-)${partitions === undefined ? '' : ' PARTITION BY HASH (registrable_domain)'}`,
-    ...(partitions === undefined ? [] : createPartitions(schema, names, partitions)),
-    `-- The names of one team below a base, where there are too many of others to look at each.
-CREATE INDEX IF NOT EXISTS names_of_team ON ${names} (registrable_domain, team_id, path) WHERE path <> ''`,
-    `-- What is listed, of all teams and of one.
-CREATE INDEX IF NOT EXISTS names_in_order ON ${names} (domain_id) WHERE domain_id IS NOT NULL`,
-    `CREATE INDEX IF NOT EXISTS names_of_team_in_order ON ${names} (team_id, domain_id) WHERE domain_id IS NOT NULL`,
-    `-- What waits to be pushed, oldest first.
-CREATE INDEX IF NOT EXISTS names_due ON ${names} (due, domain_id) WHERE due IS NOT NULL`,
+    ...createNames(schema, names, partitions),
     `-- Names that were released, until what does the monitoring knows of it. No "domain_id" waits here and in "names".
 CREATE TABLE IF NOT EXISTS ${releases} (
   due timestamptz NOT NULL,
@@ -113,7 +89,8 @@ CREATE OR REPLACE VIEW ${registrations} AS
   SELECT
     coalesce((
       SELECT string_agg(label, '.' ORDER BY position DESC) || '.'
-      FROM unnest(string_to_array(substr(coalesce(inlined_path, path), 2), '.')) WITH ORDINALITY AS labels (label, position)
+      FROM unnest(string_to_array(substr(coalesce(inlined_path, path), 2), '.'))
+        WITH ORDINALITY AS labels (label, position)
     ), '') || registrable_domain AS domain,
     registrable_domain, domain_id, team_id, created_at, due IS NULL AS synchronized
   FROM ${names}
@@ -135,6 +112,36 @@ ALTER TABLE ${keys} ADD COLUMN IF NOT EXISTS expires_at timestamptz`,
   applied_at timestamptz NOT NULL DEFAULT now()
 )`,
     `INSERT INTO ${version} (version) VALUES (${SCHEMA_VERSION}) ON CONFLICT DO NOTHING`,
+  ]
+}
+
+function createNames(schema: string, names: string, partitions: number | undefined): string[] {
+  return [
+    `-- One row for each registered name. Each registrable domain with a name has a head row, with an empty path,
+-- which calls claim: they insert it or lock it. It is the row of the registrable domain itself where that is
+-- registered; else another name may be inlined in it, so that most registrable domains have one row; or it holds none,
+-- once that name is released. "registrable_domain" is the key to partition and distribute by.
+CREATE TABLE IF NOT EXISTS ${names} (
+  created_at timestamptz,
+  due timestamptz, -- when a sweep may push it; none once what does the monitoring knows of it
+  domain_id uuid, -- version 7; none in the head row that holds no name
+  registrable_domain text COLLATE "C" NOT NULL,
+  path text COLLATE "C" NOT NULL, -- the labels below it from right to left: '.b.a' for a.b.example.com
+  inlined_path text COLLATE "C", -- in a head row: of the name that is inlined
+  team_id text COLLATE "C",
+  refusals integer, -- how often a sweep had it refused alone; none for never, which takes no space
+  PRIMARY KEY (registrable_domain, path),
+  CHECK (path = '' OR domain_id IS NOT NULL),
+  CHECK (inlined_path IS NULL OR path = '' AND domain_id IS NOT NULL)
+)${partitions === undefined ? '' : ' PARTITION BY HASH (registrable_domain)'}`,
+    ...(partitions === undefined ? [] : createPartitions(schema, names, partitions)),
+    `-- The names of one team below the base of a wildcard, however many others have there.
+CREATE INDEX IF NOT EXISTS names_of_team ON ${names} (registrable_domain, team_id, path) WHERE path <> ''`,
+    `-- What is listed, of all teams and of one.
+CREATE INDEX IF NOT EXISTS names_in_order ON ${names} (domain_id) WHERE domain_id IS NOT NULL`,
+    `CREATE INDEX IF NOT EXISTS names_of_team_in_order ON ${names} (team_id, domain_id) WHERE domain_id IS NOT NULL`,
+    `-- What waits to be pushed, oldest first.
+CREATE INDEX IF NOT EXISTS names_due ON ${names} (due, domain_id) WHERE due IS NOT NULL`,
   ]
 }
 

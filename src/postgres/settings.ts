@@ -16,8 +16,8 @@ const ONE_PLAN = { enable_seqscan: 'off', enable_bitmapscan: 'off', jit: 'off' }
 
 /**
  * A join that an index can serve, and that cannot be merged. What else is asked of the key must depend on `asked` as
- * well, or it would do to walk the index; an ID is compared by IS NOT DISTINCT FROM, which cannot be merged either. In a
- * table of partitions only that of the key is looked at.
+ * well, or it would do to walk the index; an ID is compared by IS NOT DISTINCT FROM, which cannot be merged either. In
+ * a table of partitions only that of the key is looked at.
  */
 export const isByKey = (table: string, asked: string) =>
   `${table}.registrable_domain = ANY (ARRAY[${asked}.registrable_domain])`

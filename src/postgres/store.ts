@@ -18,7 +18,7 @@ import {
   type SynchronizationErrorHandler,
   type Team,
 } from '../registry/store.ts'
-import { type DriverOptions, toDatabase } from './connection.ts'
+import { DEFAULT_TIME_LIMIT, type DriverOptions, toDatabase } from './connection.ts'
 import { createOutbox } from './outbox.ts'
 import { createReclassifier, type Reclassification } from './reclassify.ts'
 import { createRegister } from './register.ts'
@@ -51,7 +51,6 @@ export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptio
   timeLimit?: number | undefined
 }
 
-const DEFAULT_TIME_LIMIT = 10_000
 /** No ID is less. */
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
@@ -95,9 +94,8 @@ export interface PostgresStore extends DomainStore {
  * Makes a store in PostgreSQL (14 or later) or PGlite, for any number of processes that share one database. The tables
  * must be there: see {@link migrate}.
  *
- * A call is one transaction in READ COMMITTED. It locks the rows of its registrable domains, so that calls which share
- * none do not wait for each other. Conflicts with other transactions are retried within
- * {@link PostgresStoreOptions.timeLimit}.
+ * A call is one transaction in READ COMMITTED. It claims its registrable domains, so that calls which share none do not
+ * wait for each other. Conflicts with other transactions are retried within {@link PostgresStoreOptions.timeLimit}.
  *
  * docs/postgres.md tells of drivers, poolers, sizing, partitions, Citus, and upgrading the suffix list.
  *

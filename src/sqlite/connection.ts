@@ -21,9 +21,8 @@ export interface SqliteConnectionOptions {
   timeLimit?: number | undefined
   /**
    * When SQLite calls the disk. `'full'`: after each transaction, so that an answered call survives a power cut.
-   * `'normal'`: now and then, which is several times as fast; a power cut may then take the last calls, and nothing
-   * less than whole calls, while a crash of the process takes none. Default `'full'`. A Durable Object has rules of its
-   * own.
+   * `'normal'`: now and then, which is faster; a power cut may then take the last calls, and nothing less than whole
+   * calls, while a crash of the process takes none. Default `'full'`. A Durable Object has rules of its own.
    */
   synchronous?: 'full' | 'normal' | undefined
 }

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { Database } from 'node-sqlite3-wasm'
+import sqlite3 from 'node-sqlite3-wasm'
 import type { SqliteHandle } from '../../src/sqlite/handle-driver.ts'
 
 export interface TestDatabase extends SqliteHandle {
@@ -35,7 +35,7 @@ export const engine: keyof typeof openers = BETTER_SQLITE3
 export const openDatabase = (file = ':memory:', { readOnly = false } = {}) => openers[engine](file, readOnly)
 
 function openInWebAssembly(file: string, readOnly: boolean): TestDatabase {
-  const database = new Database(file, { readOnly })
+  const database = new sqlite3.Database(file, { readOnly })
   return {
     exec: sql => database.exec(sql),
     close: () => database.close(),

@@ -1,0 +1,65 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { createSqliteStore } from '../../src/sqlite/index.ts'
+import { manyDomains, save } from '../../src/testing/calls.ts'
+import { openDatabase } from './open-database.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sqlite-sweeps-'))
+const sweepers: ChildProcess[] = []
+afterAll(() => {
+  for (const sweeper of sweepers) sweeper.kill('SIGKILL')
+  rmSync(folder, { recursive: true })
+})
+
+const WAITING = 500
+
+test('processes that sweep one file share the work: of 500 changes each is pushed once', {
+  timeout: 60_000,
+}, async () => {
+  const file = join(folder, 'registrations.db')
+  const database = openDatabase(file)
+  const store = createSqliteStore({ database, findTeam: () => null, synchronize() {} })
+  const released = manyDomains(WAITING / 2, 'released-')
+  await store.synchronize?.(await save(store, '1', released))
+  await store.release('1', released)
+  const registered = manyDomains(WAITING / 2)
+  await save(store, '1', registered)
+  // As if the lease of the call had ended.
+  database.exec('UPDATE domain_registration_names SET due = 0 WHERE due IS NOT NULL')
+  expect(await store.countPending()).toBe(WAITING)
+
+  const children = Array.from({ length: 4 }, () => start(file))
+  // All push at once: none waits for what another has taken.
+  expect(await Promise.all(children.map(receive))).toEqual(children.map(() => 'pushing'))
+  const reports = children.map(receive)
+  for (const child of children) child.send('go on')
+  const pushed = (await Promise.all(reports)).flat()
+  expect(pushed.toSorted()).toEqual(
+    [...registered.map(domain => `registered ${domain}`), ...released.map(domain => `released ${domain}`)].toSorted(),
+  )
+  expect(await store.countPending()).toBe(0)
+  database.close()
+})
+
+function start(file: string): ChildProcess {
+  const program = fileURLToPath(new URL('sweeper.ts', import.meta.url))
+  const sweeper = fork(program, [file], { execArgv: ['--import', 'tsx'] })
+  sweepers.push(sweeper)
+  return sweeper
+}
+
+/** @returns The next message. */
+async function receive(sweeper: ChildProcess): Promise<unknown> {
+  // Comes after the last message, as 'exit' need not.
+  const ended = once(sweeper, 'disconnect').then(() => {
+    throw new Error('A sweeper ended early')
+  })
+  ended.catch(() => {})
+  const [message] = await Promise.race([once(sweeper, 'message'), ended])
+  return message
+}

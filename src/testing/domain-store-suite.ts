@@ -113,6 +113,7 @@ async function runCase<Store extends SuiteStore>(
   { createStore, closeStore, features, timeLimit = 4000 }: StoreSuiteOptions<Store>,
 ): Promise<void> {
   const opened: Store[] = []
+  const underWay: { readonly settled: Promise<unknown>; end(): void }[] = []
   const trial: Trial = {
     features,
     async open(synchronize, more = {}) {
@@ -120,12 +121,19 @@ async function runCase<Store extends SuiteStore>(
       opened.push(store)
       return store
     },
+    alongside(work, end) {
+      underWay.push({ settled: Promise.allSettled([work]), end })
+      return work
+    },
   }
   try {
     await createDeadline(timeLimit).wait(test(trial))
   } catch (cause) {
     throw new Error(`${id}: ${explain(cause)}`, { cause })
   } finally {
+    for (const { end } of underWay) end()
+    // What does not end even so has failed the case already.
+    await Promise.allSettled(underWay.map(({ settled }) => createDeadline(timeLimit).wait(settled)))
     for (const store of opened) await createDeadline(timeLimit).wait(closeStore?.(store))
   }
 }

@@ -38,4 +38,10 @@ export interface Trial {
     synchronize?: (changes: readonly Change[]) => Awaitable<unknown>,
     more?: Pick<StoreSetup, 'onError' | 'synchronizeTimeLimit'>,
   ): Promise<SuiteStore>
+  /**
+   * Has work that is under way beside the case end with it, whatever fails before.
+   *
+   * @returns The work.
+   */
+  alongside<T>(work: Promise<T>, end: () => void): Promise<T>
 }

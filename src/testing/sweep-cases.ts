@@ -20,6 +20,15 @@ const toKinds = (changes: readonly Change[]) => changes.map(({ kind, domain }) =
 const isEach = (accepted: readonly Change[], ...domains: string[]) =>
   domains.every(domain => accepted.some(change => change.domain === domain))
 
+/** Holds what waits for `opened` until it is opened, for good. */
+function createGate(): { readonly opened: Promise<void>; open(): void } {
+  let open = () => {}
+  const opened = new Promise<void>(resolve => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
 /** Registers, synchronizes and releases names, so that their releases are due at once. */
 async function saveAndRelease(store: SuiteStore, ...domains: string[]): Promise<void> {
   await synchronize(store, await save(store, '1', domains))
@@ -125,24 +134,24 @@ export const sweepCases: readonly CaseDefinition[] = [
     id: 'pending-is-shared',
     name: 'MUST NOT take for one sweep what another has just taken',
     needs: needsRelease,
-    async test({ open }) {
+    async test({ open, alongside }) {
       const pushes: (readonly Change[])[] = []
-      const resolvers: (() => void)[] = []
+      const gate = createGate()
       let hangs = false
       const store = await open(async changes => {
         if (!hangs) return
         pushes.push(changes)
-        await new Promise<void>(resolve => resolvers.push(resolve))
+        await gate.opened
       })
       await saveAndRelease(store, ...manyDomains(20))
       hangs = true
-      const sweeps = [sweep(store), sweep(store)]
+      const sweeps = [sweep(store), sweep(store)].map(each => alongside(each, gate.open))
       for (let turns = 0; pushes.length === 0 && turns < 300; turns += 1) {
         await new Promise(resolve => setTimeout(resolve, 10))
       }
       // The push of the first sweep is under way, so this one comes after it.
       checkEqual('what a later sweep says', await sweep(store), { synchronized: 0, failed: 0 })
-      for (const resolve of resolvers) resolve()
+      gate.open()
       await Promise.all(sweeps)
       checkEqual('how many changes were pushed', pushes.flat().length, 20)
     },
@@ -269,24 +278,22 @@ export const sweepCases: readonly CaseDefinition[] = [
     id: 'release-overtakes-nothing',
     name: 'MUST NOT push a release while the push of its registration is under way',
     needs: needsRelease,
-    async test({ open }) {
+    async test({ open, alongside }) {
       const pushed: string[] = []
-      let finish = () => {}
+      const gate = createGate()
       let isFirst = true
       const store = await open(async changes => {
         if (isFirst) {
           isFirst = false
-          await new Promise<void>(resolve => {
-            finish = resolve
-          })
+          await gate.opened
         }
         pushed.push(...toKinds(changes))
       })
-      const pushing = synchronize(store, await save(store, '1', ['example.com']))
+      const pushing = alongside(synchronize(store, await save(store, '1', ['example.com'])), gate.open)
       await release(store, '1', ['example.com'])
       await sweep(store)
       checkEqual('what went through', pushed, [])
-      finish()
+      gate.open()
       await pushing
       await sweep(store)
       checkEqual('what went through after that', pushed, ['registered example.com', 'released example.com'])

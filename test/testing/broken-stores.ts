@@ -72,7 +72,7 @@ const consequences: Readonly<Record<string, BrokenStore['alsoFails']>> = {
     because: 'they too have sweeps with nothing to do',
   },
   'refused-in-a-sweep-alone': {
-    ids: ['pending-is-shared', 'refused-is-told', 'release-is-pushed', 'sweep-takes-what-a-call-left'],
+    ids: ['refused-is-told', 'release-is-pushed', 'sweep-takes-what-a-call-left'],
     because: 'it pushes one by one, and is no more than this',
   },
   'release-does-not-push': {

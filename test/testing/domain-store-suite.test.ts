@@ -98,6 +98,29 @@ describe('a run', () => {
     }
   })
 
+  test.each(['pending-is-shared', 'release-overtakes-nothing'])(
+    'ends the push that %s holds, though it fails',
+    async id => {
+      let [begun, ended] = [0, 0]
+      const broken = brokenStores.find(each => each.id === id) as (typeof brokenStores)[number]
+      const cases = listed({
+        createStore: setup =>
+          broken.createStore({
+            ...setup,
+            async synchronize(changes) {
+              begun += 1
+              await setup.synchronize?.(changes)
+              ended += 1
+            },
+          }),
+        timeLimit: 500,
+      })
+      await expect(find(cases, id).run()).rejects.toThrow(id)
+      expect(begun).toBeGreaterThan(0)
+      expect(ended).toBe(begun)
+    },
+  )
+
   test('rejects when a store cannot be made, and when it cannot be closed', async () => {
     const down = () => Promise.reject(new Error('no database'))
     await expect(listed({ createStore: down })[0]?.run()).rejects.toThrow(

@@ -9,7 +9,7 @@ export function isLdhName(text: string): boolean {
 
 const ldhLabels = /^[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/
 
-export function isShortEnough(name: string): boolean {
+function isShortEnough(name: string): boolean {
   return name.length <= MAX_LABEL_LENGTH || (name.length <= MAX_NAME_LENGTH && !tooLongLabel.test(name))
 }
 

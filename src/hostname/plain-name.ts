@@ -1,12 +1,12 @@
-import { isShortEnough } from './ldh-name.ts'
+import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
 import { findRegistrableDomain, isInPublicDns } from './public-suffix.ts'
 
 /**
  * The fast path, for what nearly everybody sends: a name in canonical form that can be registered.
  *
- * It takes lower-case letters, digits and single inner hyphens in two labels at least, the last one of letters only. It
- * leaves everything else, and every rejection, to the long way: white space, capitals, a trailing dot, wildcards,
- * addresses, and names with `--`, since two hyphens may begin an A-label.
+ * It takes lower-case letters, digits and inner hyphens in two labels at least, the last one of letters only. It leaves
+ * everything else, and every rejection, to the long way: white space, capitals, a trailing dot, wildcards, addresses
+ * and A-labels.
  *
  * Both ways agree, because there is nothing in such a name to trim, to map or to read as a number, and the long way
  * ends in the same look-up. Held by `test/hostname/properties.test.ts`; measured by `npm run bench -- hostnames`.
@@ -14,31 +14,61 @@ import { findRegistrableDomain, isInPublicDns } from './public-suffix.ts'
  * @param input Any value.
  */
 export function classifyPlainName(input: string) {
-  if (typeof input !== 'string' || !plainName.test(input) || !isShortEnough(input)) return null
-  const registrableDomain = hasKnownTopLevel(input) ? findRegistrableDomain(input) : null
+  if (typeof input !== 'string' || input.length > MAX_NAME_LENGTH) return null
+  const topLevel = readTopLevel(input)
+  const registrableDomain = topLevel !== null && isKnown(topLevel, input) ? findRegistrableDomain(input) : null
   return registrableDomain ? ({ valid: true, kind: 'name', domain: input, registrableDomain } as const) : null
 }
 
-const plainName = /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+$/
+const SMALL_A = 0x61
+const SMALL_Z = 0x7a
+const ZERO = 0x30
+const NINE = 0x39
+const HYPHEN = 0x2d
+const DOT = 0x2e
+
+/** So many letters, of five bits each, are one small number. */
+const MAX_PACKED = 3
 
 /**
- * Whether a top-level label of up to three letters is in the public DNS, as far as that was asked before: an element is
- * found without making a string of the label and hashing that.
+ * Reads a name once, from end to end, without making a string of any part.
+ *
+ * @returns The packed top-level label; 0 for one of more letters than {@link MAX_PACKED}; `null` if the name is not
+ *   plain.
  */
-const known = new Uint8Array(2 ** 15)
-
-function hasKnownTopLevel(name: string): boolean {
-  let start = name.length
+function readTopLevel(name: string): number | null {
+  let start = 0
+  let letters = 0
   let packed = 0
-  while (name.charCodeAt(start - 1) !== DOT) {
-    start -= 1
-    packed = (packed << 5) | (name.charCodeAt(start) & 31)
+  let last = DOT
+  for (let index = 0; index < name.length; index += 1) {
+    const code = name.charCodeAt(index)
+    if (code >= SMALL_A && code <= SMALL_Z) {
+      letters += 1
+      packed = (packed << 5) | (code & 31)
+    } else if (code === HYPHEN) {
+      if (last === DOT || (last === HYPHEN && name.startsWith('xn--', start))) return null
+    } else if (code === DOT) {
+      if (last === DOT || last === HYPHEN || index - start > MAX_LABEL_LENGTH) return null
+      start = index + 1
+      letters = 0
+      packed = 0
+    } else if (code < ZERO || code > NINE) {
+      return null
+    }
+    last = code
   }
-  if (name.length - start > 3) return isInPublicDns(name.slice(start))
-  if (known[packed] === 1) return true
-  if (!isInPublicDns(name.slice(start))) return false
-  known[packed] = 1
-  return true
+  const length = name.length - start
+  if (start === 0 || length === 0 || letters < length || length > MAX_LABEL_LENGTH) return null
+  return length > MAX_PACKED ? 0 : packed
 }
 
-const DOT = 0x2e
+/** Which packed top-level labels are in the public DNS, as far as that was asked before. */
+const known = new Uint8Array(2 ** (5 * MAX_PACKED))
+
+function isKnown(topLevel: number, name: string): boolean {
+  if (known[topLevel] === 1) return true
+  if (!isInPublicDns(name.slice(name.lastIndexOf('.') + 1))) return false
+  if (topLevel !== 0) known[topLevel] = 1
+  return true
+}

@@ -10,11 +10,12 @@ export interface Holding extends Name {
   position: number
 }
 
-/** Makes a holding whose strings keep no other text in memory. */
+/**
+ * Makes a holding. The strings of its name may be slices of the text that was sent as a hostname, which has at most 512
+ * characters: a registration keeps no more than that in memory, and nothing of the body around it.
+ */
 export function createHolding(name: Name, domainId: string, teamId: string, synchronized: boolean): Holding {
-  const domain = copy(name.domain)
-  const { length } = name.registrableDomain
-  const registrableDomain = length === domain.length ? domain : domain.slice(-length)
+  const { domain, registrableDomain } = name
   return { domainId, domain, registrableDomain, teamId, synchronized, position: 0 }
 }
 
@@ -22,6 +23,3 @@ export function createHolding(name: Name, domainId: string, teamId: string, sync
 export function toRegistration({ domainId, domain, registrableDomain, teamId, synchronized }: Holding): Registration {
   return { domainId, domain, registrableDomain, teamId, synchronized }
 }
-
-/** A string may be a slice of a long text, which it keeps in memory. A slice of a joined string keeps only that. */
-const copy = (text: string) => ` ${text}`.slice(1)

@@ -73,7 +73,8 @@ export interface MemoryStore extends DomainStore {
 
 /**
  * Makes a store in memory: the embedded default, atomic because `decide` is synchronous. What it holds ends with the
- * process.
+ * process. A registration keeps the string that was sent as its hostname; one that a host has sliced from a longer text
+ * keeps that text, as slices do.
  *
  * @throws {TypeError} for an option that is wrong, or that there is not.
  *

@@ -315,7 +315,7 @@ describe('release', () => {
   })
 })
 
-test('a registered name keeps nothing of the text that it was cut out of', async () => {
+test('a registration keeps no more than the text that its hostname was sent as', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage: () => void = runInNewContext('gc')
   const heapUsed = () => {
@@ -324,13 +324,22 @@ test('a registered name keeps nothing of the text that it was cut out of', async
   }
 
   const store = createStore()
-  const before = heapUsed()
-  for (let index = 0; index < 20; index += 1) {
-    const text = `www.cut-out-${index}.com,${'x'.repeat(5_000_000)}`.split('').join('')
-    expect(await register(store, team1, text.slice(0, text.indexOf(',')))).toEqual(['created'])
+  async function registerCalls(first: number, count: number): Promise<void> {
+    for (let call = first; call < first + count; call += 1) {
+      const hostnames = Array.from({ length: 100 }, (_, index) => `www.padded-${call}-${index}.com`.padStart(512))
+      const body = JSON.stringify({ domains: hostnames, note: '-'.repeat(1_000_000) })
+      const { data } = await registerDomains(team1, JSON.parse(body), store)
+      expect(data.totals.created).toBe(100)
+    }
   }
-  expect(heapUsed() - before).toBeLessThan(50_000_000)
-  expect(store.release('1', ['www.cut-out-0.com'])).toHaveLength(1)
+
+  // What the first calls compile and load stays too.
+  await registerCalls(0, 50)
+  const before = heapUsed()
+  await registerCalls(50, 50)
+  // Its 512 characters once, and less than that for everything else.
+  expect((heapUsed() - before) / 5000).toBeLessThan(2 * 512)
+  expect(store.release('1', ['www.padded-0-0.com'])).toHaveLength(1)
 })
 
 const a = { domain: 'a.com', registrableDomain: 'a.com' }

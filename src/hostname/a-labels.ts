@@ -1,5 +1,6 @@
 import punycode from 'punycode/punycode.js'
 import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
+import { encodePunycode } from './punycode-encode.ts'
 
 /**
  * Decodes the labels that begin with `xn--`.
@@ -34,7 +35,7 @@ export function encodeULabels(name: string): string | null {
       (label.length > MAX_LABEL_LENGTH && Array.from(label).length > MAX_LABEL_LENGTH)
     )
       return null
-    encoded += `${encoded && '.'}${isAscii(label) ? label : `xn--${punycode.encode(label)}`}`
+    encoded += `${encoded && '.'}${isAscii(label) ? label : `xn--${encodePunycode(label)}`}`
   }
   return encoded
 }

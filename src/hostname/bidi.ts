@@ -9,10 +9,15 @@ const THIN = THIN_MARK | THIN_VIRAMA
  * that take no space do not count at its end.
  */
 export function keepsBidiRule(label: string): boolean {
-  const every = Array.from(label, character => kindOf(character.codePointAt(0) as number))
-  const held = every.reduce((all, kind) => all | kind, 0)
-  const [first = 0] = every
-  const last = every.findLast(kind => (kind & THIN) === 0) ?? 0
+  let first = 0
+  let last = 0
+  let held = 0
+  for (const character of label) {
+    const kind = kindOf(character.codePointAt(0) as number)
+    first ||= kind
+    if ((kind & THIN) === 0) last = kind
+    held |= kind
+  }
   if ((first & RIGHT_TO_LEFT) !== 0) {
     const holdsBothDigits = (held & DIGIT) !== 0 && (held & ARABIC_DIGIT) !== 0
     return (held & LEFT_TO_RIGHT) === 0 && (last & (RIGHT_TO_LEFT | DIGIT | ARABIC_DIGIT)) !== 0 && !holdsBothDigits

@@ -36,6 +36,7 @@ export function readIPv4(text: string): AddressReading | null {
  * @param text Lower case.
  */
 export function readIPv6(text: string): AddressReading | null {
+  if (!text.includes(':')) return null
   const unbracketed = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
   const hexadecimal = toHexadecimalGroups(unbracketed.replace(/^([^%]*)%[^/]*$/, '$1'))
   if (hexadecimal === null) return null
@@ -81,7 +82,7 @@ function findIPv4Block(value: number): string | null {
  * parser behind this takes more than the RFC allows, and throws on some of it.
  */
 function toHexadecimalGroups(text: string): string | null {
-  if (text.length > MAX_IPV6_LENGTH || !text.includes(':')) return null
+  if (text.length > MAX_IPV6_LENGTH) return null
   const dotted = /(?<=:)[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/.exec(text)?.[0]
   const value = dotted === undefined ? null : parseIPv4(dotted)
   const hexadecimal =

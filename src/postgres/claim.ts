@@ -73,8 +73,14 @@ function sendRows(
   ]
   if (engine !== 'Citus') return send(statement, ...owner, ...columns.map(toArrayLiteral))
   // Citus plans a VALUES list shard by shard, and has to move what comes out of arrays.
-  const values = rows.flatMap((_, index) => columns.map(column => column[index]))
-  return send(statement.inValues(rows.length), ...owner, ...values)
+  const values = [...owner, ...rows.flatMap((_, index) => columns.map(column => column[index]))]
+  if (values.length > MOST_PARAMETERS)
+    throw new RangeError(`On Citus a call claims at most ${MOST_CLAIMS} registrable domains, and not ${rows.length}`)
+  return send(statement.inValues(rows.length), ...values)
 }
+
+/** PostgreSQL documentation, appendix K: of one statement. */
+const MOST_PARAMETERS = 65_535
+const MOST_CLAIMS = Math.floor((MOST_PARAMETERS - 2) / 3)
 
 export const toInterval = (milliseconds: number | null) => (milliseconds === null ? null : `${milliseconds} ms`)

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { startServer, type TestServer } from './server.ts'
@@ -20,6 +20,9 @@ beforeAll(async () => {
     }) as never
   })
 })
+beforeEach(() => {
+  sent.length = 0
+})
 afterAll(() => server.stop())
 
 test('on Citus a call claims in one statement, however many domains it has, and each SET is by itself', async () => {
@@ -32,4 +35,17 @@ test('on Citus a call claims in one statement, however many domains it has, and 
   expect(settings.filter(text => text.startsWith('SET LOCAL citus.'))).toHaveLength(4)
   expect(settings.filter(text => text.includes(';'))).toEqual([])
   expect(settings.filter(text => text.includes('plan_cache_mode'))).toEqual([])
+})
+
+test('on Citus a release of more registrable domains than one statement has parameters for is refused', async () => {
+  const store = createPostgresStore({ pool, findTeam: () => null })
+  const domains = Array.from({ length: 21_845 }, (_, index) => `name-${index}.com`)
+  await save(store, '1', ['name-0.com'])
+  sent.length = 0
+  await expect(store.release('1', domains)).rejects.toThrow(
+    new RangeError('On Citus a call claims at most 21844 registrable domains, and not 21845'),
+  )
+  expect(sent.filter(text => text.startsWith('INSERT'))).toEqual([])
+  expect(await store.release('1', domains.slice(1))).toEqual([])
+  expect(await store.release('1', domains.slice(0, 2))).toHaveLength(1)
 })

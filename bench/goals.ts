@@ -22,6 +22,13 @@ export const goals = {
   postgres: goal('postgres', 'PostgreSQL, 100 new names', 'one bare `INSERT` of the same rows', 1.6, '×'),
   postgresHeld: goal('postgres-scale', 'the same with 10 million rows', 'an empty table', 1.3, '×'),
   sqlite: goal('sqlite', 'SQLite, 100 new names, synchronous = FULL', 'a prepared `INSERT` of the same rows', 1.6, '×'),
+  sqliteWildcard: goal(
+    'sqlite',
+    'SQLite, a wildcard over a base with a million names below',
+    'over an empty base',
+    2,
+    '×',
+  ),
   express: goal('http', 'Express under load, CPU of the server', bareFramework, 1.15, '×'),
   fastify: goal('http', 'Fastify under load, CPU of the server', bareFramework, 1.15, '×'),
   fetch: goal('http', 'fetch under Hono under load, CPU of the server', bareFramework, 1.15, '×'),

@@ -8,11 +8,13 @@ import { createSqliteStore, type SqliteHandle, sqliteSchema } from '../src/sqlit
 import { createUuidGenerator } from '../src/uuid.ts'
 import { startServer } from '../test/postgres/server.ts'
 import { record } from './figures.ts'
-import { BATCH, inputs, keyContext, median, nextNames, team, time } from './postgres.ts'
+import { goals } from './goals.ts'
+import { BATCH, inputs, keyContext, median, nextNames, team, time, word } from './postgres.ts'
 
 /**
  * What registering in SQLite costs, as the median of ratios to bare inserts of the same rows: files side by side on the
- * same disk, with a write-ahead log and `synchronous = FULL`. The sides take turns. Then calls a second of each store.
+ * same disk, with a write-ahead log and `synchronous = FULL`. The sides take turns. Then what calls cost where a
+ * million names are below one base, and calls a second of each store.
  */
 
 const WARM_UP = 100
@@ -26,25 +28,62 @@ const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite') as {
 }
 const folder = mkdtempSync(join(tmpdir(), 'sqlite-bench-'))
 const open = (name: string) => new DatabaseSync(join(folder, `${name}.db`))
-const findTeam = () => team
+const findTeam = (id: string) => ({ ...team, id })
 
-/** One prepared statement, once for each row, in one transaction, into the same tables. */
-function createBareInsert() {
-  const database = open('yardstick')
-  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${sqliteSchema()}`)
+type Run = () => Promise<void>
+
+interface Comparison {
+  /** The median, round by round. */
+  readonly ratio: number
+  /** Of the work and of its yardstick. */
+  readonly medians: string
+}
+
+/** Times two sides in turn. */
+async function compare(nextTurn: () => readonly [work: Run, yardstick: Run]): Promise<Comparison> {
+  const spent = { work: [] as number[], yardstick: [] as number[] }
+  for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
+    const [work, yardstick] = nextTurn()
+    const workTime = await time(work)
+    const yardstickTime = await time(yardstick)
+    if (round < WARM_UP) continue
+    spent.work.push(workTime)
+    spent.yardstick.push(yardstickTime)
+  }
+  return {
+    ratio: median(spent.work.map((duration, round) => duration / (spent.yardstick[round] ?? Number.NaN))),
+    medians: [spent.work, spent.yardstick].map(list => `${median(list).toFixed(2)} ms`).join(' : '),
+  }
+}
+
+function print(what: string, { ratio, medians }: Comparison, most?: number): void {
+  console.log(`SQLite, ${what}`.padEnd(112), ratio.toFixed(2), `${most ? ` ≤ ${most}` : ''}  (${medians})`)
+}
+
+/** Prepares one statement, which saves rows as the store does. */
+function createInsert(database: TestDatabase) {
   const createId = createUuidGenerator()
   const insert = database.prepare(
     `INSERT INTO domain_registration_names (domain_id, domain, registrable_domain, path, team_id, created_at)
-     VALUES (?, ?, ?, ?, '1', ?)`,
+     VALUES (?, ?, ?, ?, ?, ?)`,
   )
+  return (domain: string, teamId: string) => {
+    const labels = domain.split('.')
+    const row = [createId(), domain, labels.slice(-2).join('.'), labels.slice(0, -2).reverse().join('.'), teamId]
+    return () => insert.run(...row, Date.now())
+  }
+}
+
+/** The prepared statement, once for each row, in one transaction, into the same tables. */
+function createBareInsert() {
+  const database = open('yardstick')
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${sqliteSchema()}`)
+  const toInsert = createInsert(database)
   return (domains: readonly string[]) => {
-    const rows = domains.map(domain => {
-      const labels = domain.split('.')
-      return [createId(), domain, labels.slice(-2).join('.'), labels.slice(0, -2).reverse().join('.'), Date.now()]
-    })
+    const inserts = domains.map(domain => toInsert(domain, '1'))
     return async () => {
       database.exec('BEGIN IMMEDIATE')
-      for (const row of rows) insert.run(...(row as string[]))
+      for (const insert of inserts) insert()
       database.exec('COMMIT')
     }
   }
@@ -59,19 +98,67 @@ async function compareWithInserts(): Promise<void> {
   const store = createSqliteStore({ database: open('work'), findTeam })
   const insert = createBareInsert()
   for (const [work, toName] of Object.entries(inputs)) {
-    const spent = { work: [] as number[], yardstick: [] as number[] }
-    for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
+    const comparison = await compare(() => {
       const domains = nextNames(toName)
-      const workTime = await time(() => register(store, domains))
-      const yardstickTime = await time(insert(domains))
-      if (round < WARM_UP) continue
-      spent.work.push(workTime)
-      spent.yardstick.push(yardstickTime)
-    }
-    const ratio = median(spent.work.map((duration, round) => duration / (spent.yardstick[round] ?? Number.NaN)))
-    record('sqlite', ratio)
-    const medians = [spent.work, spent.yardstick].map(list => `${median(list).toFixed(2)} ms`).join(' : ')
-    console.log(`SQLite, ${work}, against prepared INSERTs`.padEnd(92), ratio.toFixed(2), ` ≤ 1.6  (${medians})`)
+      return [() => register(store, domains), insert(domains)]
+    })
+    record('sqlite', comparison.ratio)
+    print(`${work}, against prepared INSERTs`, comparison, goals.sqlite.most)
+  }
+}
+
+/** Makes a file in which a team has names below one base. */
+function saveCrowd(name: string, count: number): void {
+  const database = open(name)
+  createSqliteStore({ database, findTeam })
+  const toInsert = createInsert(database)
+  database.exec('BEGIN')
+  for (let index = 0; index < count; index += 1) toInsert(`${word(index)}.crowd.com`, '1')()
+  database.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
+  database.close()
+}
+
+/** A million names below one base, against a thousand in another file, and against a base with none. */
+async function compareCrowds(): Promise<void> {
+  saveCrowd('crowd', 1_000_000)
+  saveCrowd('few', 1000)
+  await compareWildcards()
+  const crowd = createSqliteStore({ database: open('crowd'), findTeam })
+  const few = createSqliteStore({ database: open('few'), findTeam })
+  const places = {
+    elsewhere: inputs['100 new names'],
+    'below that base': (index: number) => `new-${word(index)}.crowd.com`,
+  }
+  for (const [place, toName] of Object.entries(places)) {
+    const comparison = await compare(() => {
+      const domains = nextNames(toName)
+      return [() => register(crowd, domains), () => register(few, domains)]
+    })
+    print(`100 new names ${place}, a million below a base, against a thousand`, comparison)
+  }
+}
+
+/** With `synchronous = NORMAL`: over an empty base it is saved, and the disk would be all that is measured. */
+async function compareWildcards(): Promise<void> {
+  const crowd = createSqliteStore({ database: open('crowd'), findTeam, synchronous: 'normal' })
+  const few = createSqliteStore({ database: open('few'), findTeam, synchronous: 'normal' })
+  const submit = (store: DomainStore, teamId: string, domain: string, expected: string) => async () => {
+    const { data } = await registerDomains({ ...keyContext, teamId }, { domains: [domain] }, store)
+    const [result] = data.results
+    if ((result?.status === 'invalid' ? result.code : result?.status) !== expected) throw new Error(`Not ${expected}`)
+  }
+  let bases = 0
+  for (const [whose, teamId, code] of [
+    ['own names', '1', 'subdomain_conflict'],
+    ['names of another team', '2', 'domain_already_licensed'],
+  ] as const) {
+    const refuse = (store: DomainStore) => submit(store, teamId, '*.crowd.com', code)
+    const work = `a wildcard over a million ${whose}`
+    const empty = () => submit(crowd, teamId, `*.empty-${bases++}.com`, 'created')
+    const comparison = await compare(() => [refuse(crowd), empty()])
+    record('sqliteWildcard', comparison.ratio)
+    print(`${work}, against an empty base`, comparison, goals.sqliteWildcard.most)
+    print(`${work}, against a thousand`, await compare(() => [refuse(crowd), refuse(few)]))
   }
 }
 
@@ -106,6 +193,7 @@ async function printCallsASecond(): Promise<void> {
 
 try {
   await compareWithInserts()
+  await compareCrowds()
   await printCallsASecond()
 } finally {
   rmSync(folder, { recursive: true })

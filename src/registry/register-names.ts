@@ -2,7 +2,7 @@ import type { Deadline } from '../deadline.ts'
 import type { Name } from './name.ts'
 import type { Verdict } from './overlap.ts'
 import { findRegistrableDomains } from './registrable-domains.ts'
-import { createRegistrationRequest, judgeAll } from './request.ts'
+import { createRegistrationRequest } from './request.ts'
 import { splitUntilAlone } from './split.ts'
 import type { DomainStore, Registered, Registration } from './store.ts'
 
@@ -77,7 +77,7 @@ async function registerBatch(
 ): Promise<Outcome[]> {
   const request = createRegistrationRequest(teamId, names, registrableDomains)
   const registered = await deadline.wait(store.register(request), deadline.remaining() / 2)
-  return toOutcomes(names, judgeAll(teamId, names, requireFound(registered), registrableDomains), registered)
+  return toOutcomes(names, request.judge(requireFound(registered)), registered)
 }
 
 function requireFound({ found, saved }: Registered): Registered['found'] {

@@ -3,6 +3,12 @@ import { type Holdings, judge, type Verdict } from './overlap.ts'
 import { findRegistrableDomains, type RegistrableDomains } from './registrable-domains.ts'
 import type { Below, Found, RegistrationRequest } from './store.ts'
 
+/** A question that knows what became of the names. */
+interface JudgedRequest extends RegistrationRequest {
+  /** Judges the names of the call, in their order: by what `decide` has just judged, if that was on these findings. */
+  judge(found: Found): readonly Verdict[]
+}
+
 /**
  * Turns the names of a call into the question for the store.
  *
@@ -12,7 +18,10 @@ export function createRegistrationRequest(
   teamId: string,
   submitted: readonly Name[],
   registrableDomains = findRegistrableDomains(submitted),
-): RegistrationRequest {
+): JudgedRequest {
+  let decided: { readonly found: Found; readonly verdicts: readonly Verdict[] } | undefined
+  const judgeAnew = (found: Found) => judgeAll(teamId, submitted, found, registrableDomains)
+
   return {
     teamId,
     // Sorted on demand: a store that locks nothing does not read them.
@@ -22,9 +31,12 @@ export function createRegistrationRequest(
     names: toLookUps(submitted, registrableDomains),
     wildcardBases: findWildcardBases(submitted),
     decide(found) {
-      const verdicts = judgeAll(teamId, submitted, found, registrableDomains)
+      // A store that looks again may have changed the findings in place.
+      decided = { found, verdicts: judgeAnew(found) }
+      const { verdicts } = decided
       return submitted.filter((_, index) => verdicts[index]?.status === 'created')
     },
+    judge: found => (decided?.found === found ? decided.verdicts : judgeAnew(found)),
   }
 }
 

@@ -46,9 +46,9 @@ const judgeByFirstFindings = () =>
           if (!first.has(names)) first.set(names, found)
           return request.decide(found)
         }
-        return { ...request, decide }
+        return { ...request, decide, judge: found => judgeAll(teamId, names, first.get(names) ?? found) }
       },
-      judgeAll: (teamId, names, found) => judgeAll(teamId, names, first.get(names) ?? found),
+      judgeAll,
     }
     return changed
   })

@@ -82,7 +82,7 @@ function findIPv4Block(value: number): string | null {
  * parser behind this takes more than the RFC allows, and throws on some of it.
  */
 function toHexadecimalGroups(text: string): string | null {
-  if (text.length > MAX_IPV6_LENGTH) return null
+  if (text.length > MAX_IPV6_LENGTH || !/^[0-9a-f.:]*$/.test(text)) return null
   const dotted = /(?<=:)[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/.exec(text)?.[0]
   const value = dotted === undefined ? null : parseIPv4(dotted)
   const hexadecimal =

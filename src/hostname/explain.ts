@@ -1,4 +1,4 @@
-import { decodeALabels } from './a-labels.ts'
+import { decodeALabels, isAscii } from './a-labels.ts'
 import { dots, findRefusedCharacter } from './idna.ts'
 import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
 import { nameCharacter, quote } from './quote.ts'
@@ -147,19 +147,25 @@ export const rows: readonly Row[] = [
 
 /** Explains why a text, trimmed and without a trailing dot, is no hostname. */
 export function explainInvalid(sent: string): Mistake {
-  const host = sent.split(dots).join('.')
+  const isForeign = !isAscii(sent)
+  const host = isForeign ? sent.split(dots).join('.') : sent
   if (holdsSeveral(host)) return { problem: 'holds several hostnames; send each as an entry of its own' }
   const isWildcard = /^\*\.\S/.test(host)
   const text = isWildcard ? host.slice(2) : host
-  const row = rows.find(({ pattern }) => pattern.test(text))
+  // A row without a problem finds a character that is not ASCII.
+  const row = rows.find(({ pattern, problem }) => (isForeign || problem !== undefined) && pattern.test(text))
   if (row === undefined) return { problem: explainLabels(text) ?? explainCharacters(text) }
 
   const meant = row.undo?.(text, isWildcard)?.trim()
-  const [found = ''] = /[^\0-\x7f]/u.exec(row.pattern.exec(text)?.[0] ?? '') ?? []
   return {
-    problem: row.problem ?? `holds the character ${nameCharacter(found)}, ${NOT_ALLOWED}`,
+    problem: row.problem ?? explainFound(row.pattern, text),
     meant: meant && isWildcard && !meant.startsWith('*.') ? `*.${meant}` : meant,
   }
+}
+
+function explainFound(pattern: RegExp, text: string): string {
+  const [found = ''] = /[^\0-\x7f]/u.exec(pattern.exec(text)?.[0] ?? '') ?? []
+  return `holds the character ${nameCharacter(found)}, ${NOT_ALLOWED}`
 }
 
 const NOT_ALLOWED = 'which a hostname cannot hold (UTS #46, RFC 5892)'

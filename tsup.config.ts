@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
 
-export default defineConfig({
+export default defineConfig(({ dts }) => ({
   entry: {
     index: 'src/index.ts',
     http: 'src/http/handler.ts',
@@ -18,8 +20,26 @@ export default defineConfig({
   platform: 'neutral',
   // Without splitting, each CommonJS entry point would get its own copy of ApiError.
   splitting: true,
-  // Declarations are made by the compiler, one for each file, since those can have maps: npm run build:types.
+  // Declarations are made by the compiler, one for each file, since those can have maps. --no-dts leaves them out.
   dts: false,
+  ...(dts !== false && { onSuccess: makeDeclarations }),
   clean: true,
   treeshake: true,
-})
+}))
+
+/**
+ * One tree for `import`, and an equal one for `require`, which its package.json makes CommonJS. Both lie equally deep,
+ * so that the maps in both lead to the same `src`.
+ */
+async function makeDeclarations(): Promise<void> {
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' })
+  const types = 'dist/types'
+  const declarations = readdirSync(`${types}/esm`, { recursive: true, encoding: 'utf8' })
+  for (const file of declarations.filter(name => name.endsWith('.d.ts'))) {
+    const text = readFileSync(`${types}/esm/${file}`, 'utf8')
+    // The compiler leaves the endings as they are in the source. As long as before, so that the maps stay right.
+    writeFileSync(`${types}/esm/${file}`, text.replaceAll(/(?<=['"]\.{1,2}\/[\w./-]+)\.ts(?=['"])/g, '.js'))
+  }
+  cpSync(`${types}/esm`, `${types}/cjs`, { recursive: true })
+  writeFileSync(`${types}/cjs/package.json`, '{ "type": "commonjs" }\n')
+}

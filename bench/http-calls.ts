@@ -23,3 +23,10 @@ export function namesOfCall(call: number): string[] {
 }
 
 export const toBody = (domains: readonly string[]): Buffer => Buffer.from(JSON.stringify({ domains }))
+
+/** All that goes over the wire. */
+export function toRequest(body: Buffer): Buffer {
+  const fields = { ...headers, Host: '127.0.0.1', 'Content-Length': body.length }
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n`), body])
+}

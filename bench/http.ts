@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { startCoreProcess } from './core-process.ts'
 import { record } from './figures.ts'
 import { goals } from './goals.ts'
-import { headers, namesOfCall, path, toBody } from './http-calls.ts'
+import { headers, namesOfCall, path, toBody, toRequest } from './http-calls.ts'
 import { createLoad, type Load } from './http-load.ts'
 import { startServerProcess } from './server-process.ts'
 
@@ -42,22 +42,17 @@ interface Side {
 }
 
 const CONNECTIONS = 16
-const SLICES = 8
-const CALLS_IN_SLICE = 250
+const SLICES = 6
+const CALLS_IN_SLICE = 125
 const CALLS = SLICES * CALLS_IN_SLICE
-const WARM_UP = 2
-const ROUNDS = 7
+const WARM_UP = 1
+const ROUNDS = 3
 
 /** And the goals of their adapters. */
 export const frameworks = { 'Express 5': 'express', 'Fastify 5': 'fastify', 'fetch under Hono 4': 'fetch' } as const
 const passes = ['100 new names', '100 existing names'] as const
 
-const requests = Array.from({ length: CALLS }, (_, call) => {
-  const body = toBody(namesOfCall(call))
-  const fields = { ...headers, Host: '127.0.0.1', 'Content-Length': body.length }
-  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-  return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n`), body])
-})
+const requests = Array.from({ length: CALLS }, (_, call) => toRequest(toBody(namesOfCall(call))))
 
 export async function measureFramework(framework: string): Promise<Row[]> {
   const sides: Side[] = [{ name: 'core', ...startCoreProcess() }]

@@ -113,8 +113,8 @@ const dropRootDot = (text: string) => (text.includes(':') ? text : text.replace(
 const toAsciiLowerCase = (text: string) => text.replace(/[A-Z]+/g, capitals => capitals.toLowerCase())
 
 function toCanonicalName(text: string): string | null {
-  const mapped = isAscii(text) && !/(?:^|\.)xn--/.test(text) ? text : toALabels(text)
-  return mapped !== null && isLdhName(mapped) ? mapped : null
+  if (!isAscii(text) || /(?:^|\.)xn--/.test(text)) return toALabels(text)
+  return isLdhName(text) ? text : null
 }
 
 function classifyIPv6({ address, reserved }: AddressReading, sent: string): Outcome {

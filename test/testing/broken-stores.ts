@@ -1,5 +1,5 @@
 import type { Name } from '../../src/registry/name.ts'
-import { createSynchronizer, toChange } from '../../src/registry/outbox.ts'
+import { createSynchronizer, leaseFor, toChange } from '../../src/registry/outbox.ts'
 import type { Change, Registration, RegistrationRequest, SweepOptions, SweepResult } from '../../src/registry/store.ts'
 import type { StoreFeature, StoreSetup, SuiteStore } from '../../src/testing/domain-store-suite.ts'
 import {
@@ -17,8 +17,8 @@ export interface BrokenStore {
   /** The case that is there to find it. */
   readonly id: string
   readonly breaks: string
-  /** Other cases that cannot but find it too, and why. */
-  readonly alsoFails?: { readonly ids: readonly string[]; readonly because: string }
+  /** Other cases that cannot but find it too, and those that may on a busy machine, and why. */
+  readonly alsoFails?: { readonly ids: readonly string[]; readonly maybe?: readonly string[]; readonly because: string }
   readonly features?: readonly StoreFeature[]
   createStore(setup: StoreSetup): SuiteStore
 }
@@ -64,11 +64,13 @@ const consequences: Readonly<Record<string, BrokenStore['alsoFails']>> = {
   },
   'pending-survive-a-failed-push': {
     ids: ['registered-again-is-watched', 'release-is-pushed'],
-    because: 'they too have pushes fail before they go through',
+    maybe: ['release-of-what-was-never-pushed', 'release-overtakes-nothing', 'sweep-takes-what-a-call-left'],
+    because: 'they too have pushes fail before they go through, or have short time limits',
   },
   'pending-oldest-first': { ids: ['sweep-takes-what-a-call-left'], because: 'two are looked at in their order' },
   'pending-pushed-once': {
     ids: ['call-keeps-what-it-saved', 'pending-is-shared', 'refused-waits'],
+    maybe: ['pending-survive-a-failed-push'],
     because: 'they too have sweeps with nothing to do',
   },
   'refused-in-a-sweep-alone': {
@@ -755,17 +757,17 @@ export const brokenStores: readonly BrokenStore[] = [
 /** Pushes what is due one by one. @param stopsAt Whether to go no further after a change that was refused. */
 async function sweepOneByOne(
   { limit = 1000 }: SweepOptions,
-  { push, outbox }: SynchronizationContext,
+  { push, outbox, timeLimit }: SynchronizationContext,
   stopsAt: () => boolean,
 ): Promise<SweepResult> {
   let [synchronized, failed] = [0, 0]
-  for (const change of await outbox.take(limit, 90)) {
+  for (const change of await outbox.take(limit, leaseFor(timeLimit))) {
     try {
       await push([change])
       await outbox.finish([change])
       synchronized += 1
     } catch {
-      await outbox.postpone([{ change, lease: change.lease, wait: 60, isRefusal: true }])
+      await outbox.postpone([{ change, lease: change.lease, wait: 2 * timeLimit, isRefusal: true }])
       failed += 1
       if (stopsAt()) break
     }

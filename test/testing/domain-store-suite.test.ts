@@ -64,14 +64,18 @@ describe('each case', () => {
     expect(brokenStores.map(({ id }) => id)).toEqual(allCases.map(({ id }) => id))
   })
 
-  test.each(brokenStores)('$id finds a store that $breaks', async ({ id, createStore, alsoFails, ...broken }) => {
-    const failures = await findFailures({ createStore, features: broken.features ?? features, timeLimit: 5000 })
-    const listing = [...failures].map(([failed, { message }]) => [failed, message])
-    expect([...failures.keys()].toSorted(), JSON.stringify(listing, null, 2)).toEqual(
-      [id, ...(alsoFails?.ids ?? [])].toSorted(),
-    )
-    expect(failures.get(id)?.message, 'it says what was expected').toMatch(/expected .+, got /s)
-  })
+  test.each(brokenStores)(
+    '$id finds a store that $breaks',
+    async ({ id, createStore, alsoFails, ...broken }) => {
+      const { ids = [], maybe = [] } = alsoFails ?? {}
+      const failures = await findFailures({ createStore, features: broken.features ?? features, timeLimit: 15_000 })
+      const listing = [...failures].map(([failed, { message }]) => [failed, message])
+      const found = [...failures.keys()].filter(failed => !maybe.includes(failed))
+      expect(found.toSorted(), JSON.stringify(listing, null, 2)).toEqual([id, ...ids].toSorted())
+      expect(failures.get(id)?.message, 'it says what was expected').toMatch(/expected .+, got /s)
+    },
+    60_000,
+  )
 })
 
 describe('a run', () => {

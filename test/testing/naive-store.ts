@@ -77,6 +77,8 @@ export interface SynchronizationContext {
   readonly table: Registration[]
   readonly waiting: Map<string, Waiting>
   readonly push: Push
+  /** Milliseconds for each push; leases and waits follow from it. */
+  readonly timeLimit: number
   readonly sound: ReturnType<typeof createSynchronizer>
   readonly outbox: Outbox
 }
@@ -188,7 +190,7 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
   const outbox = createOutbox(steps, table, waiting)
   const pushChanged = (batch: readonly Change[]) => steps.push(batch, push ?? (() => {}))
   const sound = createSynchronizer({ push: pushChanged, timeLimit, onError }, outbox)
-  const context: SynchronizationContext = { table, waiting, push: pushChanged, sound, outbox }
+  const context: SynchronizationContext = { table, waiting, push: pushChanged, timeLimit, sound, outbox }
   const leaseEnd = (by: 'save' | 'find') => performance.now() + steps.lease(leaseFor(timeLimit), by)
   let calls = 0
 

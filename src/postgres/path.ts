@@ -1,5 +1,5 @@
 import type { Name } from '../registry/name.ts'
-import { reverseLabels } from '../registry/reverse-labels.ts'
+import { reverseLabels } from '../reverse-labels.ts'
 
 /** How a name is kept: what is below a name stands together, and the registrable domain is not stored twice. */
 export interface Key {

@@ -16,9 +16,10 @@ import { toRegistration } from './rows.ts'
 import type { Transact } from './transaction.ts'
 
 /**
- * Makes the store's way to register: claim, look, decide, save. A claim makes the head row of each registrable domain
- * that has none, and what stands there in the end is what `decide` says of one that holds nothing. So all that is to
- * be said about new names goes out at once, and is on its way back when the answers say that there was nothing.
+ * Makes the function that registers: claim, look, decide, save. A claim inserts the head row of each registrable domain
+ * that has none, and locks the row of each that has. What it inserts is what `decide` would save if nothing were held,
+ * so that new names are written by the claim itself. Where the look-up then finds something, `decide` is asked again,
+ * and what the claim wrote too much is taken back in the same transaction.
  *
  * @param lease Milliseconds until a sweep may push what is saved; 0 where the call does not push it; `null` where there
  *   is nothing to push to.

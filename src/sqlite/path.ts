@@ -1,5 +1,5 @@
 import type { Name } from '../registry/name.ts'
-import { reverseLabels } from '../registry/reverse-labels.ts'
+import { reverseLabels } from '../reverse-labels.ts'
 
 /**
  * The labels of a name below its registrable domain from right to left, so that what is below a name stands together in

@@ -39,7 +39,8 @@ export interface Trial {
     more?: Pick<StoreSetup, 'onError' | 'synchronizeTimeLimit'>,
   ): Promise<SuiteStore>
   /**
-   * Has work that is under way beside the case end with it, whatever fails before.
+   * Registers work that runs beside the case. When the case is over, passed or failed, `end` is called and the work is
+   * awaited.
    *
    * @returns The work.
    */

@@ -5,6 +5,7 @@ import type { Name } from '../../src/registry/name.ts'
 import type { Change, DomainStore, Found, Registration } from '../../src/registry/store.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { lookUp } from '../../src/testing/calls.ts'
+import { bases, names, someNames, team, teamIds } from '../few-names.ts'
 import { shrinkingAtMost } from '../shrinking.ts'
 import { openDatabase } from './open-database.ts'
 
@@ -16,15 +17,6 @@ import { openDatabase } from './open-database.ts'
 const seed = Date.now() % 1_000_000
 const RUNS = 30
 
-const prefixes = ['', '*.', 'a.', '*.a.', 'b.a.', '*.b.a.', 'b.', 'c.b.']
-const names = ['example.com', 'example.co.uk'].flatMap(registrableDomain =>
-  prefixes.map((prefix): Name => ({ domain: prefix + registrableDomain, registrableDomain })),
-)
-const bases = names.filter(({ domain }) => !domain.startsWith('*.'))
-const teamIds = ['1', '2']
-
-const team = fc.constantFrom(...teamIds)
-const someNames = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 5 })
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('register' as const), team, names: someNames }) },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('release' as const), team, names: someNames }) },

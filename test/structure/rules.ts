@@ -4,7 +4,16 @@
  * What stands on one layer may import from the layers below it and from itself, and from nothing beside or above it.
  */
 export const layers: readonly (readonly string[])[] = [
-  ['awaitable.ts', 'deadline.ts', 'describe.ts', 'errors.ts', 'harmless.ts', 'options.ts', 'uuid.ts'],
+  [
+    'awaitable.ts',
+    'deadline.ts',
+    'describe.ts',
+    'errors.ts',
+    'harmless.ts',
+    'options.ts',
+    'reverse-labels.ts',
+    'uuid.ts',
+  ],
   ['hostname/', 'keys/', 'registry/'],
   ['wire/', 'memory/', 'postgres/', 'sqlite/'],
   ['register-domains.ts', 'start-synchronizing.ts'],

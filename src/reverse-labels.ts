@@ -1,8 +1,8 @@
 /**
  * The labels of a name from right to left: `c.b.a` for `a.b.c`.
  *
- * A short cut for names of many labels, of which stores ask for all names above, one after another: theirs are what the
- * longer one's begin with, so that one reversal does for all. Measured by `npm run bench -- hold`.
+ * It remembers the last name that it reversed. Stores ask for a name and then for every name above it, whose reversed
+ * form is how the reversed name begins: one reversal serves them all. Measured by `npm run bench -- hold`.
  */
 export function reverseLabels(labels: string): string {
   if (labels.startsWith('*.')) return `${reverseLabels(labels.slice(2))}.*`

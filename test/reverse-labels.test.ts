@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { reverseLabels } from '../../src/registry/reverse-labels.ts'
+import { reverseLabels } from '../src/reverse-labels.ts'
 
 const reversed = (labels: string) => labels.split('.').reverse().join('.')
 

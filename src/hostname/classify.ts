@@ -101,7 +101,7 @@ function classify(text: string): Outcome {
   const name = toCanonicalName(dropRootDot(base))
   const range = describeAddressRange(name ?? base)
   if (range !== undefined) return refuse('invalid_domain', range)
-  if (name === null) return { code: 'invalid_domain', ...explainInvalid(text) }
+  if (name === null) return { code: 'invalid_domain', ...explainInvalid(dropRootDot(text)) }
   if (endsInNumber(name)) return isWildcard ? classifyWildcardNumber(name) : classifyNumber(name, dropRootDot(base))
   return isWildcard ? classifyWildcard(name, text) : classifyName(name, text)
 }

@@ -180,3 +180,13 @@ describe('a suggestion', () => {
     expect(suggestions).toBeGreaterThan(3000)
   })
 })
+
+test.each([
+  ['my-.com.', 'begins or ends with a hyphen'],
+  ['bücher-.de.', 'begins or ends with a hyphen'],
+  [`${'x'.repeat(64)}.com.`, 'has a label of 64 characters'],
+])('one trailing dot, which is allowed, is not blamed: %j', (input, part) => {
+  expect(classifyHostname(input)).toMatchObject({
+    message: expect.stringMatching(new RegExp(`^(?!.*empty label).*${part}`)),
+  })
+})

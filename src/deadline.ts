@@ -1,15 +1,15 @@
 import type { Awaitable } from './awaitable.ts'
 import { describe, optional, type Rule } from './options.ts'
 
-/** How long a call may still wait for its host's store. */
+/** The time that a call may still wait for its host's store. */
 export interface Deadline {
   /** Milliseconds left; never below 0. */
   remaining(): number
   /**
-   * Waits for a value, at most for `limit` milliseconds and never past the deadline. A value that is at hand costs no
-   * timer.
+   * Waits for a promise, at most `limit` milliseconds and never past the deadline. A value that is no promise is
+   * returned as it is, without a timer.
    *
-   * @throws {TimeLimitError} when the time is over first. What was waited for goes on; its outcome is not looked at.
+   * @throws {TimeLimitError} when the time is over first. The work behind the promise goes on; its outcome is ignored.
    */
   wait<T>(value: Awaitable<T>, limit?: number): Awaitable<T>
 }
@@ -18,10 +18,10 @@ export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError'
 }
 
-/** Milliseconds that a call may wait for what its host brings: key store and limiter, and after that the store. */
+/** Milliseconds that a call may wait for its host's key store and limiter together, and then for its store. */
 export const DEFAULT_TIME_LIMIT = 30_000
 
-/** Timers of every runtime count in 32 bits; a longer wait would end at once, as one of `NaN` does. */
+/** Timers count in 32 bits on every runtime. A longer one, or `NaN`, would end at once. */
 const LONGEST_WAIT = 2 ** 31 - 1
 
 const isTimeLimit = (value: unknown): value is number => typeof value === 'number' && value > 0 && value <= LONGEST_WAIT

@@ -2,36 +2,34 @@ import { requireTimeLimit } from './deadline.ts'
 import { harmless } from './harmless.ts'
 import type { SweepOptions, SweepResult, SynchronizationErrorHandler } from './registry/store.ts'
 
-/** A store that can push what waits, such as all bundled ones. */
+/** A store that can push the changes that wait in it, such as all bundled ones. */
 export interface Synchronizable {
-  /** Pushes what waits, once; see {@link SweepResult}. */
+  /** Sweeps once. */
   synchronizePending(options?: SweepOptions): PromiseLike<SweepResult>
 }
 
-/** What {@link startSynchronizing} takes. */
+/** Options of {@link startSynchronizing}. */
 export interface StartSynchronizingOptions {
-  /** Milliseconds between two sweeps. Default 10,000. While nothing goes through it is longer, up to a minute. */
+  /** Milliseconds between two sweeps. Default 10,000. While every push fails, they grow to a minute. */
   every?: number | undefined
   /**
-   * Learns of each change that was refused, as the store's own `onError` would, and of a store that could not be asked.
-   * Default: the store's `onError` learns of changes, and nobody of the store.
+   * Called in place of the store's own `onError`, and also with the failure of a store that could not be asked.
+   * Default: the store's `onError`; failures of the store are then reported to nobody.
    */
   onError?: SynchronizationErrorHandler | undefined
 }
 
 const DEFAULT_EVERY = 10_000
-/** Between two sweeps while nothing goes through. */
+/** The longest pause between two sweeps, in milliseconds. */
 const LONGEST_PAUSE = 60_000
 
 /**
- * Pushes what waits in a store, again and again, so that nothing waits for a caller to retry: begins at once, goes on
- * while something goes through, and then sweeps every few seconds. Any number of processes may do so over one database;
- * they share the work. Two sweeps of one loop never run at once.
+ * Sweeps a store in a loop, so that no change has to wait for a caller to retry. It sweeps at once, again as long as
+ * there is more to push, and then every few seconds. Any number of processes may run such a loop over one database;
+ * they share the work. The sweeps of one loop never overlap. The loop does not keep the process alive.
  *
- * The loop does not keep the process alive.
- *
- * @returns `stop`, which ends the loop and resolves once the sweep that is under way is over.
- * @throws {TypeError} for a store without `synchronizePending`, and for an `every` that is no time.
+ * @returns `stop`, which ends the loop and resolves when the current sweep has ended.
+ * @throws {TypeError} for a store without `synchronizePending`, and for an `every` that is no duration.
  *
  * @example
  * const synchronizing = startSynchronizing(store, { onError: (error, change) => log.error({ error, change }) })
@@ -57,7 +55,7 @@ export function startSynchronizing(
     const scheduled = setTimeout(() => {
       sweeping = sweep()
     }, milliseconds)
-    // A number in browsers and in Workers, which end as they like.
+    // In browsers and Workers a timer is a number, and does not keep anything alive.
     if (typeof scheduled === 'object') scheduled.unref()
     return scheduled
   }

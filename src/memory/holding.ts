@@ -19,7 +19,7 @@ export function createHolding(name: Name, domainId: string, teamId: string, sync
   return { domainId, domain, registrableDomain, teamId, synchronized, position: 0 }
 }
 
-/** Copies what a caller may see. The copy does not change with the holding. */
+/** Copies the public fields. The copy does not change with the holding. */
 export function toRegistration({ domainId, domain, registrableDomain, teamId, synchronized }: Holding): Registration {
   return { domainId, domain, registrableDomain, teamId, synchronized }
 }

@@ -4,11 +4,11 @@ import type { Holding } from './holding.ts'
 
 /** The changes that wait in a memory store. */
 export interface WaitingChanges extends Outbox {
-  /** Records that a registration is to be pushed, leased to the call that does. */
+  /** Records a registration, leased to the call that pushes it. */
   addRegistered(holding: Holding): void
-  /** Records that a registration is to be taken back, in place of that it is to be pushed. */
+  /** Records a release, in place of the registration if that still waits. */
   addReleased(holding: Holding): void
-  /** Leases a registration that waits to the call that found it. */
+  /** Leases a waiting registration to the call that found it. */
   lease(domainId: string): void
   count(): number
 }
@@ -16,16 +16,16 @@ export interface WaitingChanges extends Outbox {
 interface Waiting {
   kind: Change['kind']
   readonly holding: Holding
-  /** By the clock that never goes back. */
+  /** By the monotonic clock. */
   due: number
-  /** When the lease of the call ends that saved it. */
+  /** When the first lease ends, that of the call that saved the registration. */
   readonly firstLease: number
   refusals: number
 }
 
-/** @param leaseTime In milliseconds, for what a call pushes. */
+/** @param leaseTime The length in milliseconds of the lease that a call has on its registrations. */
 export function createWaitingChanges(leaseTime: number): WaitingChanges {
-  /** By domain ID, first what was taken the longest ago, or came before. */
+  /** By domain ID, in the order in which the changes came or were last taken. */
   const waiting = new Map<string, Waiting>()
   const leased = () => performance.now() + leaseTime
 
@@ -53,7 +53,7 @@ export function createWaitingChanges(leaseTime: number): WaitingChanges {
         if (change.due > now) continue
         change.due = now + lease
         taken.push(toChange(change))
-        // To the end: it is met there once more, and is not due.
+        // Moved to the end. The loop meets it there again, when it is not due.
         waiting.delete(domainId)
         waiting.set(domainId, change)
       }
@@ -67,7 +67,7 @@ export function createWaitingChanges(leaseTime: number): WaitingChanges {
           change.holding.synchronized = true
           waiting.delete(domainId)
         } else if (change) {
-          // A release that waited for the push of its registration.
+          // A release has replaced the registration, and waited for its push.
           change.due = performance.now()
         }
       }

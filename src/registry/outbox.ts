@@ -14,56 +14,57 @@ import type {
   SynchronizationErrorHandler,
 } from './store.ts'
 
-/** A change that was taken from a store to be pushed. */
+/** A change that a sweep has taken from a store in order to push it. */
 export interface WaitingChange extends Change {
-  /** How often a sweep has had it refused alone. */
+  /** How often the monitor has refused it when a sweep pushed it alone. */
   readonly refusals: number
-  /** Tells the lease from any later one of the same change: for example when it ends, by the store's clock. */
+  /** Identifies this lease among all leases of the change: for example the time when it ends, by the store's clock. */
   readonly lease: number
 }
 
-/** A change that is to be tried again. */
+/** A change to try again later. */
 export interface Postponement {
   readonly change: Change
-  /** Of the {@link WaitingChange}; `null` for the first lease of a registration, which the call has that saved it. */
+  /** The lease of the {@link WaitingChange}; `null` for the first one, held by the call that saved the registration. */
   readonly lease: number | null
-  /** Milliseconds until it is due. */
+  /** Milliseconds until the change is due. */
   readonly wait: number
-  /** Whether it counts as one of its {@link WaitingChange.refusals}. */
+  /** Whether to add one to its {@link WaitingChange.refusals}. */
   readonly isRefusal: boolean
 }
 
 /**
- * The changes that wait in a store, each call one atomic step. A `domainId` has at most one: that it was registered,
- * until that is done, or that it was released. Where both would wait, the release stands in place of the registration.
+ * The changes that wait in a store to be pushed. Each method is one atomic step. A `domainId` has at most one waiting
+ * change: its registration or its release. A release replaces a registration that still waits.
  *
- * A change is due at a time. To lease it is to put that time off, so that nobody else takes it meanwhile:
+ * Each change has a time at which it is due. A lease moves that time into the future, so that nobody else takes the
+ * change meanwhile:
  *
- * - `register` MUST save its registrations leased, and MUST lease those of its own team that it finds unsynchronized,
- *   but for those that wait longer anyway: the call pushes them itself. Should its process die, a sweep takes them when
- *   the lease ends.
- * - A release MUST be recorded in the step that releases. It is due at once if the registration was synchronized, and
- *   else after one lease, so that it does not overtake a push of the registration that is under way.
+ * - `register` MUST lease the registrations that it saves, and those of its own team that it finds unsynchronized,
+ *   unless they are due even later: the call pushes them itself. If its process dies, a sweep takes them when the lease
+ *   ends.
+ * - A release MUST be recorded in the step that releases. It is due at once if the registration was synchronized.
+ *   Otherwise it is due after one lease, so that it cannot overtake a push of the registration.
  */
 export interface Outbox {
   /**
-   * MUST take changes that are due and lease them, at most `limit`: first those that have been due the longest, or that
-   * were taken the longest ago. Else what is refused again and again keeps newer changes waiting for ever.
+   * MUST lease changes that are due, at most `limit`, and return them: first those that have been due the longest, or
+   * that were taken the longest ago. Otherwise changes that are refused again and again would block newer ones.
    *
    * @param lease In milliseconds.
    */
   take(limit: number, lease: number): Awaitable<readonly WaitingChange[]>
   /**
-   * MUST end what was pushed: a registration is synchronized, a release is forgotten. Where a release has come in place
-   * of a registration meanwhile, that is kept, and due at once.
+   * MUST mark pushed registrations as synchronized, and forget pushed releases. If a release has replaced a pushed
+   * registration meanwhile, the release stays, and is due at once.
    *
-   * Whoever holds the lease by now: the monitor knows of the change, and that stays so. No later change can be lost, as
-   * the only one of a `domainId` is its release, which is of another kind.
+   * The lease does not matter here, since the monitor knows of the change by now, whoever holds the lease. No later
+   * change can get lost: the only one that can follow a registration is its release, which is of another kind.
    */
   finish(changes: readonly Change[]): Awaitable<unknown>
   /**
-   * MUST put changes off that still wait under the lease that is named, in one step with looking: what has been leased
-   * again is with somebody else, who would share it with the next sweep.
+   * MUST postpone changes, but only those whose lease is still the given one, in one atomic step (compare-and-set). A
+   * change that was leased again is being pushed by somebody else.
    */
   postpone(postponements: readonly Postponement[]): Awaitable<unknown>
 }
@@ -74,13 +75,14 @@ export interface SynchronizerOptions {
   /** Milliseconds for each push. */
   readonly timeLimit: number
   readonly onError?: SynchronizationErrorHandler | undefined
-  /** From 0 to 1. Default `Math.random`. */
+  /** Returns a number from 0 up to 1, for jitter. Default `Math.random`. */
   readonly random?: () => number
 }
 
 /**
- * The registrations that a call pushes although it did not make them: those of its team, found unsynchronized, that are
- * among its own names. A wildcard that only covers one of them is not: it would stay leased for as long as calls come.
+ * The registrations that a call pushes although an earlier call made them: those of its team that are still
+ * unsynchronized and that it names itself. A wildcard that only covers one of its names is left to the sweep: calls
+ * would renew its lease again and again.
  */
 export function unsynchronizedOf(
   { teamId, wildcardBases }: RegistrationRequest,
@@ -96,20 +98,17 @@ export function unsynchronizedOf(
 
 /** Milliseconds for each push, by default. Leases and waits follow from it. */
 export const DEFAULT_SYNCHRONIZE_TIME_LIMIT = 30_000
-/**
- * For all pushes of a call or a sweep. Each may take half of what is left, so that one that hangs leaves time for
- * others.
- */
+/** The time for all pushes of a call or a sweep. Each push may take half of the rest, so that one can hang. */
 const pushingTime = (timeLimit: number) => 2 * timeLimit
-/** How long a change stays with who took it: longer than that one pushes. 90 seconds by default. */
+/** The length of a lease: longer than its holder may push. 90 seconds by default. */
 export const leaseFor = (timeLimit: number) => 3 * timeLimit
-/** The wait after the first failure, which doubles with each refusal. 5 seconds by default. */
+/** The backoff after the first failure; it doubles with each refusal. 5 seconds by default. */
 const firstWait = (timeLimit: number) => timeLimit / 6
-/** Milliseconds that a change waits at most. */
+/** The longest backoff, in milliseconds. */
 const LONGEST_WAIT = 3_600_000
 const DEFAULT_SWEEP_LIMIT = 1_000
 
-/** The options about synchronizing, which all bundled stores have. */
+/** The options for synchronizing that all bundled stores have. */
 export const synchronizationRules: Rules = {
   synchronize: { holds: optional(isFunction), expected: 'a function that takes a list of changes' },
   synchronizeTimeLimit: timeLimitRule,
@@ -117,19 +116,19 @@ export const synchronizationRules: Rules = {
 }
 
 /**
- * Makes what a store does to synchronize, over its {@link Outbox}. One change that the monitor refuses delays no other:
- * a push that fails is split until what fails is alone, see {@link splitUntilAlone}. What is refused alone is tried
- * again later and later; while the monitor is away, nothing is held against any change. n changes cost at most 2 n − 1
- * pushes.
+ * Makes the synchronizing methods of a store from its {@link Outbox}. A change that the monitor refuses delays no
+ * other: a push that fails is split until each failing change is alone, see {@link splitUntilAlone}. Such a change is
+ * retried with exponential backoff. While the monitor is away, failures count as refusals of no change. n changes cost
+ * at most 2 n − 1 pushes.
  */
 export function createSynchronizer(
   { push, timeLimit, onError, random = Math.random }: SynchronizerOptions,
   outbox: Outbox,
 ) {
-  /** What was refused alone since anything went through in a sweep: a monitor that is away, or many refusals. */
+  /** The changes that failed alone since a sweep last pushed anything; see {@link chooseProbes}. */
   const refusedSince = new Set<string>()
 
-  /** @returns Longer with each refusal, up to a bound, and never the same for all that failed together. */
+  /** Exponential backoff with jitter, so that changes that failed together do not come back together. */
   const waitAfter = (refusals: number) =>
     Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
   const putOff = { wait: firstWait(timeLimit), isRefusal: false } as const
@@ -138,7 +137,7 @@ export function createSynchronizer(
     /**
      * Pushes the registrations of a call, which are leased to it.
      *
-     * @throws what the push failed with, if anything did not go through. All the rest is synchronized.
+     * @throws the failure of the push, if any registration was not pushed. The others are marked all the same.
      */
     async synchronize(registrations: readonly Registration[]): Promise<void> {
       const changes = registrations.map(registration => toChange(registration, 'registered'))
@@ -147,14 +146,14 @@ export function createSynchronizer(
       const failed = [...refused.map(({ item }) => item), ...untried]
       if (failed.length === 0) return
       if (synchronized > 0) tell(refused, onError)
-      // The caller tries again, and is not told apart from a monitor that is away: only sweeps count refusals.
+      // No refusal is counted: the caller retries, and its calls must not lengthen the backoff. Only sweeps count.
       await outbox.postpone(failed.map(change => ({ change, lease: null, ...putOff })))
       throw refused.length > 0 ? (refused[0] as Refusal<Change>).cause : lastCause
     },
 
-    /** Pushes what is due. */
+    /** Pushes the changes that are due: one sweep. */
     async synchronizePending(options: SweepOptions = {}): Promise<SweepResult> {
-      // Begun before, so that no push goes on for longer than the lease, however late the answer comes.
+      // Started before the changes are taken: however late the store answers, no push outlasts the lease.
       const leased = createDeadline(leaseFor(timeLimit))
       const changes = await outbox.take(options.limit ?? DEFAULT_SWEEP_LIMIT, leaseFor(timeLimit))
       const deadline = createDeadline(Math.min(pushingTime(timeLimit), leased.remaining()))
@@ -188,11 +187,11 @@ export function createSynchronizer(
 interface Pushing {
   readonly push: SynchronizerOptions['push']
   readonly outbox: Outbox
-  /** For all pushes together. */
+  /** The deadline of all pushes together. */
   readonly deadline: Deadline
 }
 
-/** Pushes changes that are leased to the caller, and ends what goes through. */
+/** Pushes changes that the caller has leased, and finishes those that were pushed. */
 async function pushAndFinish<Item extends Change>(
   changes: readonly Item[],
   probes: readonly Item[],
@@ -218,9 +217,9 @@ async function pushAndFinish<Item extends Change>(
 }
 
 /**
- * What looks like a monitor that is away may be many changes that it refuses, in the way of a few others. So after such
- * a sweep the next one first tries some changes alone that were not yet, until one goes through. Where each of them
- * was, it begins anew: the monitor may have been away for some of them.
+ * Chooses the changes that a sweep pushes alone, before the others together. A monitor that seems to be away may in
+ * fact refuse many changes, which stand before a few good ones. So the sweep after such a one probes changes that have
+ * not been pushed alone yet. Once all of them have been, it starts over: the monitor may really have been away.
  */
 function chooseProbes<Item extends Change>(changes: readonly Item[], refused: Set<string>): readonly Item[] {
   if (refused.size === 0) return []
@@ -230,14 +229,14 @@ function chooseProbes<Item extends Change>(changes: readonly Item[], refused: Se
   return changes.filter(({ domainId }) => !refused.has(domainId)).slice(0, maxFailures(changes.length))
 }
 
-/** In milliseconds; timers count no less. */
+/** In milliseconds, the resolution of timers. */
 const SHORTEST_WAIT = 1
 
 function tell(refused: readonly Refusal<Change>[], onError: SynchronizationErrorHandler | undefined): void {
   for (const { item, cause } of refused) harmless(onError)(cause, toChange(item, item.kind))
 }
 
-/** Without what is a store's own. */
+/** Copies the public fields of a change; those of the store stay behind. */
 export function toChange(
   { domainId, domain, registrableDomain, teamId }: Omit<Change, 'kind'>,
   kind: Change['kind'],

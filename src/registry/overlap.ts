@@ -16,7 +16,7 @@ interface Held {
   readonly teamId: string
 }
 
-/** What a submitted name comes to. */
+/** What the rules say of a submitted name. */
 export type Verdict =
   | { readonly status: 'created' | 'existing' }
   | {
@@ -37,7 +37,7 @@ export type Verdict =
  * | the same name or an overlap either way, another team | any | `domain_already_licensed` |
  * | none of these | any | `created` |
  *
- * Messages name what stands in the way only where it is the own team's.
+ * A message names a conflicting registration only if it is the own team's.
  */
 export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
   const owner = holdings.ownerOf(name.domain)

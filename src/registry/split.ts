@@ -1,10 +1,10 @@
-/** How a list of items was processed. */
+/** The result of {@link splitUntilAlone}. */
 export interface Split<Item> {
   /** Items that failed alone, each with its cause, in the order in which they failed. */
   readonly refused: readonly Refusal<Item>[]
-  /** Items that were given up without having been tried alone; none while anything has gone through in time. */
+  /** Items that were given up before they were tried alone: the service is down, or no time was left. */
   readonly untried: readonly Item[]
-  /** Why the last attempt failed, where something is untried; `undefined` if there was time for no attempt. */
+  /** If there are untried items, why the last attempt failed; `undefined` if there was no time for any. */
   readonly lastCause: unknown
 }
 
@@ -14,22 +14,22 @@ export interface Refusal<Item> {
 }
 
 interface Attempts<Item> {
-  /** Processes items together, all of them or none; rejects if they failed. */
+  /** Processes items together, all or none. Rejects if they failed. */
   attempt(items: readonly Item[]): Promise<unknown>
-  /** Whether there is time for an attempt. Default: always. */
+  /** Tells whether there is time for another attempt. Default: always. */
   hasTime?: () => boolean
-  /** Which of the items to try alone, before the others together. Default: none. */
+  /** Items to try alone, before the others are tried together. Default: none. */
   probes?: readonly Item[]
 }
 
 /**
- * Processes items together where that works, and splits what fails until what fails is alone: one bad item fails no
- * other.
+ * Processes items together, and splits a part that fails in two until each failing item is alone: a bad item fails no
+ * other. n items cost at most 2 n − 1 attempts.
  *
- * n items cost at most 2 n − 1 attempts. While nothing has gone through, each attempt takes items that no attempt but
- * the first has taken, and half as many as the one before. So a single bad item never looks like a service that is
- * down, and few bad items hardly ever do: there must be one in each of these parts. When {@link maxFailures} attempts
- * in a row have failed and nothing has gone through, the service counts as down, and the rest is not tried.
+ * A service that is down must not be asked that often. It counts as down when the first {@link maxFailures} attempts
+ * have all failed; the rest is then not tried. To tell it from a few bad items, each of these attempts takes items that
+ * only the first attempt has taken before, half as many as the attempt before it. A single bad item can fail only one
+ * of these parts.
  */
 export async function splitUntilAlone<Item>(
   items: readonly Item[],
@@ -63,10 +63,10 @@ export async function splitUntilAlone<Item>(
   return { refused, untried: [], lastCause: undefined }
 }
 
-/** After how many failed attempts, with nothing gone through, a service counts as down. */
+/** After how many failed attempts, without a success, a service counts as down. */
 export const maxFailures = (count: number) => Math.ceil(Math.log2(count)) + 2
 
-/** Takes out the first part, or as much of it as is wanted at once. */
+/** Removes the first part, or a piece of it of at most `largest` items. */
 function takePart<Item>(waiting: (readonly Item[])[], largest: number): readonly Item[] {
   let part = waiting.shift() as readonly Item[]
   while (part.length > largest) {

@@ -14,15 +14,15 @@ export interface Registration extends Name {
   /** Opaque and unique; the store makes it, and it never changes. */
   readonly domainId: string
   readonly teamId: string
-  /** Whether what does the monitoring knows of it. */
+  /** Whether the monitor knows of it. */
   readonly synchronized: boolean
 }
 
 /**
- * A change that what does the monitoring has to follow.
+ * A change that the host's monitor has to follow.
  *
- * A host that watches by `domainId`, and ignores `registered` once it has seen `released`, is right whatever is
- * delivered twice or late: IDs are never used again.
+ * A change may be delivered twice or late. A monitor that watches by `domainId`, and ignores `registered` for an ID
+ * after `released`, is right all the same: IDs are never reused.
  */
 export interface Change extends Name {
   readonly kind: 'registered' | 'released'
@@ -32,59 +32,58 @@ export interface Change extends Name {
 
 /** Which registrations to list. */
 export interface ListOptions {
-  /** Those of one team. Default: all. */
+  /** Lists only this team's. Default: those of all teams. */
   teamId?: string | undefined
   /** The `domainId` of the last registration of the page before. Default: from the first. */
   after?: string | undefined
-  /** How many at most. Default 1,000. */
+  /** The length of a page. Default 1,000. */
   limit?: number | undefined
 }
 
 export const DEFAULT_PAGE_SIZE = 1000
 
-/** What came of a sweep. */
+/** The result of a sweep. */
 export interface SweepResult {
-  /** How many changes went through. */
+  /** How many changes were pushed. */
   readonly synchronized: number
-  /** How many did not, and are tried again later. */
+  /** How many were not, and will be retried. */
   readonly failed: number
 }
 
-/** How much a sweep pushes, and who learns of what it cannot push. */
+/** Options of a sweep. */
 export interface SweepOptions {
-  /** How many changes to push at most. Default 1,000. */
+  /** The most changes to push. Default 1,000. */
   limit?: number | undefined
-  /** Learns of failures in place of the store's own `onError`. */
+  /** Called in place of the store's own `onError`. */
   onError?: SynchronizationErrorHandler | undefined
 }
 
 /**
- * Learns of each change that the monitor refused when it was pushed alone; of a monitor with which nothing goes
- * through, once a sweep and without a change. For logs: what it throws is ignored, and so is a promise of it that is
- * rejected.
+ * Called with each change that the monitor refused when it was pushed alone. If the monitor is away, called once a
+ * sweep, without a change. For logs: what it throws or rejects with is ignored.
  */
 export type SynchronizationErrorHandler = (error: unknown, change?: Change) => unknown
 
 /**
- * What is registered below the base of a wildcard, at any depth, in the same registrable domain; not the base itself.
- * Whether the wildcard over the base counts is all the same: it is among `names`.
+ * The registrations below the base of a wildcard, at any depth, in the same registrable domain, without the base
+ * itself. The wildcard over the base may be counted or not: the request looks it up among `names` as well.
  */
 export interface Below {
-  /** Three domains of the asking team, whichever, or as many as there are. */
+  /** Any three domains of the asking team; fewer if it holds fewer. */
   readonly ownDomains: readonly string[]
-  /** How many the asking team has. A store MAY stop counting at {@link COUNTED_AT_LEAST}, but not before. */
+  /** How many the asking team holds. A store MAY stop counting at {@link COUNTED_AT_LEAST}, but not before. */
   readonly ownCount: number
-  /** Whether another team has any. A store need not look where `ownCount` is not 0. */
+  /** Whether another team holds any. A store need not look if `ownCount` is not 0. */
   readonly heldByOthers: boolean
 }
 
-/** What is below a base that nobody holds anything below. */
+/** For a base with no registrations below it. */
 export const NOTHING_BELOW: Below = Object.freeze({ ownDomains: [], ownCount: 0, heldByOthers: false })
 
-/** Up to here a store counts {@link Below.ownCount}, at least. */
+/** A store counts {@link Below.ownCount} at least up to here. */
 export const COUNTED_AT_LEAST = 1000
 
-/** What a store found for a {@link RegistrationRequest}. */
+/** The answer to the look-ups of a {@link RegistrationRequest}. */
 export interface Found {
   /** The registrations, of any team, whose domain is in `names`. In any order. */
   readonly registrations: readonly Registration[]
@@ -92,39 +91,39 @@ export interface Found {
   readonly below: readonly Below[]
 }
 
-/** What {@link DomainStore.register} did in its atomic step. */
+/** The result of {@link DomainStore.register}. */
 export interface Registered {
-  /** What was handed to the call of `decide` whose names were saved. */
+  /** The findings that were passed to the last call of `decide`, whose names were saved. */
   readonly found: Found
-  /** The saved registrations, in the order in which that call of `decide` returned their names. */
+  /** The saved registrations, in the order in which `decide` returned their names. */
   readonly saved: readonly Registration[]
 }
 
-/** What {@link DomainStore.register} is asked to do in one atomic step. Everything in it is a look-up by key. */
+/** What {@link DomainStore.register} has to do in one atomic step. Every look-up is by key. */
 export interface RegistrationRequest {
   readonly teamId: string
   /**
-   * What to lock: distinct, in ascending order of code units, so that two calls never wait for each other in a circle.
+   * The registrable domains to lock: distinct, in ascending order of code units, so that two calls cannot deadlock.
    */
   readonly registrableDomains: readonly string[]
-  /** Exact look-ups, distinct: the submitted names, and every wildcard that could cover one. */
+  /** The names to look up exactly, distinct: the submitted ones, and every wildcard that could cover one. */
   readonly names: readonly Name[]
-  /** For each submitted wildcard its base as `domain`, distinct: what is registered below it? */
+  /** The bases below which to look, distinct: for each submitted wildcard, its base as `domain`. */
   readonly wildcardBases: readonly Name[]
   /**
-   * Decides what to save. Pure and synchronous: the same findings give the same names, and nothing depends on how often
-   * it is called. A store may call it again with fresher findings.
+   * Decides what to save. Pure and synchronous: the same findings give the same names. A store may call it any number
+   * of times, each time with fresher findings.
    *
-   * @returns Names to register for the team; distinct, none of them among those found.
+   * @returns The names to register for the team; distinct, and none of them among those found.
    */
   decide(found: Found): readonly Name[]
 }
 
 /**
- * Where teams and registrations live. A store knows no rule of overlap: it looks up, calls `decide`, saves.
+ * Where teams and registrations are kept. A store knows no rule of overlap: it looks up, calls `decide`, saves.
  *
- * The key words MUST, SHOULD and MAY are those of RFC 2119. A store MUST reject (or throw) when it cannot do what it is
- * asked, and MUST NOT resolve to something that looks like success. It MUST treat every string as data.
+ * The key words MUST, SHOULD and MAY are those of RFC 2119. A store MUST reject (or throw) when it fails, and MUST NOT
+ * resolve to anything that looks like success. It MUST treat every string as data.
  */
 export interface DomainStore {
   /**
@@ -137,44 +136,43 @@ export interface DomainStore {
   findTeam(teamId: string): Awaitable<Team | null>
 
   /**
-   * Looks up what the request names, hands it to `decide`, and saves what `decide` returns.
+   * Looks up what the request asks for, passes it to `decide`, and saves the names that `decide` returns.
    *
-   * - The look-up, the decision and the saving MUST be one atomic step against every other `register` that shares a
-   *   registrable domain: of two racing calls, the second sees what the first saved. Calls that share none SHOULD NOT
-   *   wait for each other.
-   * - Everything that `decide` returned MUST be saved durably before this resolves, or nothing of it when it rejects.
-   * - The request and what is in it MUST NOT be changed. Any of its lists MAY be empty, as may what `decide` returns.
+   * - Looking up, deciding and saving MUST be one atomic step against every other `register` that shares a registrable
+   *   domain: of two racing calls, the second sees what the first saved. Calls that share none SHOULD NOT wait for each
+   *   other.
+   * - All names that `decide` returned MUST be saved durably before this resolves, and none of them if it rejects.
+   * - The request MUST NOT be changed. Any of its lists MAY be empty, and so may the result of `decide`.
    * - On a conflict with another call the store MAY look up and call `decide` again, a bounded number of times.
    * - New registrations MUST be saved with `synchronized: false` if the store has {@link synchronize} or
    *   {@link synchronizesLater}, else `true`.
    * - The cost SHOULD depend on the length of the request alone, never on how much is registered.
    *
-   * A call that rejected may be made again with a part of the same names; one whose answer was lost, as a whole.
+   * After a rejection the core may call again with some of the names; after a lost answer the caller sends all again.
    *
-   * @returns What was saved, and what `decide` was told when it chose that. The core judges every name of the call by
-   *   it.
+   * @returns The saved registrations, and the findings that `decide` chose them by. The core judges all names by those.
    */
   register(request: RegistrationRequest): Awaitable<Registered>
 
   /**
-   * Pushes saved registrations to what does the monitoring, and marks them synchronized.
+   * Pushes saved registrations to the monitor, and marks them synchronized.
    *
-   * - It MUST mark a registration only after the push went through, and MUST reject if any of them was not pushed.
-   * - Those that went through SHOULD be marked even if others did not.
+   * - It MUST mark a registration only after it was pushed, and MUST reject if any of them was not.
+   * - Those that were pushed SHOULD be marked even if others were not.
    * - Delivery is at least once: the push MUST be idempotent on `domainId`.
-   * - A store that also sweeps SHOULD lease what `register` saves, and what it finds unsynchronized of the team's own,
-   *   to the call: no sweep takes it until the call has had its time to push. If the process dies, a sweep MUST take it
-   *   once the lease has ended.
+   * - A store that also sweeps SHOULD lease to the call the registrations that `register` saves, and those of the team
+   *   that it finds unsynchronized: no sweep takes them before the call has had time to push them. If the process dies,
+   *   a sweep MUST take them once the lease has ended.
    *
-   * A store without this method has nothing to push to, or pushes on its own.
+   * A store without this method has no monitor, or pushes on its own.
    *
    * @param registrations All registrations of one call, new and old, that are not synchronized; at least one.
    */
   synchronize?(registrations: readonly Registration[]): Awaitable<void>
 
   /**
-   * Whether what this store saves is left to a sweep: calls neither push nor wait for a push. For a store within a
-   * transaction that its host has still to commit, which MUST NOT push anything itself, and has no {@link synchronize}.
+   * Leaves registrations to a sweep: calls neither push them nor wait for a push. For a store inside a transaction that
+   * its host has yet to commit; such a store MUST NOT push anything, and has no {@link synchronize}.
    */
   readonly synchronizesLater?: boolean
 }

@@ -5,24 +5,23 @@ import type { Driver } from './driver.ts'
 import { explainFailure } from './failures.ts'
 import { prepareTables } from './schema.ts'
 
-/** What both stores in SQLite take. */
+/** Options of both SQLite stores. */
 export interface SqliteConnectionOptions {
   /**
    * An open database that stays yours: a `DatabaseSync` of `node:sqlite`, a `Database` of `better-sqlite3` or
-   * `bun:sqlite`, or `ctx.storage` of a Durable Object that keeps its data in SQLite. Give the stores a connection that
-   * nothing else uses: they make settings for it (see {@link synchronous}), and a transaction that you leave open would
-   * stop them.
+   * `bun:sqlite`, or `ctx.storage` of a Durable Object that keeps its data in SQLite. Give the stores a connection of
+   * their own: they change its settings (see {@link synchronous}), and a transaction left open would block them.
    */
   database: SqliteDatabase
   /**
-   * Milliseconds that a call may wait for other connections that write to the same file. The process goes on with other
-   * work meanwhile. Default 5,000.
+   * Milliseconds that a call may wait for the write lock of the file. It does not block the event loop meanwhile.
+   * Default 5,000.
    */
   timeLimit?: number | undefined
   /**
-   * When SQLite calls the disk. `'full'`: after each transaction, so that an answered call survives a power cut.
-   * `'normal'`: now and then, which is faster; a power cut may then take the last calls, and nothing less than whole
-   * calls, while a crash of the process takes none. Default `'full'`. A Durable Object has rules of its own.
+   * When SQLite flushes to disk. `'full'`: after each transaction, so that an answered call survives a power cut.
+   * `'normal'`: at checkpoints only, which is faster; a power cut may then lose the last calls, each as a whole. A
+   * crash of the process loses none. Default `'full'`. A Durable Object ignores this and has rules of its own.
    */
   synchronous?: 'full' | 'normal' | undefined
 }
@@ -46,21 +45,21 @@ export interface Connection {
 const DEFAULT_TIME_LIMIT = 5000
 
 /**
- * Milliseconds that SQLite may wait by itself, with the process standing still: for locks that are held for a moment,
- * as while the log is recovered. What waits longer is asked again, see turns.ts.
+ * Milliseconds that SQLite itself may wait for a lock, which blocks the event loop. Enough for locks that are held for
+ * a moment, as while the log is recovered. For longer ones, see turns.ts.
  */
 const BUSY_TIMEOUT = 20
 
 /**
- * Makes the connection's settings, and the tables where they are not there. Several processes may do so at once.
+ * Sets the connection up, and creates the tables if they are missing. Several processes may do so at once.
  *
- * @throws {Error} that says what is wrong with the database.
+ * @throws {Error} if the database cannot be used; it says why.
  */
 export function connect(options: SqliteConnectionOptions): Connection {
   const { timeLimit = DEFAULT_TIME_LIMIT, synchronous = 'full' } = options
   try {
     const driver = toDriver(options.database)
-    // At the start a process has nothing else to do than wait.
+    // At start-up the process may block.
     if (driver.hasSettings) {
       driver.execute(`PRAGMA busy_timeout = ${Math.ceil(timeLimit)}`)
       useWriteAheadLog(driver)
@@ -74,7 +73,7 @@ export function connect(options: SqliteConnectionOptions): Connection {
   }
 }
 
-/** With it, those who read wait for nobody (sqlite.org/wal.html). A database in memory has none, and stays as it is. */
+/** With write-ahead logging, readers wait for nobody (sqlite.org/wal.html). A database in memory has no log. */
 function useWriteAheadLog(driver: Driver): void {
   const [row] = driver.prepare<{ journal_mode: string }>('PRAGMA journal_mode')()
   if (row?.journal_mode !== 'wal') driver.prepare('PRAGMA journal_mode = WAL')()

@@ -3,7 +3,7 @@ import type { Driver } from './driver.ts'
 import { createDurableObjectDriver, type DurableObjectStorage } from './durable-object-driver.ts'
 import { createHandleDriver, type SqliteHandle } from './handle-driver.ts'
 
-/** A database that the stores work with, described by what they call. */
+/** A database that the stores accept, described by the methods that they call. */
 export type SqliteDatabase = SqliteHandle | DurableObjectStorage
 
 export const isSqliteDatabase = (value: unknown) =>

@@ -1,21 +1,21 @@
 /** A value of a column or parameter. */
 export type SqliteValue = string | number | null
 
-/** Runs a prepared statement to its end. */
+/** Runs a prepared statement and returns its rows. */
 export type Run<Row> = (...values: readonly SqliteValue[]) => readonly Row[]
 
-/** What the stores need of a SQLite, whoever brings it. All of it is synchronous. */
+/** The operations that the stores need of any SQLite package. All are synchronous. */
 export interface Driver {
-  /** Runs SQL without parameters, any number of statements. */
+  /** Runs any number of statements without parameters. */
   execute(sql: string): void
-  /** Prepares one statement, whose parameters are question marks. */
+  /** Prepares one statement. Its parameters are question marks. */
   prepare<Row>(sql: string): Run<Row>
   /**
-   * Runs work in one transaction, alone among all writers of the database: all of it is committed, or nothing.
+   * Runs work in one write transaction: all of it is committed, or nothing.
    *
-   * @throws what the work or the commit failed with.
+   * @throws the failure of the work or of the commit.
    */
   transact<T>(work: () => T): T
-  /** Whether connections have settings, such as the busy timeout, that are to be made. */
+  /** Whether the connection has settings, such as a busy timeout. */
   readonly hasSettings: boolean
 }

@@ -1,14 +1,14 @@
 import type { Driver, SqliteValue } from './driver.ts'
 
-/** What the stores need of a Durable Object that keeps its data in SQLite: `ctx.storage` has it. */
+/** The storage of a Durable Object that keeps its data in SQLite: `ctx.storage`. */
 export interface DurableObjectStorage {
   readonly sql: { exec(sql: string, ...values: SqliteValue[]): { toArray(): unknown[] } }
   transactionSync<T>(work: () => T): T
 }
 
 /**
- * A Durable Object is alone with its storage and waits for nobody. Its runtime keeps prepared statements, commits, and
- * holds back every answer until what was written is durable.
+ * A Durable Object has its storage for itself and never waits for a lock. Its runtime caches prepared statements,
+ * commits, and holds answers back until all writes are durable.
  */
 export const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
   hasSettings: false,

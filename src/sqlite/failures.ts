@@ -1,4 +1,4 @@
-/** What SQLite says, whichever package it comes through, and what a host should know of it. */
+/** The messages of SQLite, the same in all packages, and what they mean to a host. */
 const explanations: readonly (readonly [pattern: RegExp, explanation: string])[] = [
   [
     /database (?:table )?is locked/,
@@ -20,7 +20,7 @@ const explanations: readonly (readonly [pattern: RegExp, explanation: string])[]
   ],
 ]
 
-/** Makes of a failure of SQLite an error that says what it means to a host; any other comes back as it is. */
+/** Wraps a failure of SQLite in an error that says what it means to a host. Returns any other cause unchanged. */
 export function explainFailure(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause
   const [, explanation] = explanations.find(([pattern]) => pattern.test(cause.message)) ?? []
@@ -28,8 +28,8 @@ export function explainFailure(cause: unknown): unknown {
 }
 
 /**
- * SQLITE_BUSY and SQLITE_LOCKED (sqlite.org/rescode.html): another connection is at work, and the same may be tried
- * again.
+ * Recognizes SQLITE_BUSY and SQLITE_LOCKED (sqlite.org/rescode.html): another connection holds the lock, and a retry
+ * may succeed.
  */
 export const isLocked = (error: unknown) =>
   error instanceof Error && /database (?:table )?is locked/.test(error.message)

@@ -1,6 +1,6 @@
 import type { Driver, SqliteValue } from './driver.ts'
 
-/** What the stores need of a `DatabaseSync` of `node:sqlite`, or a `Database` of `better-sqlite3` or `bun:sqlite`. */
+/** A `DatabaseSync` of `node:sqlite`, or a `Database` of `better-sqlite3` or `bun:sqlite`. */
 export interface SqliteHandle {
   exec(sql: string): unknown
   prepare(sql: string): SqliteStatement
@@ -10,15 +10,15 @@ export interface SqliteHandle {
 export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[]
   run(...values: SqliteValue[]): unknown
-  /** Whether the statement has rows to give. Where it has none, `better-sqlite3` wants `run`. */
+  /** Whether the statement returns rows. For one that does not, `better-sqlite3` requires `run`. */
   readonly reader?: boolean | undefined
 }
 
-/** How a host can have set up its handle, statement by statement. */
+/** Settings of a statement that a host may have changed for its whole handle. */
 interface StatementSettings {
-  /** Of `better-sqlite3` and `bun:sqlite`. */
+  /** In `better-sqlite3` and `bun:sqlite`. */
   safeIntegers?(isOn: boolean): unknown
-  /** Of `node:sqlite`. */
+  /** In `node:sqlite`. */
   setReadBigInts?(isOn: boolean): unknown
   setReturnArrays?(isOn: boolean): unknown
 }
@@ -57,7 +57,7 @@ export function createHandleDriver(database: SqliteHandle): Driver {
 }
 
 /**
- * Packages that answer in callbacks or promises have methods of the same names. Asks what needs no lock of the file.
+ * Refuses handles with the same methods that answer by callback or promise. The query needs no lock of the file.
  */
 function requireSynchronous(database: SqliteHandle): void {
   const statement = database.prepare('PRAGMA busy_timeout')
@@ -66,7 +66,7 @@ function requireSynchronous(database: SqliteHandle): void {
   }
 }
 
-/** Whole numbers come as numbers, and rows as objects, whatever the handle's default. */
+/** Makes a statement return integers as numbers, and rows as objects, whatever the handle's default. */
 function setUp(statement: SqliteStatement & StatementSettings): void {
   statement.safeIntegers?.(false)
   statement.setReadBigInts?.(false)
@@ -74,8 +74,8 @@ function setUp(statement: SqliteStatement & StatementSettings): void {
 }
 
 /**
- * After some failures SQLite has rolled back by itself (sqlite.org/lang_transaction.html, section 3), and refuses to
- * again.
+ * Rolls back, unless SQLite has already done so by itself, as after some failures (sqlite.org/lang_transaction.html,
+ * section 3).
  */
 function rollBack(database: SqliteHandle): void {
   try {

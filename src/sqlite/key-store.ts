@@ -5,22 +5,21 @@ import { requireOptions } from '../options.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { takeTurn } from './turns.ts'
 
-/** What {@link createSqliteKeyStore} takes. */
+/** Options of {@link createSqliteKeyStore}. */
 export interface SqliteKeyStoreOptions extends SqliteConnectionOptions {}
 
 /** A key store in SQLite. */
 export interface SqliteKeyStore extends KeyStore {
-  /** Adds a key, or replaces the one with the same hash: that is how to change its scopes. */
+  /** Adds a key, or replaces the one with the same hash, for instance to change its scopes. */
   addKey(record: KeyRecord): Awaitable<void>
   /**
-   * Refuses a key from now on; one that was revoked before keeps its date.
+   * Refuses a key from now on. A key that was revoked before keeps its date.
    *
-   * @returns Whether there is such a key.
+   * @returns Whether the store has the key.
    */
   revokeKey(hash: string): Awaitable<boolean>
   /**
-   * Lists an owner's keys, revoked and expired ones too, in the order in which they were added. No key can be told from
-   * it.
+   * Lists the records of an owner's keys, including revoked and expired ones, in the order in which they were added.
    */
   listKeys(owner: KeyOwner): Awaitable<readonly KeyRecord[]>
 }
@@ -34,12 +33,12 @@ interface KeyRow {
   readonly expires_at: number | null
 }
 
-/** For {@link KeyRow} and its table. */
+/** The SQL of {@link createSqliteKeyStore}. */
 export const keyStatements = {
   find: 'SELECT hash, type, owner_id, scopes, revoked_at, expires_at FROM domain_registration_keys WHERE hash = ?',
   list: `SELECT hash, type, owner_id, scopes, revoked_at, expires_at FROM domain_registration_keys
     WHERE type = ? AND owner_id = ? ORDER BY created_at, hash`,
-  // Keys that an owner gets in one millisecond keep their order too.
+  // A later time than that of the owner's last key, so that keys of the same millisecond keep their order.
   add: `INSERT INTO domain_registration_keys (type, owner_id, created_at, hash, scopes, revoked_at, expires_at)
     VALUES (?, ?,
       max(?, (SELECT coalesce(max(created_at) + 1, 0) FROM domain_registration_keys WHERE type = ? AND owner_id = ?)),
@@ -50,7 +49,7 @@ export const keyStatements = {
 } as const
 
 /**
- * Keeps API keys in SQLite, by their hash. Makes its table if it is not there. It may share the database with
+ * Keeps API keys in SQLite, by their hash. Creates its table if it is missing. It may share the database with
  * {@link createSqliteStore}.
  *
  * @throws {TypeError} for an option that cannot be used.

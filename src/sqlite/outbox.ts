@@ -3,24 +3,24 @@ import type { Outbox, Postponement, WaitingChange } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import type { DueRow, Statements } from './statements.ts'
 
-/** Runs work in a transaction, as soon as others let go of the database. */
+/** Runs work in a transaction, once the write lock is free. */
 export type Transact = <T>(work: () => T) => Awaitable<T>
 
 export interface SqliteOutbox extends Outbox {
-  /** Milliseconds for which what a call pushes is leased to it. */
+  /** The length in milliseconds of the lease that a call has on its registrations. */
   readonly leaseTime: number
-  /** Leases a registration that waits to the call that found it. In its transaction. */
+  /** Leases a waiting registration to the call that found it. To be called in the transaction of that call. */
   lease(registration: Registration): void
-  /** Records that a registration is to be taken back. In the transaction that releases it. */
+  /** Records a release. To be called in the transaction that releases. */
   addReleased(registration: Registration): void
   count(): number
 }
 
 /**
- * The changes that wait in the tables: registrations in their own rows, releases in a table of theirs, so that a
- * `domainId` waits in one of the two.
+ * Keeps the waiting changes in the tables: registrations in their own rows, releases in a separate table. A `domainId`
+ * is in one of the two.
  *
- * @param leaseTime In milliseconds, for what a call pushes.
+ * @param leaseTime The length in milliseconds of the lease that a call has on its registrations.
  */
 export function createOutbox(statements: Statements, transact: Transact, leaseTime: number): SqliteOutbox {
   function take(limit: number, lease: number): WaitingChange[] {
@@ -39,7 +39,7 @@ export function createOutbox(statements: Statements, transact: Transact, leaseTi
 
   function finish({ kind, domainId }: Change): void {
     if (kind === 'released') statements.forgetRelease(domainId)
-    // A release that came in its place has waited for the push.
+    // A release has replaced the registration, and waited for its push.
     else if (statements.markSynchronized(domainId).length === 0) statements.leaseRelease(Date.now(), domainId)
   }
 
@@ -56,7 +56,7 @@ export function createOutbox(statements: Statements, transact: Transact, leaseTi
     lease: ({ domainId }) => void statements.leaseName(Date.now() + leaseTime, domainId),
 
     addReleased({ domainId, domain, registrableDomain, teamId, synchronized }) {
-      // A push of what is not synchronized may be under way.
+      // While the registration is unsynchronized, its push may be under way.
       const due = Date.now() + (synchronized ? 0 : leaseTime)
       statements.insertRelease(domainId, domain, registrableDomain, teamId, due)
     },

@@ -2,7 +2,7 @@ import type { Name } from '../registry/name.ts'
 import { reverseLabels } from '../reverse-labels.ts'
 
 /**
- * The labels of a name below its registrable domain from right to left, so that what is below a name stands together in
+ * Returns the labels below the registrable domain from right to left, so that the names below a name are neighbours in
  * an index: `b.a` for `a.b.example.com`, and `''` for `example.com`.
  */
 export function toPath({ domain, registrableDomain }: Name): string {
@@ -14,13 +14,13 @@ export function toPath({ domain, registrableDomain }: Name): string {
 }
 
 /**
- * The paths of what is below a base, without the ends: `.` and `/` are neighbours in ASCII, so that the range holds
- * what goes on after a dot, and nothing else. Below a registrable domain is everything but itself.
+ * Returns the open range of the paths of all names below a base. `/` follows `.` in ASCII, so the range holds exactly
+ * the paths that continue the base's with a dot. All paths but `''` are below a registrable domain.
  */
 export function rangeBelow(base: Name): readonly [after: string, before: string] {
   const path = toPath(base)
   return path === '' ? ['', HIGHEST] : [`${path}.`, `${path}/`]
 }
 
-/** The last character of Unicode, which no path begins with. */
+/** The last code point of Unicode; every path sorts before it. */
 const HIGHEST = '\u{10ffff}'

@@ -14,9 +14,9 @@ import { rangeBelow, toPath } from './path.ts'
 import type { NameRow, Statements } from './statements.ts'
 
 /**
- * Looks up, decides and saves. To be called in a transaction.
+ * Makes the function that looks up, decides and saves. To be called in a transaction.
  *
- * @param outbox Where registrations wait to be pushed. Without it there is nothing to push to.
+ * @param outbox Where registrations wait to be pushed; `undefined` without a monitor.
  */
 export function createRegister(statements: Statements, outbox: SqliteOutbox | undefined) {
   const createId = createUuidGenerator()
@@ -43,7 +43,8 @@ export function createRegister(statements: Statements, outbox: SqliteOutbox | un
   }
 
   /**
-   * Those who write take turns: so IDs sort in the order of registration, whatever the clocks of several processes say.
+   * Returns a time after that of the last ID. Since writers take turns, IDs then sort in the order of registration,
+   * even if the clocks of several processes disagree.
    */
   function findTime(now: number): number {
     const [row] = statements.findLastId()

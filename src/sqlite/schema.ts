@@ -1,13 +1,13 @@
 import type { Driver } from './driver.ts'
 
-/** Counts up with each change of the tables. */
+/** The version of the tables. Increase it with each change. */
 const SCHEMA_VERSION = 1
 
 /**
- * The SQL that makes the tables of {@link createSqliteStore} and {@link createSqliteKeyStore}. They make them
- * themselves; this is to read, and for a migration tool of yours. It may be run again, and changes nothing then.
+ * Returns the SQL that creates the tables of {@link createSqliteStore} and {@link createSqliteKeyStore}. They run it
+ * themselves; you need it only for a migration tool of your own. Running it again changes nothing.
  *
- * To look into it:
+ * A query for a look at the registrations:
  *
  * ```sql
  * SELECT domain, domain_id, created_at FROM domain_registration_names WHERE team_id = '1' ORDER BY domain_id;
@@ -43,7 +43,7 @@ CREATE INDEX IF NOT EXISTS domain_registration_names_by_team
 CREATE INDEX IF NOT EXISTS domain_registration_names_due
   ON domain_registration_names (due, domain_id) WHERE due IS NOT NULL;
 
--- Names that were released, until what does the monitoring knows of it.
+-- Names that were released, until the monitor knows of it.
 CREATE TABLE IF NOT EXISTS domain_registration_releases (
   domain_id TEXT NOT NULL PRIMARY KEY,
   domain TEXT NOT NULL,
@@ -75,7 +75,7 @@ INSERT OR IGNORE INTO domain_registration_version (version) VALUES (${SCHEMA_VER
 `
 
 /**
- * Makes the tables where they are not there. Where they are up to date it only reads.
+ * Creates the tables if they are missing. If they are up to date it only reads.
  *
  * @throws {Error} if the tables are of a later version of this package.
  */

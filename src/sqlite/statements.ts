@@ -1,10 +1,10 @@
 import { COUNTED_AT_LEAST } from '../registry/store.ts'
 import type { Driver, Run } from './driver.ts'
 
-/** One SQL statement with parameters. */
+/** The text of an SQL statement with parameters. */
 export interface Statement<Row = never> {
   readonly sql: string
-  /** Only a type: what a row of the answer is. */
+  /** The type of a row of the answer; never set. */
   readonly row?: Row
 }
 
@@ -13,11 +13,11 @@ export interface NameRow {
   readonly domain: string
   readonly registrable_domain: string
   readonly team_id: string
-  /** `null` once it is synchronized. */
+  /** `null` once the registration is synchronized. */
   readonly due: number | null
 }
 
-/** A change that waits, in either table. */
+/** A waiting change, of either table. */
 export interface DueRow extends NameRow {
   readonly due: number
   readonly refusals: number
@@ -27,8 +27,8 @@ const NAMES = 'domain_registration_names'
 const RELEASES = 'domain_registration_releases'
 const COLUMNS = 'domain_id, domain, registrable_domain, team_id, due'
 
-// Said with the index, for SQLite may take one that leads past the names of all others. It is restricted to "path >
-// ''".
+// The index is named, because SQLite may choose one that reads the names of all other teams. It is a partial index,
+// hence the condition "path > ''".
 const OWN_BELOW = `FROM ${NAMES} INDEXED BY ${NAMES}_below
   WHERE registrable_domain = ? AND team_id = ? AND path > ? AND path < ? AND path > ''`
 
@@ -64,7 +64,7 @@ export const statements = {
   ),
   leaseName: statement(`UPDATE ${NAMES} SET due = max(due, ?) WHERE domain_id = ? AND due IS NOT NULL`),
   leaseRelease: statement(`UPDATE ${RELEASES} SET due = ? WHERE domain_id = ?`),
-  // A lease is told from others by when it ends; the first one by when the registration was saved.
+  // A lease is identified by the time when it ends, the first one by the time when the registration was saved.
   postponeName: statement(`UPDATE ${NAMES} SET due = ?, refusals = refusals + ? WHERE domain_id = ? AND due = ?`),
   postponeSaved: statement(`UPDATE ${NAMES} SET due = ? WHERE domain_id = ? AND due = created_at + ?`),
   postponeRelease: statement(`UPDATE ${RELEASES} SET due = ?, refusals = refusals + ? WHERE domain_id = ? AND due = ?`),
@@ -85,6 +85,6 @@ export type Statements = { readonly [Name in keyof typeof statements]: Run<RowOf
 
 type RowOf<S> = S extends Statement<infer Row> ? Row : never
 
-/** Prepares each once, for as long as the store is in use. */
+/** Prepares every statement once. */
 export const prepareAll = (driver: Driver): Statements =>
   Object.fromEntries(Object.entries(statements).map(([name, { sql }]) => [name, driver.prepare(sql)])) as never

@@ -25,21 +25,21 @@ import { createRegister, toRegistration } from './register.ts'
 import { prepareAll } from './statements.ts'
 import { takeTurn } from './turns.ts'
 
-/** What {@link createSqliteStore} takes. */
+/** Options of {@link createSqliteStore}. */
 export interface SqliteStoreOptions extends SqliteConnectionOptions {
-  /** Finds a team where you keep them; see {@link DomainStore.findTeam}. */
+  /** Finds a team among yours; see {@link DomainStore.findTeam}. */
   findTeam: (teamId: string) => Awaitable<Team | null>
   /**
-   * Pushes changes to what does the monitoring. It must be idempotent on `domainId` and `kind`: the same change may
-   * come again. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
+   * Pushes changes to your monitor. It must be idempotent on `domainId` and `kind`, since a change may be pushed twice.
+   * While it rejects, calls that registered something answer 503. Default: registrations need no push.
    */
   synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
   /**
-   * Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default
+   * Milliseconds after which a push counts as failed, and will be repeated even if it goes through later. Default
    * 30,000.
    */
   synchronizeTimeLimit?: number | undefined
-  /** Learns of changes that could not be pushed. Default: nobody does. */
+  /** Called with each change that could not be pushed. Default: failures are not reported. */
   onError?: SynchronizationErrorHandler | undefined
 }
 
@@ -49,36 +49,36 @@ const storeRules: Rules = {
   findTeam: { holds: isFunction, expected: 'a function from an ID to a team' },
 }
 
-/** A store in SQLite, with what a host needs beside it. */
+/** A store in SQLite, with methods for the host. */
 export interface SqliteStore extends DomainStore {
   /**
-   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
-   * over. The monitor learns of it by the next sweep; see {@link startSynchronizing}.
+   * Releases registrations of a team in one transaction, so that the names are free again. Names that the team does not
+   * hold are ignored. The next sweep tells the monitor; see {@link startSynchronizing}.
    *
-   * @param domains In any spelling that registers them. All are given up in one transaction.
-   * @returns What was given up.
+   * @param domains In any spelling that {@link classifyHostname} accepts.
+   * @returns The released registrations.
    */
   release(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
   /**
-   * Lists registrations in the order in which they were made, a page at a time.
+   * Lists registrations page by page, in the order in which they were made. The cost depends on the page alone.
    *
-   * @returns At most `limit`; fewer where these are the last. The cost depends on the page, not on what is held.
+   * @returns At most `limit`; fewer on the last page.
    */
   list(options?: ListOptions): Awaitable<readonly Registration[]>
   /**
-   * Pushes the changes that wait and are due, the oldest first: a sweep. {@link startSynchronizing} calls it again and
-   * again. What is refused is tried again later and later, up to an hour. Processes that share the file share the work.
+   * Sweeps: pushes the waiting changes that are due, the oldest first. {@link startSynchronizing} calls this in a loop.
+   * Refused changes are retried with exponential backoff, up to an hour. Processes that share the file share the work.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
-  /** Counts the changes that wait to be pushed, registrations and releases. For an alert. */
+  /** Counts the changes that wait to be pushed, registrations and releases. For alerts. */
   countPending(): Awaitable<number>
 }
 
 /**
- * Makes a store in a SQLite database: durable without a server. Makes its tables if they are not there.
+ * Makes a store in a SQLite database: durable without a server. Creates its tables if they are missing.
  *
- * A call is one synchronous transaction. Any number of processes on one machine may share the file, and take turns when
- * they write; SQLite does not work over network file systems (sqlite.org/useovernet.html).
+ * Each call is one synchronous transaction. Any number of processes on one machine may share the file; they take turns
+ * to write. SQLite does not work over network file systems (sqlite.org/useovernet.html).
  *
  * @throws {TypeError} for an option that cannot be used.
  * @throws {Error} when the database cannot be used, and says why.

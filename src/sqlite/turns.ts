@@ -3,11 +3,11 @@ import { createDeadline, type Deadline } from '../deadline.ts'
 import { explainFailure, isLocked } from './failures.ts'
 
 /**
- * Runs synchronous work at once, or as soon as other connections let go of the database. Between tries the process goes
- * on with other things: SQLite itself would wait with everything standing still.
+ * Runs synchronous work, and retries it while another connection holds the lock. Pauses do not block the event loop,
+ * as SQLite's own waiting would.
  *
- * @param timeLimit Milliseconds.
- * @throws {Error} that explains what SQLite failed with.
+ * @param timeLimit In milliseconds.
+ * @throws {Error} that explains the failure of SQLite.
  */
 export function takeTurn<T>(timeLimit: number, work: () => T): Awaitable<T> {
   try {
@@ -18,7 +18,7 @@ export function takeTurn<T>(timeLimit: number, work: () => T): Awaitable<T> {
   }
 }
 
-/** Milliseconds. At random, so that many who wait do not come at the same time. */
+/** In milliseconds. Pauses are random, so that waiting processes do not all retry at once. */
 const LONGEST_PAUSE = 20
 
 async function tryAgain<T>(deadline: Deadline, work: () => T, lock: unknown): Promise<T> {

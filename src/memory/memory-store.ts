@@ -26,57 +26,56 @@ import { listPage } from './list-page.ts'
 import { createRegistrations } from './registrations.ts'
 import { createWaitingChanges } from './waiting-changes.ts'
 
-/** What {@link createMemoryStore} takes. */
+/** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions {
-  /** The teams to begin with. Default: none; see {@link MemoryStore.addTeam}. */
+  /** The first teams. Default: none; see {@link MemoryStore.addTeam}. */
   teams?: readonly Team[] | undefined
   /**
-   * Pushes changes to what does the monitoring. It must be idempotent on `domainId` and `kind`: the same change may
-   * come again. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
+   * Pushes changes to your monitor. It must be idempotent on `domainId` and `kind`, since a change may be pushed twice.
+   * While it rejects, calls that registered something answer 503. Default: registrations need no push.
    */
   synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
   /**
-   * Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default
+   * Milliseconds after which a push counts as failed, and will be repeated even if it goes through later. Default
    * 30,000.
    */
   synchronizeTimeLimit?: number | undefined
-  /** Learns of changes that could not be pushed. Default: nobody does. */
+  /** Called with each change that could not be pushed. Default: failures are not reported. */
   onError?: SynchronizationErrorHandler | undefined
 }
 
-/** A store in memory, with what a host needs beside it. */
+/** A store in memory, with methods for the host. */
 export interface MemoryStore extends DomainStore {
-  /** Adds a team, or replaces the one with the same ID: that is how to suspend it. */
+  /** Adds a team, or replaces the one with the same ID, for instance to suspend it. */
   addTeam(team: Team): void
   /**
-   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
-   * over. The monitor learns of it by the next sweep; see {@link startSynchronizing}.
+   * Releases registrations of a team, so that the names are free again. Names that the team does not hold are ignored.
+   * The next sweep tells the monitor; see {@link startSynchronizing}.
    *
-   * @param domains In any spelling that registers them.
-   * @returns What was given up.
+   * @param domains In any spelling that {@link classifyHostname} accepts.
+   * @returns The released registrations.
    */
   release(teamId: string, domains: readonly string[]): Registration[]
   /**
-   * Lists registrations in the order in which they were made, a page at a time.
+   * Lists registrations page by page, in the order in which they were made. Each page costs a pass over all of them.
    *
-   * @returns At most `limit`; fewer where these are the last. A page costs a pass over everything that is held.
+   * @returns At most `limit`; fewer on the last page.
    */
   list(options?: ListOptions): Registration[]
   /**
-   * Pushes the changes that wait and are due, the oldest first: a sweep. {@link startSynchronizing} calls it again and
-   * again. What is refused is tried again later and later, up to an hour.
+   * Sweeps: pushes the waiting changes that are due, the oldest first. {@link startSynchronizing} calls this in a loop.
+   * Refused changes are retried with exponential backoff, up to an hour.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
-  /** Counts the changes that wait to be pushed, registrations and releases. For an alert. */
+  /** Counts the changes that wait to be pushed, registrations and releases. For alerts. */
   countPending(): number
 }
 
 /**
- * Makes a store in memory: the embedded default, atomic because `decide` is synchronous. What it holds ends with the
- * process. A registration keeps the string that was sent as its hostname; one that a host has sliced from a longer text
- * keeps that text, as slices do.
+ * Makes a store in memory: the embedded default. Its registrations are lost when the process ends. A registration keeps
+ * the submitted string; if a host sliced that from a longer text, the engine keeps the whole text.
  *
- * @throws {TypeError} for an option that is wrong, or that there is not.
+ * @throws {TypeError} for an option that is wrong or does not exist.
  *
  * @example
  * const store = createMemoryStore({ teams: [{ id: '1', organizationId: '7', state: 'active' }] })
@@ -92,7 +91,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
 
   function addTeam(team: Team): void {
     requireTeam(team)
-    // Copied, so that what the host does with its object later changes nothing here.
+    // A copy: the host may change its object later.
     teams.set(team.id, Object.freeze({ ...team }))
   }
   options.teams?.forEach(addTeam)
@@ -107,10 +106,10 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     const created = request.decide(found)
     for (const { domainId } of unsynchronizedOf(request, found)) waiting.lease(domainId)
 
-    // The string that all registrations of the team share.
+    // One string, shared by all registrations of the team.
     const teamId = teams.get(request.teamId)?.id ?? request.teamId
     const now = Date.now()
-    // All are made before the first is saved: what fails, fails here.
+    // All are made before the first is saved, so that a failure saves none.
     const newcomers = created.map(name => createHolding(name, createId(now), teamId, push === undefined))
     newcomers.forEach(registrations.add)
     if (push) newcomers.forEach(waiting.addRegistered)

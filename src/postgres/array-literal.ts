@@ -1,9 +1,9 @@
 /**
- * Writes an array as PostgreSQL reads it (documentation, section 8.15.6), every element in quotes. As a parameter, so
- * that any text is data; in one piece, since drivers escape an array element by element.
+ * Writes an array literal (PostgreSQL documentation, section 8.15.6) with every element in quotes. It is passed as a
+ * parameter, so any text is data. Drivers would escape an array element by element, which takes longer.
  */
 export function toArrayLiteral(elements: readonly (string | null)[]): string {
-  // The common case: one test of all elements.
+  // The common case: nothing to escape.
   const isPlain = elements.length > 0 && !elements.includes(null) && !SPECIAL.test(elements.join(''))
   if (isPlain) return `{"${elements.join('","')}"}`
   return `{${elements.map(element => (element === null ? 'NULL' : quote(element))).join(',')}}`

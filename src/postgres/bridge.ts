@@ -3,8 +3,8 @@ import { type Database, READ_COMMITTED, type Settings, toCommands, toTexts, type
 import { type Answer, createQueue } from './query-queue.ts'
 
 /**
- * What the store needs of any other driver: a bridge of a few lines, for a query builder or an ORM. PGlite, PostgreSQL
- * within the process, has it by itself.
+ * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, a PostgreSQL inside the process, has this
+ * shape by itself.
  *
  * @example <caption>Kysely</caption>
  * const toBridge = db => ({
@@ -13,22 +13,22 @@ import { type Answer, createQueue } from './query-queue.ts'
  * })
  */
 export interface PostgresBridge {
-  /** Runs a statement by itself, on any connection. */
+  /** Runs a statement outside a transaction, on any connection. */
   query(text: string, values: unknown[]): PromiseLike<Answer>
   /**
-   * Runs work in a transaction: commits when it resolves, rolls back when it rejects. Resolves only once that is done.
+   * Runs work in a transaction. Commits when the work resolves, rolls back when it rejects, and settles after that.
    */
   transaction<T>(work: (transaction: PostgresBridgeTransaction) => Promise<T>): PromiseLike<T>
 }
 
-/** What runs statements inside a transaction of a {@link PostgresBridge}. */
+/** A transaction of a {@link PostgresBridge}. */
 export interface PostgresBridgeTransaction {
   /**
    * @param text With `$1`, `$2` and so on.
-   * @param values Of these: text, numbers, booleans and `null`.
+   * @param values Strings, numbers, booleans and `null`.
    */
   query(text: string, values: unknown[]): PromiseLike<Answer>
-  /** Runs several commands in one text. Without it each is sent by itself, which takes more round trips. */
+  /** Runs several commands in one text. Without this method each is sent alone, which takes more round trips. */
   exec?(text: string): PromiseLike<unknown>
 }
 
@@ -42,7 +42,7 @@ export function fromBridge(bridge: PostgresBridge): Database {
 
     async transact(deadline, settings, work) {
       const running = bridge.transaction(async transaction => {
-        // Its turn may come when nobody waits any longer.
+        // The call may have timed out while it waited for its turn.
         if (deadline.remaining() === 0) throw new TimeLimitError('No turn in time')
         await apply(transaction, { ...READ_COMMITTED, ...settings })
         const result = await carryOut(transaction, work)
@@ -59,7 +59,7 @@ export async function apply(transaction: PostgresBridgeTransaction, settings: Se
   else for (const command of toCommands(settings)) await transaction.query(command, [])
 }
 
-/** Does both parts of work, one statement after the other. */
+/** Runs both parts of the work, statement after statement. */
 export async function carryOut<Findings, T>(
   transaction: PostgresBridgeTransaction,
   work: Work<Findings, T>,

@@ -7,30 +7,29 @@ import { findCode } from './retry.ts'
 
 export type { Database, Send, Settings, Statement, Work } from './database.ts'
 
-/** Milliseconds for each piece of work in the database. */
+/** The default time limit of a transaction, in milliseconds. */
 export const DEFAULT_TIME_LIMIT = 10_000
 
-/** Any way to a database. */
+/** A pool or driver of any supported kind. */
 export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | PostgresHostTransaction
 
-/** How the database is reached. */
+/** Options for the connection to the database. */
 export interface DriverOptions {
   /**
-   * A pool of `pg`, a PGlite, the `sql` of postgres.js, or a bridge to another driver: {@link PostgresBridge}. It
-   * stays yours: nothing of its sessions is changed beyond a transaction. Or a transaction of yours: {@link
-   * PostgresHostTransaction}.
+   * A `Pool` of `pg`, a `PGlite`, the `sql` of postgres.js, a {@link PostgresBridge} to another driver, or a
+   * transaction of yours, see {@link PostgresHostTransaction}. It stays yours: settings of its sessions change only
+   * within a transaction.
    */
   pool: PostgresDriver
   /**
-   * Whether `pg` and postgres.js send statements under names, so that each connection parses and plans them once.
-   * Default true. With `false` calls take longer, and work behind a pooler that hands each transaction another session
-   * and knows nothing of prepared statements: PgBouncer in transaction mode before 1.21, or with
-   * `max_prepared_statements = 0`.
+   * Whether `pg` and postgres.js use prepared statements, which each connection parses and plans once. Default `true`.
+   * Set it to `false` behind a pooler that shares sessions and does not track prepared statements, such as PgBouncer in
+   * transaction mode before 1.21 or with `max_prepared_statements = 0`. Calls then take longer.
    */
   preparedStatements?: boolean | undefined
 }
 
-/** @throws {TypeError} for what is none, so that a host learns of it when it starts. */
+/** @throws {TypeError} for anything else, so that a host learns of it when it starts. */
 export function toDatabase({ pool, preparedStatements = true }: DriverOptions): Database {
   return naming(adapt(pool, preparedStatements))
 }
@@ -55,10 +54,10 @@ function adapt(pool: PostgresDriver, preparedStatements: boolean): Database {
   )
 }
 
-/** SQLSTATE of a schema, a table or a column that is not there. */
+/** The SQLSTATEs of a missing schema, table or column. */
 const missing = new Set(['3F000', '42P01', '42703'])
 
-/** Says what to do about missing tables. */
+/** Explains missing tables. */
 function naming(database: Database): Database {
   function explain(error: unknown): never {
     const code = findCode(error, missing)

@@ -4,77 +4,76 @@ import type { Deadline } from '../deadline.ts'
 export interface Statement<Row = never> {
   readonly name: string
   readonly text: string
-  /** Only a type: what a row of the answer is. */
+  /** The type of a row of the answer; never set. */
   readonly row?: Row
 }
 
 /**
- * Sends a statement within a transaction. Statements that are sent without waiting in between go out together, if the
- * driver can; the answers are those of one after the other.
+ * Sends a statement in a transaction. Statements sent without waiting in between are pipelined if the driver can; they
+ * run in order all the same.
  */
 export type Send = <Row>(statement: Statement<Row>, ...values: readonly unknown[]) => Promise<readonly Row[]>
 
-/** Settings of the server for one transaction: values by name. */
+/** Settings of the server for one transaction, by name. */
 export type Settings = Readonly<Record<string, string>>
 
-/** What the store needs of a driver; one adapter makes it of each. */
+/** The operations that the store needs. Each kind of driver has an adapter to them. */
 export interface Database {
-  /** Whether all work is part of one transaction of the host, so that nothing is committed until the host commits. */
+  /** Whether all work is part of a transaction of the host, and committed only when the host commits. */
   readonly isInHostTransaction: boolean
   /**
-   * Runs one statement by itself, in one round trip.
+   * Runs one statement outside a transaction, in one round trip.
    *
-   * @throws what it failed with, within the deadline.
+   * @throws the failure, within the deadline.
    */
   ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly unknown[]): Promise<readonly Row[]>
   /**
-   * Runs a transaction in READ COMMITTED: all that is sent is committed, or nothing. It goes out in two parts, the
-   * second with the `COMMIT`.
+   * Runs a transaction in READ COMMITTED, in two round trips: `BEGIN` and the statements of `find`, then those of
+   * `save` and `COMMIT`. All of it is committed, or nothing.
    *
-   * @throws what failed first, within the deadline. Nothing is saved then.
+   * @throws the first failure, within the deadline. Nothing is saved then.
    */
   transact<Findings, T>(deadline: Deadline, settings: Settings, work: Work<Findings, T>): Promise<T>
 }
 
 export interface Work<Findings, T> {
   /**
-   * Sends what is to be known first, all before it waits for any answer: the `BEGIN` may not have gone through yet, so
-   * that nothing may be sent here that does harm outside a transaction.
+   * Sends the look-ups, all before it waits for an answer. The `BEGIN` may fail after they were sent, so it must send
+   * nothing that would do harm outside a transaction.
    */
   find(send: Send): Promise<Findings>
   /**
-   * Whether nothing that `find` has sent has changed anything. If `save` sends nothing either, a driver may roll back
-   * in place of committing, which waits for no disk.
+   * Tells whether the statements of `find` have changed nothing. If `save` sends none either, a driver may roll back
+   * instead of committing: a rollback does not wait for the disk.
    */
   leavesNothing?(findings: Findings): boolean
   /**
-   * Sends what is to be saved, once the `BEGIN` has gone through and all is found. Waits for no answer: a failure of
-   * any statement rejects the whole.
+   * Sends the changes, after the answers to `BEGIN` and to the look-ups. It need not wait for answers: a failure of any
+   * statement rejects the transaction.
    */
   save(findings: Findings, send: Send): T
 }
 
 /**
- * For drivers that open the transaction themselves. The server refuses it where a statement has been made under
- * another level already.
+ * For drivers that begin the transaction themselves. The server refuses it after a statement under another level.
  */
 export const READ_COMMITTED: Settings = { transaction_isolation: 'read committed' }
 
 /**
- * Commands that set them all, in as few texts as may be, for drivers that send a text without parameters as it is.
+ * Returns the commands that apply settings, in as few texts as possible: drivers allow several commands in one text.
  *
- * @param first What comes before them.
+ * @param first Commands to put before them.
  */
 export function toTexts(settings: Settings, first: readonly string[] = []): string[] {
   const commands = [...first, ...toCommands(settings)]
-  // Citus sends the whole text that a SET stands in to its workers, once for each SET in it.
+  // For each SET in a text, Citus sends the whole text to its workers.
   return 'citus.propagate_set_commands' in settings ? commands : [commands.join('; ')]
 }
 
 export const toCommand = (settings: Settings): string => toCommands(settings).join('; ')
 
 /**
- * SET and not `SELECT set_config(…)`, which has to be planned, and which Citus does not pass on to its workers.
+ * Uses SET and not `SELECT set_config(…)`, which has to be planned and which Citus does not propagate to its workers.
  */
 export const toCommands = (settings: Settings): string[] =>
   Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = '${value.replaceAll("'", "''")}'`)

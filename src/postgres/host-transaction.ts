@@ -3,9 +3,8 @@ import { apply, carryOut, type PostgresBridgeTransaction } from './bridge.ts'
 import type { Database, Settings } from './database.ts'
 
 /**
- * A transaction of yours, in READ COMMITTED: a way to send statements in it, and no `transaction`. What is registered
- * is there for others once you commit. Each piece of work has a savepoint, so that what fails leaves your transaction
- * as it was.
+ * A transaction of yours, in READ COMMITTED: an object with `query` and without `transaction`. Others see registrations
+ * once you commit. Each call uses a savepoint, so a call that fails leaves your transaction as it was.
  *
  * @example <caption>pg</caption>
  * const client = await pool.connect()
@@ -14,7 +13,7 @@ import type { Database, Settings } from './database.ts'
  */
 export type PostgresHostTransaction = PostgresBridgeTransaction
 
-/** Savepoints do not overlap, so that each piece of work waits for the one before, of whichever store. */
+/** The last call in each transaction, of whichever store. Calls run one after another: savepoints cannot overlap. */
 const lastTurn = new WeakMap<PostgresHostTransaction, Promise<unknown>>()
 
 export function fromHostTransaction(host: PostgresHostTransaction): Database {
@@ -36,7 +35,7 @@ export function fromHostTransaction(host: PostgresHostTransaction): Database {
     },
 
     async transact(deadline, settings, work) {
-      // How long the host may be idle is for it to say: its session would be ended.
+      // The time that the host may be idle is its own affair, and exceeding it would end its session.
       const { idle_in_transaction_session_timeout: _, ...applied } = settings
       return inTurn(deadline, async () => {
         const before = await readSettings(host, Object.keys(applied))
@@ -52,7 +51,7 @@ export function fromHostTransaction(host: PostgresHostTransaction): Database {
 const SAVEPOINT = 'domain_registration'
 
 async function inSavepoint<T>(host: PostgresHostTransaction, deadline: Deadline, work: () => Promise<T>): Promise<T> {
-  // Its turn may come when nobody waits any longer.
+  // The call may have timed out while it waited for its turn.
   if (deadline.remaining() === 0) throw new TimeLimitError('No turn in time')
   await host.query(`SAVEPOINT ${SAVEPOINT}`, [])
   try {
@@ -65,19 +64,19 @@ async function inSavepoint<T>(host: PostgresHostTransaction, deadline: Deadline,
       await host.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, [])
       await host.query(`RELEASE SAVEPOINT ${SAVEPOINT}`, [])
     } catch {
-      // The transaction is over: what says why is thrown.
+      // The transaction has ended; the error below says why.
     }
     throw error
   }
 }
 
-/** What the host has set, to be set again: settings for a transaction last until its end. */
+/** Reads the host's settings, to restore them: SET LOCAL would last until the end of the host's transaction. */
 async function readSettings(host: PostgresHostTransaction, names: readonly string[]): Promise<Settings> {
   const columns = names.map(name => `current_setting('${name}', true) AS "${name}"`)
   const text = `SELECT ${["current_setting('transaction_isolation') AS isolation", ...columns].join(', ')}`
   const [row] = (await host.query(text, [])).rows as [Record<string, string | null>]
   const { isolation, ...settings } = row
-  // Elsewhere a statement does not see what others have committed before it could lock.
+  // Under any other level a statement does not see rows that others committed while it waited for their lock.
   if (isolation !== 'read committed')
     throw new Error(`A transaction of yours must be in READ COMMITTED; it is in ${isolation?.toUpperCase()}`)
   return Object.fromEntries(Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== null))

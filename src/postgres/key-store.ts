@@ -6,26 +6,26 @@ import { DEFAULT_TIME_LIMIT, type DriverOptions, type Statement, toDatabase } fr
 import { prepare } from './prepare.ts'
 import { type PostgresSchemaOptions, type Tables, toTables } from './schema.ts'
 
-/** What {@link createPostgresKeyStore} takes. */
+/** Options of {@link createPostgresKeyStore}. */
 export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOptions {
-  /** Milliseconds for each question, waiting for a connection included. Default 10,000. */
+  /** Milliseconds for each call, including the wait for a connection. Default 10,000. */
   timeLimit?: number | undefined
 }
 
 /** A key store in PostgreSQL. */
 export interface PostgresKeyStore extends KeyStore {
   findKey(hash: string): Promise<KeyRecord | null>
-  /** Adds a key, or replaces the one with the same hash: that is how to change its scopes. */
+  /** Adds a key, or replaces the one with the same hash, for instance to change its scopes. */
   addKey(record: KeyRecord): Promise<void>
   /**
-   * Refuses a key from now on; one that was revoked before keeps its date.
+   * Refuses a key from now on. A key that was revoked before keeps its date.
    *
-   * @returns Whether there is such a key.
+   * @returns Whether the store has the key.
    */
   revokeKey(hash: string): Promise<boolean>
   /**
-   * Lists an owner's keys, revoked and expired ones too, in the order in which they were added; those of one
-   * transaction of yours in any order. No key can be told from it.
+   * Lists the records of an owner's keys, including revoked and expired ones, in the order in which they were added;
+   * those that were added in one transaction of yours come in any order.
    */
   listKeys(owner: KeyOwner): Promise<readonly KeyRecord[]>
 }
@@ -34,14 +34,14 @@ interface KeyRow {
   readonly hash: string
   readonly type: KeyRecord['type']
   readonly owner_id: string
-  /** In JSON, and milliseconds of Unix time: drivers differ in how they read arrays and dates. */
+  /** As JSON, with times in Unix milliseconds, because drivers read arrays and dates differently. */
   readonly scopes: string
   readonly revoked_at: number | null
   readonly expires_at: number | null
 }
 
 /**
- * Keeps API keys in PostgreSQL, by their hash. The table must be there: see {@link migrate}.
+ * Keeps API keys in PostgreSQL, by their hash. Create the table first; see {@link migrate}.
  *
  * @example
  * const keys = createPostgresKeyStore({ pool })

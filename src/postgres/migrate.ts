@@ -4,36 +4,33 @@ import { prepare } from './prepare.ts'
 import { hasCode, retryConflicts } from './retry.ts'
 import { createSchema, type PostgresTableOptions, SCHEMA_VERSION, type Tables, toTables } from './schema.ts'
 
-/** What {@link migrate} takes. */
+/** Options of {@link migrate}. */
 export interface MigrateOptions extends PostgresTableOptions {
   pool: DriverOptions['pool']
   /**
-   * Spreads the tables over the workers of Citus: registrable domains in so many shards, keys to all. One or two
-   * shards a worker answer fastest; see docs/postgres.md. Pass it on every start: tables that are spread already stay
-   * as they are.
+   * Distributes the tables over the workers of Citus: names by registrable domain, in this many shards; keys as a
+   * reference table. One or two shards for each worker are fastest; see docs/postgres.md. Pass it on every start:
+   * distributed tables stay as they are.
    */
   citus?: { readonly shards: number } | undefined
-  /** Milliseconds for all of it, waiting for others who do the same included. Default 60,000. */
+  /** Milliseconds for the whole migration, including the wait for other processes that migrate. Default 60,000. */
   timeLimit?: number | undefined
 }
 
 const DEFAULT_TIME_LIMIT = 60_000
 
-/** The schema or its table of versions is not there. */
+/** The SQLSTATEs of a missing schema and a missing table. */
 const absent = new Set(['3F000', '42P01'])
 
-/** Citus does on one connection to each worker what follows on what the same transaction has done. */
+/** Makes Citus use one connection to each worker, so that each command sees the changes of those before it. */
 const ONE_BY_ONE = { 'citus.multi_shard_modify_mode': 'sequential' }
 
-/**
- * `IF NOT EXISTS` does not look at what others are about to make, so that two who start at once get in each other's
- * way.
- */
+/** The SQLSTATEs of two migrations at once: `IF NOT EXISTS` does not see what others have yet to commit. */
 const races = new Set(['23505', '42P07', '42P06', '42710', '40001', '40P01', 'XX000'])
 
 /**
- * Makes the tables, if they are not there: for the start of a server. Any number of processes may start at once. Where
- * the tables are up to date it only reads, and needs no right to make anything.
+ * Creates the tables if they are missing. Call it when your server starts; any number of processes may do so at once.
+ * If the tables are up to date it only reads, and needs no right to create anything.
  *
  * @throws {Error} if the tables are of a later version of this package.
  * @throws {RangeError} if the number of shards is no integer from 1.
@@ -99,7 +96,7 @@ function requireShards(shards: unknown): void {
     throw new RangeError(`The option "citus.shards" must be an integer from 1; it is ${String(shards)}`)
 }
 
-/** How many tables there are to spread. */
+/** The number of tables to distribute. */
 const SPREAD = 4
 
 const countSpread = (tables: Tables) =>
@@ -125,5 +122,5 @@ function spread(tables: Tables, shards: number): string[] {
   ]
 }
 
-/** PostgreSQL documentation, section 4.1.2.2: as it is read whatever `standard_conforming_strings` says. */
+/** An escape string (PostgreSQL documentation, section 4.1.2.2), which no setting changes the meaning of. */
 const quoteLiteral = (text: string) => `E'${text.replace(/['\\]/g, '\\$&')}'`

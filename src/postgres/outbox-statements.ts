@@ -3,7 +3,7 @@ import type { NameRow } from './rows.ts'
 import type { Tables } from './schema.ts'
 import { isByKey } from './settings.ts'
 
-/** A change that is due, in either table. */
+/** A change that is due, of either table. */
 export interface DueRow extends NameRow {
   readonly refusals: number
   /** In seconds since 1970. */
@@ -14,35 +14,35 @@ export interface CountRow {
   readonly count: number
 }
 
-/** A change that a sweep has taken. */
+/** A change that a sweep has leased. */
 export interface LeasedRow {
   readonly domain_id: string
-  /** When the lease ends, which tells it from others. In seconds since 1970. */
+  /** When the lease ends, in seconds since 1970. It identifies the lease. */
   readonly lease: number
 }
 
-/** Of a statement and not of its transaction: that may have begun long ago, and waited for locks. */
+/** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
-/** Citus adds no interval of a row to a time, for that depends on the time zone. */
+/** Computed in seconds: Citus refuses to add an interval of a row to a time, which would depend on the time zone. */
 const afterWait = (row: string) => `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${row}.wait)`
-/** To the microsecond. The epoch of a time depends on the time zone for Citus, that of a difference does not. */
+/** To the microsecond. For Citus the epoch of a time depends on the time zone, and that of a difference does not. */
 const toSeconds = (time: string) => `extract(epoch FROM ${time} - to_timestamp(0))::double precision`
 
-/** In words that no index serves: rows are found by their keys. */
+/** Written so that no index matches: rows must be found by their keys. */
 const dueOf = (row: string) => `coalesce(${row}.due, 'infinity')`
 
 const columnsOf = (inlinedPath: string) =>
   `registrable_domain, path, ${inlinedPath} AS inlined_path, domain_id, team_id, false AS synchronized,
        coalesce(refusals, 0) AS refusals, ${toSeconds('due')} AS due`
 
-/** Of a name; it may have left the head row since it was found, so that both rows are looked at. */
+/** Matches the row of a name. The name may have moved out of the head row since it was found, or into it. */
 const isName = `${isByKey('name', 'asked')} AND name.path = ANY (ARRAY[asked.path, ''])
          AND name.domain_id IS NOT DISTINCT FROM asked.domain_id`
 const isRelease = `${isByKey('release', 'asked')} AND release.domain_id = asked.domain_id`
 
 /**
- * The changes that wait: registrations in their own rows, releases in a table of theirs. Whatever changes rows of names
- * has claimed them before.
+ * Statements on the waiting changes: registrations in their own rows, releases in a separate table. Rows of names must
+ * be claimed before they are changed.
  */
 export const createOutboxStatements = (tables: Tables) => ({
   ...createLookUps(tables),
@@ -69,9 +69,9 @@ function createLookUps({ names, releases }: Tables) {
   }
 }
 
-/** What puts changes off. */
+/** Statements that change when changes are due. */
 const createLeases = ({ names, releases }: Tables) => ({
-  /** Puts off to $4 from now what is due until $5 from now: what a sweep takes, or what a call finds. */
+  /** Leases the given names for the interval $4, unless they are due later than $5 from now. */
   leaseNames: prepare<LeasedRow>(
     'lease_names',
     `UPDATE ${names} AS name SET due = ${NOW} + $4::interval
@@ -87,7 +87,7 @@ const createLeases = ({ names, releases }: Tables) => ({
        RETURNING release.domain_id, ${toSeconds('release.due')} AS lease`,
   ),
 
-  /** Sets when changes are due, in seconds from now, whose lease is still the same; $7 is how long the first is. */
+  /** Postpones changes by `wait` seconds if their lease is still the given one; $7 is the length of a first lease. */
   postponeNames: prepare(
     'postpone_names',
     `UPDATE ${names} AS name
@@ -113,14 +113,14 @@ const createEnds = ({ names, releases }: Tables) => ({
     `UPDATE ${names} AS name SET due = NULL
        FROM unnest($1::text[], $2::text[], $3::uuid[]) AS asked (registrable_domain, path, domain_id) WHERE ${isName}`,
   ),
-  /** Lets releases go at once that have waited for the push of their registrations. */
+  /** Makes releases due at once that waited for the push of their registrations. */
   hastenReleases: prepare(
     'hasten_releases',
     `UPDATE ${releases} AS release SET due = ${NOW}
        FROM unnest($1::text[], $2::uuid[]) AS asked (registrable_domain, domain_id) WHERE ${isRelease}`,
   ),
 
-  /** Records that names are released, before they are deleted. */
+  /** Records releases, before the names are deleted. */
   addReleases: prepare(
     'add_releases',
     `INSERT INTO ${releases} (registrable_domain, path, domain_id, team_id, due)

@@ -16,12 +16,12 @@ export interface PostgresOutbox extends Outbox {
 type Identified = Pick<Registration, 'domain' | 'registrableDomain' | 'domainId'>
 
 /**
- * The changes that wait in the tables, a transaction for each call.
+ * Makes the outbox over the tables. Each method is one transaction.
  *
- * @param firstLease Of what a call saves, in milliseconds.
+ * @param firstLease The length in milliseconds of the lease that a call has on its registrations.
  */
 export function createOutbox(transact: Transact, firstLease: number): PostgresOutbox {
-  /** Claims what is registered, as all do who change it. */
+  /** Runs statements after it has claimed the registrable domains of the registrations among the changes. */
   const change = <T>(changes: readonly Change[], save: (transaction: Transaction) => T): Promise<T> =>
     transact({
       find: transaction => claimAndFind(transaction, toPlaceholders(changes.filter(isRegistered)), {}),
@@ -85,7 +85,7 @@ export function createOutbox(transact: Transact, firstLease: number): PostgresOu
   }
 }
 
-/** The oldest of both tables. */
+/** Finds the oldest changes of both tables. */
 const findDue = (limit: number) => ({
   find: ({ send, statements }: Transaction) =>
     Promise.all([send(statements.findDueNames, limit), send(statements.findDueReleases, limit)]),
@@ -96,7 +96,7 @@ const findDue = (limit: number) => ({
       .map(due => due.change),
 })
 
-/** Leases registrations to a call that found them, but for those that wait longer anyway. In its transaction. */
+/** Leases registrations to the call that found them, in its transaction, unless they are due later anyway. */
 export function leaseFound(
   { send, statements }: Transaction,
   registrations: readonly Registration[],
@@ -107,8 +107,8 @@ export function leaseFound(
 }
 
 /**
- * Records that names are released, in the transaction that deletes them and before it does. A release is due after the
- * push of its registration, which may be under way for as long as a lease.
+ * Records releases, in the transaction that then deletes the names. The release of an unsynchronized registration is
+ * due after one lease: its push may be under way.
  *
  * @param lease In milliseconds.
  */
@@ -128,7 +128,7 @@ export function addReleases({ send, statements }: Transaction, rows: readonly Na
 
 const isRegistered = ({ kind }: Change) => kind === 'registered'
 
-/** Releases in one order for all, so that no two transactions wait for each other. */
+/** Sorts releases by key, so that two transactions cannot deadlock. */
 const byKind = <Item extends Change>(changes: readonly Item[]): [Item[], Item[]] => ofKind(changes, each => each)
 
 const ofKind = <Item>(items: readonly Item[], changeOf: (item: Item) => Change): [Item[], Item[]] => [
@@ -151,7 +151,7 @@ const toReleaseKeys = (changes: readonly Identified[]): [string, string] => [
   toArrayLiteral(changes.map(each => each.domainId)),
 ]
 
-/** For statements that postpone. */
+/** The parameters of the statements that postpone. */
 const toWaits = (postponements: readonly Postponement[]): [string, string, string] => [
   toArrayLiteral(postponements.map(({ wait }) => String(wait / 1000))),
   toArrayLiteral(postponements.map(({ isRefusal }) => (isRefusal ? '1' : '0'))),

@@ -1,11 +1,12 @@
 import type { Name } from '../registry/name.ts'
 import { reverseLabels } from '../reverse-labels.ts'
 
-/** How a name is kept: what is below a name stands together, and the registrable domain is not stored twice. */
+/** The key of a name: the names below a name are neighbours in an index, and no registrable domain is stored twice. */
 export interface Key {
   readonly registrableDomain: string
   /**
-   * The labels below it from right to left, a dot before each: `.b.a` for `a.b.example.com`, `''` for `example.com`.
+   * The labels below the registrable domain from right to left, each after a dot: `.b.a` for `a.b.example.com`, `''`
+   * for `example.com`.
    */
   readonly path: string
 }
@@ -22,8 +23,8 @@ export const toDomain = ({ registrableDomain, path }: Key) =>
   path === '' ? registrableDomain : `${reverseLabels(path.slice(1))}.${registrableDomain}`
 
 /**
- * The paths of what is below a base, without the ends: `.` and `/` are neighbours in ASCII, so that the range holds
- * what goes on after a dot, and nothing else.
+ * Returns the open range of the paths of all names below a base. `/` follows `.` in ASCII, so the range holds exactly
+ * the paths that continue the base's with a dot.
  */
 export const rangeBelow = ({ path }: Key): Range => ({ after: `${path}.`, before: `${path}/` })
 

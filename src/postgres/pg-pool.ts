@@ -4,32 +4,32 @@ import { type Answer, createQueue, type Query, toNameless, toQuery } from './que
 import { hasCode } from './retry.ts'
 
 /**
- * What the store needs of a `pg` pool: `new Pool({ … })` has it. With `pipeline: true` a call takes two round trips.
+ * A `Pool` of `pg`. With `new Pool({ pipeline: true, … })` a call takes two round trips.
  */
 export interface PostgresPool {
-  /** May return a promise of the client in place of calling back. */
+  /** May return a promise of the client instead of calling back. */
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
 }
 
-/** A connection that a pool has lent out. */
+/** A client of a {@link PostgresPool}. */
 export interface PostgresClient {
-  /** Whether queries are sent without waiting for the answer to the one before. */
+  /** Whether the client sends queries without waiting for the answer to the one before. */
   readonly pipeline?: boolean
   query(query: Query): PromiseLike<Answer>
-  /** Where `pg` writes to, and holds back each statement until it is complete. */
+  /** The stream that `pg` writes to. */
   readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void } }
-  /** Gives the connection back; with an error, to be closed. */
+  /** Returns the client to the pool; with an error, closes it. */
   release(error?: Error): void
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
-/** Milliseconds that an answer to `ROLLBACK` may take before the connection is closed instead. */
+/** Milliseconds to wait for the answer to `ROLLBACK` before the connection is closed instead. */
 const ROLLBACK_TIME_LIMIT = 1000
 
 /**
- * SQLSTATE of what a session answers again and again, while another one may do better: it is closed, not given back.
+ * The SQLSTATEs that a session would answer again and again, while another session may not. Its connection is closed.
  */
 const lastingFailures = new Set([
   '25006', // read_only_sql_transaction: the server has become a standby
@@ -68,12 +68,12 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
         const { result, end, ended } = inOnePacket(client, () => {
           const sent = queue.count()
           const result = work.save(findings, queue.send)
-          // A ROLLBACK waits for no disk.
+          // A rollback does not wait for the disk.
           const end = queue.count() === sent && work.leavesNothing?.(findings) ? 'ROLLBACK' : 'COMMIT'
           return { result, end, ended: queue.add({ text: end }) }
         })
         await deadline.wait(queue.allAnswered())
-        // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and calls that no error.
+        // PostgreSQL answers the COMMIT of a failed transaction with the tag ROLLBACK, and no error.
         if ((await ended).command !== end) throw new Error('The transaction was rolled back')
         giveBack()
         return result
@@ -91,14 +91,14 @@ async function acquire(pool: PostgresPool, deadline: Deadline) {
   try {
     return await deadline.wait(connecting)
   } catch (error) {
-    // One that comes too late goes straight back.
+    // A client that comes too late goes back to the pool.
     connecting.then(({ giveBack }) => giveBack(), ignore)
     throw error
   }
 }
 
 /**
- * Writes several statements at once where it can: a packet for each costs the client more than anything else it does.
+ * Corks the stream, so that statements leave in one packet. A packet for each costs the client more than all the rest.
  */
 function inOnePacket<T>({ connection }: PostgresClient, send: () => T): T {
   connection?.stream?.cork?.()
@@ -110,8 +110,8 @@ function inOnePacket<T>({ connection }: PostgresClient, send: () => T): T {
 }
 
 /**
- * With a callback, since a server may end a connection in the same breath as it opens it: a promise hears of it too
- * late. A pool that knows only promises gives one all the same.
+ * Takes a client from the pool. Uses the callback, because the server may close a connection as soon as it is open, and
+ * after a promise the listener for that error would come too late. A pool without callbacks returns a promise.
  */
 function connect(pool: PostgresPool) {
   return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {
@@ -119,7 +119,7 @@ function connect(pool: PostgresPool) {
     function lend(client: PostgresClient | undefined): void {
       if (isLent || !client) return
       isLent = true
-      // A connection that is cut tells so twice: to its queries, and with an event that would end the process.
+      // A lost connection fails its queries, and also emits an event that would end the process.
       client.on('error', ignore)
       const giveBack = (error?: Error) => {
         client.removeListener('error', ignore)

@@ -2,17 +2,17 @@ import { TimeLimitError } from '../deadline.ts'
 import { type Database, READ_COMMITTED, toTexts } from './database.ts'
 import { createQueue, type Query } from './query-queue.ts'
 
-/** What the store needs of postgres.js: `postgres('postgres://…')` has it. */
+/** The `sql` of postgres.js: `postgres('postgres://…')`. */
 export interface PostgresJs extends PostgresJsTransaction {
   begin(work: (transaction: PostgresJsTransaction) => Promise<unknown>): PromiseLike<unknown>
 }
 
-/** What the store needs of a transaction of postgres.js. */
+/** A transaction of postgres.js. */
 export interface PostgresJsTransaction {
   unsafe(text: string, values?: never[], options?: { prepare?: boolean }): PromiseLike<readonly unknown[]>
 }
 
-/** It sends without waiting, and prepares a statement by its text. */
+/** postgres.js pipelines by itself, and prepares a statement by its text. */
 export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
   const run = (through: PostgresJsTransaction, text: string, values: readonly unknown[]) =>
     through.unsafe(text, [...values] as never[], { prepare })
@@ -27,7 +27,7 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
     async transact(deadline, settings, work) {
       let result: unknown
       const running = sql.begin(async transaction => {
-        // Its turn may come when nobody waits any longer.
+        // The call may have timed out while it waited for a connection.
         if (deadline.remaining() === 0) throw new TimeLimitError('No turn in time')
         const send = async ({ text, values }: Query) => ({
           rows: await (values ? run(transaction, text, values) : transaction.unsafe(text)),

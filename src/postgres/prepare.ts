@@ -1,6 +1,6 @@
 import type { Statement } from './connection.ts'
 
-/** The name tells apart versions of this package and schemas that share a connection. */
+/** Names a statement by its text as well, since versions of this package and schemas may share a connection. */
 export const prepare = <Row = never>(name: string, text: string): Statement<Row> => ({
   name: `domain_registration_${name}_${checksum(text)}`,
   text,

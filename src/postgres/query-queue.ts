@@ -2,18 +2,18 @@ import type { Send, Statement } from './database.ts'
 
 export interface Query {
   readonly text: string
-  /** Under which the connection keeps the prepared statement; without it, it keeps none. */
+  /** The name of the prepared statement. Without a name the statement is not kept. */
   readonly name?: string
   readonly values?: unknown[]
 }
 
 export interface Answer {
   readonly rows: readonly unknown[]
-  /** The command tag's first word. */
+  /** The first word of the command tag. */
   readonly command?: string
 }
 
-/** Copied, since drivers want an array that they could change. */
+/** Copies the values: the types of drivers ask for an array that may be changed. */
 export const toQuery = ({ name, text }: Statement<unknown>, values: readonly unknown[]): Query => ({
   name,
   text,
@@ -25,7 +25,7 @@ export const toNameless = ({ text }: Statement<unknown>, values: readonly unknow
   values: [...values],
 })
 
-/** The statements of one transaction, in order. */
+/** Queues the statements of one transaction. */
 export function createQueue(
   query: (query: Query) => PromiseLike<Answer>,
   { isPipelined = false, toQuery = toNameless },
@@ -34,7 +34,7 @@ export function createQueue(
   let failure: unknown
 
   function add(next: Query): Promise<Answer> {
-    // Drivers without pipelining have queues of their own, but what follows a failure need not be sent.
+    // Drivers without pipelining queue by themselves, but would also send the statements after a failed one.
     const previous = isPipelined ? undefined : answers.at(-1)
     const answer = previous ? previous.then(() => query(next)) : Promise.resolve(query(next))
     answer.catch((error: unknown) => {
@@ -48,11 +48,11 @@ export function createQueue(
     add,
     send: ((statement, ...values) => {
       const rows = add(toQuery(statement, values)).then(answer => answer.rows)
-      // What is saved is not waited for one by one.
+      // Nobody may wait for this answer; allAnswered rejects with its failure.
       rows.catch(() => {})
       return rows
     }) as Send,
-    /** Rejects with what failed first; all after it only say that the transaction is aborted. */
+    /** Rejects with the first failure. All later ones only say that the transaction is aborted. */
     async allAnswered() {
       for (const answer of answers) await answer
     },

@@ -8,16 +8,15 @@ import { remove, takeBack } from './remove.ts'
 import { type HeadRow, holdsName, type NameRow, toRegistration } from './rows.ts'
 import type { Transact, Transaction } from './transaction.ts'
 
-/** What a newer Public Suffix List has changed. */
+/** The result of {@link PostgresStore.reclassify}. */
 export interface Reclassification {
-  /** How many registrations were looked at; one that moved ahead of the walk is looked at twice. */
+  /** How many registrations were examined. One that moves ahead of the walk is examined twice. */
   readonly examined: number
-  /** How many have another registrable domain now, and were moved there. */
+  /** How many were moved to another registrable domain. */
   readonly moved: number
   /**
-   * Registrations that were left as they are, for you to decide about: what is no hostname that can be registered any
-   * longer, such as a name that has become a public suffix; or what is registered a second time, since nobody found
-   * it.
+   * Registrations that were left unchanged, for you to decide about. Either the name can no longer be registered, for
+   * instance because it has become a public suffix, or something overlaps with it in its new registrable domain.
    */
   readonly left: readonly { readonly domain: string; readonly domainId: string; readonly teamId: string }[]
 }
@@ -43,7 +42,7 @@ export function createReclassifier(transact: Transact) {
 
 const ROWS_AT_ONCE = 1000
 
-/** All rows in the order of their keys. */
+/** Yields all rows in the order of their keys. */
 async function* walk(transact: Transact): AsyncGenerator<HeadRow> {
   for (let last: Key = { registrableDomain: '', path: '' }; ; ) {
     const { registrableDomain, path } = last
@@ -59,8 +58,8 @@ async function* walk(transact: Transact): AsyncGenerator<HeadRow> {
 }
 
 /**
- * Moves a row under its new registrable domain, unless it has been released or something stands in its way there.
- * Saving tells whether it was moved.
+ * Moves a row to its new registrable domain, unless it has been released or overlaps with a registration there.
+ * Returns work for {@link Transact} that resolves to whether the row was moved.
  */
 function moving(row: NameRow, name: Name) {
   const old = toRegistration(row)

@@ -8,10 +8,9 @@ import { toRegistration } from './rows.ts'
 import type { Transact } from './transaction.ts'
 
 /**
- * Makes {@link PostgresStore.release}: claim, look, record what is to be pushed, delete.
+ * Makes {@link PostgresStore.release}: claim, look, record the releases, delete.
  *
- * @param lease Milliseconds for which a registration may be under way to be pushed; `null` where there is nothing to
- *   push to.
+ * @param lease Milliseconds that the push of a registration may be under way; `null` without a monitor.
  */
 export function createRelease(transact: Transact, lease: number | null) {
   return async (teamId: string, domains: readonly string[]): Promise<readonly Registration[]> => {

@@ -4,7 +4,7 @@ import type { Claim } from './claim.ts'
 import { isHead, type NameRow } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
-/** Removes names that stand in rows under a claim, each by its ID. */
+/** Removes names whose registrable domains are claimed, each by its ID. */
 export function remove(transaction: Transaction, rows: readonly NameRow[]): void {
   vacate(
     transaction,
@@ -17,8 +17,8 @@ export function remove(transaction: Transaction, rows: readonly NameRow[]): void
 }
 
 /**
- * Takes back claims that made head rows, and are not among what was saved: a head row stays where its registrable
- * domain has a name, and nowhere else.
+ * Removes the head rows that the claims of this transaction inserted and nothing was saved in: only registrable domains
+ * with a name keep a head row.
  */
 export function takeBack(transaction: Transaction, fresh: readonly Claim[], saved: readonly Registration[] = []): void {
   const ids = new Set(saved.map(({ domainId }) => domainId))

@@ -1,8 +1,8 @@
 import type { Deadline } from '../deadline.ts'
 
 /**
- * What another transaction may do to ours, and what the same work is expected to get past the next time: SQLSTATE, by
- * PostgreSQL's documentation, appendix A.
+ * The SQLSTATEs of conflicts with another transaction, after which a retry may succeed (PostgreSQL documentation,
+ * appendix A).
  */
 const conflicts = new Set([
   '40001', // serialization_failure
@@ -13,7 +13,7 @@ const conflicts = new Set([
 const FIRST_PAUSE = 5
 const LONGEST_PAUSE = 200
 
-/** Runs work again after a conflict, after pauses of random length, as long as there is time. */
+/** Runs work, and again after each conflict as long as there is time, with exponential backoff and jitter. */
 export async function retryConflicts<T>(
   deadline: Deadline,
   work: () => Promise<T>,
@@ -32,10 +32,10 @@ export async function retryConflicts<T>(
 
 const isRetryable = (error: unknown) => hasCode(error, conflicts)
 
-/** Whether an error, or what an ORM has wrapped in an error of its own, has one of these SQLSTATEs. */
+/** Tells whether an error, or a cause that an ORM wrapped in it, has one of these SQLSTATEs. */
 export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
 
-/** Errors in errors: more than any driver makes, and an end to those that hold themselves. */
+/** How deep to look for causes: deeper than any ORM wraps, and an end for a cause that is its own cause. */
 const DEEPEST = 8
 
 export function findCode(error: unknown, codes: ReadonlySet<string>): string | undefined {

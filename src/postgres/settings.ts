@@ -3,36 +3,38 @@ import type { Database, Settings } from './connection.ts'
 import { prepare } from './prepare.ts'
 
 /**
- * A setting of the transaction, `now`: what is saved reads it for its date, and fails where no transaction has begun.
+ * A setting of the transaction, with the value `now`. Inserts read their date from it, and so fail outside a
+ * transaction.
  */
 export const BEGUN_AT = 'domain_registration.begun_at'
 
 /**
- * Plans are made once on a connection, perhaps while the tables are empty, and kept when they have grown: so there
- * must be one plan for each statement, whatever the tables hold, which goes from what is asked to an index, key by
- * key. Without these ways to scan there is no other, but to walk an index whole for a merge join: see {@link isByKey}.
+ * A connection plans a statement once, perhaps while the tables are empty, and keeps the plan when they have grown. So
+ * each statement must have only one plan, good for tables of any size: look up each key in an index. Without these
+ * kinds of scan the planner has no other choice, except a merge join over a whole index, which {@link isByKey} rules
+ * out.
  */
 const ONE_PLAN = { enable_seqscan: 'off', enable_bitmapscan: 'off', jit: 'off' }
 
 /**
- * A join that an index can serve, and that cannot be merged. What else is asked of the key must depend on `asked` as
- * well, or it would do to walk the index; an ID is compared by IS NOT DISTINCT FROM, which cannot be merged either. In
- * a table of partitions only that of the key is looked at.
+ * A join condition that an index can serve, and a merge join cannot. Other conditions on the key must depend on `asked`
+ * too, or the planner could scan the index; IDs are compared with IS NOT DISTINCT FROM, which cannot be merged either.
+ * Of a partitioned table only the partition of the key is read.
  */
 export const isByKey = (table: string, asked: string) =>
   `${table}.registrable_domain = ANY (ARRAY[${asked}.registrable_domain])`
 
-/** The path of a head row is empty: so is what is left of any text without all of its characters. */
+/** Matches a head row, whose path is empty. The empty text is computed from `asked`; see {@link isByKey}. */
 export const isHeadOf = (table: string, asked: string) =>
   `${isByKey(table, asked)} AND ${table}.path = left(${asked}.registrable_domain, 0)`
 
 const BY_ENGINE: Readonly<Record<Engine, Settings>> = {
-  // To plan a statement anew takes longer than to run it.
+  // Planning a statement takes longer than running it.
   PostgreSQL: { ...ONE_PLAN, plan_cache_mode: 'force_generic_plan' },
   /**
-   * The first makes the workers plan by these settings as well. Generic plans cannot be distributed. Calls take their
-   * locks in the same order through every node, on one connection to each worker; without the last but one whole
-   * shards are locked.
+   * The first setting applies the others on the workers too. Generic plans cannot be distributed, so none are forced.
+   * One connection to each worker lets calls lock rows in the same order through every node. Without the setting about
+   * deadlock prevention, Citus would lock whole shards.
    */
   Citus: {
     'citus.propagate_set_commands': 'local',
@@ -46,7 +48,7 @@ const BY_ENGINE: Readonly<Record<Engine, Settings>> = {
 
 export type Engine = 'PostgreSQL' | 'Citus' | 'other'
 
-/** The settings of a transaction. The limits are so that nobody who freezes keeps others from what he has locked. */
+/** The settings of a transaction. The time limits end the locks of a process that freezes. */
 export function toSettings(engine: Engine, milliseconds: number): Settings {
   const limit = String(Math.max(1, Math.round(milliseconds)))
   return {

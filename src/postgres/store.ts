@@ -28,78 +28,78 @@ import { type PostgresSchemaOptions, toTables } from './schema.ts'
 import { createStatements } from './statements.ts'
 import { createTransact, type Transaction } from './transaction.ts'
 
-/** What {@link createPostgresStore} takes. */
+/** Options of {@link createPostgresStore}. */
 export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptions {
-  /** Finds a team where you keep them; see {@link DomainStore.findTeam}. */
+  /** Finds a team among yours; see {@link DomainStore.findTeam}. */
   findTeam: (teamId: string) => Awaitable<Team | null>
   /**
-   * Pushes changes to what does the monitoring. It must be idempotent on `domainId` and `kind`: the same change may
-   * come again. While it rejects, calls that registered something answer 503. Without it there is nothing to push to.
+   * Pushes changes to your monitor. It must be idempotent on `domainId` and `kind`, since a change may be pushed twice.
+   * While it rejects, calls that registered something answer 503. Default: registrations need no push.
    */
   synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
   /**
-   * Milliseconds after which a push counts as failed. It may go through all the same, and is made again. Default
+   * Milliseconds after which a push counts as failed, and will be repeated even if it goes through later. Default
    * 30,000.
    */
   synchronizeTimeLimit?: number | undefined
-  /** Learns of changes that could not be pushed. Default: nobody does. */
+  /** Called with each change that could not be pushed. Default: failures are not reported. */
   onError?: SynchronizationErrorHandler | undefined
   /**
-   * Milliseconds for each piece of work in the database: waiting for a connection, for locks, and for statements, with
-   * all that is tried again after a conflict. Default 10,000.
+   * Milliseconds for each transaction, including the wait for a connection and for locks, and retries after conflicts.
+   * Default 10,000.
    */
   timeLimit?: number | undefined
 }
 
-/** No ID is less. */
+/** Sorts before all IDs. */
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
-/** A store in PostgreSQL, with what a host needs beside it. */
+/** A store in PostgreSQL, with methods for the host. */
 export interface PostgresStore extends DomainStore {
   /**
-   * Pushes the changes that wait and are due, the oldest first: a sweep. {@link startSynchronizing} calls it again and
-   * again. What is refused is tried again later and later, up to an hour. Processes that share the database share the
+   * Sweeps: pushes the waiting changes that are due, the oldest first. {@link startSynchronizing} calls this in a loop.
+   * Refused changes are retried with exponential backoff, up to an hour. Processes that share the database share the
    * work.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
-  /** Counts the changes that wait to be pushed, registrations and releases. For an alert. */
+  /** Counts the changes that wait to be pushed, registrations and releases. For alerts. */
   countPending(): Promise<number>
   /**
-   * Lists registrations in the order of registration, by page: of one team or of all. What a page costs depends on its
-   * length, not on how much is registered.
+   * Lists registrations page by page, in the order in which they were made. The cost depends on the page alone.
    *
+   * @returns At most `limit`; fewer on the last page.
    * @throws if `after` is no `domainId`.
    */
   list(options?: ListOptions): Promise<readonly Registration[]>
   /**
-   * Gives up registrations of a team, so that the names are free again. Names that the team does not hold are passed
-   * over. The monitor learns of it by the next sweep; see {@link startSynchronizing}.
+   * Releases registrations of a team in one transaction, so that the names are free again. Names that the team does not
+   * hold are ignored. The next sweep tells the monitor; see {@link startSynchronizing}.
    *
-   * @param domains In any spelling that registers them. All are given up in one transaction. On Citus they are of at
-   *   most 21,844 registrable domains: split a longer list into calls.
-   * @returns What was given up.
-   * @throws {RangeError} if there are more registrable domains on Citus. Nothing is given up then.
+   * @param domains In any spelling that {@link classifyHostname} accepts. On Citus they may have at most 21,844
+   *   registrable domains: split a longer list into calls.
+   * @returns The released registrations.
+   * @throws {RangeError} for more registrable domains on Citus. Nothing is released then.
    */
   release(teamId: string, domains: readonly string[]): Promise<readonly Registration[]>
   /**
-   * Puts right what a newer Public Suffix List says of names that are stored: run it once each time that the installed
-   * `tldts` has changed, after all processes have the new one. A name whose registrable domain is another one now is
-   * not found until then, and could be registered a second time.
+   * Applies a newer Public Suffix List to the stored names. Run it once after each upgrade of `tldts`, when all
+   * processes have the new version. Until then a name whose registrable domain has changed is not found, and could be
+   * registered a second time.
    *
-   * Walks the whole table in small transactions, and disturbs nobody for longer than one takes. It may be stopped and
-   * begun again at any time, and changes nothing the second time.
+   * It walks the whole table in small transactions, and blocks others no longer than one of them. It may be stopped and
+   * run again at any time.
    */
   reclassify(): Promise<Reclassification>
 }
 
 /**
- * Makes a store in PostgreSQL (14 or later) or PGlite, for any number of processes that share one database. The tables
- * must be there: see {@link migrate}.
+ * Makes a store in PostgreSQL (14 or later) or PGlite, for any number of processes that share one database. Create the
+ * tables first; see {@link migrate}.
  *
  * A call is one transaction in READ COMMITTED. It claims its registrable domains, so that calls which share none do not
  * wait for each other. Conflicts with other transactions are retried within {@link PostgresStoreOptions.timeLimit}.
  *
- * docs/postgres.md tells of drivers, poolers, sizing, partitions, Citus, and upgrading the suffix list.
+ * See docs/postgres.md for drivers, poolers, sizing, partitions, Citus, and upgrades of the suffix list.
  *
  * @example
  * const pool = new pg.Pool({ connectionString, pipeline: true })
@@ -123,7 +123,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 
   return {
     findTeam,
-    // What the host may still take back is pushed by nobody.
+    // The host may still roll back, so nothing is pushed before a sweep.
     register: createRegister(transact, lease && isInHostTransaction ? 0 : lease),
     ...(synchronizer &&
       (isInHostTransaction ? { synchronizesLater: true } : { synchronize: synchronizer.synchronize })),

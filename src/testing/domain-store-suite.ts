@@ -18,7 +18,7 @@ import { teamCases, teams } from './team-cases.ts'
 export type { StoreCase } from './store-case.ts'
 export type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 
-/** What {@link domainStoreSuite} takes. */
+/** Options of {@link domainStoreSuite}. */
 export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
   /** Makes a store without registrations. Called at least once for each case. */
   createStore(setup: StoreSetup): Awaitable<Store>
@@ -132,7 +132,7 @@ async function runCase<Store extends SuiteStore>(
     throw new Error(`${id}: ${explain(cause)}`, { cause })
   } finally {
     for (const { end } of underWay) end()
-    // What does not end even so has failed the case already.
+    // Work that does not end even so has failed the case already.
     await Promise.allSettled(underWay.map(({ settled }) => createDeadline(timeLimit).wait(settled)))
     for (const store of opened) await createDeadline(timeLimit).wait(closeStore?.(store))
   }

@@ -35,7 +35,7 @@ export interface SuiteStore extends DomainStore {
   list?(options?: ListOptions): Awaitable<readonly Registration[]>
 }
 
-/** What a new store begins with. */
+/** The teams and options of a new store. */
 export interface StoreSetup {
   /** All teams that exist. */
   readonly teams: readonly Team[]
@@ -44,7 +44,7 @@ export interface StoreSetup {
    * `synchronizesLater` is declared.
    */
   readonly synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
-  /** Learns of changes that could not be pushed. Passed only if the feature `synchronizePending` is declared. */
+  /** Called with each change that could not be pushed. Passed only if the feature `synchronizePending` is declared. */
   readonly onError?: SynchronizationErrorHandler | undefined
   /**
    * Milliseconds for each push. A lease MUST end within three times this limit, and a change that failed once MUST be

@@ -191,7 +191,8 @@ describe('teams', () => {
     const [absent, foreign] = await Promise.all(
       ['77', '3'].map(team_id => rejection(registerDomains(organization, { domains, team_id }, createStore()))),
     )
-    expect((absent as Error).message).toBe((foreign as Error).message)
+    expect((absent as Error).message).toBe('The team does not exist, or it does not belong to the key.')
+    expect((foreign as Error).message).toBe((absent as Error).message)
   })
 
   test.each([
@@ -201,6 +202,7 @@ describe('teams', () => {
     expect(await rejection(registerDomains(keyContext, { domains, team_id: '9' }, createStore()))).toMatchObject({
       status: 403,
       code: 'team_suspended',
+      message: 'The team is suspended; no domains can be registered in it.',
     })
   })
 
@@ -221,6 +223,7 @@ describe('teams', () => {
     expect(await rejection(registerDomains(team1, { domains }, failing))).toMatchObject({
       status: 500,
       code: 'internal_error',
+      message: 'The team could not be looked up; nothing was registered. Try again later.',
       cause,
     })
     expect(await rejection(registerDomains(team1, { domains }, hanging, { timeLimit: 20 }))).toMatchObject({
@@ -298,6 +301,7 @@ describe('synchronization', () => {
     expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
       status: 503,
       code: 'domain_registration_unavailable',
+      message: 'The domains were saved but are not yet synchronized. Send the same call again.',
       headers: { 'Retry-After': expect.stringMatching(/^[1-9][0-9]*$/) },
       cause: { message: 'offline' },
     })
@@ -337,11 +341,25 @@ describe('synchronization', () => {
 
   test('of a store that saves unsynchronized and pushes on its own answers 503 until it has', async () => {
     const { synchronize, ...store } = createStore({ synchronize: () => {} })
-    expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({ status: 503 })
+    expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
+      status: 503,
+      cause: { message: 'The store saves registrations unsynchronized and has no synchronize' },
+    })
     await synchronize?.(store.list())
     expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
   })
 })
+
+test.each([0, -1, Number.NaN, '20'])(
+  'a time limit of %j is refused by its name, and nothing is registered',
+  async timeLimit => {
+    const store = createStore()
+    await expect(registerDomains(team1, { domains }, store, { timeLimit: timeLimit as never })).rejects.toThrow(
+      /^The option "timeLimit" must be /,
+    )
+    expect(store.list()).toEqual([])
+  },
+)
 
 test('what was handed in is not changed', async () => {
   const body = Object.freeze({ domains: Object.freeze(['B.example.com', 'a.example.com']), team_id: '1' })

@@ -75,6 +75,29 @@ describe('a batch that fails', () => {
     expect(onError.mock.calls.map(([cause]) => cause.message).toSorted()).toEqual(['another', 'one'])
   })
 
+  test('causes that differ in numbers only are one, and the first of them is reported', async () => {
+    const causes = hundred
+      .slice(0, 3)
+      .map((_, index) => new Error(`127.0.0.1:${9 ** (index + 1)} refused call 1${index}`))
+    const { onError } = await registerThrough(async (request, register) => {
+      const index = hundred.findIndex(({ domain }, position) => position < 3 && holds(request, domain))
+      if (index >= 0) throw causes[index]
+      return register(request)
+    }, hundred)
+    expect(onError).toHaveBeenCalledTimes(1)
+    expect(onError.mock.calls[0]?.[0]).toBe(causes[0])
+  })
+
+  test('causes of the same words and other names are two', async () => {
+    const { onError } = await registerThrough(
+      async request => {
+        throw holds(request, 'www.n0.com') ? new TypeError('down') : new RangeError('down')
+      },
+      hundred.slice(0, 2),
+    )
+    expect(onError.mock.calls).toEqual([[new TypeError('down')], [new RangeError('down')]])
+  })
+
   test('what is no error is reported as it is', async () => {
     const { onError } = await registerThrough(() => Promise.reject(null), hundred)
     expect(onError.mock.calls).toEqual([[null]])
@@ -144,6 +167,28 @@ describe('a store that hangs', () => {
     expect(new Set(summary)).toEqual(new Set(['internal_error']))
     expect(calls).toBeLessThanOrEqual(9)
     expect(onError).toHaveBeenCalledTimes(1)
+  })
+
+  test('until no time is left is not called again, and its last failure is reported', async () => {
+    const registered = registerThrough(
+      request => new Promise((_, reject) => setTimeout(() => reject(new Error(request.names[0]?.domain)), 2)),
+      hundred,
+      6,
+    )
+    await vi.advanceTimersByTimeAsync(10)
+    const { summary, calls, onError } = await registered
+    expect(new Set(summary)).toEqual(new Set(['internal_error']))
+    expect(calls).toBeLessThan(9)
+    expect(onError.mock.calls.at(-1)?.[0]).toBeInstanceOf(Error)
+  })
+
+  test('is called while a millisecond is left, and not with less', async () => {
+    const register: Tampering = (request, inner) => inner(request)
+    expect(await registerThrough(register, hundred, 1)).toMatchObject({ calls: 1 })
+    const { summary, calls, onError } = await registerThrough(register, hundred, 0.5)
+    expect(new Set(summary)).toEqual(new Set(['internal_error']))
+    expect(calls).toBe(0)
+    expect(onError.mock.calls).toEqual([[new Error('No time was left to ask the store')]])
   })
 })
 

@@ -31,10 +31,10 @@ export async function claimAndFind(
   claims: readonly Claim[],
   { names = [], wildcardBases = [], teamId = '', lease = null }: Question,
 ): Promise<Findings> {
-  const keys = names.map(toKey)
-  const bases = wildcardBases.map(toKey)
   const { send, statements } = transaction
   const claiming = claim(transaction, claims, { teamId, lease })
+  const keys = names.map(toKey)
+  const bases = wildcardBases.map(toKey)
   const [rows, below] = await Promise.all([
     send(statements.findNames, ...toLookUps(claims, keys)),
     bases.length === 0 ? [] : send(statements.findBelow, ...toRanges(claims, bases, teamId)),
@@ -51,13 +51,17 @@ export async function claimAndFind(
   }
 }
 
-/** All head rows, but for the claims, and what else is asked for: where an array is shorter, there is no claim. */
 function toLookUps(claims: readonly Claim[], keys: readonly Key[]): string[] {
-  const keysBelow = keys.filter(({ path }) => path !== '')
+  const paths = new Map<string, string>()
+  for (const { registrableDomain, path } of keys) {
+    if (path === '') continue
+    const others = paths.get(registrableDomain)
+    paths.set(registrableDomain, others === undefined ? path : `${others}/${path}`)
+  }
   return [
-    toDomains([...claims, ...keysBelow]),
-    toArrayLiteral([...claims.map(() => ''), ...keysBelow.map(({ path }) => path)]),
+    toDomains(claims),
     toArrayLiteral(claims.map(({ domainId }) => domainId)),
+    toArrayLiteral(claims.map(({ registrableDomain }) => paths.get(registrableDomain) ?? '')),
   ]
 }
 

@@ -28,12 +28,23 @@ export function createLookUps({ names }: Tables) {
       AND name.path > base.after AND name.path < base.before AND name.path <> ''`
   const own = (offset: number) => `(SELECT name.path ${ownBelow} ORDER BY name.path OFFSET ${offset} LIMIT 1)`
   return {
-    /** Rows by their keys; the row of a claim, by its ID in $3, is left out. */
+    /**
+     * Head rows that were there before the claims in $2, and the names below them whose paths are in $3, with slashes
+     * between. What a claim has made holds nothing else.
+     */
     findNames: prepare<HeadRow>(
       'find_names',
-      `SELECT ${columns} FROM unnest($1::text[], $2::text[], $3::uuid[]) AS asked (registrable_domain, path, claim)
-       JOIN ${names} AS name ON ${isByKey('name', 'asked')} AND name.path = asked.path
-       WHERE name.domain_id IS DISTINCT FROM asked.claim`,
+      `WITH head AS MATERIALIZED (
+         SELECT ${columns}, asked.paths
+         FROM unnest($1::text[], $2::uuid[], $3::text[]) AS asked (registrable_domain, claim, paths)
+         JOIN ${names} AS name ON ${isHeadOf('name', 'asked')}
+         WHERE name.domain_id IS DISTINCT FROM asked.claim
+       )
+       SELECT registrable_domain, path, inlined_path, domain_id, team_id, synchronized FROM head
+       UNION ALL
+       SELECT ${columns}
+       FROM (SELECT registrable_domain, unnest(string_to_array(paths, '/')) AS path FROM head) AS asked
+       JOIN ${names} AS name ON ${isByKey('name', 'asked')} AND name.path = asked.path`,
     ),
 
     /** What is below bases, but for inlined names, which come with their head rows. */

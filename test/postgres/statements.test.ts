@@ -1,9 +1,10 @@
 import type { Pool, PoolClient } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { registerDomains } from '../../src/index.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
 import { createStatements, type Statements } from '../../src/postgres/statements.ts'
-import { save } from '../../src/testing/calls.ts'
+import { lookUp, save } from '../../src/testing/calls.ts'
 import { startServer, type TestServer } from './server.ts'
 
 let server: TestServer
@@ -87,4 +88,31 @@ test('a release claims its registrable domains in ascending order, whatever the 
   await lock('b.com')
   await client.query('COMMIT')
   expect(await releasing).toHaveLength(2)
+})
+
+test.each([
+  ['below a head row that holds none', ['a.net', 'www.a.net'], ['a.net'], ['a.net', 'www.a.net'], ['www.a.net']],
+  ['inlined in a head row and below it', ['w.b.net', 'v.b.net'], [], ['w.b.net', 'v.b.net'], ['v.b.net', 'w.b.net']],
+  ['of several paths', ['c.net', 'x.c.net', 'y.x.c.net'], [], ['*.c.net', 'y.x.c.net'], ['y.x.c.net']],
+  ['below no other', ['d.net', 'www.d.net', 'e.net'], [], ['e.net', 'www.e.net'], ['e.net']],
+  ['where other claims are new', ['f.net', 'www.f.net'], [], ['www.f.net', 'g.net', 'www.g.net'], ['www.f.net']],
+])('the names that a call asks for are found: %s', async (_, saved, released, asked, expected) => {
+  const store = createPostgresStore({ pool, findTeam: () => null })
+  await save(store, '1', saved)
+  await store.release('1', released)
+  const { registrations } = await lookUp(store, '2', asked)
+  expect(registrations.map(({ domain }) => domain).sort()).toEqual(expected)
+})
+
+test('what a call makes, and then decides again, is saved once', async () => {
+  const team = { id: '2', organizationId: '1', state: 'active' } as const
+  const store = createPostgresStore({ pool, findTeam: () => team })
+  await save(store, '1', ['h.net'])
+  const created = ['i.net', 'v.j.net', 'www.i.net', 'www.j.net']
+  const keyContext = { type: 'team', teamId: '2', scopes: ['domains:create'] } as const
+  const { data } = await registerDomains(keyContext, { domains: ['h.net', ...created] }, store)
+  expect(data.totals).toEqual({ created: 4, existing: 0, invalid: 1 })
+  const { registrations } = await lookUp(store, '2', created)
+  const found = registrations.map(({ domain, domainId }) => [domain, domainId]).sort()
+  expect(found).toEqual(data.results.slice(1).map(result => [result.input, Reflect.get(result, 'domainId')]))
 })

@@ -98,7 +98,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
 
   function register(request: RegistrationRequest): Registered {
     const { names, wildcardBases } = request
-    const holdings = names.map(registrations.find).filter(holding => holding !== undefined)
+    const holdings = registrations.findAll(names)
     const found = {
       registrations: holdings.map(toRegistration),
       below: wildcardBases.map(base => registrations.findBelow(base, request.teamId)),

@@ -1,13 +1,15 @@
 import type { Name } from '../registry/name.ts'
 import { type Below, NOTHING_BELOW } from '../registry/store.ts'
 import type { Holding } from './holding.ts'
-import { createLongMap } from './long-map.ts'
+import { createLongMap, type LongMap } from './long-map.ts'
 import { allIn, findBelow, findHolding, type Subdomains, withHolding, withoutHolding } from './subdomains.ts'
 import { hashText } from './text-hash.ts'
 
 /** All registrations of a memory store, by registrable domain and name. */
 export interface Registrations {
   find(name: Name): Holding | undefined
+  /** Finds what is held of many names, in their order. */
+  findAll(names: readonly Name[]): Holding[]
   findBelow(base: Name, teamId: string): Below
   /** Adds a holding, whose domain nobody holds. */
   add(holding: Holding): void
@@ -16,41 +18,67 @@ export interface Registrations {
   all(): Iterable<Holding>
 }
 
+/** Up to so many registrable domains are keys themselves; most stores never hold more. */
+const MAX_FEW = 2 ** 14
+
 /**
- * Numbers as keys keep a look-up among millions from reading a string of another name. Registrable domains whose hashes
- * collide share their {@link Subdomains}, which compare whole names.
+ * A few registrable domains are the keys of a `Map`. Many are found by their hashes: numbers as keys keep a look-up
+ * among millions from reading a string of another name. Those whose hashes collide then share their {@link Subdomains},
+ * which compare whole names. Measured by `npm run bench -- memory`.
  *
  * @param hash Of a registrable domain.
  */
 export function createRegistrations(hash = hashText): Registrations {
-  const byHash = createLongMap<number, Subdomains>(key => key)
+  const few = new Map<string, Subdomains>()
+  let held: LongMap<string | number, Subdomains> = few
+  const keyOf = (registrableDomain: string) => (held === few ? registrableDomain : hash(registrableDomain))
+
+  function hashKeys(): void {
+    held = createLongMap(Number)
+    for (const [registrableDomain, subdomains] of few) {
+      const key = keyOf(registrableDomain)
+      const colliding = held.get(key)
+      held.set(key, colliding ? [...allIn(subdomains)].reduce(withHolding, colliding) : subdomains)
+    }
+    few.clear()
+  }
 
   return {
     find(name) {
-      const held = byHash.get(hash(name.registrableDomain))
-      return held && findHolding(held, name)
+      const subdomains = held.get(keyOf(name.registrableDomain))
+      return subdomains && findHolding(subdomains, name)
+    },
+
+    findAll(names) {
+      // All keys first: look-ups one right after the other wait for memory at the same time.
+      const keys = names.map(name => keyOf(name.registrableDomain))
+      return keys
+        .map(key => held.get(key))
+        .map((subdomains, index) => subdomains && findHolding(subdomains, names[index] as Name))
+        .filter(holding => holding !== undefined)
     },
 
     findBelow(base, teamId) {
-      const held = byHash.get(hash(base.registrableDomain))
-      return held ? findBelow(held, base, teamId) : NOTHING_BELOW
+      const subdomains = held.get(keyOf(base.registrableDomain))
+      return subdomains ? findBelow(subdomains, base, teamId) : NOTHING_BELOW
     },
 
     add(holding) {
-      const key = hash(holding.registrableDomain)
-      byHash.set(key, withHolding(byHash.get(key), holding))
+      const key = keyOf(holding.registrableDomain)
+      held.set(key, withHolding(held.get(key), holding))
+      if (few.size > MAX_FEW) hashKeys()
     },
 
     remove(holding) {
-      const key = hash(holding.registrableDomain)
-      const held = byHash.get(key)
-      const rest = held && withoutHolding(held, holding)
-      if (rest) byHash.set(key, rest)
-      else byHash.delete(key)
+      const key = keyOf(holding.registrableDomain)
+      const subdomains = held.get(key)
+      const rest = subdomains && withoutHolding(subdomains, holding)
+      if (rest) held.set(key, rest)
+      else held.delete(key)
     },
 
     *all() {
-      for (const held of byHash.values()) yield* allIn(held)
+      for (const subdomains of held.values()) yield* allIn(subdomains)
     },
   }
 }

@@ -1,23 +1,24 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { Server } from 'node:http'
 import { type Profiler, Session } from 'node:inspector/promises'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { createMemoryStore, registerDomains } from 'domain-registration'
+import { readCpu, subtract } from './cpu.ts'
 import { namesOfCall, teamId, toBody, toRequest } from './http-calls.ts'
-import { createLoad, type Load } from './http-load.ts'
+import { createLoad } from './http-load.ts'
 
 /**
  * Where the CPU of a call of 100 new names goes, in each server of bench/http.ts and in `registerDomains` alone, by a
- * sampling profile. Samples are scaled to the CPU of the main thread; that of the other threads is a row of its own.
+ * sampling profile. It is taken after the compiler has come to rest. Rounds with the profiler take turns with rounds
+ * without it: these say what the main thread and the other threads use, and the samples are scaled to the main thread.
  *
  * Run it with `node --import tsx bench/http-profile.ts 'Fastify 5'`.
  */
 const CALLS = 1000
-const WARM_UP = 2
-const ROUNDS = 2
+const WARM_UP = 8
+const ROUNDS = 4
 const CONNECTIONS = 16
 const ALONE = 'registerDomains alone'
 
@@ -36,6 +37,7 @@ const kinds: Readonly<Record<string, (frame: Frame) => boolean>> = {
   'framework and Node': ({ url }) => /^node:|\/node_modules\/|\/bench\//.test(url),
 }
 const OTHER = 'not in JavaScript'
+const MAIN = 'main thread'
 const THREADS = 'other threads'
 
 /** A chunk of the package that was made of `src/http` or `src/keys`. */
@@ -47,30 +49,27 @@ function isOfHandler(url: string): boolean {
 }
 const ofHandler = new Map<string, boolean>()
 
+/** @returns The share of each kind in the samples that are not idle. */
 async function profile(run: () => Promise<void>): Promise<Spent> {
   const session = new Session()
   session.connect()
   await session.post('Profiler.enable')
   await session.post('Profiler.setSamplingInterval', { interval: 1000 })
   await session.post('Profiler.start')
-  const before = readUsage()
   await run()
-  const after = readUsage()
   const { profile } = await session.post('Profiler.stop')
   session.disconnect()
-  const spent = addUp(profile)
-  const { idle: _, ...busy } = spent
-  const samples = Object.values(busy).reduce((sum, time) => sum + time, 0)
-  const main = after.main - before.main
-  const scaled = Object.entries(busy).map(([kind, time]) => [kind, ((time / samples) * main) / CALLS] as const)
-  return { ...Object.fromEntries(scaled), [THREADS]: (after.all - before.all - main) / CALLS }
+  const { idle: _, ...busy } = addUp(profile)
+  const all = Object.values(busy).reduce((total, time) => total + time, 0)
+  return Object.fromEntries(Object.entries(busy).map(([kind, time]) => [kind, time / all]))
 }
 
-/** Microseconds of the processor. */
-function readUsage(): { main: number; all: number } {
-  const { user, system } = process.cpuUsage()
-  const [nanoseconds] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')
-  return { main: Number(nanoseconds) / 1e3, all: user + system }
+/** Without the profiler. */
+async function count(run: () => Promise<void>): Promise<Spent> {
+  const before = readCpu()
+  await run()
+  const { main, others } = subtract(readCpu(), before)
+  return { [MAIN]: (main * 1e3) / CALLS, [THREADS]: (others * 1e3) / CALLS }
 }
 
 /** The time of all samples, by kind. */
@@ -91,34 +90,31 @@ function addUp({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Spen
   return spent
 }
 
-type Message = 'restart' | 'start' | 'stop'
+type Message = 'url' | 'empty' | 'count' | 'profile' | 'stop'
 
 /** The other end: a server, or `registerDomains` alone. */
 async function serve(name: string): Promise<void> {
+  const { servers, emptyStore } = await import('./http-servers.ts')
+  const server = (await servers[name]?.())?.listen(0, '127.0.0.1')
+  if (server) await once(server, 'listening')
   let stop = () => {}
   let spent: Promise<Spent> | undefined
-  let server: Server | undefined
-  const { servers } = await import('./http-servers.ts')
+  const run = server ? () => new Promise<void>(resolve => (stop = resolve)) : runAlone
+  const start = async (measure: typeof count) => {
+    spent = measure(run)
+    if (!server) await spent
+  }
   const answers: Record<Message, () => Promise<unknown>> = {
-    async restart() {
-      server?.close()
-      server?.closeAllConnections()
-      server = (await servers[name]?.())?.listen(0, '127.0.0.1')
-      if (server) await once(server, 'listening')
-      for (let run = 0; run < 3; run += 1) globalThis.gc?.()
-      return server ? `http://127.0.0.1:${(server.address() as AddressInfo).port}` : ''
-    },
-    async start() {
-      const run = server ? () => new Promise<void>(resolve => (stop = resolve)) : runAlone
-      spent = profile(run)
-      return server ? '' : await spent
-    },
+    url: async () => (server ? `http://127.0.0.1:${(server.address() as AddressInfo).port}` : ''),
+    empty: async () => emptyStore(),
+    count: () => start(count),
+    profile: () => start(profile),
     async stop() {
       stop()
       return await spent
     },
   }
-  process.on('message', async (message: Message) => process.send?.(await answers[message]()))
+  process.on('message', async (message: Message) => process.send?.((await answers[message]()) ?? null))
   process.on('disconnect', () => process.exit())
 }
 
@@ -135,27 +131,41 @@ async function measure(framework: string): Promise<void> {
   const names = [`${framework}, ours`, `${framework}, by hand`, `${framework}, bare`, ALONE]
   const children = names.map(name => {
     const child = fork(fileURLToPath(import.meta.url), [name, 'serve'], {
-      execArgv: ['--import', 'tsx', '--expose-gc'],
+      execArgv: ['--import', 'tsx'],
     })
     return async (message: Message) => {
       child.send(message)
       return (await once(child, 'message'))[0]
     }
   })
+  const loads = await Promise.all(
+    children.map(async ask => {
+      const url = await ask('url')
+      return url ? await createLoad(url, CONNECTIONS) : undefined
+    }),
+  )
   const rounds: Spent[][] = names.map(() => [])
   for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
     for (const [index, ask] of children.entries()) {
-      const url = await ask('restart')
-      const load: Load | undefined = url ? await createLoad(url, CONNECTIONS) : undefined
-      const started = await ask('start')
-      await load?.send(requests)
-      const spent = load ? await ask('stop') : started
-      load?.end()
-      if (round >= WARM_UP) rounds[index]?.push(spent)
+      const spent: Spent = {}
+      for (const measure of ['count', 'profile'] as const) {
+        await ask('empty')
+        // The compiler comes to rest without the profiler.
+        await ask(round < WARM_UP ? 'count' : measure)
+        await loads[index]?.send(requests)
+        Object.assign(spent, await ask('stop'))
+      }
+      if (round >= WARM_UP) rounds[index]?.push(scale(spent))
     }
   }
   print(names, rounds)
   process.exit()
+}
+
+/** Shares of the main thread become microseconds. */
+function scale({ [MAIN]: main = 0, [THREADS]: others = 0, ...shares }: Spent): Spent {
+  const kinds = Object.entries(shares).map(([kind, share]) => [kind, share * main] as const)
+  return { ...Object.fromEntries(kinds), [THREADS]: others }
 }
 
 function print(names: string[], rounds: Spent[][]): void {

@@ -1,13 +1,13 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { type Cpu, readCpu } from './cpu.ts'
 
 /** What a server's process has used. */
-export interface Usage {
-  /** Milliseconds, of all its threads. */
-  readonly cpu: number
+export interface Usage extends Cpu {
+  /** The part of it that the main thread used. The others compile and collect garbage. */
+  readonly main: number
   /** Bytes; after garbage collection where that was asked for. */
   readonly rss: number
   readonly heap: number
@@ -20,44 +20,37 @@ export interface ServerProcess {
   usage(): Promise<Usage>
   /** Collects garbage first. */
   settledUsage(): Promise<Usage>
-  /** Begins anew, with a server that holds nothing; what the process learned, it keeps. */
-  restart(): Promise<ServerProcess>
+  /** Replaces the store with an empty one. The server stays: a new one would be compiled again. */
+  empty(): Promise<void>
   end(): void
 }
 
-type Message = 'restart' | 'usage' | 'settledUsage'
+type Message = 'start' | 'usage' | 'settledUsage' | 'empty'
 
 export async function startServerProcess(name: string): Promise<ServerProcess> {
   const child = fork(fileURLToPath(import.meta.url), [name], { execArgv: ['--import', 'tsx', '--expose-gc'] })
-  return toServerProcess(child)
-}
-
-async function toServerProcess(child: ChildProcess): Promise<ServerProcess> {
   const ask = async (message: Message) => {
     child.send(message)
     return (await once(child, 'message'))[0]
   }
   return {
-    url: await ask('restart'),
+    url: await ask('start'),
     usage: () => ask('usage'),
     settledUsage: () => ask('settledUsage'),
-    restart: () => toServerProcess(child),
+    empty: () => ask('empty'),
     end: () => child.kill(),
   }
 }
 
 /** The other end. */
 async function serve(name: string): Promise<void> {
-  const { servers } = await import('./http-servers.ts')
+  const { servers, emptyStore } = await import('./http-servers.ts')
   const create = servers[name]
   if (!create) throw new Error(`No server ${name}`)
-  let server: Server | undefined
 
   const answers: Record<Message, () => Promise<string | Usage>> = {
-    async restart() {
-      server?.close()
-      server?.closeAllConnections()
-      server = (await create()).listen(0, '127.0.0.1')
+    async start() {
+      const server = (await create()).listen(0, '127.0.0.1')
       await once(server, 'listening')
       return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     },
@@ -66,14 +59,17 @@ async function serve(name: string): Promise<void> {
       for (let run = 0; run < 3; run += 1) globalThis.gc?.()
       return readUsage()
     },
+    async empty() {
+      emptyStore()
+      return readUsage()
+    },
   }
   process.on('message', async (message: Message) => process.send?.(await answers[message]()))
 }
 
 function readUsage(): Usage {
-  const { user, system } = process.cpuUsage()
   const { rss, heapUsed } = process.memoryUsage()
-  return { cpu: (user + system) / 1e3, rss, heap: heapUsed }
+  return { ...readCpu(), rss, heap: heapUsed }
 }
 
 const [, script, name] = process.argv

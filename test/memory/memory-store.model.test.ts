@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createMemoryStore, type MemoryStore } from '../../src/memory/memory-store.ts'
@@ -68,6 +69,7 @@ test(`does what a plain list does (seed ${seed})`, async () => {
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
 })
 
+const isCovered = (domain: string, base: string) => domain.endsWith(`.${base}`) && domain !== `*.${base}`
 const isInCom = ({ registrableDomain }: Name) => registrableDomain === 'example.com'
 
 function start() {
@@ -84,28 +86,28 @@ function start() {
   /** Asks the store for everything, from the point of view of each team. */
   function compare(): void {
     expect(store.countPending()).toBe(waiting.length)
-    expect(store.list()).toEqual(held)
-    expect(store.list({ teamId: '2', after: held[3]?.domainId, limit: 5 })).toEqual(
+    expectEqual(store.list(), held)
+    expectEqual(
+      store.list({ teamId: '2', after: held[3]?.domainId, limit: 5 }),
       held
         .slice(held.length > 3 ? 4 : 0)
         .filter(({ teamId }) => teamId === '2')
         .slice(0, 5),
     )
+    const coveredBy = bases.map(base => held.filter(({ domain }) => isCovered(domain, base.domain)))
     for (const teamId of teamIds) {
       const found = look(store, teamId)
-      expect(sorted(found.registrations)).toEqual(sorted(held))
-      const expected = bases.map(base => {
-        const covered = held.filter(({ domain }) => domain.endsWith(`.${base.domain}`) && domain !== `*.${base.domain}`)
+      expectEqual(sorted(found.registrations), sorted(held))
+      const expected = coveredBy.map(covered => {
         const own = covered.filter(registration => registration.teamId === teamId).map(({ domain }) => domain)
         return { own, heldByOthers: covered.length > own.length }
       })
-      expect(
+      expectEqual(
         found.below.map(({ ownDomains, ...rest }, index) => ({
           ...rest,
           samples: new Set(ownDomains.filter(domain => expected[index]?.own.includes(domain))).size,
           named: ownDomains.length,
         })),
-      ).toEqual(
         expected.map(({ own, heldByOthers }) => ({
           ownCount: own.length,
           heldByOthers,
@@ -193,6 +195,11 @@ function start() {
       return held
     },
   }
+}
+
+/** As `toEqual`, in a fraction of its time where both are the same. */
+function expectEqual(actual: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(actual, expected)) expect(actual).toEqual(expected)
 }
 
 function look(store: MemoryStore, teamId: string): Found {

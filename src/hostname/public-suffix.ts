@@ -1,4 +1,4 @@
-import { getDomain, parse } from 'tldts'
+import { getPublicSuffix, parse } from 'tldts'
 import { specialUseTopLevels } from './special-use.ts'
 
 /**
@@ -35,10 +35,21 @@ const known = new Set<string>()
  * Looks a canonical name up in both sections of the Public Suffix List (https://publicsuffix.org/list/, the algorithm
  * under "Formal Algorithm"), as shipped with the installed `tldts`.
  *
+ * One label more than the suffix is read off here, which is faster than by `getDomain` of `tldts`; measured by
+ * `npm run bench -- hostnames`.
+ *
  * @param name Of a top-level label that is in the public DNS.
  * @returns The public suffix and one label more; `null` for a public suffix.
  */
-export const findRegistrableDomain = (name: string): string | null => getDomain(name, options)
+export function findRegistrableDomain(name: string): string | null {
+  const suffix = getPublicSuffix(name, options)
+  if (suffix === null || suffix === name) return null
+  let start = name.length - suffix.length - 1
+  while (start > 0 && name.charCodeAt(start - 1) !== DOT) start -= 1
+  return name.slice(start)
+}
+
+const DOT = 0x2e
 
 /**
  * Whether a rule of the list ends in this label. Most labels are a rule themselves; of `ck` the list has only `*.ck`,

@@ -1,4 +1,4 @@
-import { decodeALabels, encodeULabels } from './a-labels.ts'
+import { decodeALabels, encodeULabels, isAscii } from './a-labels.ts'
 import { keepsBidiRule } from './bidi.ts'
 import { kindOf, kinds, survey } from './characters.ts'
 import { findOutOfContext } from './idna-2008.ts'
@@ -16,7 +16,7 @@ import { ownMappings } from './unicode-tables.ts'
 export function toULabels(name: string): string | null {
   const mapped = map(name)
   const unicode = mapped === null ? null : decodeALabels(mapped)
-  if (unicode === null || (unicode !== mapped && map(unicode) !== unicode)) return null
+  if (unicode === null || (unicode !== mapped && unicode.normalize('NFC') !== unicode)) return null
   // What is too long in any case is not looked at label by label.
   if (unicode.length > MAX_LABEL_LENGTH && encodeULabels(unicode) === null) return null
   return areULabels(unicode) ? unicode : null
@@ -31,12 +31,11 @@ const MAX_MAPPED_LENGTH = 1024
 
 /** Section 4, steps 1 and 2: characters that others stand for are replaced, and what comes out is composed (NFC). */
 function map(name: string): string | null {
+  if (isAscii(name)) return name.toLowerCase()
   const held = survey(name)
   if ((held & REFUSED) !== 0) return null
   const replaced = (held & (MAPPED | IGNORED)) === 0 ? name : Array.from(name, mapCharacter).join('')
-  if (replaced.length > MAX_MAPPED_LENGTH) return null
-  const composed = replaced.normalize('NFC')
-  return composed === name || (survey(composed) & (REFUSED | MAPPED | IGNORED)) === 0 ? composed : null
+  return replaced.length > MAX_MAPPED_LENGTH ? null : replaced.normalize('NFC')
 }
 
 function mapCharacter(character: string): string {
@@ -71,12 +70,13 @@ function readOwnMappings(): Map<string, string> {
 /** An empty label, a hyphen at either end of one, or the mark of an A-label before what is none. */
 const misplaced = /(?:^|\.)(?:[.-]|$|xn--)|-(?:\.|$)/
 
-/** Section 4.1, of what is mapped, composed and decoded. */
+/** Section 4.1, of what is composed and decoded. */
 function areULabels(name: string): boolean {
-  if (misplaced.test(name)) return false
   const held = survey(name)
-  const labels = name.split('.')
-  if ((held & MARKS) !== 0 && labels.some(label => (kindOf(label.codePointAt(0) as number) & MARKS) !== 0)) return false
+  if ((held & (REFUSED | MAPPED | IGNORED)) !== 0 || misplaced.test(name)) return false
+  if ((held & MARKS) !== 0 && name.split('.').some(beginsWithMark)) return false
   if (findOutOfContext(name) !== undefined) return false
-  return (held & RIGHT_TO_LEFT) === 0 || labels.every(keepsBidiRule)
+  return (held & RIGHT_TO_LEFT) === 0 || name.split('.').every(keepsBidiRule)
 }
+
+const beginsWithMark = (label: string) => (kindOf(label.codePointAt(0) as number) & MARKS) !== 0

@@ -31,7 +31,10 @@ export function requireOptions(options: unknown, rules: Rules, part = 'option', 
   }
 }
 
-export const optional = (holds: (value: unknown) => boolean) => (value: unknown) => value === undefined || holds(value)
+/* @__NO_SIDE_EFFECTS__ */
+export function optional(holds: (value: unknown) => boolean): (value: unknown) => boolean {
+  return value => value === undefined || holds(value)
+}
 
 export const isFunction = (value: unknown): boolean => typeof value === 'function'
 

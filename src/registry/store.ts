@@ -78,7 +78,7 @@ export interface Below {
 }
 
 /** For a base with no registrations below it. */
-export const NOTHING_BELOW: Below = Object.freeze({ ownDomains: [], ownCount: 0, heldByOthers: false })
+export const NOTHING_BELOW: Below = /* @__PURE__ */ Object.freeze({ ownDomains: [], ownCount: 0, heldByOthers: false })
 
 /** A store counts {@link Below.ownCount} at least up to here. */
 export const COUNTED_AT_LEAST = 1000

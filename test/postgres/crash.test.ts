@@ -138,6 +138,7 @@ async function open(schema: string, count: number) {
     expect(rows.length).toBeGreaterThan(calls.length)
     expectAgreement([...callers.answers, ...again.answers], rows)
     await expectAllPushed(schema, rows)
+    if (isGiven) process.stdout.write(`${schema}: ${callers.answers.length} acknowledged calls, ${rows.length} names\n`)
   }
 
   return { nodes: opened, startCallers: (calls: Call[]) => startCallers({ calls, keys, origins }), expectNothingLost }

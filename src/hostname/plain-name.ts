@@ -27,8 +27,8 @@ const NINE = 0x39
 const HYPHEN = 0x2d
 const DOT = 0x2e
 
-/** So many letters, of five bits each, are one small number. */
-const MAX_PACKED = 3
+/** So many letters, of five bits each, are one small integer of the engine. */
+const MAX_PACKED = 6
 
 /**
  * Reads a name once, from end to end, without making a string of any part.
@@ -63,12 +63,16 @@ function readTopLevel(name: string): number | null {
   return length > MAX_PACKED ? 0 : packed
 }
 
-/** Which packed top-level labels are in the public DNS, as far as that was asked before. */
-const known = new Uint8Array(2 ** (5 * MAX_PACKED))
+/** Which packed top-level labels are known to be in the public DNS: those of up to three letters. */
+const known = new Uint8Array(2 ** 15)
+
+/** Those of four to {@link MAX_PACKED}; all of them are on the list, so the set cannot grow past it. */
+const knownLonger = new Set<number>()
 
 function isKnown(topLevel: number, name: string): boolean {
-  if (known[topLevel] === 1) return true
+  if (topLevel < known.length ? known[topLevel] === 1 : knownLonger.has(topLevel)) return true
   if (!isInPublicDns(name.slice(name.lastIndexOf('.') + 1))) return false
-  if (topLevel !== 0) known[topLevel] = 1
+  if (topLevel >= known.length) knownLonger.add(topLevel)
+  else if (topLevel !== 0) known[topLevel] = 1
   return true
 }

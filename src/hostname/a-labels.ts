@@ -5,7 +5,7 @@ import { encodePunycode } from './punycode-encode.ts'
 /**
  * Decodes the labels that begin with `xn--`.
  *
- * @returns `null` where one does not decode, or not to more than ASCII (RFC 5890, section 2.3.2.1).
+ * @returns `null` if one of them does not decode, or decodes to nothing but ASCII (RFC 5890, section 2.3.2.1).
  */
 export function decodeALabels(name: string): string | null {
   if (!name.includes('xn--')) return name
@@ -26,7 +26,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** Encodes the labels that hold more than ASCII, until the name is too long. */
+/** Encodes the labels that are not ASCII. Stops when the name is too long. */
 export function encodeULabels(name: string): string | null {
   let encoded = ''
   for (const label of name.split('.')) {

@@ -1,4 +1,4 @@
-/** Several addresses at once, in notations of their own. */
+/** Notations for several addresses at once. */
 export const ranges: readonly { readonly pattern: RegExp; readonly problem: string }[] = [
   {
     pattern: /^(?:\d+(?:\.\d+)*|\[?[\da-f.]*:[\da-f:.]*(?:%[^/]*)?\]?)\/[\d.]+$/i,
@@ -15,7 +15,7 @@ export const ranges: readonly { readonly pattern: RegExp; readonly problem: stri
   },
 ]
 
-/** What to say of a text that is a range of addresses. */
+/** Describes a text that is a range of addresses, for its message. */
 export function describeAddressRange(text: string): string | undefined {
   return /^\d|:/.test(text) ? ranges.find(({ pattern }) => pattern.test(text))?.problem : undefined
 }

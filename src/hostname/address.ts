@@ -1,17 +1,17 @@
 import ipaddr from 'ipaddr.js'
 import { cidrOf, ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
 
-/** An IP address that a text spells, in whatever way. */
+/** An IP address, however it was spelled. */
 export interface AddressReading {
   /** The address in canonical form: four decimal numbers, or RFC 5952. */
   readonly address: string
-  /** Why the address is nobody's host on the public internet, or `null` when it may well be one. */
+  /** Why the address cannot be a public host; `null` if it can. */
   readonly reserved: string | null
 }
 
 /**
- * Whether a URL parser takes the name for an IPv4 address, well formed or not (WHATWG URL, "ends in a number checker").
- * No top-level domain is a number, so such a name is never a name.
+ * Tells whether a URL parser takes the name for an IPv4 address, well formed or not (WHATWG URL, "ends in a number
+ * checker"). No top-level domain is a number, so it cannot be a name.
  *
  * @param name Lower case, no trailing dot.
  */
@@ -20,8 +20,8 @@ export function endsInNumber(name: string): boolean {
 }
 
 /**
- * Reads an IPv4 address in every spelling of the WHATWG URL parser ("IPv4 parser"), which are those of `inet_aton` too:
- * one to four numbers, decimal, octal after `0` or hexadecimal after `0x`, the last one filling what is left.
+ * Reads an IPv4 address in every spelling of the WHATWG URL parser ("IPv4 parser") and of `inet_aton`: one to four
+ * numbers, decimal, octal after `0` or hexadecimal after `0x`. The last one fills the remaining bytes.
  *
  * @param text Lower case, no trailing dot.
  */
@@ -78,8 +78,8 @@ function findIPv4Block(value: number): string | null {
 }
 
 /**
- * Checks the form by RFC 4291, section 2.2, and writes an IPv4 address in the last 32 bits as hexadecimal groups: the
- * parser behind this takes more than the RFC allows, and throws on some of it.
+ * Checks the form by RFC 4291, section 2.2, and writes an IPv4 address in the last 32 bits as hexadecimal groups. The
+ * parser of `ipaddr.js` accepts more than the RFC, and throws on some of it.
  */
 function toHexadecimalGroups(text: string): string | null {
   if (text.length > MAX_IPV6_LENGTH || !/^[0-9a-f.:]*$/.test(text)) return null
@@ -120,7 +120,7 @@ function isGlobalUnicast([first = 0]: readonly number[]): boolean {
   return first >> 13 === 1
 }
 
-/** The IPv4 address inside an IPv6 address that exists to carry one; all their blocks are reserved themselves. */
+/** Returns the IPv4 address embedded in an IPv6 address. The blocks of such addresses are all reserved. */
 function findEmbeddedIPv4(parts: readonly number[]): number | null {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = parts
   const join = (high: number, low: number) => high * 0x10000 + low

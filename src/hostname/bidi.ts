@@ -5,8 +5,8 @@ const LEFT_TO_RIGHT = LETTER | MARK | VIRAMA
 const THIN = THIN_MARK | THIN_VIRAMA
 
 /**
- * The Bidi rule (RFC 5893, section 2) for a label of a name in which something is written from right to left. Marks
- * that take no space do not count at its end.
+ * The Bidi rule (RFC 5893, section 2), for a label of a name with any right-to-left character. Nonspacing marks at the
+ * end of the label are ignored.
  */
 export function keepsBidiRule(label: string): boolean {
   let first = 0

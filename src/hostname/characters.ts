@@ -2,11 +2,11 @@ import { createKindOf, parseRuns } from './code-point-runs.ts'
 import { nameCharacters } from './unicode-tables.ts'
 
 /**
- * What a character may do in a name, as UTS #46, the Bidi rule (RFC 5893) and IDNA2008's word on punctuation tell them
- * apart. A character has one kind; each kind is a bit, so that the kinds of a whole name are one number.
+ * The kinds of characters that UTS #46, the Bidi rule (RFC 5893) and IDNA2008's rule on punctuation distinguish. A
+ * character has one kind. Each kind is a bit, so that one number holds the kinds of a whole name.
  */
 export const kinds = {
-  /** No part of a hostname: not in Unicode, forbidden by UTS #46, or punctuation (see `idna-2008.ts`). */
+  /** Not allowed in a hostname: unassigned, disallowed by UTS #46, or punctuation (see `idna-2008.ts`). */
   REFUSED: 1 << 0,
   /** Written from left to right. */
   LETTER: 1 << 1,
@@ -14,26 +14,26 @@ export const kinds = {
   DIGIT: 1 << 2,
   /** Without a direction: the hyphen, emoji. */
   NEUTRAL: 1 << 3,
-  /** Hebrew, Arabic and their like. */
+  /** Hebrew, Arabic and other scripts that are written from right to left. */
   RIGHT_TO_LEFT: 1 << 4,
   ARABIC_DIGIT: 1 << 5,
-  /** Marks that take space. */
+  /** Spacing marks. */
   MARK: 1 << 6,
-  /** Marks that take none. */
+  /** Nonspacing marks. */
   THIN_MARK: 1 << 7,
-  /** A mark, after which a joiner may stand. */
+  /** Marks after which a joiner may stand. */
   VIRAMA: 1 << 8,
   THIN_VIRAMA: 1 << 9,
   JOINER: 1 << 10,
   DOT: 1 << 11,
-  /** Another character stands for it. */
+  /** Mapped to other characters. */
   MAPPED: 1 << 12,
   IGNORED: 1 << 13,
 } as const
 
 const { REFUSED, LETTER, MAPPED } = kinds
 
-/** Their letters in the table; `P` there stands for capitals and small letters that take turns. */
+/** The letters of the kinds in the table; `P` stands for alternating capital and small letters. */
 const letters: Readonly<Record<string, number>> = {
   L: LETTER,
   E: kinds.DIGIT,
@@ -50,7 +50,7 @@ const letters: Readonly<Record<string, number>> = {
   I: kinds.IGNORED,
 }
 
-/** The kinds of all characters of a text. */
+/** Returns the kinds of all characters of a text. */
 export function survey(text: string): number {
   let held = 0
   for (let index = 0; index < text.length; index += 1) {
@@ -64,7 +64,7 @@ export function survey(text: string): number {
 const BASIC_PLANE = 0x10000
 const kindBeyond = createKindOf(nameCharacters)
 
-/** The kinds of what is common; made for the first name that is not ASCII. */
+/** The kinds of common characters. Made for the first name that is not ASCII. */
 let basicPlane: Uint16Array | undefined
 
 export function kindOf(codePoint: number): number {

@@ -9,7 +9,7 @@ import { findRegistrableDomain, isInPublicDns } from './public-suffix.ts'
 import { isPrintable, quote } from './quote.ts'
 import { specialUseTopLevels } from './special-use.ts'
 
-/** Why a text is no hostname that can be registered. */
+/** Why a text cannot be registered as a hostname. */
 export type HostnameRejection =
   | 'empty_domain'
   | 'invalid_domain'
@@ -20,11 +20,11 @@ export type HostnameRejection =
 /** A hostname that can be registered. */
 export interface ValidHostname {
   readonly valid: true
-  /** A name, a wildcard for all that is below a name, or an IP address. */
+  /** A name, a wildcard for all names below a name, or an IP address. */
   readonly kind: 'name' | 'wildcard' | 'ip'
   /** Canonical: lower case, A-labels, no trailing dot; `*.` before a wildcard; an IPv6 address by RFC 5952, bare. */
   readonly domain: string
-  /** The public suffix and one label more, without `*.`; of an IP address, the address itself. */
+  /** The public suffix and one more label, without `*.`. For an IP address, the address itself. */
   readonly registrableDomain: string
 }
 
@@ -32,19 +32,19 @@ export interface ValidHostname {
 export interface InvalidHostname {
   readonly valid: false
   readonly code: HostnameRejection
-  /** One sentence for a person: what is wrong with this input and, where that is certain, what to send instead. */
+  /** One sentence for a person: what is wrong with this input and, if that is certain, what to send instead. */
   readonly message: string
 }
 
-/** What {@link classifyHostname} tells of a text. */
+/** The result of {@link classifyHostname}. */
 export type HostnameClassification = ValidHostname | InvalidHostname
 
-/** A mapped name has 253 octets at most; what UTS #46 ignores or composes on the way may make the input longer. */
+/** A mapped name has at most 253 octets. Its input may be longer: UTS #46 ignores and composes characters. */
 const MAX_INPUT_LENGTH = 512
 
 /**
- * Tells whether a text is a public hostname, a wildcard over one, or a public IP address; if so, in which canonical
- * form, and if not, why not. The first rule that applies decides:
+ * Tells whether a text is a public hostname, a wildcard over one, or a public IP address. If it is, gives its canonical
+ * form; if not, the reason. The first rule that applies decides:
  *
  * 1. nothing but white space: `empty_domain`;
  * 2. a spelling of an IP address, however odd: `reserved_ip` unless it is public, and `invalid_domain` if it is public
@@ -106,10 +106,10 @@ function classify(text: string): Outcome {
   return isWildcard ? classifyWildcard(name, text) : classifyName(name, text)
 }
 
-/** The root of the DNS, in any spelling of UTS #46; an IPv6 address is not a name and has none. */
+/** Removes the dot of the DNS root, in any spelling of UTS #46. An IPv6 address is not a name and has none. */
 const dropRootDot = (text: string) => (text.includes(':') ? text : text.replace(/[.\u3002\uff0e\uff61]$/, ''))
 
-/** Full Unicode is left for UTS #46 to map. */
+/** Other letters are left to the mapping of UTS #46. */
 const toAsciiLowerCase = (text: string) => text.replace(/[A-Z]+/g, capitals => capitals.toLowerCase())
 
 function toCanonicalName(text: string): string | null {
@@ -129,14 +129,14 @@ function classifyIPv6({ address, reserved }: AddressReading, sent: string): Outc
 function classifyNumber(name: string, sent: string): Outcome {
   const ipv4 = readIPv4(name)
   if (ipv4 === null) return refuseNumber()
-  // Whether leading zeros mean octal is read differently by different programs; an address is meant where both agree.
+  // Programs disagree on whether leading zeros mean octal. The address is certain only if both readings agree.
   const inDecimal = name.replace(/\b0+(?=[0-9])/g, '')
   return classifyAddress(ipv4, ipv4.address === sent, ipv4.address === inDecimal ? inDecimal : undefined)
 }
 
 const classifyWildcardNumber = (name: string) => (readIPv4(name) ? refuseWildcardAddress() : refuseNumber())
 
-/** @param meant The address, where the sender surely meant it. */
+/** @param meant The address, if the sender certainly meant it. */
 function classifyAddress({ address, reserved }: AddressReading, isCanonical: boolean, meant?: string): Outcome {
   if (reserved !== null) {
     const meaning = isCanonical ? '' : `is the address ${address}, which `
@@ -161,7 +161,7 @@ function classifyName(name: string, sent: string): Outcome {
 }
 
 /**
- * The list is asked about the wildcard itself, whose `*` it takes for a label like any other: `*.ck` is a suffix
+ * Looks the wildcard itself up in the list, which takes its `*` for a label like any other: `*.ck` is a public suffix
  * because every name one label below `ck` is.
  *
  * @param base The canonical name after `*.`.
@@ -182,7 +182,7 @@ const topLevelOf = (name: string) => name.slice(name.lastIndexOf('.') + 1)
 const refusePublicSuffix = () =>
   refuse('public_suffix_domain', 'is a public suffix, under which anybody may own names; send a name below it')
 
-/** @param name A canonical name, of a wildcard its base. */
+/** @param name A canonical name; for a wildcard, its base. */
 function refuseInternal(name: string, sent: string): Refusal {
   const topLevel = topLevelOf(name)
   const source = specialUseTopLevels.get(topLevel)
@@ -197,8 +197,8 @@ function refuseInternal(name: string, sent: string): Refusal {
 }
 
 /**
- * Makes every refusal, so that all have one hidden class. One that only a spread makes dies with its objects when
- * garbage is collected, and all compiled code that knows it is dropped; measured by `npm run bench -- hostnames`.
+ * Makes every refusal, so that all share one hidden class. The class of objects that only a spread makes is collected
+ * with them, and the compiled code that depends on it is discarded. Measured by `npm run bench -- hostnames`.
  */
 const refuse = (code: HostnameRejection, problem: string, meant?: string): Refusal => ({ code, problem, meant })
 
@@ -208,10 +208,10 @@ function toInvalid(sent: string, refusal: Refusal): InvalidHostname {
   return { valid: false, code: refusal.code, message: toMessage(sent, refusal) }
 }
 
-/** A mistake within a mistake within a mistake, such as a URL in quotes before a comma. */
+/** How many mistakes to undo, one inside the other, such as a URL in quotes before a comma. */
 const MAX_MISTAKES = 4
 
-/** Offers what is left when all mistakes are undone, if it is a hostname; if it is none, says of it what is wrong. */
+/** Undoes all mistakes. If the rest is a hostname, suggests it; if not, also says what is wrong with the rest. */
 function toMessage(sent: string, refusal: Refusal): string {
   const subject = sent === '' ? 'The hostname' : quote(sent)
   const message = `${subject} ${refusal.problem}`
@@ -225,5 +225,5 @@ function toMessage(sent: string, refusal: Refusal): string {
   return `${message}.`
 }
 
-/** As it was written, where that can be read; never cut. */
+/** As it was written, unless characters in it do not show. Never shortened. */
 const showSuggestion = (meant: string, domain: string) => (isAscii(meant) || !isPrintable(meant) ? domain : meant)

@@ -1,16 +1,16 @@
 export const NONE = '_'
 
-/** Neighbouring code points of one kind. */
+/** Consecutive code points of one kind. */
 export interface Run {
   readonly first: number
   readonly last: number
-  /** A capital letter, which stands for what the table says, or {@link NONE}. */
+  /** A capital letter, whose meaning depends on the table, or {@link NONE}. */
   readonly kind: string
 }
 
 /**
- * Reads a table of all code points from 0 on: the kind, and in base 36 how many more are of that kind; `_` is none.
- * `_3AB9` are four of no kind, an A and ten Bs.
+ * Reads a run-length table of all code points from 0 on: each kind is followed by the number of repetitions in base 36.
+ * `_` is no kind. `_3AB9` is four code points of no kind, one A and ten Bs.
  */
 export function parseRuns(table: string): Run[] {
   let next = 0
@@ -22,7 +22,7 @@ export function parseRuns(table: string): Run[] {
   })
 }
 
-/** Tells the kind of a code point by a table, which is read at the first question. */
+/** Makes a function from a code point to its kind. It reads the table at its first call. */
 export function createKindOf(table: string): (codePoint: number) => string {
   let runs: readonly Run[] | undefined
   return codePoint => {

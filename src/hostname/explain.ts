@@ -3,30 +3,30 @@ import { dots, findRefusedCharacter } from './idna.ts'
 import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
 import { nameCharacter, quote } from './quote.ts'
 
-/** What is wrong with a text that is no hostname. */
+/** A mistake in a text that is no hostname. */
 export interface Mistake {
-  /** What follows the quoted text in a sentence. */
+  /** Continues a sentence that begins with the quoted text. */
   readonly problem: string
-  /** The text without the mistake, only where its sender surely meant that. It may hold another mistake. */
+  /** The text without the mistake, if the sender certainly meant that. It may hold another mistake. */
   readonly meant?: string | undefined
 }
 
-/** A kind of mistake: what it looks like, what to call it, and what its sender surely meant, where that is sure. */
+/** A kind of mistake: its pattern, its description, and what the sender meant if that is certain. */
 interface Row {
   readonly pattern: RegExp
-  /** Where it is left out, the character that the pattern finds is named. */
+  /** Default: names the character that the pattern finds. */
   readonly problem?: string
-  /** @param text What is faulty: of a wildcard, what follows `*.`. */
+  /** @param text The faulty text; for a wildcard, the part after `*.`. */
   readonly undo?: (text: string, isWildcard: boolean) => string | undefined
 }
 
 /**
- * What people paste, most telling first; the first pattern that is found names the mistake. Each row has its cases in
- * `test/vectors/pasted-names.json`. A row undoes its own mistake only, and what is left is looked at again: a URL in
- * quotes before a comma is three rows. No row guesses: what it gives stands in the text, or is spelled there.
+ * The mistakes that people paste, the most telling first. The first pattern that matches names the mistake. Each row
+ * has its cases in `test/vectors/pasted-names.json`. A row undoes its own mistake only, and the rest is examined again:
+ * a URL in quotes before a comma takes three rows. No row guesses: what it suggests is in the text, or spelled there.
  */
 export const rows: readonly Row[] = [
-  // From chats, PDF files and web pages: byte order marks, zero widths and marks of direction.
+  // From chats, PDF files and web pages: byte order marks, zero-width characters and bidi marks.
   {
     pattern: /[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/,
     undo: text => text.replace(/[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/g, ''),
@@ -37,7 +37,7 @@ export const rows: readonly Row[] = [
     undo: text => text.replace(/[\u200c\u200d]/g, ''),
   },
 
-  // What stands around a name in lists, configuration files, spreadsheets and letters.
+  // Punctuation around a name, from lists, configuration files, spreadsheets and e-mail.
   {
     pattern: /^(?:[-+]|[0-9]+[.)])\s+/,
     problem: 'begins like an item of a list',
@@ -76,7 +76,7 @@ export const rows: readonly Row[] = [
     undo: text => text.replace(/^[a-z_]+(?:\s*[:=]\s*|\s+)/i, ''),
   },
 
-  // Other notations of a name.
+  // A name in another notation.
   {
     pattern: /\[\.\]|\(\.\)|\[dot\]|\(dot\)|^hxxps?:/i,
     problem: 'is written so that it cannot be followed as a link',
@@ -95,7 +95,7 @@ export const rows: readonly Row[] = [
   {
     pattern: /^[^/\\?#]*@/,
     problem: 'holds an "@", as an e-mail address or a user name does',
-    // What follows a colon is a port or, in the notation of scp and Git, a path on somebody else's host.
+    // After a colon comes a port or, in the notation of scp and Git, a path on another host.
     undo: text => (/@[^@]*:[^0-9]/.test(text) ? undefined : dropPath(text).replace(/^.*@/s, '').replace(/>.*/s, '')),
   },
   { pattern: /[/\\?#]/, problem: 'holds a path', undo: text => dropPath(text.replace(/^[\\/]/, '')) },
@@ -107,7 +107,7 @@ export const rows: readonly Row[] = [
   { pattern: /^(?:[^:]*|\[[^\]]*\]):[0-9]*$/, problem: 'holds a port', undo: text => text.replace(/:[0-9]*$/, '') },
   { pattern: /:[^:]*:/, problem: 'holds colons and is no IPv6 address (RFC 4291, section 2.2)' },
 
-  // Slips of the hand.
+  // Typing mistakes.
   {
     pattern: /^(?:www,|[^.,]+,[^.,]+$)/i,
     problem: 'holds a comma where a dot belongs',
@@ -145,14 +145,14 @@ export const rows: readonly Row[] = [
   { pattern: /[\u2010\u2011]/, undo: text => text.replace(/[\u2010\u2011]/g, '-') },
 ]
 
-/** Explains why a text, trimmed and without a trailing dot, is no hostname. */
+/** Explains why a text is no hostname. The text is trimmed and has no trailing dot. */
 export function explainInvalid(sent: string): Mistake {
   const isForeign = !isAscii(sent)
   const host = isForeign ? sent.split(dots).join('.') : sent
   if (holdsSeveral(host)) return { problem: 'holds several hostnames; send each as an entry of its own' }
   const isWildcard = /^\*\.\S/.test(host)
   const text = isWildcard ? host.slice(2) : host
-  // A row without a problem finds a character that is not ASCII.
+  // A row without a problem matches one character that is not ASCII.
   const row = rows.find(({ pattern, problem }) => (isForeign || problem !== undefined) && pattern.test(text))
   if (row === undefined) return { problem: explainLabels(text) ?? explainCharacters(text) }
 
@@ -170,7 +170,7 @@ function explainFound(pattern: RegExp, text: string): string {
 
 const NOT_ALLOWED = 'which a hostname cannot hold (UTS #46, RFC 5892)'
 
-/** Whether separators stand between two texts with a dot inside, of which neither is a path or a query. */
+/** Tells whether separators stand between two texts with dots, neither of which is a path or a query. */
 function holdsSeveral(text: string): boolean {
   if (!separator.test(text)) return false
   let names = 0
@@ -187,7 +187,7 @@ const separator = /[\s,;|\u3001\uff0c\uff1b]/
 
 const dropPath = (text: string) => text.replace(/[/\\?#].*/s, '')
 
-/** A user name with a dot may be the host that the sender meant. */
+/** If the user name has a dot, it may be the host that the sender meant. */
 function dropUserName(text: string): string | undefined {
   const at = text.lastIndexOf('@')
   return text.slice(0, Math.max(at, 0)).includes('.') ? undefined : text.slice(at + 1)
@@ -204,7 +204,7 @@ function stripEnd(text: string, characters: string): string {
   return text.slice(0, end)
 }
 
-/** `*example.com`, `www.*.example.com`, `*.*.example.com`; what a star within a label stands for, nobody knows. */
+/** `*example.com`, `www.*.example.com`, `*.*.example.com`. The meaning of a star inside a label is not certain. */
 function undoStar(text: string): string | undefined {
   if (/^\*[^*._-][^*]*$/.test(text)) return `*.${text.slice(1)}`
   const labels = text.split('.')
@@ -213,13 +213,13 @@ function undoStar(text: string): string | undefined {
   return isWhole && rest.length > 1 ? ['*', ...rest].join('.') : undefined
 }
 
-/** What the record is about: `_dmarc.example.com` says something of `example.com`. */
+/** Removes the labels of a record: `_dmarc.example.com` is a record about `example.com`. */
 function dropRecordLabels(text: string): string {
   const labels = text.split('.')
   return labels.slice(labels.findLastIndex(label => label.startsWith('_')) + 1).join('.')
 }
 
-/** The rules of RFC 1035, 1123 and 5890 for labels, as far as no table is needed. */
+/** The rules of RFC 1035, 1123 and 5890 for labels that need no table. */
 function explainLabels(text: string): string | undefined {
   const labels = text.split('.')
   const isPlain = /^[a-z0-9.-]*$/i.test(text)
@@ -256,7 +256,7 @@ function explainCharacters(text: string): string {
   return 'is not a valid internationalized hostname (UTS #46), or is too long in its ASCII form'
 }
 
-/** Misspellings that can be nothing else: no top-level domain, and no name that anybody gives to a private network. */
+/** Certain misspellings: neither top-level domains, nor names that anybody gives to a private network. */
 const misspelled: ReadonlyMap<string, string> = new Map(
   [
     ['com', 'con cmo ocm vom xom cpm comm coom ccom c0m cim'],

@@ -3,10 +3,10 @@ import { createKindOf, NONE } from './code-point-runs.ts'
 import { joiningTypes, scripts } from './unicode-tables.ts'
 
 /**
- * What IDNA2008 asks where UTS #46 asks nothing (RFC 5891, section 5.4; RFC 5892, section 2.8): characters of the
- * general categories P, Sm, Sc and Sk are no part of a hostname, and the tables leave them out, but for these, on the
- * conditions of RFC 5892, appendix A; joiners are on its conditions in UTS #46 too. The Tibetan tsheg U+0F0B has no
- * condition: it stands between the syllables of every name (section 2.6). Emoji stay, and their skin tones with them:
+ * The rules of IDNA2008 that UTS #46 does not have (RFC 5891, section 5.4; RFC 5892, section 2.8). Characters of the
+ * general categories P, Sm, Sc and Sk are not allowed, and the tables exclude them. These characters are allowed on the
+ * conditions of RFC 5892, appendix A; for joiners, UTS #46 has the same conditions. The Tibetan tsheg U+0F0B has no
+ * condition, since it separates the syllables of every name (section 2.6). Emoji and their skin tones are allowed:
  * they are registered and in use.
  */
 const contextRules: ReadonlyMap<string, (label: readonly string[], index: number) => boolean> = new Map([
@@ -21,7 +21,7 @@ const contextRules: ReadonlyMap<string, (label: readonly string[], index: number
 
 const inContext = /[\u00b7\u0375\u05f3\u05f4\u30fb]|\u200c|\u200d/
 
-/** Finds the first character of a name that has no place where it stands. */
+/** Finds the first character of a name that its context does not allow. */
 export function findOutOfContext(name: string): string | undefined {
   if (!inContext.test(name)) return undefined
   for (const label of name.split('.')) {
@@ -44,7 +44,7 @@ function isAfterVirama(label: readonly string[], index: number): boolean {
   return (kindOfCharacter(label[index - 1]) & (kinds.VIRAMA | kinds.THIN_VIRAMA)) !== 0
 }
 
-/** Whether letters on both sides join to each other across what stands here, thin marks aside. */
+/** Tells whether the letters on both sides join across this character. Nonspacing marks are skipped. */
 function joins(label: readonly string[], index: number): boolean {
   let before = index - 1
   while (joiningTypeOfCharacter(label[before]) === 'T') before -= 1

@@ -8,8 +8,8 @@ import { toULabels } from './uts46.ts'
 export const dots = /[.\u3002\uff0e\uff61]/
 
 /**
- * Maps a name to its A-labels by UTS #46 and IDNA2008, with tables of one version of Unicode, so that the answer does
- * not depend on the runtime's.
+ * Maps a name to its A-labels by UTS #46 and IDNA2008. It uses tables of one version of Unicode, so that the answer
+ * does not depend on the runtime.
  *
  * @returns `null` for a name that is not allowed.
  */
@@ -20,7 +20,7 @@ export function toALabels(name: string): string | null {
 }
 
 /**
- * Finds the character, as it was sent, for which a name is not allowed; `undefined` where none is to blame by itself.
+ * Finds the submitted character for which a name is not allowed. Returns `undefined` if no single one is the reason.
  */
 export function findRefusedCharacter(name: string): string | undefined {
   const refused = Array.from(name).find(

@@ -2,7 +2,7 @@ import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
 import { findRegistrableDomain, isInPublicDns } from './public-suffix.ts'
 
 /**
- * The fast path, for what nearly everybody sends: a name in canonical form that can be registered.
+ * The fast path for the common case: a name in canonical form that can be registered.
  *
  * It takes lower-case letters, digits and inner hyphens in two labels at least, the last one of letters only. It leaves
  * everything else, and every rejection, to the long way: white space, capitals, a trailing dot, wildcards, addresses
@@ -27,7 +27,7 @@ const NINE = 0x39
 const HYPHEN = 0x2d
 const DOT = 0x2e
 
-/** So many letters, of five bits each, are one small integer of the engine. */
+/** This many letters, of five bits each, fit into one small integer of the engine. */
 const MAX_PACKED = 6
 
 /**
@@ -63,10 +63,10 @@ function readTopLevel(name: string): number | null {
   return length > MAX_PACKED ? 0 : packed
 }
 
-/** Which packed top-level labels are known to be in the public DNS: those of up to three letters. */
+/** The packed top-level labels of up to three letters that were found to be in the public DNS. */
 const known = new Uint8Array(2 ** 15)
 
-/** Those of four to {@link MAX_PACKED}; all of them are on the list, so the set cannot grow past it. */
+/** Those of four letters and more. All of them are on the suffix list, so the set cannot grow past it. */
 const knownLonger = new Set<number>()
 
 function isKnown(topLevel: number, name: string): boolean {

@@ -2,8 +2,8 @@ import { getPublicSuffix, parse } from 'tldts'
 import { specialUseTopLevels } from './special-use.ts'
 
 /**
- * The name is canonical already; users of GitHub Pages are as separate as registrants under `.com`. Spelled out in
- * full, which saves `tldts` the merging with its defaults.
+ * Options of `tldts` for canonical names and both sections of the list: users of GitHub Pages are as separate as
+ * registrants under `.com`. Given in full, so that `tldts` need not merge them with its defaults.
  */
 const options = {
   allowIcannDomains: true,
@@ -18,8 +18,8 @@ const options = {
 }
 
 /**
- * Whether names below a top-level label can be in the public DNS: it is not set aside for special use, and the Public
- * Suffix List has it. The list's default rule `*`, made for cookies, would call any label a suffix.
+ * Tells whether names below a top-level label can be in the public DNS: it is no special-use name, and the Public
+ * Suffix List has it. The list's default rule `*`, made for cookies, would take any label for a suffix.
  */
 export function isInPublicDns(topLevel: string): boolean {
   if (known.has(topLevel)) return true
@@ -28,18 +28,18 @@ export function isInPublicDns(topLevel: string): boolean {
   return true
 }
 
-/** Labels that were found to be. All of them are on the list, so the set cannot grow past it. */
+/** The labels found so far. All of them are on the list, so the set cannot grow past it. */
 const known = new Set<string>()
 
 /**
  * Looks a canonical name up in both sections of the Public Suffix List (https://publicsuffix.org/list/, the algorithm
  * under "Formal Algorithm"), as shipped with the installed `tldts`.
  *
- * One label more than the suffix is read off here, which is faster than by `getDomain` of `tldts`; measured by
+ * The additional label is found here, which is faster than `getDomain` of `tldts`. Measured by
  * `npm run bench -- hostnames`.
  *
- * @param name Of a top-level label that is in the public DNS.
- * @returns The public suffix and one label more; `null` for a public suffix.
+ * @param name A name whose top-level label is in the public DNS.
+ * @returns The public suffix and one more label; `null` for a public suffix.
  */
 export function findRegistrableDomain(name: string): string | null {
   const suffix = getPublicSuffix(name, options)
@@ -52,8 +52,8 @@ export function findRegistrableDomain(name: string): string | null {
 const DOT = 0x2e
 
 /**
- * Whether a rule of the list ends in this label. Most labels are a rule themselves; of `ck` the list has only `*.ck`,
- * and of `za` only `co.za` and its like.
+ * Tells whether any rule of the list ends in this label. Most labels are rules themselves. For `ck` the list has only
+ * `*.ck`, and for `za` only `co.za` and others like it.
  */
 function isListed(topLevel: string): boolean {
   return [topLevel, `co.${topLevel}`, `com.${topLevel}`].some(name => {

@@ -6,19 +6,19 @@ const MAX_QUOTED = 60
 const invisibleKindOf = createKindOf(invisible)
 
 /**
- * Whether a character does not show as itself: controls, formats (bidi marks, zero widths), lone surrogates, odd
- * spaces.
+ * Tells whether a character does not show as itself: controls, format characters (bidi marks, zero widths), lone
+ * surrogates, unusual spaces.
  */
 export const isInvisible = (character: string) => invisibleKindOf(character.codePointAt(0) as number) !== NONE
 
 const isEscaped = (character: string) => character !== ' ' && isInvisible(character)
 
-/** Whether every character of a text shows as itself, and none may hide, reorder or break a line. */
+/** Tells whether every character of a text shows as itself, and none may hide, reorder or break a line. */
 export const isPrintable = (text: string) => !Array.from(text).some(isEscaped)
 
 /**
- * Quotes a caller's text for a message: cut to {@link MAX_QUOTED} characters, and with every character that could
- * hide, reorder or break a line written as its code point. An ASCII space stays a space.
+ * Quotes a caller's text for a message, shortened to {@link MAX_QUOTED} characters. Every character that could hide,
+ * reorder or break a line is written as its code point. An ASCII space stays a space.
  */
 export function quote(text: string): string {
   const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED - 1)}…` : text
@@ -29,7 +29,7 @@ export function quote(text: string): string {
   return `"${printable.join('')}"`
 }
 
-/** A character, and its code point by which it can be told from those that look like it. */
+/** Returns a character with its code point, which distinguishes it from characters that look alike. */
 export function nameCharacter(character: string): string {
   const codePoint = character.codePointAt(0) as number
   const point = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`

@@ -1,10 +1,10 @@
-/** The address block of an entry below, which tells its name and its source too. */
+/** An address block, with its name and source. */
 export const cidrOf = (block: string) => block.slice(0, block.indexOf(','))
 
 /**
- * The IANA IPv4 Special-Purpose Address Registry (https://www.iana.org/assignments/iana-ipv4-special-registry), whole,
- * blocks that are reachable from everywhere included: none of them is a host of somebody's own. Then what the IANA IPv4
- * Address Space Registry gives to multicast.
+ * The whole IANA IPv4 Special-Purpose Address Registry (https://www.iana.org/assignments/iana-ipv4-special-registry).
+ * Its globally reachable blocks are included, because they belong to no single host. Then the multicast block of the
+ * IANA IPv4 Address Space Registry.
  */
 export const ipv4Blocks: readonly string[] = [
   '0.0.0.0/8, This network (RFC 791)',
@@ -29,9 +29,9 @@ export const ipv4Blocks: readonly string[] = [
 ]
 
 /**
- * The IANA IPv6 Special-Purpose Address Registry (https://www.iana.org/assignments/iana-ipv6-special-registry), whole,
- * smaller blocks before the larger ones that hold them. What lies outside 2000::/3 and in none of these is refused as
- * well: the IANA IPv6 Address Space registry gives no other block to global unicast.
+ * The whole IANA IPv6 Special-Purpose Address Registry (https://www.iana.org/assignments/iana-ipv6-special-registry),
+ * with smaller blocks before the larger ones that contain them. Other addresses outside 2000::/3 are refused as well:
+ * the IANA IPv6 Address Space registry has no other block for global unicast.
  */
 export const ipv6Blocks: readonly string[] = [
   '::1/128, Loopback Address (RFC 4291)',

@@ -1,10 +1,10 @@
 /**
- * Top-level labels that are set aside and lead nowhere in the public DNS. From the IANA Special-Use Domain Names
- * registry (https://www.iana.org/assignments/special-use-domain-names, RFC 6761), and `internal`, which ICANN reserved
- * for private use on 2024-07-29 (board resolution 2024.07.29.06).
+ * Top-level labels that are reserved and not in the public DNS: those of the IANA Special-Use Domain Names registry
+ * (https://www.iana.org/assignments/special-use-domain-names, RFC 6761), and `internal`, which ICANN reserved for
+ * private use on 2024-07-29 (board resolution 2024.07.29.06).
  *
- * Left out on purpose: `example.com`, `example.net` and `example.org`, which resolve like any other name. `arpa` stands
- * for all the registry's names below it, `home.arpa` among them, and for the rest of that infrastructure.
+ * `example.com`, `example.net` and `example.org` are left out on purpose: they resolve like any other name. `arpa`
+ * includes all names of the registry below it, such as `home.arpa`, and the rest of that infrastructure.
  */
 export const specialUseTopLevels: ReadonlyMap<string, string> = new Map([
   ['alt', 'RFC 9476'],

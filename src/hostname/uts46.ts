@@ -7,9 +7,9 @@ import { ownMappings } from './unicode-tables.ts'
 
 /**
  * Maps a name to its U-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4), non-transitional, with
- * UseSTD3ASCIIRules, CheckBidi and CheckJoiners, without CheckHyphens, for `r3---sn.example.com` is a real host; what
- * RFC 5891, section 4.2.3.1, says of hyphens at either end of a U-label is held, and what IDNA2008 says of punctuation.
- * A-labels are decoded and held to the same rules.
+ * UseSTD3ASCIIRules, CheckBidi and CheckJoiners. CheckHyphens is off, because `r3---sn.example.com` is a real host. Two
+ * rules are added: no hyphen at either end of a U-label (RFC 5891, section 4.2.3.1), and those of `idna-2008.ts`.
+ * A-labels are decoded and checked by the same rules.
  *
  * @returns `null` for a name that is not allowed.
  */
@@ -17,7 +17,7 @@ export function toULabels(name: string): string | null {
   const mapped = map(name)
   const unicode = mapped === null ? null : decodeALabels(mapped)
   if (unicode === null || (unicode !== mapped && unicode.normalize('NFC') !== unicode)) return null
-  // What is too long in any case is not looked at label by label.
+  // A name that is too long in any case is not examined label by label.
   if (unicode.length > MAX_LABEL_LENGTH && encodeULabels(unicode) === null) return null
   return areULabels(unicode) ? unicode : null
 }
@@ -26,10 +26,10 @@ const { REFUSED, MAPPED, IGNORED } = kinds
 const MARKS = kinds.MARK | kinds.THIN_MARK | kinds.VIRAMA | kinds.THIN_VIRAMA
 const RIGHT_TO_LEFT = kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT
 
-/** A character may stand for eighteen, and what is left has fewer than this in any name that is short enough. */
+/** A character may be mapped to eighteen. A name that is short enough never has more than this after the mapping. */
 const MAX_MAPPED_LENGTH = 1024
 
-/** Section 4, steps 1 and 2: characters that others stand for are replaced, and what comes out is composed (NFC). */
+/** Section 4, steps 1 and 2: maps characters, and composes the result (NFC). */
 function map(name: string): string | null {
   if (isAscii(name)) return name.toLowerCase()
   const held = survey(name)
@@ -50,8 +50,8 @@ function mapCharacter(character: string): string {
 }
 
 /**
- * What was asked for, so that a long name of such characters takes no longer than others. It cannot grow past what the
- * tables have.
+ * The mappings found so far, so that a long name of mapped characters takes no longer than others. The tables bound its
+ * size.
  */
 let mappings: Map<string, string> | undefined
 
@@ -67,10 +67,10 @@ function readOwnMappings(): Map<string, string> {
   return own
 }
 
-/** An empty label, a hyphen at either end of one, or the mark of an A-label before what is none. */
+/** An empty label, a hyphen at either end of one, or the prefix of an A-label. */
 const misplaced = /(?:^|\.)(?:[.-]|$|xn--)|-(?:\.|$)/
 
-/** Section 4.1, of what is composed and decoded. */
+/** Section 4.1, for a composed and decoded name. */
 function areULabels(name: string): boolean {
   const held = survey(name)
   if ((held & (REFUSED | MAPPED | IGNORED)) !== 0 || misplaced.test(name)) return false

@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_SIZE } from '../registry/store.ts'
 import type { Holding } from './holding.ts'
 
-/** The first holdings that are listed, by ID: in the order in which they were made. */
+/** Returns the first holdings of a list by ID, which is the order in which they were made. */
 export function listPage(
   holdings: Iterable<Holding>,
   isListed: (holding: Holding) => boolean,
@@ -16,7 +16,7 @@ export function listPage(
   for (const holding of holdings) {
     if (!isListed(holding) || (last !== undefined && holding.domainId > last)) continue
     page.push(holding)
-    // Cut now and then, so that a page costs one pass, and never room for everything held.
+    // Shortened now and then, so that a page costs one pass and no memory for all holdings.
     if (page.length === 2 * limit + 1) cut()
   }
   cut()

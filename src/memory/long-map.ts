@@ -1,19 +1,19 @@
 import { HASH_BITS } from './text-hash.ts'
 
-/** A map without the limits of `Map` on its size. */
+/** A map without the size limit of `Map`. */
 export interface LongMap<Key, Value> {
   get(key: Key): Value | undefined
   set(key: Key, value: Value): void
   delete(key: Key): void
-  /** In any order. Nothing may be added or deleted meanwhile. */
+  /** In any order. The map must not change meanwhile. */
   values(): Iterable<Value>
 }
 
 /**
- * Makes an empty map of shards, each a small `Map`. One `Map` holds 2^24 entries at most, and with millions in it stops
- * the process for seconds when it grows. Measured by `npm run bench -- memory`.
+ * Makes an empty map of shards, each a small `Map`. A single `Map` holds at most 2^24 entries, and blocks the process
+ * for seconds when it grows with millions in it. Measured by `npm run bench -- memory`.
  *
- * @param hash Of a key, {@link HASH_BITS} long; see {@link hashText}. It chooses the shard.
+ * @param hash Hashes a key to {@link HASH_BITS} bits, which choose the shard; see {@link hashText}.
  */
 export function createLongMap<Key, Value>(hash: (key: Key) => number): LongMap<Key, Value> {
   let shards = [new Map<Key, Value>()]
@@ -39,9 +39,9 @@ export function createLongMap<Key, Value>(hash: (key: Key) => number): LongMap<K
   }
 }
 
-/** A map is split into shards when it has this many entries; most never have. */
+/** A map is split into shards when it has this many entries. Most maps never have. */
 const MAX_WHOLE = 2 ** 14
-/** Few, so that what all calls touch of each shard stays in the processor's cache. */
+/** Few, so that the parts of each shard that every call touches stay in the processor's cache. */
 const SHARD_BITS = 6
 const SHARD_COUNT = 2 ** SHARD_BITS
 const SHARD_SHIFT = HASH_BITS - SHARD_BITS

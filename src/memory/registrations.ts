@@ -8,23 +8,23 @@ import { hashText } from './text-hash.ts'
 /** All registrations of a memory store, by registrable domain and name. */
 export interface Registrations {
   find(name: Name): Holding | undefined
-  /** Finds what is held of many names, in their order. */
+  /** Finds the holdings of many names, in the order of the names. */
   findAll(names: readonly Name[]): Holding[]
   findBelow(base: Name, teamId: string): Below
-  /** Adds a holding, whose domain nobody holds. */
+  /** Adds a holding. Its domain must be free. */
   add(holding: Holding): void
   remove(holding: Holding): void
   /** In any order. */
   all(): Iterable<Holding>
 }
 
-/** Up to so many registrable domains are keys themselves; most stores never hold more. */
+/** Up to this many registrable domains are keys themselves. Most stores never hold more. */
 const MAX_FEW = 2 ** 14
 
 /**
- * A few registrable domains are the keys of a `Map`. Many are found by their hashes: numbers as keys keep a look-up
- * among millions from reading a string of another name. Those whose hashes collide then share their {@link Subdomains},
- * which compare whole names. Measured by `npm run bench -- memory`.
+ * As long as there are few registrable domains, they are the keys of a `Map`. When there are many, their hashes are the
+ * keys: among millions, a look-up by number need not read the strings of other names. Registrable domains whose hashes
+ * collide share their {@link Subdomains}, which compare whole names. Measured by `npm run bench -- memory`.
  *
  * @param hash Of a registrable domain.
  */
@@ -50,7 +50,7 @@ export function createRegistrations(hash = hashText): Registrations {
     },
 
     findAll(names) {
-      // All keys first: look-ups one right after the other wait for memory at the same time.
+      // All keys first: consecutive look-ups overlap their waits for memory.
       const keys = names.map(name => keyOf(name.registrableDomain))
       return keys
         .map(key => held.get(key))

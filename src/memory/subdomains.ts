@@ -5,26 +5,26 @@ import { createLongMap, type LongMap } from './long-map.ts'
 import { hashText } from './text-hash.ts'
 
 /**
- * The registrations in one registrable domain, itself included; in several if their hashes collide. Most have one name
- * or a few, and a short list is searched from end to end. A long one has an index, whose cost depends on the name and
- * not on how many are held.
+ * The registrations in one registrable domain, including its own; in several if their hashes collide. Most are a list
+ * of a few names, which is searched from end to end. A long list becomes an index, whose cost depends on the name and
+ * not on the number of names.
  */
 export type Subdomains = readonly Holding[] | SubdomainIndex
 
 const MAX_LIST = 16
 
-/** @param holding Whose domain is not held yet. */
+/** @param holding Its domain must be free. */
 export function withHolding(held: Subdomains | undefined, holding: Holding): Subdomains {
   if (held === undefined) return [holding]
   if (isIndex(held)) {
     held.add(holding)
     return held
   }
-  // Not spread, which would leave room for sixteen more.
+  // A spread array would reserve room for sixteen more elements.
   return held.length < MAX_LIST ? held.concat(holding) : createIndex([...held, holding])
 }
 
-/** @returns `undefined` when nothing is left. */
+/** @returns `undefined` if nothing is left. */
 export function withoutHolding(held: Subdomains, holding: Holding): Subdomains | undefined {
   if (isIndex(held)) {
     held.remove(holding)
@@ -52,7 +52,7 @@ export const allIn = (held: Subdomains): Iterable<Holding> => (isIndex(held) ? h
 
 const isIndex = (held: Subdomains): held is SubdomainIndex => 'findBelow' in held
 
-/** How many names {@link Below} lists. */
+/** The number of names that {@link Below} lists. */
 const SAMPLE_SIZE = 3
 
 interface SubdomainIndex {
@@ -64,11 +64,11 @@ interface SubdomainIndex {
   isEmpty(): boolean
 }
 
-/** What one team holds below a base; never empty. The groups of a team form a tree, whose leaves are its holdings. */
+/** The holdings of one team below a base; never empty. The groups of a team form a tree with holdings as leaves. */
 interface Group {
-  /** How many holdings, at any depth. */
+  /** The number of holdings at any depth. */
   count: number
-  /** The holdings and the groups one label below the base, in any order. */
+  /** The holdings and groups one label below the base, in any order. */
   readonly members: Member[]
   /** Its index among the members of the group above. */
   position: number
@@ -141,7 +141,7 @@ function addTo(counts: LongMap<string, number>, base: string, difference: 1 | -1
   else counts.set(base, count)
 }
 
-/** Up to `limit` domains of a group, in no more than `limit` walks from its base to a holding. */
+/** Returns up to `limit` domains of a group, in at most `limit` walks from its base to a holding. */
 function sample({ members }: Group, limit: number): string[] {
   const domains: string[] = []
   for (const member of members) {

@@ -1,7 +1,7 @@
 /**
  * Hashes a text to {@link HASH_BITS} bits by multiply-shift (Dietzfelbinger, 1996): the upper bits of the sum of each
- * character times a random multiplier for its place. Texts come from strangers. Nobody can choose texts that collide
- * without the multipliers, and each process draws its own.
+ * character times a random multiplier for its position. Texts come from strangers, who cannot choose colliding ones
+ * without knowing the multipliers. Each process draws its own.
  */
 export function hashText(text: string): number {
   // Workers refuse random numbers while a module is loaded.
@@ -17,8 +17,8 @@ export function hashText(text: string): number {
 
 let multipliers: Int32Array | undefined
 
-/** Engines keep integers of up to 30 bits and a sign off the heap. */
+/** Engines store integers of up to 30 bits and a sign without an object on the heap. */
 export const HASH_BITS = 30
 
-/** A power of two, and more than a hostname and a team ID have characters. */
+/** A power of two, greater than the length of a hostname and a team ID together. */
 const MULTIPLIERS = 512

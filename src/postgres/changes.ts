@@ -3,7 +3,7 @@ import { prepare } from './prepare.ts'
 import type { Tables } from './schema.ts'
 import { BEGUN_AT, isByKey, isHeadOf } from './settings.ts'
 
-/** What transactions save. Whatever they change they have claimed before, and they name the ID that they mean. */
+/** Statements that change rows. Their registrable domains must be claimed, and rows are identified by ID as well. */
 export function createChanges({ names }: Tables) {
   const copy = `INSERT INTO ${names} (registrable_domain, path, domain_id, team_id, created_at, due, refusals)
     SELECT $4::text, $5::text, domain_id, team_id, created_at, due, refusals
@@ -19,7 +19,7 @@ export function createChanges({ names }: Tables) {
          AND name.domain_id IS NOT DISTINCT FROM gone.domain_id`,
     ),
 
-    /** A head row stays for calls to lock when its name is released. */
+    /** Removes the names from head rows. The rows stay, for calls to lock. */
     vacateHeads: prepare(
       'vacate_heads',
       `UPDATE ${names} AS head
@@ -29,7 +29,7 @@ export function createChanges({ names }: Tables) {
        WHERE ${isHeadOf('head', 'gone')} AND head.domain_id IS NOT DISTINCT FROM gone.domain_id`,
     ),
 
-    /** Gives inlined names rows of their own. */
+    /** Moves inlined names to rows of their own. */
     moveOut: prepare(
       'move_out',
       `INSERT INTO ${names} (registrable_domain, path, domain_id, team_id, created_at, due, refusals)
@@ -40,7 +40,7 @@ export function createChanges({ names }: Tables) {
        WHERE head.domain_id IS NOT DISTINCT FROM inlined.domain_id AND head.inlined_path IS NOT NULL`,
     ),
 
-    /** Gives a name another key, with all else that is known of it. */
+    /** Copies a name to another key. */
     copyName: prepare('copy_name', copy),
     copyIntoHead: prepare(
       'copy_into_head',
@@ -52,9 +52,9 @@ export function createChanges({ names }: Tables) {
 const TAKE_OVER = `(inlined_path, domain_id, team_id, created_at, due, refusals) =
          (NULL, excluded.domain_id, excluded.team_id, excluded.created_at, excluded.due, excluded.refusals)`
 
-/** Inserts rows: parameters are the team, the lease, and an array for each of registrable domain, path and ID. */
+/** An insert. Its parameters: the team, the lease, and one array each of registrable domains, paths and IDs. */
 export interface Insert extends Statement {
-  /** The same with three parameters for each row. Not to be prepared, since the text depends on the count. */
+  /** The same with three parameters for each row. It is not prepared, because its text depends on the count. */
   inValues(count: number): Statement
 }
 
@@ -63,19 +63,18 @@ function createInserts(names: string) {
   const inHead = (path: string) => `'', nullif(${path}, '')`
   return {
     /**
-     * Makes the head rows of registrable domains that have none, with a name in each, and locks those that are there:
-     * in the order of the rows, so that no two calls wait for each other. `WHERE false` locks a row and writes
-     * nothing.
+     * Inserts the head rows of registrable domains that have none, with a name in each, and locks the existing ones.
+     * The rows are sorted, so that two calls cannot deadlock. `WHERE false` locks a row without writing to it.
      *
-     * A second call that comes at the same time waits for the first, and locks what that has made. What it saw before
-     * it waited is of no use: look-ups are statements of their own, each with a snapshot of its own in READ COMMITTED.
+     * A concurrent call for the same registrable domain waits, and then locks the row that the first has inserted. Its
+     * look-ups are separate statements, because only those have a snapshot from after the wait (READ COMMITTED).
      */
     claim: prepareInsert(names, 'claim', inHead, `${onConflict} due = name.due WHERE false`),
 
-    /** Names below registrable domains. Nothing can be in the way under a claim: else it fails. */
+    /** Inserts names below registrable domains. Under a claim there can be no conflict; if there is one, it fails. */
     insert: prepareInsert(names, 'insert', path => `${path}, NULL`),
 
-    /** Registrable domains themselves, into head rows. */
+    /** Inserts registrable domains themselves, into their head rows. */
     occupy: prepareInsert(names, 'occupy', inHead, `${onConflict} ${TAKE_OVER}`),
   }
 }

@@ -6,29 +6,29 @@ import { toKey } from './path.ts'
 import { type HeadRow, holdsName } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
-/** What is put into the head row of a registrable domain if it has none. */
+/** The name for the head row of a registrable domain, in case it has no head row yet. */
 export type Claim = Pick<Registration, 'domain' | 'registrableDomain' | 'domainId'>
 
 export interface Owner {
   readonly teamId: string
-  /** Milliseconds until the sweep may push what is saved; `null` where there is nothing to push to. */
+  /** Milliseconds until a sweep may push the registrations; `null` without a monitor. */
   readonly lease: number | null
 }
 
-/** For transactions that save nothing new: what they make they take back. */
+/** Claims for transactions that save nothing new, and remove the head rows that they inserted. */
 export const toPlaceholders = (names: readonly Name[]): readonly Claim[] =>
   [...new Set(names.map(({ registrableDomain }) => registrableDomain))]
     .sort()
     .map(registrableDomain => ({ domain: registrableDomain, registrableDomain, domainId: crypto.randomUUID() }))
 
 /**
- * Claims registrable domains until the end of the transaction. In ascending order, or two calls wait for each other.
+ * Claims registrable domains until the end of the transaction. They must be in ascending order, or two calls deadlock.
  */
 export const claim = (transaction: Transaction, rows: readonly Claim[], owner: Owner): Promise<unknown> =>
   sendRows(transaction, transaction.statements.claim, rows, owner)
 
 /**
- * Inserts names of registrable domains that are claimed. What is inlined makes room for the registrable domain itself.
+ * Inserts names of claimed registrable domains. For a registrable domain itself, the inlined name moves out of its row.
  */
 export function insert(
   transaction: Transaction,
@@ -57,7 +57,7 @@ export function moveOut({ send, statements }: Transaction, heads: readonly HeadR
 
 const isSelf = ({ domain, registrableDomain }: Claim) => domain === registrableDomain
 
-/** All in one statement: Citus locks rows shard by shard, and in the same order for all only within a statement. */
+/** Sends all rows in one statement: Citus locks shard by shard, in the same order only within a statement. */
 function sendRows(
   { send, engine }: Transaction,
   statement: Insert,
@@ -72,14 +72,14 @@ function sendRows(
     rows.map(row => row.domainId),
   ]
   if (engine !== 'Citus') return send(statement, ...owner, ...columns.map(toArrayLiteral))
-  // Citus plans a VALUES list shard by shard, and has to move what comes out of arrays.
+  // Citus routes the rows of a VALUES list to their shards. Rows out of arrays it would have to redistribute.
   const values = [...owner, ...rows.flatMap((_, index) => columns.map(column => column[index]))]
   if (values.length > MOST_PARAMETERS)
     throw new RangeError(`On Citus a call claims at most ${MOST_CLAIMS} registrable domains, and not ${rows.length}`)
   return send(statement.inValues(rows.length), ...values)
 }
 
-/** PostgreSQL documentation, appendix K: of one statement. */
+/** The limit for one statement (PostgreSQL documentation, appendix K). */
 const MOST_PARAMETERS = 65_535
 const MOST_CLAIMS = Math.floor((MOST_PARAMETERS - 2) / 3)
 

@@ -7,25 +7,25 @@ import { isInRange, type Key, rangeBelow, toDomain, toKey } from './path.ts'
 import { type HeadRow, holdsName, isHead, type NameRow, nameKeyOf, toRegistration } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
-/** What a transaction wants to know of the registrable domains that it claims. */
+/** The look-ups of a transaction in the registrable domains that it claims. */
 interface Question extends Partial<Owner> {
   readonly names?: readonly Name[]
-  /** Below which the names of the team are counted. */
+  /** The bases below which to look for names. */
   readonly wildcardBases?: readonly Name[]
 }
 
 export interface Findings {
-  /** Head rows that were there before. */
+  /** The head rows that existed before. */
   readonly heads: readonly HeadRow[]
-  /** The claims that made a head row. */
+  /** The claims that inserted a head row. */
   readonly fresh: readonly Claim[]
-  /** The names asked for, whoever holds them. */
+  /** The rows of the names that were looked up, of any team. */
   readonly names: readonly NameRow[]
   /** One for each of the bases, in that order. */
   readonly below: readonly Below[]
 }
 
-/** Claims registrable domains, and looks up what stands in them beside the claims. */
+/** Claims registrable domains, and looks names up in them. The claims themselves are not found. */
 export async function claimAndFind(
   transaction: Transaction,
   claims: readonly Claim[],
@@ -80,7 +80,7 @@ function toRanges(claims: readonly Claim[], bases: readonly Key[], teamId: strin
   ]
 }
 
-/** Head rows come unasked, and the names in them may be others. */
+/** Picks the head rows with a name that was looked up; the others may hold any name. */
 function pickAsked(heads: readonly NameRow[], keys: readonly Key[]): NameRow[] {
   if (heads.length === 0) return []
   const asked = new Set(keys.map(toText))
@@ -104,7 +104,7 @@ function toBelow(bases: readonly Key[], rows: readonly BelowRow[]): Below[] {
   return below
 }
 
-/** Counts inlined names, which no index has by path. */
+/** Adds inlined names, which no index has by path. */
 function addInlined(
   below: readonly Below[],
   bases: readonly Key[],

@@ -5,7 +5,7 @@ import type { Tables } from './schema.ts'
 import { isByKey, isHeadOf } from './settings.ts'
 
 export interface BelowRow {
-  /** Of the base among those asked for, from 1. */
+  /** The position of the base among the given ones, from 1. */
   readonly position: number
   readonly own_count: number
   readonly first: string | null
@@ -15,9 +15,9 @@ export interface BelowRow {
 }
 
 /**
- * What registrable domains hold, for a transaction that has claimed them. Joins go from what is asked to the index by
- * key, whatever the tables hold; see settings.ts. They also leave out all other partitions, which `= ANY ($1)` does
- * not in a plan that is kept.
+ * Look-ups in registrable domains, for a transaction that has claimed them. Joins go from the parameters to the index
+ * of the key, whatever the size of the tables; see settings.ts. They also prune partitions, which `= ANY ($1)` does not
+ * do in a generic plan.
  */
 export function createLookUps({ names }: Tables) {
   const columns = ['registrable_domain', 'path', 'inlined_path', 'domain_id', 'team_id', 'due IS NULL AS synchronized']
@@ -29,8 +29,8 @@ export function createLookUps({ names }: Tables) {
   const own = (offset: number) => `(SELECT name.path ${ownBelow} ORDER BY name.path OFFSET ${offset} LIMIT 1)`
   return {
     /**
-     * Head rows that were there before the claims in $2, and the names below them whose paths are in $3, with slashes
-     * between. What a claim has made holds nothing else.
+     * Finds the head rows that existed before the claims in $2, and the names below them with the paths in $3, which
+     * are separated by slashes. A registrable domain whose head row was made by the claim holds nothing else.
      */
     findNames: prepare<HeadRow>(
       'find_names',
@@ -47,7 +47,7 @@ export function createLookUps({ names }: Tables) {
        JOIN ${names} AS name ON ${isByKey('name', 'asked')} AND name.path = asked.path`,
     ),
 
-    /** What is below bases, but for inlined names, which come with their head rows. */
+    /** Finds the names below bases, except inlined ones, which come with their head rows. */
     findBelow: prepare<BelowRow>(
       'find_below',
       `SELECT base.position::integer,
@@ -64,7 +64,7 @@ export function createLookUps({ names }: Tables) {
        WHERE head.domain_id IS DISTINCT FROM base.claim`,
     ),
 
-    /** A page in the order of registration: IDs of version 7 sort by time. */
+    /** Pages in the order of registration: IDs of version 7 sort by time. */
     listAll: prepare<NameRow>(
       'list_all',
       `SELECT ${columns} FROM ${names} AS name WHERE name.domain_id > $1 ORDER BY name.domain_id LIMIT $2`,
@@ -75,7 +75,7 @@ export function createLookUps({ names }: Tables) {
        WHERE name.domain_id > $1 AND name.team_id = $3 ORDER BY name.team_id, name.domain_id LIMIT $2`,
     ),
 
-    /** The rows after a key, in the order of keys. */
+    /** Reads the rows after a key, in the order of keys. */
     walk: prepare<HeadRow>(
       'walk',
       `SELECT ${columns} FROM ${names} AS name

@@ -17,12 +17,12 @@ import type { Transact } from './transaction.ts'
 
 /**
  * Makes the function that registers: claim, look, decide, save. A claim inserts the head row of each registrable domain
- * that has none, and locks the row of each that has. What it inserts is what `decide` would save if nothing were held,
- * so that new names are written by the claim itself. Where the look-up then finds something, `decide` is asked again,
- * and what the claim wrote too much is taken back in the same transaction.
+ * that has none, and locks the existing ones. It inserts the names that `decide` would save if nothing were held, so
+ * that the claim itself writes new names. If the look-up then finds anything, `decide` is asked again, and names that
+ * the claim should not have written are removed in the same transaction.
  *
- * @param lease Milliseconds until a sweep may push what is saved; 0 where the call does not push it; `null` where there
- *   is nothing to push to.
+ * @param lease Milliseconds until a sweep may push the registrations; 0 if the call does not push them; `null` without
+ *   a monitor.
  */
 export function createRegister(transact: Transact, lease: number | null) {
   const createId = createUuidGenerator()
@@ -66,8 +66,8 @@ export function createRegister(transact: Transact, lease: number | null) {
 }
 
 /**
- * For each registrable domain one of its names that are expected to be saved, itself if it is one; else what is taken
- * back.
+ * Chooses one name for each registrable domain: one that is expected to be saved, preferably the registrable domain
+ * itself. If there is none, a placeholder, which is removed later.
  */
 function toClaims(
   registrableDomains: readonly string[],

@@ -1,4 +1,4 @@
-/** A canonical hostname and the registrable domain that everything which can overlap with it shares. */
+/** A canonical hostname and its registrable domain. Names can overlap only if they share their registrable domain. */
 export interface Name {
   /** `www.example.com`, `*.example.com`, `192.0.43.8`: the form that {@link classifyHostname} calls `domain`. */
   readonly domain: string
@@ -11,15 +11,14 @@ export const isWildcard = ({ domain }: Name) => domain.charCodeAt(0) === ASTERIS
 
 const ASTERISK = 0x2a
 
-/** The name that a wildcard stands below: `example.com` for `*.example.com`. */
+/** Returns the base of a wildcard: `example.com` for `*.example.com`. */
 export const baseOf = ({ domain }: Name) => domain.slice(2)
 
 export const wildcardOver = (base: string) => `*.${base}`
 
 /**
- * The names that a name or a wildcard lies below, nearest first: `b.example.com` and `example.com` for both
- * `a.b.example.com` and `*.a.b.example.com`. A wildcard does not lie below its own base. Nothing lies below a name of
- * another registrable domain: names beyond a public suffix belong to somebody else.
+ * Returns the names above a name or a wildcard, nearest first, up to its registrable domain: `b.example.com` and
+ * `example.com` for both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard is not above it.
  */
 export function ancestorsOf(name: Name): readonly string[] {
   const { domain, registrableDomain } = name
@@ -36,6 +35,6 @@ export function ancestorsOf(name: Name): readonly string[] {
 
 const NONE: readonly never[] = []
 
-/** Whether the wildcard over `base` would cover a name of the same registrable domain. */
+/** Tells whether the wildcard over `base` would cover a name of the same registrable domain. */
 export const isBelow = (name: Name, base: Name) =>
   name.domain.endsWith(`.${base.domain}`) && !(isWildcard(name) && name.domain.length === base.domain.length + 2)

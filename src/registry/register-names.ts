@@ -6,7 +6,7 @@ import { createRegistrationRequest } from './request.ts'
 import { splitUntilAlone } from './split.ts'
 import type { DomainStore, Registered, Registration } from './store.ts'
 
-/** What became of a submitted name. */
+/** The result for a submitted name. */
 export type Outcome =
   | { readonly status: 'created' | 'existing'; readonly registration: Registration }
   | Extract<Verdict, { status: 'invalid' }>
@@ -16,15 +16,15 @@ interface Registrar {
   readonly store: DomainStore
   readonly teamId: string
   readonly deadline: Deadline
-  /** Learns why names became `internal_error`, once for each distinct failure. */
+  /** Called with the cause of each `internal_error`, once for each distinct failure. */
   readonly onError: (cause: unknown) => void
 }
 
 /**
- * Registers names in a team, such that one name which cannot be saved costs one result and not a hundred: a batch that
- * fails is split until what fails is alone, see {@link splitUntilAlone}. Names of the same registrable domain stay
- * together, since their verdicts depend on each other. Each call of the store may take half of the time that is left,
- * so that a name on which the store hangs leaves time for the others.
+ * Registers names in a team. A name that cannot be saved costs only its own result: a batch that fails is split until
+ * each failing part is alone, see {@link splitUntilAlone}. Names of the same registrable domain stay together, because
+ * their verdicts depend on each other. Each call of the store may take half of the remaining time, so that a name on
+ * which the store hangs leaves time for the others.
  *
  * @returns One outcome for each name, in the same order.
  */
@@ -35,7 +35,7 @@ export async function registerNames(registrar: Registrar, names: readonly Name[]
 
   const { refused, untried, lastCause } = await splitUntilAlone([...registrableDomains.all], {
     async attempt(part) {
-      // Mostly nothing fails, and nothing has to be split.
+      // The common case: all names at once.
       if (part.length === registrableDomains.all.size) {
         outcomes = await registerBatch(registrar, names, registrableDomains)
         return
@@ -61,7 +61,7 @@ export async function registerNames(registrar: Registrar, names: readonly Name[]
   return outcomes
 }
 
-/** In milliseconds; timers count no less. */
+/** In milliseconds, the resolution of timers. */
 const SHORTEST_WAIT = 1
 
 export const internalError = {
@@ -101,7 +101,7 @@ function toOutcomes(names: readonly Name[], verdicts: readonly Verdict[], { foun
   })
 }
 
-/** One of each kind: an error of the same name and message, but for times and ports, tells a host nothing new. */
+/** Returns the first cause of each kind. Errors that differ only in numbers, such as ports, are of one kind. */
 function distinct(causes: readonly unknown[]): unknown[] {
   const kinds = new Map<unknown, unknown>()
   for (const cause of causes) {

@@ -1,9 +1,9 @@
 import type { Name } from './name.ts'
 
-/** The registrable domains of names: names of different ones are never equal, and neither covers the other. */
+/** The registrable domains of names. Names of different registrable domains never overlap. */
 export interface RegistrableDomains {
   readonly all: ReadonlySet<string>
-  /** Those of two names or more. */
+  /** The registrable domains of two names or more. */
   readonly shared: ReadonlySet<string>
 }
 

@@ -3,14 +3,14 @@ import { type Holdings, judge, type Verdict } from './overlap.ts'
 import { findRegistrableDomains, type RegistrableDomains } from './registrable-domains.ts'
 import type { Below, Found, RegistrationRequest } from './store.ts'
 
-/** A question that knows what became of the names. */
+/** A request that can judge its names by what the store found. */
 interface JudgedRequest extends RegistrationRequest {
-  /** Judges the names of the call, in their order: by what `decide` has just judged, if that was on these findings. */
+  /** Judges the names of the call, in their order. Reuses the verdicts of `decide` if it had the same findings. */
   judge(found: Found): readonly Verdict[]
 }
 
 /**
- * Turns the names of a call into the question for the store.
+ * Turns the names of a call into the request for the store.
  *
  * @param submitted In the submitted order, duplicates included.
  */
@@ -24,14 +24,14 @@ export function createRegistrationRequest(
 
   return {
     teamId,
-    // Sorted on demand: a store that locks nothing does not read them.
+    // Sorted on demand: a store without locks does not read them.
     get registrableDomains() {
       return [...registrableDomains.all].sort()
     },
     names: toLookUps(submitted, registrableDomains),
     wildcardBases: findWildcardBases(submitted),
     decide(found) {
-      // A store that looks again may have changed the findings in place.
+      // Not reused from the last call: a store may have changed the findings in place.
       decided = { found, verdicts: judgeAnew(found) }
       const { verdicts } = decided
       return submitted.filter((_, index) => verdicts[index]?.status === 'created')
@@ -41,9 +41,9 @@ export function createRegistrationRequest(
 }
 
 /**
- * Judges names as if they had been submitted one by one: each sees those before it.
+ * Judges names as if they had been submitted one after another: each sees those before it.
  *
- * @param found What the store found for the request of the same names.
+ * @param found The findings of the store for the request with these names.
  * @returns One verdict for each name, in the same order.
  */
 export function judgeAll(
@@ -55,18 +55,18 @@ export function judgeAll(
   const holdings = createHoldings(teamId, findWildcardBases(submitted), found)
   return submitted.map(name => {
     const verdict = judge(name, teamId, holdings)
-    // No other name of the call asks about one that is alone in its registrable domain.
+    // A name that is alone in its registrable domain matters to no other name of the call.
     if (verdict.status === 'created' && shared.has(name.registrableDomain)) holdings.add(name)
     return verdict
   })
 }
 
-/** The names and every wildcard that could cover one, distinct. */
+/** Returns the names and every wildcard that could cover one of them, distinct. */
 function toLookUps(names: readonly Name[], { shared }: RegistrableDomains): Name[] {
   const lookUps: Name[] = []
   const seen = new Set<string>()
 
-  /** @returns Whether it is new. The look-ups of a name that is alone in its registrable domain all are. */
+  /** @returns Whether it is new. All look-ups of a name that is alone in its registrable domain are. */
   function add(lookUp: Name): boolean {
     if (shared.has(lookUp.registrableDomain)) {
       if (seen.has(lookUp.domain)) return false
@@ -80,7 +80,7 @@ function toLookUps(names: readonly Name[], { shared }: RegistrableDomains): Name
     add(name)
     const { registrableDomain } = name
     for (const base of ancestorsOf(name)) {
-      // The wildcards above it have been added too: deep names with common ancestors cost little more than one.
+      // The wildcards above it were added with it, so deep names with common ancestors cost little more than one.
       if (!add({ domain: wildcardOver(base), registrableDomain })) break
     }
   }

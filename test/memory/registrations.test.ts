@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createHolding } from '../../src/memory/holding.ts'
 import { createRegistrations } from '../../src/memory/registrations.ts'
 import { hashText } from '../../src/memory/text-hash.ts'
@@ -67,4 +67,18 @@ test.each([
 
   for (const holding of [...early, ...late]) registrations.remove(holding)
   expect([...registrations.all()]).toEqual([])
+})
+
+test('few registrable domains are never hashed, and many are', () => {
+  const hash = vi.fn(hashText)
+  const registrations = createRegistrations(hash)
+  const holdings = toNames(MANY).map(hold)
+  for (const holding of holdings.slice(0, 16_384)) registrations.add(holding)
+  expect(registrations.findAll(holdings.slice(0, 10))).toHaveLength(10)
+  expect(hash).not.toHaveBeenCalled()
+
+  for (const holding of holdings.slice(16_384)) registrations.add(holding)
+  hash.mockClear()
+  expect(registrations.find(holdings[0] as Name)).toBe(holdings[0])
+  expect(hash).toHaveBeenCalledTimes(1)
 })

@@ -23,7 +23,7 @@ interface Message {
 }
 
 export function startCoreProcess(): CoreProcess {
-  const child = fork(fileURLToPath(import.meta.url), ['serve'], { execArgv: ['--import', 'tsx', '--expose-gc'] })
+  const child = fork(fileURLToPath(import.meta.url), ['serve'], { execArgv: ['--import', 'tsx'] })
   const ask = async (message: Message) => {
     child.send(message)
     return (await once(child, 'message'))[0]

@@ -20,7 +20,7 @@ export interface StartSynchronizingOptions {
 }
 
 const DEFAULT_EVERY = 10_000
-/** The longest pause between two sweeps, in milliseconds. */
+/** The longest pause after sweeps that failed, in milliseconds, unless `every` is longer. */
 const LONGEST_PAUSE = 60_000
 
 /**

@@ -96,6 +96,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
   }
   options.teams?.forEach(addTeam)
 
+  /** Atomic, because all of it is synchronous. */
   function register(request: RegistrationRequest): Registered {
     const { names, wildcardBases } = request
     const holdings = registrations.findAll(names)

@@ -51,17 +51,14 @@ export async function claimAndFind(
   }
 }
 
+/** For each claim the paths to look up, as an array literal: an array of arrays would need equal lengths. */
 function toLookUps(claims: readonly Claim[], keys: readonly Key[]): string[] {
-  const paths = new Map<string, string>()
-  for (const { registrableDomain, path } of keys) {
-    if (path === '') continue
-    const others = paths.get(registrableDomain)
-    paths.set(registrableDomain, others === undefined ? path : `${others}/${path}`)
-  }
+  const paths = new Map(claims.map(({ registrableDomain }) => [registrableDomain, [] as string[]]))
+  for (const { registrableDomain, path } of keys) if (path !== '') paths.get(registrableDomain)?.push(path)
   return [
     toDomains(claims),
     toArrayLiteral(claims.map(({ domainId }) => domainId)),
-    toArrayLiteral(claims.map(({ registrableDomain }) => paths.get(registrableDomain) ?? '')),
+    toArrayLiteral(claims.map(({ registrableDomain }) => toArrayLiteral(paths.get(registrableDomain) ?? []))),
   ]
 }
 

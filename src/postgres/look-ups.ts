@@ -30,7 +30,7 @@ export function createLookUps({ names }: Tables) {
   return {
     /**
      * Finds the head rows that existed before the claims in $2, and the names below them with the paths in $3, which
-     * are separated by slashes. A registrable domain whose head row was made by the claim holds nothing else.
+     * holds an array literal for each. A registrable domain whose head row was made by the claim holds nothing else.
      */
     findNames: prepare<HeadRow>(
       'find_names',
@@ -43,7 +43,7 @@ export function createLookUps({ names }: Tables) {
        SELECT registrable_domain, path, inlined_path, domain_id, team_id, synchronized FROM head
        UNION ALL
        SELECT ${columns}
-       FROM (SELECT registrable_domain, unnest(string_to_array(paths, '/')) AS path FROM head) AS asked
+       FROM (SELECT registrable_domain, unnest(paths::text[]) AS path FROM head) AS asked
        JOIN ${names} AS name ON ${isByKey('name', 'asked')} AND name.path = asked.path`,
     ),
 

@@ -93,9 +93,9 @@ export interface Found {
 
 /** The result of {@link DomainStore.register}. */
 export interface Registered {
-  /** The findings that were passed to the last call of `decide`, whose names were saved. */
+  /** The findings that were passed to the call of `decide` whose names were saved. */
   readonly found: Found
-  /** The saved registrations, in the order in which `decide` returned their names. */
+  /** The saved registrations, in the order in which that call returned their names. */
   readonly saved: readonly Registration[]
 }
 

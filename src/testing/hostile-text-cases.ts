@@ -22,6 +22,7 @@ const fragments = [
   '(null)',
   'null',
   'a\tb\nc',
+  'a/b',
 ]
 
 /** Properties that every JavaScript object inherits: a store that keeps names as properties finds them. */

@@ -11,7 +11,7 @@ export const parameters: Readonly<Record<keyof Statements, readonly string[]>> =
   claim: twoRows('.www'),
   insert: twoRows('.new'),
   occupy: twoRows('""'),
-  findNames: [domains, ids, "'{.www/.*,.b.*}'"],
+  findNames: [domains, ids, '\'{"{.www,.*}","{.b.*}"}\''],
   findBelow: ["'{crowd.com}'", "'{.}'", "'{/}'", "'2'", "'{00000000-0000-7000-8000-000000000001}'"],
   moveOut: [domains, ids],
   vacateHeads: [domains, ids],

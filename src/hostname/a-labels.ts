@@ -5,14 +5,15 @@ import { encodePunycode } from './punycode-encode.ts'
 /**
  * Decodes the labels that begin with `xn--`.
  *
- * @returns `null` if one of them does not decode, or decodes to nothing but ASCII (RFC 5890, section 2.3.2.1).
+ * @returns `null` if one of them does not decode, decodes to nothing but ASCII, or would be encoded differently (RFC
+ *   5890, section 2.3.2.1).
  */
 export function decodeALabels(name: string): string | null {
   if (!name.includes('xn--')) return name
   const labels: string[] = []
   for (const label of name.split('.')) {
     const decoded = label.startsWith('xn--') ? decode(label.slice(4)) : label
-    if (decoded === null || (decoded !== label && isAscii(decoded))) return null
+    if (decoded === null || (decoded !== label && (isAscii(decoded) || joinsSurrogates(decoded, label)))) return null
     labels.push(decoded)
   }
   return labels.join('.')
@@ -25,6 +26,13 @@ function decode(text: string): string | null {
     return null
   }
 }
+
+/**
+ * Tells whether two surrogates that were encoded one by one have become one character. No other label that decodes
+ * would be encoded differently.
+ */
+const joinsSurrogates = (decoded: string, label: string) =>
+  /[\ud800-\udfff]/.test(decoded) && `xn--${encodePunycode(decoded)}` !== label
 
 /** Encodes the labels that are not ASCII. Stops when the name is too long. */
 export function encodeULabels(name: string): string | null {

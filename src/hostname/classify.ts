@@ -2,7 +2,7 @@ import { isAscii } from './a-labels.ts'
 import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
 import { describeAddressRange } from './address-range.ts'
 import { explainInvalid, explainUnknownTopLevel, type Mistake } from './explain.ts'
-import { toALabels } from './idna.ts'
+import { areALabelsValid, toALabels } from './idna.ts'
 import { isLdhName, MAX_NAME_LENGTH } from './ldh-name.ts'
 import { classifyPlainName } from './plain-name.ts'
 import { findRegistrableDomain, isInPublicDns } from './public-suffix.ts'
@@ -113,8 +113,8 @@ const dropRootDot = (text: string) => (text.includes(':') ? text : text.replace(
 const toAsciiLowerCase = (text: string) => text.replace(/[A-Z]+/g, capitals => capitals.toLowerCase())
 
 function toCanonicalName(text: string): string | null {
-  if (!isAscii(text) || /(?:^|\.)xn--/.test(text)) return toALabels(text)
-  return isLdhName(text) ? text : null
+  if (!isAscii(text)) return toALabels(text)
+  return isLdhName(text) && (!/(?:^|\.)xn--/.test(text) || areALabelsValid(text)) ? text : null
 }
 
 function classifyIPv6({ address, reserved }: AddressReading, sent: string): Outcome {

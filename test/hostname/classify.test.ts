@@ -76,6 +76,9 @@ describe('refused, with a code and a message that says why', () => {
     ['xn----eha.de', 'invalid_domain', 'no A-label'],
     ['xn--a.com', 'invalid_domain', 'no A-label'],
     ['xn--zzzzzz999.com', 'invalid_domain', 'no A-label'],
+    // U+D83D and U+DE00, encoded one by one. Together they are U+1F600, whose label is xn--e28h.
+    ['xn--8c9bk9h.com', 'invalid_domain', 'no A-label'],
+    ['xn--a-8f4gp1m.com', 'invalid_domain', 'no A-label'],
     ['xn--.com', 'invalid_domain', 'begins or ends with a hyphen'],
     [
       'under_score.example.com',

@@ -82,6 +82,18 @@ test('the domain of a valid result classifies to itself', () => {
   )
 })
 
+test('a name in ASCII is kept as it is, but for the case of letters and one trailing dot', () => {
+  const labels = fc.stringMatching(/^xn--[a-z0-9]{0,8}-?[a-z0-9]{2,8}$/).map(label => `${label}.com`)
+  fc.assert(
+    fc.property(fc.oneof(anything, labels), input => {
+      const classification = classifyHostname(input)
+      if (!classification.valid || classification.kind === 'ip' || /[^\0-\x7f]/.test(input.trim())) return
+      expect(classification.domain).toBe(input.trim().toLowerCase().replace(/\.$/, ''))
+    }),
+    check(50_000),
+  )
+})
+
 test('the case of ASCII letters, one trailing dot and white space around do not matter', () => {
   fc.assert(
     fc.property(anything, fc.constantFrom('', ' ', '\t\n', '\u3000'), (input, space) => {

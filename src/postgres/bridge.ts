@@ -1,6 +1,14 @@
 import { TimeLimitError } from '../deadline.ts'
-import { type Database, READ_COMMITTED, type Settings, toCommands, toTexts, type Work } from './database.ts'
-import { type Answer, createQueue } from './query-queue.ts'
+import {
+  type Answer,
+  type Database,
+  READ_COMMITTED,
+  type Settings,
+  toCommands,
+  toTexts,
+  type Work,
+} from './database.ts'
+import { createQueue } from './query-queue.ts'
 
 /**
  * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, a PostgreSQL inside the process, has this

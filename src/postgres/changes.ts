@@ -84,14 +84,16 @@ function prepareInsert(names: string, name: string, toPaths: (path: string) => s
      (registrable_domain, path, inlined_path, domain_id, team_id, created_at, due)`
   // Fails outside a transaction.
   const begunAt = `current_setting('${BEGUN_AT}')::timestamptz`
-  const toRow = (domain: string, path: string, id: string) =>
-    `${domain}, ${toPaths(path)}, ${id}, $1::text, ${begunAt}, now() + $2::interval`
+  const toRow = (domain: string, path: string, id: string, time: string) =>
+    `${domain}, ${toPaths(path)}, ${id}, $1::text, ${time}, now() + $2::interval`
   const toValues = (_: unknown, index: number) => {
     const [domain, path, id] = [3, 4, 5].map(first => `$${first + 3 * index}`)
-    return `(${toRow(`${domain}::text`, `${path}::text`, `${id}::uuid`)})`
+    return `(${toRow(`${domain}::text`, `${path}::text`, `${id}::uuid`, begunAt)})`
   }
   const rows = `unnest($3::text[], $4::text[], $5::uuid[]) AS new (registrable_domain, path, domain_id)`
-  const inArrays = `${into} SELECT ${toRow('registrable_domain', 'path', 'domain_id')} FROM ${rows} ${conflict}`
+  // A scalar subquery is evaluated once, and not for each row.
+  const selected = toRow('registrable_domain', 'path', 'domain_id', `(SELECT ${begunAt})`)
+  const inArrays = `${into} SELECT ${selected} FROM ${rows} ${conflict}`
   return {
     ...prepare(name, inArrays),
     inValues: count => ({

@@ -2,6 +2,7 @@ import type { Name } from '../registry/name.ts'
 import type { Registration } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import type { Insert } from './changes.ts'
+import type { Answer } from './database.ts'
 import { toKey } from './path.ts'
 import { type HeadRow, holdsName } from './rows.ts'
 import type { Transaction } from './transaction.ts'
@@ -24,7 +25,7 @@ export const toPlaceholders = (names: readonly Name[]): readonly Claim[] =>
 /**
  * Claims registrable domains until the end of the transaction. They must be in ascending order, or two calls deadlock.
  */
-export const claim = (transaction: Transaction, rows: readonly Claim[], owner: Owner): Promise<unknown> =>
+export const claim = (transaction: Transaction, rows: readonly Claim[], owner: Owner): Promise<Answer> =>
   sendRows(transaction, transaction.statements.claim, rows, owner)
 
 /**
@@ -63,8 +64,8 @@ function sendRows(
   statement: Insert,
   rows: readonly Claim[],
   { teamId, lease }: Owner,
-): Promise<unknown> {
-  if (rows.length === 0) return Promise.resolve()
+): Promise<Answer> {
+  if (rows.length === 0) return Promise.resolve({ rows: [], rowCount: 0 })
   const owner = [teamId, toInterval(lease)]
   const columns = [
     rows.map(row => row.registrableDomain),

@@ -8,11 +8,20 @@ export interface Statement<Row = never> {
   readonly row?: Row
 }
 
+/** The answer to a statement. */
+export interface Answer<Row = unknown> {
+  readonly rows: readonly Row[]
+  /** The number of rows that the statement changed, if the driver tells. */
+  readonly rowCount?: number | null | undefined
+  /** The first word of the command tag. */
+  readonly command?: string
+}
+
 /**
  * Sends a statement in a transaction. Statements sent without waiting in between are pipelined if the driver can; they
  * run in order all the same.
  */
-export type Send = <Row>(statement: Statement<Row>, ...values: readonly unknown[]) => Promise<readonly Row[]>
+export type Send = <Row>(statement: Statement<Row>, ...values: readonly unknown[]) => Promise<Answer<Row>>
 
 /** Settings of the server for one transaction, by name. */
 export type Settings = Readonly<Record<string, string>>
@@ -38,8 +47,8 @@ export interface Database {
 
 export interface Work<Findings, T> {
   /**
-   * Sends the look-ups, all before it waits for an answer. The `BEGIN` may fail after they were sent, so it must send
-   * nothing that would do harm outside a transaction.
+   * Sends the look-ups, all before it waits for an answer. What it sends at once may go out in one packet with `BEGIN`.
+   * The `BEGIN` may fail after they were sent, so it must send nothing that would do harm outside a transaction.
    */
   find(send: Send): Promise<Findings>
   /**

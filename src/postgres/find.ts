@@ -33,13 +33,15 @@ export async function claimAndFind(
 ): Promise<Findings> {
   const { send, statements } = transaction
   const claiming = claim(transaction, claims, { teamId, lease })
+  // Lets the claim go out, so that the server begins with it while the look-ups are made.
+  await undefined
   const keys = names.map(toKey)
   const bases = wildcardBases.map(toKey)
-  const [rows, below] = await Promise.all([
-    send(statements.findNames, ...toLookUps(claims, keys)),
-    bases.length === 0 ? [] : send(statements.findBelow, ...toRanges(claims, bases, teamId)),
-    claiming,
-  ])
+  const finding = send(statements.findNames, ...toLookUps(claims, keys))
+  const findingBelow = bases.length > 0 && send(statements.findBelow, ...toRanges(claims, bases, teamId))
+  if ((await claiming).rowCount === claims.length) return toNothing(claims, bases)
+  const { rows } = await finding
+  const below = findingBelow ? (await findingBelow).rows : []
   const heads = rows.filter(isHead)
   const standing = heads.filter(holdsName)
   const known = new Set(heads.map(row => row.registrable_domain))
@@ -50,6 +52,14 @@ export async function claimAndFind(
     below: addInlined(toBelow(bases, below), bases, teamId, standing),
   }
 }
+
+/** Where each claim inserted a head row, nothing is held, and nobody needs to wait for the look-ups. */
+const toNothing = (claims: readonly Claim[], bases: readonly Key[]): Findings => ({
+  heads: [],
+  fresh: claims,
+  names: [],
+  below: bases.map(() => NOTHING_BELOW),
+})
 
 /** For each claim the paths to look up, as an array literal: an array of arrays would need equal lengths. */
 function toLookUps(claims: readonly Claim[], keys: readonly Key[]): string[] {

@@ -2,6 +2,7 @@ import type { Outbox, Postponement, WaitingChange } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { toInterval, toPlaceholders } from './claim.ts'
+import type { Answer } from './database.ts'
 import { claimAndFind } from './find.ts'
 import type { DueRow } from './outbox-statements.ts'
 import { toKey } from './path.ts'
@@ -43,7 +44,8 @@ export function createOutbox(transact: Transact, firstLease: number): PostgresOu
           send(statements.leaseReleases, ...toReleaseKeys(released), toInterval(lease)),
         ]
       })
-      const leases = new Map((await Promise.all(leasing)).flat().map(row => [row.domain_id, row.lease]))
+      const leased = (await Promise.all(leasing)).flatMap(({ rows }) => rows)
+      const leases = new Map(leased.map(row => [row.domain_id, row.lease]))
       return due
         .filter(({ domainId }) => leases.has(domainId))
         .map(each => ({ ...each, lease: leases.get(each.domainId) as number }))
@@ -78,7 +80,7 @@ export function createOutbox(transact: Transact, firstLease: number): PostgresOu
     async count() {
       const counts = await transact({
         find: ({ send, statements }) => Promise.all([send(statements.countDueNames), send(statements.countReleases)]),
-        save: found => found.flat(),
+        save: found => found.flatMap(({ rows }) => rows),
       })
       return counts.reduce((sum, { count }) => sum + count, 0)
     },
@@ -89,8 +91,8 @@ export function createOutbox(transact: Transact, firstLease: number): PostgresOu
 const findDue = (limit: number) => ({
   find: ({ send, statements }: Transaction) =>
     Promise.all([send(statements.findDueNames, limit), send(statements.findDueReleases, limit)]),
-  save: ([names, releases]: readonly [readonly DueRow[], readonly DueRow[]]): Due['change'][] =>
-    [...names.map(toDue('registered')), ...releases.map(toDue('released'))]
+  save: ([names, releases]: readonly [Answer<DueRow>, Answer<DueRow>]): Due['change'][] =>
+    [...names.rows.map(toDue('registered')), ...releases.rows.map(toDue('released'))]
       .sort(byAge)
       .slice(0, limit)
       .map(due => due.change),

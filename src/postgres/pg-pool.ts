@@ -1,6 +1,6 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
-import { type Database, toTexts } from './database.ts'
-import { type Answer, createQueue, type Query, toNameless, toQuery } from './query-queue.ts'
+import { type Answer, type Database, toTexts } from './database.ts'
+import { createQueue, type Query, toNameless, toQuery } from './query-queue.ts'
 import { hasCode } from './retry.ts'
 
 /**

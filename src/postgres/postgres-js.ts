@@ -9,7 +9,12 @@ export interface PostgresJs extends PostgresJsTransaction {
 
 /** A transaction of postgres.js. */
 export interface PostgresJsTransaction {
-  unsafe(text: string, values?: never[], options?: { prepare?: boolean }): PromiseLike<readonly unknown[]>
+  unsafe(text: string, values?: never[], options?: { prepare?: boolean }): PromiseLike<PostgresJsRows>
+}
+
+interface PostgresJsRows extends ReadonlyArray<unknown> {
+  /** Of the rows that were changed. */
+  readonly count?: number | null
 }
 
 /** postgres.js pipelines by itself, and prepares a statement by its text. */
@@ -29,9 +34,10 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
       const running = sql.begin(async transaction => {
         // The call may have timed out while it waited for a connection.
         if (deadline.remaining() === 0) throw new TimeLimitError('No turn in time')
-        const send = async ({ text, values }: Query) => ({
-          rows: await (values ? run(transaction, text, values) : transaction.unsafe(text)),
-        })
+        const send = async ({ text, values }: Query) => {
+          const rows = await (values ? run(transaction, text, values) : transaction.unsafe(text))
+          return { rows, rowCount: rows.count }
+        }
         const queue = createQueue(send, { isPipelined: true })
         try {
           const opening = toTexts({ ...READ_COMMITTED, ...settings }).map(text => queue.add({ text }))

@@ -1,16 +1,10 @@
-import type { Send, Statement } from './database.ts'
+import type { Answer, Send, Statement } from './database.ts'
 
 export interface Query {
   readonly text: string
   /** The name of the prepared statement. Without a name the statement is not kept. */
   readonly name?: string
   readonly values?: unknown[]
-}
-
-export interface Answer {
-  readonly rows: readonly unknown[]
-  /** The first word of the command tag. */
-  readonly command?: string
 }
 
 /** Copies the values: the types of drivers ask for an array that may be changed. */
@@ -46,12 +40,7 @@ export function createQueue(
 
   return {
     add,
-    send: ((statement, ...values) => {
-      const rows = add(toQuery(statement, values)).then(answer => answer.rows)
-      // Nobody may wait for this answer; allAnswered rejects with its failure.
-      rows.catch(() => {})
-      return rows
-    }) as Send,
+    send: ((statement, ...values) => add(toQuery(statement, values))) as Send,
     /** Rejects with the first failure. All later ones only say that the transaction is aborted. */
     async allAnswered() {
       for (const answer of answers) await answer

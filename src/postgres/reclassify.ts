@@ -48,7 +48,7 @@ async function* walk(transact: Transact): AsyncGenerator<HeadRow> {
     const { registrableDomain, path } = last
     const rows = await transact({
       find: ({ send, statements }) => send(statements.walk, registrableDomain, path, ROWS_AT_ONCE),
-      save: found => found,
+      save: found => found.rows,
     })
     yield* rows
     const end = rows.at(-1)

@@ -143,7 +143,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     async list({ teamId, after = FIRST, limit = DEFAULT_PAGE_SIZE } = {}) {
       const find = ({ send, statements }: Transaction) =>
         teamId === undefined ? send(statements.listAll, after, limit) : send(statements.listTeam, after, limit, teamId)
-      return (await transact({ find, save: found => found })).map(toRegistration)
+      return transact({ find, save: ({ rows }) => rows.map(toRegistration) })
     },
 
     release: createRelease(transact, lease),

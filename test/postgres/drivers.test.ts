@@ -73,7 +73,7 @@ test.each([
 ])('%s: transactions are in READ COMMITTED, whatever is the default', async (_, open) => {
   const strict = server.createPool({ options: '-c default_transaction_isolation=serializable' })
   const level = { name: 'isolation', text: "SELECT current_setting('transaction_isolation') AS level" }
-  const rows = await toDatabase({ pool: open(strict) }).transact(
+  const { rows } = await toDatabase({ pool: open(strict) }).transact(
     createDeadline(5000),
     {},
     {

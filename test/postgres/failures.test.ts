@@ -149,6 +149,18 @@ describe.each([
     expect(await save(store, '1', ['example.com'])).toHaveLength(1)
   })
 
+  test('saves nothing when a look-up fails that nobody had to wait for', async () => {
+    const { pool, store } = createStore()
+    pool.on('acquire', client => {
+      const query = client.query.bind(client) as (query: { name?: string; text: string }) => unknown
+      client.query = ((sent: { name?: string; text: string }) =>
+        query(sent.name?.includes('find_names') ? { text: 'SELECT 1 / 0' } : sent)) as never
+    })
+    await expect(rejection(save(store, '1', ['example.com']))).resolves.toMatchObject({ code: '22012' })
+    expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
+    expect(await held()).toEqual([])
+  })
+
   test.each([
     ['a row', 'TRIGGER'],
     ['the commit', 'CONSTRAINT TRIGGER'],
@@ -195,7 +207,7 @@ describe.each([
     const { pool } = createStore()
     await foreign.query('DROP TABLE IF EXISTS changing; CREATE TABLE changing (value integer)')
     const find = (send: Send) => send({ name: 'find_value', text: 'SELECT value FROM changing' })
-    const read = () => toDatabase({ pool }).transact(createDeadline(5000), {}, { find, save: rows => rows })
+    const read = () => toDatabase({ pool }).transact(createDeadline(5000), {}, { find, save: ({ rows }) => rows })
     await read()
     await foreign.query('ALTER TABLE changing ALTER COLUMN value TYPE text')
     await expect(rejection(read())).resolves.toMatchObject({ code: '0A000' })

@@ -21,6 +21,13 @@ export const goals = {
   memoryBytes: goal('memory', 'memory store, 10 million registrations', 'each registration', 300, 'bytes'),
   postgres: goal('postgres', 'PostgreSQL, 100 new names', 'one bare `INSERT` of the same rows', 1.6, '×'),
   postgresHeld: goal('postgres-scale', 'the same with 10 million rows', 'an empty table', 1.3, '×'),
+  postgresCheckpoint: goal(
+    'postgres-scale',
+    'the same right after a checkpoint, against an empty table',
+    'the bare `INSERT` right after one, against an empty table',
+    1.3,
+    '×',
+  ),
   sqlite: goal('sqlite', 'SQLite, 100 new names, synchronous = FULL', 'a prepared `INSERT` of the same rows', 1.6, '×'),
   sqliteWildcard: goal(
     'sqlite',

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { topLevelOf } from './ldh-name.ts'
 import { cidrOf, ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
 
 /** An IP address, however it was spelled. */
@@ -16,7 +17,7 @@ export interface AddressReading {
  * @param name Lower case, no trailing dot.
  */
 export function endsInNumber(name: string): boolean {
-  return /^(?:[0-9]+|0x[0-9a-f]*)$/.test(name.slice(name.lastIndexOf('.') + 1))
+  return /^(?:[0-9]+|0x[0-9a-f]*)$/.test(topLevelOf(name))
 }
 
 /**

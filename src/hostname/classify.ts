@@ -2,12 +2,13 @@ import { isAscii } from './a-labels.ts'
 import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
 import { describeAddressRange } from './address-range.ts'
 import { explainInvalid, explainUnknownTopLevel, type Mistake } from './explain.ts'
-import { areALabelsValid, toALabels } from './idna.ts'
-import { isLdhName, MAX_NAME_LENGTH } from './ldh-name.ts'
+import { toALabels } from './idna.ts'
+import { isLdhName, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
 import { classifyPlainName } from './plain-name.ts'
 import { findRegistrableDomain, isInPublicDns } from './public-suffix.ts'
 import { isPrintable, quote } from './quote.ts'
 import { specialUseTopLevels } from './special-use.ts'
+import { toULabels } from './uts46.ts'
 
 /** Why a text cannot be registered as a hostname. */
 export type HostnameRejection =
@@ -114,7 +115,7 @@ const toAsciiLowerCase = (text: string) => text.replace(/[A-Z]+/g, capitals => c
 
 function toCanonicalName(text: string): string | null {
   if (!isAscii(text)) return toALabels(text)
-  return isLdhName(text) && (!/(?:^|\.)xn--/.test(text) || areALabelsValid(text)) ? text : null
+  return isLdhName(text) && (!text.includes('xn--') || toULabels(text) !== null) ? text : null
 }
 
 function classifyIPv6({ address, reserved }: AddressReading, sent: string): Outcome {
@@ -176,8 +177,6 @@ function classifyWildcard(base: string, sent: string): Outcome {
   if (registrableDomain === null || registrableDomain === domain) return refusePublicSuffix()
   return { valid: true, kind: 'wildcard', domain, registrableDomain }
 }
-
-const topLevelOf = (name: string) => name.slice(name.lastIndexOf('.') + 1)
 
 const refusePublicSuffix = () =>
   refuse('public_suffix_domain', 'is a public suffix, under which anybody may own names; send a name below it')

@@ -19,9 +19,6 @@ export function toALabels(name: string): string | null {
   return mapped !== null && isLdhName(mapped) ? mapped : null
 }
 
-/** Tells whether all A-labels of a name in ASCII are valid by the same rules. */
-export const areALabelsValid = (name: string) => toULabels(name) !== null
-
 /**
  * Finds the submitted character for which a name is not allowed. Returns `undefined` if no single one is the reason.
  */

@@ -1,4 +1,4 @@
-import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
+import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
 import { findRegistrableDomain, isInPublicDns } from './public-suffix.ts'
 
 /**
@@ -71,7 +71,7 @@ const knownLonger = new Set<number>()
 
 function isKnown(topLevel: number, name: string): boolean {
   if (topLevel < known.length ? known[topLevel] === 1 : knownLonger.has(topLevel)) return true
-  if (!isInPublicDns(name.slice(name.lastIndexOf('.') + 1))) return false
+  if (!isInPublicDns(topLevelOf(name))) return false
   if (topLevel >= known.length) knownLonger.add(topLevel)
   else if (topLevel !== 0) known[topLevel] = 1
   return true

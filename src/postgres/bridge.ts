@@ -74,7 +74,7 @@ export async function carryOut<Findings, T>(
 ): Promise<T> {
   const queue = createQueue(({ text, values = [] }) => transaction.query(text, values), {})
   try {
-    const result = work.save(await work.find(queue.send), queue.send)
+    const result = work.save(await work.find(queue.send, false), queue.send)
     await queue.allAnswered()
     return result
   } catch (error) {

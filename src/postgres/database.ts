@@ -47,10 +47,11 @@ export interface Database {
 
 export interface Work<Findings, T> {
   /**
-   * Sends the look-ups, all before it waits for an answer. What it sends at once may go out in one packet with `BEGIN`.
-   * The `BEGIN` may fail after they were sent, so it must send nothing that would do harm outside a transaction.
+   * Sends the look-ups. If they are pipelined, it sends all of them before it waits for an answer, and what it sends at
+   * once may go out in one packet with `BEGIN`. The `BEGIN` may fail after they were sent, so it must send nothing that
+   * would do harm outside a transaction.
    */
-  find(send: Send): Promise<Findings>
+  find(send: Send, isPipelined: boolean): Promise<Findings>
   /**
    * Tells whether the statements of `find` have changed nothing. If `save` sends none either, a driver may roll back
    * instead of committing: a rollback does not wait for the disk.

@@ -2,10 +2,11 @@ import type { Name } from '../registry/name.ts'
 import { type Below, COUNTED_AT_LEAST, NOTHING_BELOW } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { type Claim, claim, type Owner } from './claim.ts'
+import type { Answer } from './database.ts'
 import type { BelowRow } from './look-ups.ts'
 import { isInRange, type Key, rangeBelow, toDomain, toKey } from './path.ts'
 import { type HeadRow, holdsName, isHead, type NameRow, nameKeyOf, toRegistration } from './rows.ts'
-import type { Transaction } from './transaction.ts'
+import type { LookingTransaction } from './transaction.ts'
 
 /** The look-ups of a transaction in the registrable domains that it claims. */
 interface Question extends Partial<Owner> {
@@ -27,19 +28,20 @@ export interface Findings {
 
 /** Claims registrable domains, and looks names up in them. The claims themselves are not found. */
 export async function claimAndFind(
-  transaction: Transaction,
+  transaction: LookingTransaction,
   claims: readonly Claim[],
   { names = [], wildcardBases = [], teamId = '', lease = null }: Question,
 ): Promise<Findings> {
-  const { send, statements } = transaction
+  const { send, statements, isPipelined } = transaction
   const claiming = claim(transaction, claims, { teamId, lease })
-  // Lets the claim go out, so that the server begins with it while the look-ups are made.
-  await undefined
+  // With pipelining, lets the claim go out, so that the server begins with it while the look-ups are made.
+  if (isPipelined) await undefined
+  else if (await insertedAll(claiming, claims)) return toNothing(claims, wildcardBases)
   const keys = names.map(toKey)
   const bases = wildcardBases.map(toKey)
   const finding = send(statements.findNames, ...toLookUps(claims, keys))
   const findingBelow = bases.length > 0 && send(statements.findBelow, ...toRanges(claims, bases, teamId))
-  if ((await claiming).rowCount === claims.length) return toNothing(claims, bases)
+  if (await insertedAll(claiming, claims)) return toNothing(claims, bases)
   const { rows } = await finding
   const below = findingBelow ? (await findingBelow).rows : []
   const heads = rows.filter(isHead)
@@ -53,8 +55,11 @@ export async function claimAndFind(
   }
 }
 
-/** Where each claim inserted a head row, nothing is held, and nobody needs to wait for the look-ups. */
-const toNothing = (claims: readonly Claim[], bases: readonly Key[]): Findings => ({
+/** Tells whether each claim inserted a head row: then nothing is held, and nobody needs to wait for the look-ups. */
+const insertedAll = async (claiming: Promise<Answer>, claims: readonly Claim[]) =>
+  (await claiming).rowCount === claims.length
+
+const toNothing = (claims: readonly Claim[], bases: readonly unknown[]): Findings => ({
   heads: [],
   fresh: claims,
   names: [],

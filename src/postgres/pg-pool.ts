@@ -62,7 +62,7 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
       try {
         const begun = inOnePacket(client, () => {
           const opening = toTexts(settings, [BEGIN]).map(text => queue.add({ text }))
-          return Promise.all([work.find(queue.send), ...opening])
+          return Promise.all([work.find(queue.send, options.isPipelined), ...opening])
         })
         const [findings] = await deadline.wait(begun)
         const { result, end, ended } = inOnePacket(client, () => {

@@ -41,7 +41,7 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
         const queue = createQueue(send, { isPipelined: true })
         try {
           const opening = toTexts({ ...READ_COMMITTED, ...settings }).map(text => queue.add({ text }))
-          const [findings] = await Promise.all([work.find(queue.send), ...opening])
+          const [findings] = await Promise.all([work.find(queue.send, true), ...opening])
           result = work.save(findings, queue.send)
           await queue.allAnswered()
           if (deadline.remaining() === 0) throw new TimeLimitError('Not done in time')

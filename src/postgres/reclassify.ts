@@ -6,7 +6,7 @@ import { claimAndFind, type Findings } from './find.ts'
 import { type Key, toKey } from './path.ts'
 import { remove, takeBack } from './remove.ts'
 import { type HeadRow, holdsName, type NameRow, toRegistration } from './rows.ts'
-import type { Transact, Transaction } from './transaction.ts'
+import type { LookingTransaction, Transact, Transaction } from './transaction.ts'
 
 /** The result of {@link PostgresStore.reclassify}. */
 export interface Reclassification {
@@ -66,7 +66,7 @@ function moving(row: NameRow, name: Name) {
   const { names, wildcardBases, teamId, decide } = createRegistrationRequest(row.team_id, [name])
   const question = { names: [old, ...names], wildcardBases, teamId }
   return {
-    find: (transaction: Transaction) => claimAndFind(transaction, toPlaceholders([old, name]), question),
+    find: (transaction: LookingTransaction) => claimAndFind(transaction, toPlaceholders([old, name]), question),
 
     save({ heads, fresh, names, below }: Findings, transaction: Transaction): boolean {
       const isOld = ({ registrable_domain }: NameRow) => registrable_domain === old.registrableDomain

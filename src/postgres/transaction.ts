@@ -11,9 +11,15 @@ export interface Transaction {
   readonly engine: Engine
 }
 
+/** The same while it looks up. */
+export interface LookingTransaction extends Transaction {
+  /** Whether a statement can be sent before the one before is answered. */
+  readonly isPipelined: boolean
+}
+
 /** Runs a transaction, again after a conflict as long as there is time. See {@link Work}. */
 export type Transact = <Findings, T>(work: {
-  find(transaction: Transaction): Promise<Findings>
+  find(transaction: LookingTransaction): Promise<Findings>
   leavesNothing?(findings: Findings): boolean
   save(findings: Findings, transaction: Transaction): T
 }) => Promise<T>
@@ -31,7 +37,7 @@ export function createTransact(database: Database, statements: Statements, timeL
       const engine = known
       return database.transact(deadline, toSettings(engine, deadline.remaining() * SERVER_SHARE), {
         ...work,
-        find: send => work.find({ send, statements, engine }),
+        find: (send, isPipelined) => work.find({ send, statements, engine, isPipelined }),
         save: (findings, send) => work.save(findings, { send, statements, engine }),
       })
     })

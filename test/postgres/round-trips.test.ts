@@ -14,12 +14,16 @@ let trips: string[][]
 
 beforeAll(async () => {
   server = await startServer()
-  const pool = server.createPool({ max: 1, pipeline: true })
-  await migrate({ pool })
-  pool.on('acquire', watch)
-  store = createPostgresStore({ pool, findTeam: () => null })
+  store = await createWatchedStore(true)
 })
 afterAll(() => server.stop())
+
+async function createWatchedStore(pipeline: boolean): Promise<PostgresStore> {
+  const pool = server.createPool({ max: 1, pipeline })
+  await migrate({ pool })
+  pool.on('acquire', watch)
+  return createPostgresStore({ pool, findTeam: () => null })
+}
 
 const watched = new Set<PoolClient>()
 /** Called whenever the pool lends the connection, which is always the same. */
@@ -44,9 +48,9 @@ function watch(client: PoolClient): void {
   }) as never
 }
 
-async function tripsOf(domains: readonly string[]): Promise<string[][]> {
+async function tripsOf(domains: readonly string[], through = store): Promise<string[][]> {
   trips = []
-  await save(store, '1', domains)
+  await save(through, '1', domains)
   return trips
 }
 
@@ -79,6 +83,24 @@ test('a hundred new names and more take two round trips', async () => {
   expect(await tripsOf(manyDomains(151, 'more-'))).toEqual([first, ['COMMIT']])
 })
 
+test('without pipelining, new names are not looked up', async () => {
+  const unpipelined = await createWatchedStore(false)
+  await tripsOf(['unpipelined-warm-up.com'], unpipelined)
+  expect(await tripsOf(['unpipelined.com', '*.example.unpipelined.com'], unpipelined)).toEqual([
+    ['BEGIN'],
+    ['claim'],
+    ['insert'],
+    ['COMMIT'],
+  ])
+  expect(await tripsOf(['www.unpipelined.com'], unpipelined)).toEqual([
+    ['BEGIN'],
+    ['claim'],
+    ['find_names'],
+    ['insert'],
+    ['COMMIT'],
+  ])
+})
+
 test('what is saved is all there', async () => {
   const { rows } = await server.createPool().query('SELECT domain FROM domain_registration.registrations')
   const expected = [
@@ -92,6 +114,10 @@ test('what is saved is all there', async () => {
     'warm-up.com',
     'held.com',
     'www.held.com',
+    'unpipelined-warm-up.com',
+    'unpipelined.com',
+    '*.example.unpipelined.com',
+    'www.unpipelined.com',
   ]
   expect(rows.map(({ domain }) => domain).sort()).toEqual(
     [...expected, ...manyDomains(100), ...manyDomains(151, 'more-')].sort(),

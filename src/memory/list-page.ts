@@ -1,11 +1,10 @@
-import { DEFAULT_PAGE_SIZE } from '../registry/store.ts'
 import type { Holding } from './holding.ts'
 
 /** Returns the first holdings of a list by ID, which is the order in which they were made. */
 export function listPage(
   holdings: Iterable<Holding>,
   isListed: (holding: Holding) => boolean,
-  limit = DEFAULT_PAGE_SIZE,
+  limit: number,
 ): Holding[] {
   let page: Holding[] = []
   let last: string | undefined

@@ -1,6 +1,7 @@
 import type { Awaitable } from '../awaitable.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import { describe, optional, type Rules, requireOptions } from '../options.ts'
+import { readListOptions, requireRelease } from '../registry/host-arguments.ts'
 import {
   createSynchronizer,
   DEFAULT_SYNCHRONIZE_TIME_LIMIT,
@@ -54,17 +55,21 @@ export interface MemoryStore extends DomainStore {
    *
    * @param domains In any spelling that {@link classifyHostname} accepts.
    * @returns The released registrations.
+   * @throws {TypeError} for an ID that is no string, or domains that are no list.
    */
   release(teamId: string, domains: readonly string[]): Registration[]
   /**
    * Lists registrations page by page, in the order in which they were made. Each page costs a pass over all of them.
    *
    * @returns At most `limit`; fewer on the last page.
+   * @throws {TypeError} for an option that is wrong or does not exist.
    */
   list(options?: ListOptions): Registration[]
   /**
    * Sweeps: pushes the waiting changes that are due, the oldest first. {@link startSynchronizing} calls this in a loop.
    * Refused changes are retried with exponential backoff, up to an hour.
+   *
+   * @throws {TypeError} for an option that is wrong or does not exist.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
   /** Counts the changes that wait to be pushed, registrations and releases. For alerts. */
@@ -118,6 +123,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
   }
 
   function release(teamId: string, domains: readonly string[]): Registration[] {
+    requireRelease(teamId, domains)
     return domains.flatMap(domain => {
       const hostname = classifyHostname(domain)
       const holding = hostname.valid ? registrations.find(hostname) : undefined
@@ -133,7 +139,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     findTeam: teamId => teams.get(teamId) ?? null,
     register,
     release,
-    list: ({ teamId, after = '', limit } = {}) => {
+    list(options) {
+      const { teamId, after = '', limit } = readListOptions(options)
       const isListed = (holding: Holding) =>
         holding.domainId > after && (teamId === undefined || holding.teamId === teamId)
       return listPage(registrations.all(), isListed, limit).map(toRegistration)

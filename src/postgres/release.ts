@@ -1,4 +1,5 @@
 import { classifyHostname } from '../hostname/classify.ts'
+import { requireRelease } from '../registry/host-arguments.ts'
 import type { Registration } from '../registry/store.ts'
 import { toPlaceholders } from './claim.ts'
 import { claimAndFind } from './find.ts'
@@ -14,6 +15,7 @@ import type { Transact } from './transaction.ts'
  */
 export function createRelease(transact: Transact, lease: number | null) {
   return async (teamId: string, domains: readonly string[]): Promise<readonly Registration[]> => {
+    requireRelease(teamId, domains)
     const hostnames = domains.map(classifyHostname).filter(hostname => hostname.valid)
     const names = [...new Map(hostnames.map(hostname => [hostname.domain, hostname])).values()]
     if (names.length === 0) return []

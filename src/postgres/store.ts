@@ -1,22 +1,22 @@
 import type { Awaitable } from '../awaitable.ts'
 import { requireTimeLimit } from '../deadline.ts'
 import { requireOptions } from '../options.ts'
+import { readListOptions } from '../registry/host-arguments.ts'
 import {
   createSynchronizer,
   DEFAULT_SYNCHRONIZE_TIME_LIMIT,
   leaseFor,
   synchronizationRules,
 } from '../registry/outbox.ts'
-import {
-  type Change,
-  DEFAULT_PAGE_SIZE,
-  type DomainStore,
-  type ListOptions,
-  type Registration,
-  type SweepOptions,
-  type SweepResult,
-  type SynchronizationErrorHandler,
-  type Team,
+import type {
+  Change,
+  DomainStore,
+  ListOptions,
+  Registration,
+  SweepOptions,
+  SweepResult,
+  SynchronizationErrorHandler,
+  Team,
 } from '../registry/store.ts'
 import { DEFAULT_TIME_LIMIT, type DriverOptions, toDatabase } from './connection.ts'
 import { createOutbox } from './outbox.ts'
@@ -60,6 +60,8 @@ export interface PostgresStore extends DomainStore {
    * Sweeps: pushes the waiting changes that are due, the oldest first. {@link startSynchronizing} calls this in a loop.
    * Refused changes are retried with exponential backoff, up to an hour. Processes that share the database share the
    * work.
+   *
+   * @throws {TypeError} for an option that is wrong or does not exist.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
   /** Counts the changes that wait to be pushed, registrations and releases. For alerts. */
@@ -68,6 +70,7 @@ export interface PostgresStore extends DomainStore {
    * Lists registrations page by page, in the order in which they were made. The cost depends on the page alone.
    *
    * @returns At most `limit`; fewer on the last page.
+   * @throws {TypeError} for an option that is wrong or does not exist.
    * @throws if `after` is no `domainId`.
    */
   list(options?: ListOptions): Promise<readonly Registration[]>
@@ -78,6 +81,7 @@ export interface PostgresStore extends DomainStore {
    * @param domains In any spelling that {@link classifyHostname} accepts. On Citus they may have at most 21,844
    *   registrable domains: split a longer list into calls.
    * @returns The released registrations.
+   * @throws {TypeError} for an ID that is no string, or domains that are no list.
    * @throws {RangeError} for more registrable domains on Citus. Nothing is released then.
    */
   release(teamId: string, domains: readonly string[]): Promise<readonly Registration[]>
@@ -140,7 +144,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 
     countPending: outbox.count,
 
-    async list({ teamId, after = FIRST, limit = DEFAULT_PAGE_SIZE } = {}) {
+    async list(options) {
+      const { teamId, after = FIRST, limit } = readListOptions(options)
       const find = ({ send, statements }: Transaction) =>
         teamId === undefined ? send(statements.listAll, after, limit) : send(statements.listTeam, after, limit, teamId)
       return transact({ find, save: ({ rows }) => rows.map(toRegistration) })

@@ -2,6 +2,7 @@ import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, type Deadline, timeLimitRule } from '../deadline.ts'
 import { harmless } from '../harmless.ts'
 import { isFunction, optional, type Rules } from '../options.ts'
+import { requireSweepOptions } from './host-arguments.ts'
 import { baseOf, isWildcard } from './name.ts'
 import { maxFailures, type Refusal, splitUntilAlone } from './split.ts'
 import type {
@@ -153,6 +154,7 @@ export function createSynchronizer(
 
     /** Pushes the changes that are due: one sweep. */
     async synchronizePending(options: SweepOptions = {}): Promise<SweepResult> {
+      requireSweepOptions(options)
       // Started before the changes are taken: however late the store answers, no push outlasts the lease.
       const leased = createDeadline(leaseFor(timeLimit))
       const changes = await outbox.take(options.limit ?? DEFAULT_SWEEP_LIMIT, leaseFor(timeLimit))

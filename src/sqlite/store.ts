@@ -1,22 +1,22 @@
 import type { Awaitable } from '../awaitable.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import { isFunction, type Rules, requireOptions } from '../options.ts'
+import { readListOptions, requireRelease } from '../registry/host-arguments.ts'
 import {
   createSynchronizer,
   DEFAULT_SYNCHRONIZE_TIME_LIMIT,
   leaseFor,
   synchronizationRules,
 } from '../registry/outbox.ts'
-import {
-  type Change,
-  DEFAULT_PAGE_SIZE,
-  type DomainStore,
-  type ListOptions,
-  type Registration,
-  type SweepOptions,
-  type SweepResult,
-  type SynchronizationErrorHandler,
-  type Team,
+import type {
+  Change,
+  DomainStore,
+  ListOptions,
+  Registration,
+  SweepOptions,
+  SweepResult,
+  SynchronizationErrorHandler,
+  Team,
 } from '../registry/store.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { createOutbox } from './outbox.ts'
@@ -57,17 +57,21 @@ export interface SqliteStore extends DomainStore {
    *
    * @param domains In any spelling that {@link classifyHostname} accepts.
    * @returns The released registrations.
+   * @throws {TypeError} for an ID that is no string, or domains that are no list.
    */
   release(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
   /**
    * Lists registrations page by page, in the order in which they were made. The cost depends on the page alone.
    *
    * @returns At most `limit`; fewer on the last page.
+   * @throws {TypeError} for an option that is wrong or does not exist.
    */
   list(options?: ListOptions): Awaitable<readonly Registration[]>
   /**
    * Sweeps: pushes the waiting changes that are due, the oldest first. {@link startSynchronizing} calls this in a loop.
    * Refused changes are retried with exponential backoff, up to an hour. Processes that share the file share the work.
+   *
+   * @throws {TypeError} for an option that is wrong or does not exist.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
   /** Counts the changes that wait to be pushed, registrations and releases. For alerts. */
@@ -113,12 +117,17 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   return {
     findTeam,
     register: request => transact(() => register(request)),
-    release: (teamId, domains) => transact(() => domains.flatMap(domain => releaseOne(teamId, domain))),
-    list: ({ teamId, after = '', limit = DEFAULT_PAGE_SIZE } = {}) =>
-      ask(() => {
+    release(teamId, domains) {
+      requireRelease(teamId, domains)
+      return transact(() => domains.flatMap(domain => releaseOne(teamId, domain)))
+    },
+    list(options) {
+      const { teamId, after = '', limit } = readListOptions(options)
+      return ask(() => {
         const rows = teamId === undefined ? statements.list(after, limit) : statements.listOfTeam(teamId, after, limit)
         return rows.map(toRegistration)
-      }),
+      })
+    },
     ...(synchronizer && { synchronize: synchronizer.synchronize }),
     synchronizePending: synchronizer?.synchronizePending ?? (async () => ({ synchronized: 0, failed: 0 })),
     countPending: () => ask(outbox.count),

@@ -1,0 +1,80 @@
+import { PGlite } from '@electric-sql/pglite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../src/memory/memory-store.ts'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { createSqliteStore } from '../../src/sqlite/index.ts'
+import { save, toDomains } from '../../src/testing/calls.ts'
+import { openDatabase } from '../sqlite/open-database.ts'
+
+const pool = new PGlite()
+const database = openDatabase()
+beforeAll(() => migrate({ pool }))
+afterAll(async () => {
+  await pool.close()
+  database.close()
+})
+
+const options = { findTeam: () => null, synchronize: () => {} }
+const { findTeam: _, ...withoutTeams } = options
+
+describe.each([
+  ['in memory', createMemoryStore(withoutTeams)],
+  ['in SQLite', createSqliteStore({ ...options, database })],
+  ['in PostgreSQL', createPostgresStore({ ...options, pool })],
+])('a store %s', (_, store) => {
+  beforeAll(async () => {
+    await save(store, '1', ['one.com'])
+    await save(store, '2', ['two.com'])
+  })
+
+  const list = async (...args: unknown[]) => store.list(...(args as []))
+  const sweep = async (...args: unknown[]) => store.synchronizePending(...(args as []))
+  const release = async (...args: unknown[]) => store.release(...(args as [string, string[]]))
+
+  test('lists for options that exist, and for none', async () => {
+    expect(toDomains(await list({ teamId: '2', after: undefined, limit: 1 }))).toEqual(['two.com'])
+    expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
+    expect(toDomains(await list(undefined))).toEqual(['one.com', 'two.com'])
+    expect(await list({ limit: 0 })).toEqual([])
+  })
+
+  test.each([
+    [
+      'a misspelled option, for which it would list all teams',
+      { teamID: '2' },
+      '"teamID" does not exist; "teamId" does',
+    ],
+    ['an ID that is a number', { teamId: 2 }, '"teamId" must be the ID of a team, a string; it is 2'],
+    ['no ID at all', { teamId: null }, '"teamId" must be the ID of a team'],
+    ['a page of half a name', { limit: 0.5 }, '"limit" must be an integer from 0; it is 0.5'],
+    ['a page of no number', { limit: Number.NaN }, '"limit" must be an integer from 0; it is NaN'],
+    ['a page before the first', { limit: -1 }, '"limit" must be an integer from 0; it is -1'],
+    ['a place that is no ID', { after: 1 }, '"after" must be the "domainId" of the last registration'],
+    ['an ID in place of options', '2', 'The options must be an object'],
+    ['null', null, 'The options must be an object'],
+  ])('refuses to list for %s', async (_, wrong, message) => {
+    await expect(list(wrong)).rejects.toThrow(TypeError)
+    await expect(list(wrong)).rejects.toThrow(message)
+  })
+
+  test.each([
+    [{ limit: -1 }, '"limit" must be an integer from 0; it is -1'],
+    [{ onerror: () => {} }, '"onerror" does not exist; "onError" does'],
+    [{ onError: 'log' }, '"onError" must be a function that takes an error and a change; it is "log"'],
+    [10, 'The options must be an object'],
+  ])('refuses to sweep for %j', async (wrong, message) => {
+    await expect(sweep(wrong)).rejects.toThrow(TypeError)
+    await expect(sweep(wrong)).rejects.toThrow(message)
+  })
+
+  test.each([
+    [[1, ['one.com']], 'The ID of a team must be a string; it is 1'],
+    [['1', 'one.com'], 'The domains must be a list of strings; they are "one.com"'],
+    [['1', null], 'The domains must be a list of strings; they are object'],
+    [[], 'The ID of a team must be a string; it is undefined'],
+  ])('refuses to release for %j, and releases nothing', async (wrong, message) => {
+    await expect(release(...wrong)).rejects.toThrow(TypeError)
+    await expect(release(...wrong)).rejects.toThrow(message)
+    expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
+  })
+})

@@ -121,7 +121,7 @@ const rules: Rules = {
  * @example
  * const { results, totals } = await registerAll(names, {
  *   url: 'https://api.example.com/v1/domains',
- *   apiKey: process.env.API_KEY,
+ *   apiKey,
  *   onProgress: ({ done, total }) => console.log(`${done} of ${total}`),
  * })
  * for (const result of results) if (result.status === 'invalid') console.log(result.input, result.message)

@@ -58,8 +58,7 @@ const refusals: Refusals = {
  * @example
  * app.use(domainsRouter({ store, keys }))
  *
- * @example
- * // With sessions of the host, such as Passport's, instead of API keys.
+ * @example <caption>With sessions of the host, such as Passport's, instead of API keys</caption>
  * app.use(
  *   passport.session(),
  *   domainsRouter({

@@ -50,6 +50,7 @@ const pluginRules: Rules = {
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  *
  * @example
+ * const app = fastify()
  * app.register(domainsPlugin, { store, keys })
  */
 export async function domainsPlugin(app: FastifyInstance, options: DomainsPluginOptions): Promise<void> {

@@ -18,22 +18,34 @@ export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Req
  * A body with a `Content-Length` is read at once: an HTTP server never delivers more than that. In a `Request` that you
  * make yourself, leave the header out or set it right; a longer body is refused only after it was read.
  *
- * @example
+ * @example <caption>Hono, with and without a trailing slash</caption>
+ * const handle = domainsHandler({ store, keys })
+ * const app = new Hono({ strict: false })
+ * app.post('/v1/domains', context => handle(context.req.raw))
+ *
+ * @example <caption>Next.js, in app/v1/domains/route.ts</caption>
+ * export const POST = domainsHandler({ store, keys })
+ *
+ * @example <caption>Bun</caption>
+ * Bun.serve({ routes: { '/v1/domains': domainsHandler({ store, keys }) } })
+ *
+ * @example <caption>Deno</caption>
+ * const handle = domainsHandler({ store, keys })
+ * Deno.serve(request => {
+ *   const { pathname } = new URL(request.url)
+ *   return pathname === '/v1/domains' ? handle(request) : new Response(null, { status: 404 })
+ * })
+ *
+ * @example <caption>Workers: a call runs to its end even if the caller disconnects</caption>
  * const handle = domainsHandler({ store, keys })
  *
- * app.post('/v1/domains', c => handle(c.req.raw)) // Hono; new Hono({ strict: false }) takes the trailing slash too
- * export const POST = handle // Next.js, in app/v1/domains/route.ts
- * Bun.serve({ routes: { '/v1/domains': handle } })
- * Deno.serve(request => (new URL(request.url).pathname === '/v1/domains' ? handle(request) : notFound()))
- *
- * // Workers: a call runs to its end even if the caller disconnects.
  * export default {
  *   fetch(request, env, context) {
  *     const answer = handle(request)
  *     context.waitUntil(answer)
  *     return answer
  *   },
- * }
+ * } satisfies ExportedHandler
  *
  * @returns Never rejects.
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.

@@ -30,10 +30,14 @@ export type { HandlerResponse } from './response.ts'
  *
  * @example
  * const handle = createHandler({ store, keys })
- * const { status, headers, body } = await handle({
- *   header: name => request.headers.get(name),
- *   readBody: async () => ({ bytes: new Uint8Array(await request.arrayBuffer()) }),
- * })
+ *
+ * async function answer(request: Request): Promise<Response> {
+ *   const { status, headers, body } = await handle({
+ *     header: name => request.headers.get(name),
+ *     readBody: async () => ({ bytes: new Uint8Array(await request.arrayBuffer()) }),
+ *   })
+ *   return new Response(body, { status, headers })
+ * }
  */
 export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   options: HandlerOptions<Request>,

@@ -51,7 +51,13 @@ export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest>
    * `request.log.error` or else by `console.error`. What it throws or rejects with is ignored.
    *
    * @example
-   * onError: (error, { request, keyContext, during }) => log.error({ error, keyContext, during, ip: request.raw.ip })
+   * domainsRouter({
+   *   store,
+   *   keys,
+   *   onError(error, { request, keyContext, during }) {
+   *     log.error({ error, keyContext, during, ip: request.raw.ip })
+   *   },
+   * })
    */
   onError?: ((error: unknown, context: FailureContext<Request>) => void) | undefined
 }

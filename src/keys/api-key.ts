@@ -75,7 +75,7 @@ export function parseApiKey(text: string, { prefix = DEFAULT_PREFIX }: ApiKeyOpt
  *
  * @example
  * const { key, hash } = await generateApiKey({ type: 'team', id: '42' })
- * keys.addKey({ hash, type: 'team', ownerId: '42', scopes: ['domains:create'] })
+ * await keys.addKey({ hash, type: 'team', ownerId: '42', scopes: ['domains:create'] })
  * console.log(key) // svc_team_42_…; shown once and stored nowhere
  */
 export async function generateApiKey(options: GenerateApiKeyOptions): Promise<GeneratedApiKey> {

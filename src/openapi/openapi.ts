@@ -61,8 +61,7 @@ const rules: Rules = {
  * const document = openapi({ info: { title: 'Monitoring', version: '2.3' } })
  * app.get('/openapi.json', (request, response) => response.json(document))
  *
- * @example
- * // The JSON Schemas of requests and answers, for a validator of your own.
+ * @example <caption>The JSON Schemas of requests and answers, for a validator of your own</caption>
  * const { RegisterDomainsResponse, DomainResult } = openapi().components.schemas
  */
 export function openapi(options: OpenApiOptions = {}): OpenApiDocument {

@@ -15,7 +15,9 @@ import { createQueue } from './query-queue.ts'
  * shape by itself.
  *
  * @example <caption>Kysely</caption>
- * const toBridge = db => ({
+ * import { CompiledQuery, type Kysely } from 'kysely'
+ *
+ * const toBridge = (db: Kysely<unknown>): PostgresBridge => ({
  *   query: (text, values) => db.executeQuery(CompiledQuery.raw(text, values)),
  *   transaction: work => db.transaction().execute(transaction => work(toBridge(transaction))),
  * })

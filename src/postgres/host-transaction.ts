@@ -10,6 +10,8 @@ import type { Database, Settings } from './database.ts'
  * const client = await pool.connect()
  * await client.query('BEGIN')
  * const store = createPostgresStore({ ...options, pool: { query: (text, values) => client.query(text, values) } })
+ * await registerDomains(keyContext, body, store)
+ * await client.query('COMMIT')
  */
 export type PostgresHostTransaction = PostgresBridgeTransaction
 

@@ -57,6 +57,8 @@ export function quoteIdentifier(name: string): string {
  * @throws {RangeError} if the number of partitions is no integer from 2.
  *
  * @example
+ * import { writeFile } from 'node:fs/promises'
+ *
  * await writeFile('migrations/001-domain-registration.sql', postgresSchema({ schema: 'monitoring' }))
  */
 export const postgresSchema = (options: PostgresTableOptions = {}): string =>

@@ -56,6 +56,8 @@ export const keyStatements = {
  * @throws {Error} when the database cannot be used, and says why.
  *
  * @example
+ * import { DatabaseSync } from 'node:sqlite'
+ *
  * const keys = createSqliteKeyStore({ database: new DatabaseSync('registrations.db') })
  * const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
  * await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })

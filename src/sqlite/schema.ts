@@ -14,6 +14,8 @@ const SCHEMA_VERSION = 1
  * ```
  *
  * @example
+ * import { writeFile } from 'node:fs/promises'
+ *
  * await writeFile('migrations/001-domain-registration.sql', sqliteSchema())
  */
 export const sqliteSchema = (): string => `\

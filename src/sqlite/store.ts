@@ -88,7 +88,9 @@ export interface SqliteStore extends DomainStore {
  * @throws {Error} when the database cannot be used, and says why.
  *
  * @example
- * const database = new DatabaseSync('registrations.db') // of node:sqlite
+ * import { DatabaseSync } from 'node:sqlite'
+ *
+ * const database = new DatabaseSync('registrations.db')
  * const store = createSqliteStore({ database, findTeam: id => myTeams.find(id) })
  */
 export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {

@@ -63,6 +63,8 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
  * for (const { name, run } of cases) test(name, run)
  *
  * @example <caption>A SHOULD that fails is reported, and fails no run</caption>
+ * import { test } from 'node:test'
+ *
  * for (const { level, name, run } of cases) test(name, { todo: level === 'SHOULD' }, run)
  */
 export function domainStoreSuite<Store extends SuiteStore>(options: StoreSuiteOptions<Store>): readonly StoreCase[] {

@@ -1,17 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const { exports } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
-  exports: Record<string, { import?: { types: string } }>
-}
-
-/** The sources of the entry points, by the places of their declarations. */
-const entries = Object.values(exports).flatMap(conditions =>
-  conditions.import ? [conditions.import.types.replace('./dist/types/esm', `${root}/src`).replace('.d.ts', '.ts')] : [],
-)
+import { entries, listExports, root } from './entries.ts'
 
 /** @returns What every export of some files lacks. */
 function findUndocumented(files: readonly string[]): { exported: number; missing: string[] } {
@@ -23,14 +12,7 @@ function findUndocumented(files: readonly string[]): { exported: number; missing
     types: ['node'],
   })
   const checker = program.getTypeChecker()
-  const exported = new Set(
-    files.flatMap(file => {
-      const module = checker.getSymbolAtLocation(program.getSourceFile(file) as ts.SourceFile)
-      return checker
-        .getExportsOfModule(module as ts.Symbol)
-        .map(symbol => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol))
-    }),
-  )
+  const exported = new Set(files.flatMap(file => [...listExports(program, file).values()]))
   const missing = [...exported].flatMap(symbol => {
     const isCalled =
       symbol.flags & ts.SymbolFlags.Class ||
@@ -45,7 +27,7 @@ function findUndocumented(files: readonly string[]): { exported: number; missing
 }
 
 test('every export has a doc comment, and what is called has an example', () => {
-  const { exported, missing } = findUndocumented(entries)
+  const { exported, missing } = findUndocumented([...entries.values()])
   expect(exported).toBeGreaterThan(100)
   expect(missing).toEqual([])
 })

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+const { name, exports } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
+  name: string
+  exports: Record<string, { import?: { types: string } }>
+}
+
+/** The sources of the entry points, by what a user imports. They are found by the places of their declarations. */
+export const entries: ReadonlyMap<string, string> = new Map(
+  Object.entries(exports).flatMap(([path, conditions]) => {
+    const source = conditions.import?.types.replace('./dist/types/esm', `${root}/src`).replace('.d.ts', '.ts')
+    return source ? [[path.replace('.', name), source]] : []
+  }),
+)
+
+/** @returns What a module exports, by its name there; what it hands on from another module is found in that one. */
+export function listExports(program: ts.Program, file: string): Map<string, ts.Symbol> {
+  const checker = program.getTypeChecker()
+  const module = checker.getSymbolAtLocation(program.getSourceFile(file) as ts.SourceFile) as ts.Symbol
+  return new Map(
+    checker
+      .getExportsOfModule(module)
+      .map(symbol => [symbol.name, symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol]),
+  )
+}

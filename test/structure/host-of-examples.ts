@@ -1,0 +1,77 @@
+/**
+ * What examples take from their host without saying where it comes from. It has the types of the packages themselves,
+ * where they are installed here. Global as it is, it is no part of `tsconfig.json`; `doc-examples.test.ts` checks it.
+ */
+import type { RequestHandler } from 'express'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Change, KeyContext, Team } from '../../src/index.ts'
+import type { PostgresKeyStore, PostgresStore, PostgresStoreOptions } from '../../src/postgres/index.ts'
+import type { domainStoreSuite, StoreSetup, SuiteStore } from '../../src/testing/domain-store-suite.ts'
+
+type Answer = Response | Promise<Response>
+type Handle = (request: Request) => Answer
+
+declare global {
+  // The host's own.
+  const app: import('express').Express
+  const request: import('express').Request
+  const pool: import('pg').Pool
+  const connectionString: string
+  const log: FastifyBaseLogger
+  const reply: (status: number, headers: Readonly<Record<string, string>>, body: object) => void
+
+  const store: PostgresStore
+  const keys: PostgresKeyStore
+  const options: PostgresStoreOptions
+  const teams: Team[]
+  const myTeams: { find(id: string): Promise<Team | null> }
+  const monitor: { apply(changes: readonly Change[]): Promise<void>; listIds(): Promise<string[]> }
+
+  const keyContext: KeyContext
+  const domains: string[]
+  const names: string[]
+  const body: unknown
+  const error: unknown
+  const url: string
+  const apiKey: string
+
+  const createMyStore: (setup: StoreSetup) => SuiteStore & { close(): Promise<void> }
+  const cases: ReturnType<typeof domainStoreSuite>
+
+  // Packages that are installed.
+  const express: typeof import('express')
+  const fastify: typeof import('fastify').fastify
+  const swagger: typeof import('@fastify/swagger').default
+  const Hono: typeof import('hono').Hono
+  const pg: typeof import('pg')
+
+  // Packages and runtimes that are not: as much of them as the examples use.
+  const passport: { session(): RequestHandler; authenticate(strategy: string, options: object): RequestHandler }
+  namespace Express {
+    interface Request {
+      user?: { teamId: string }
+    }
+  }
+  const auth: { api: { getSession(call: { headers: Headers }): Promise<{ user: { teamId: string } } | null> } }
+  const fromNodeHeaders: (headers: import('node:http').IncomingHttpHeaders) => Headers
+  const jwt: import('fastify').FastifyPluginAsync<{ secret: string }>
+  const secret: string
+  const Module: (parts: object) => ClassDecorator
+  interface NestModule {
+    configure(consumer: MiddlewareConsumer): void
+  }
+  interface MiddlewareConsumer {
+    apply(...middleware: RequestHandler[]): { forRoutes(...routes: string[]): void }
+  }
+  const Bun: { serve(options: { routes: Record<string, Handle> }): void }
+  const Deno: { serve(handle: Handle): void }
+  interface ExportedHandler {
+    fetch(request: Request, env: unknown, context: { waitUntil(promise: Promise<unknown>): void }): Answer
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    jwtVerify<Payload>(): Promise<Payload>
+  }
+}

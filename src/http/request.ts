@@ -21,9 +21,9 @@ export interface HandlerRequest {
   header(name: string): string | null | undefined
   /**
    * Reads the body. Called at most once, after the caller was let in. If it takes longer than the time limit, the call
-   * is answered 408 and the promise is ignored; the adapter then stops reading, see {@link stopsReading}.
+   * is answered 408 and the promise is ignored; the adapter should then stop reading, as after a 413.
    *
-   * @param limit Bytes. Beyond it, stop reading and throw {@link payloadTooLarge}.
+   * @param limit Bytes. Beyond it, stop reading and throw an {@link ApiError} with the code `payload_too_large`.
    */
   readBody(limit: number): Awaitable<RequestBody>
 }

@@ -71,7 +71,7 @@ export type SynchronizationErrorHandler = (error: unknown, change?: Change) => u
 export interface Below {
   /** Any three domains of the asking team; fewer if it holds fewer. */
   readonly ownDomains: readonly string[]
-  /** How many the asking team holds. A store MAY stop counting at {@link COUNTED_AT_LEAST}, but not before. */
+  /** How many the asking team holds. A store MAY stop counting at 1,000, but not before. */
   readonly ownCount: number
   /** Whether another team holds any. A store need not look if `ownCount` is not 0. */
   readonly heldByOthers: boolean

@@ -4,6 +4,8 @@ export interface Rule {
   readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean
   /** Completes "The option … must be". */
   readonly expected: string
+  /** Whether a wrong text may hold a secret, which no message shows. */
+  readonly isSecret?: boolean
 }
 
 /** Every option that exists, by name. */
@@ -24,10 +26,11 @@ export function requireOptions(options: unknown, rules: Rules, part = 'option', 
       throw new TypeError(`The ${part} "${name}" does not exist; ${suggest(name, rules)}`)
   }
   const values = options as Readonly<Record<string, unknown>>
-  for (const [name, { holds, expected }] of Object.entries(rules)) {
+  for (const [name, { holds, expected, isSecret }] of Object.entries(rules)) {
     const value = values[name]
-    if (!holds(value, values))
-      throw new TypeError(`The ${part} "${name}" must be ${expected}; it is ${describe(value)}`)
+    if (holds(value, values)) continue
+    const found = isSecret && typeof value === 'string' ? 'another text' : describe(value)
+    throw new TypeError(`The ${part} "${name}" must be ${expected}; it is ${found}`)
   }
 }
 

@@ -93,7 +93,11 @@ const rules: Rules = {
     holds: url => URL.canParse(String(url)),
     expected: 'an address, such as "https://api.example.com/v1/domains"',
   },
-  apiKey: { holds: key => typeof key === 'string' && /^[\x21-\x7e]+$/.test(key), expected: 'an API key' },
+  apiKey: {
+    holds: key => typeof key === 'string' && /^[\x21-\x7e]+$/.test(key),
+    expected: 'an API key, without white space around it',
+    isSecret: true,
+  },
   teamId: { holds: optional(id => typeof id === 'string'), expected: 'the ID of a team, a string of digits' },
   onProgress: { holds: optional(isFunction), expected: 'a function that takes the progress' },
   attempts: {

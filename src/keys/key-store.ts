@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.ts'
-import { type KeyRecord, requireRecord } from './key-record.ts'
+import { type KeyRecord, refuseKey, requireRecord } from './key-record.ts'
 
 export type { KeyRecord } from './key-record.ts'
 
@@ -36,6 +36,7 @@ export interface MemoryKeyStore extends KeyStore {
    * Refuses a key from now on. A key that was revoked before keeps its date.
    *
    * @returns Whether the store has the key.
+   * @throws {TypeError} for a key in place of its hash.
    */
   revokeKey(hash: string): boolean
   /**
@@ -63,6 +64,7 @@ export function createMemoryKeyStore(): MemoryKeyStore {
       records.set(record.hash, Object.freeze({ ...record, scopes: Object.freeze([...record.scopes]) }))
     },
     revokeKey(hash) {
+      refuseKey(hash)
       const record = records.get(hash)
       if (record) records.set(hash, Object.freeze({ ...record, revokedAt: record.revokedAt ?? new Date() }))
       return record !== undefined

@@ -1,5 +1,5 @@
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
-import { requireRecord } from '../keys/key-record.ts'
+import { refuseKey, requireRecord } from '../keys/key-record.ts'
 import type { KeyOwner, KeyRecord, KeyStore } from '../keys/key-store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { DEFAULT_TIME_LIMIT, type DriverOptions, type Statement, toDatabase } from './connection.ts'
@@ -21,6 +21,7 @@ export interface PostgresKeyStore extends KeyStore {
    * Refuses a key from now on. A key that was revoked before keeps its date.
    *
    * @returns Whether the store has the key.
+   * @throws {TypeError} for a key in place of its hash.
    */
   revokeKey(hash: string): Promise<boolean>
   /**
@@ -71,6 +72,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
     },
 
     async revokeKey(hash) {
+      refuseKey(hash)
       return (await ask(statements.revoke, hash, new Date().toISOString())).length > 0
     },
 

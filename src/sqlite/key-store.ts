@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.ts'
-import { requireRecord } from '../keys/key-record.ts'
+import { refuseKey, requireRecord } from '../keys/key-record.ts'
 import type { KeyOwner, KeyRecord, KeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
@@ -16,6 +16,7 @@ export interface SqliteKeyStore extends KeyStore {
    * Refuses a key from now on. A key that was revoked before keeps its date.
    *
    * @returns Whether the store has the key.
+   * @throws {TypeError} for a key in place of its hash.
    */
   revokeKey(hash: string): Awaitable<boolean>
   /**
@@ -87,7 +88,10 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
 
     listKeys: ({ type, ownerId }) => takeTurn(timeLimit, () => list(type, ownerId).map(toRecord)),
 
-    revokeKey: hash => takeTurn(timeLimit, () => revoke(Date.now(), hash).length > 0),
+    revokeKey(hash) {
+      refuseKey(hash)
+      return takeTurn(timeLimit, () => revoke(Date.now(), hash).length > 0)
+    },
   }
 }
 

@@ -4,7 +4,7 @@ export interface Rule {
   readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean
   /** Completes "The option … must be". */
   readonly expected: string
-  /** Whether a wrong text may hold a secret, which no message shows. */
+  /** Whether a wrong string may be a secret. No message shows it then. */
   readonly isSecret?: boolean
 }
 
@@ -29,7 +29,7 @@ export function requireOptions(options: unknown, rules: Rules, part = 'option', 
   for (const [name, { holds, expected, isSecret }] of Object.entries(rules)) {
     const value = values[name]
     if (holds(value, values)) continue
-    const found = isSecret && typeof value === 'string' ? 'another text' : describe(value)
+    const found = isSecret && typeof value === 'string' ? 'a string, not shown here' : describe(value)
     throw new TypeError(`The ${part} "${name}" must be ${expected}; it is ${found}`)
   }
 }

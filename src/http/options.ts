@@ -91,6 +91,7 @@ export const handlerRules = {
   keys: {
     holds: (keys, { authenticate }) => (authenticate === undefined ? hasMethods(keys, 'findKey') : keys === undefined),
     expected: 'a KeyStore, such as createMemoryKeyStore() makes; or pass "authenticate" in its place, never both',
+    isSecret: true,
   },
   authenticate: { holds: optional(isFunction), expected: 'a function from a request to a KeyContext' },
   keyPrefix: keyPrefixRule,

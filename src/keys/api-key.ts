@@ -68,6 +68,19 @@ export function parseApiKey(text: string, { prefix = DEFAULT_PREFIX }: ApiKeyOpt
   return { type: typeByWord[word], id, secret }
 }
 
+/** What stands in every key, whatever its prefix, and in no hash. */
+const inEveryKey = /_(?:org|team)_[0-9]+_/
+
+/**
+ * Refuses an API key where its hash is expected. No record has it as a hash, so it would be revoked in vain.
+ *
+ * @throws {TypeError} which does not show the key.
+ */
+export function refuseKey(hash: string): void {
+  if (inEveryKey.test(hash))
+    throw new TypeError('This is an API key; pass its hash, as hashApiKey makes it, and never the key itself')
+}
+
 /**
  * Makes a new API key with 256 random bits.
  *

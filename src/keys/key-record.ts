@@ -44,14 +44,3 @@ const rules: Rules = {
 export function requireRecord(record: KeyRecord): void {
   requireOptions(record, rules, 'field', 'key record')
 }
-
-/**
- * Checks what is passed in place of a key's hash.
- *
- * @throws {TypeError} for the key itself, with which nothing would be found, and a key stay valid that was to be
- *   revoked.
- */
-export function refuseKey(hash: string): void {
-  if (/_(?:org|team)_[0-9]+_/.test(hash))
-    throw new TypeError('This is an API key; pass its hash, as hashApiKey makes it, and never the key itself')
-}

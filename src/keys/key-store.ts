@@ -1,5 +1,6 @@
 import type { Awaitable } from '../awaitable.ts'
-import { type KeyRecord, refuseKey, requireRecord } from './key-record.ts'
+import { refuseKey } from './api-key.ts'
+import { type KeyRecord, requireRecord } from './key-record.ts'
 
 export type { KeyRecord } from './key-record.ts'
 

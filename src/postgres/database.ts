@@ -11,7 +11,7 @@ export interface Statement<Row = never> {
 /** The answer to a statement. */
 export interface Answer<Row = unknown> {
   readonly rows: readonly Row[]
-  /** The number of rows that the statement changed, if the driver tells. */
+  /** How many rows the statement inserted, updated or deleted. Left out if the driver cannot tell. */
   readonly rowCount?: number | null | undefined
   /** The first word of the command tag. */
   readonly command?: string
@@ -47,9 +47,10 @@ export interface Database {
 
 export interface Work<Findings, T> {
   /**
-   * Sends the look-ups. If they are pipelined, it sends all of them before it waits for an answer, and what it sends at
-   * once may go out in one packet with `BEGIN`. The `BEGIN` may fail after they were sent, so it must send nothing that
-   * would do harm outside a transaction.
+   * Claims and looks up. It must send nothing that would do harm outside a transaction, because the `BEGIN` before it
+   * may fail. What it sends before its first `await` goes out in one packet with the `BEGIN`, if the driver can.
+   *
+   * @param isPipelined Whether a statement can be sent before the one before is answered.
    */
   find(send: Send, isPipelined: boolean): Promise<Findings>
   /**

@@ -34,7 +34,8 @@ export async function claimAndFind(
 ): Promise<Findings> {
   const { send, statements, isPipelined } = transaction
   const claiming = claim(transaction, claims, { teamId, lease })
-  // With pipelining, lets the claim go out, so that the server begins with it while the look-ups are made.
+  // With pipelining the claim goes out now, and the server works on it while the look-ups are made. Without, they would
+  // have to wait for its answer, after which they may not be needed.
   if (isPipelined) await undefined
   else if (await insertedAll(claiming, claims)) return toNothing(claims, wildcardBases)
   const keys = names.map(toKey)
@@ -55,7 +56,7 @@ export async function claimAndFind(
   }
 }
 
-/** Tells whether each claim inserted a head row: then nothing is held, and nobody needs to wait for the look-ups. */
+/** Tells whether each claim inserted a head row. Then nothing was held there, and the look-ups are not needed. */
 const insertedAll = async (claiming: Promise<Answer>, claims: readonly Claim[]) =>
   (await claiming).rowCount === claims.length
 

@@ -1,5 +1,6 @@
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
-import { refuseKey, requireRecord } from '../keys/key-record.ts'
+import { refuseKey } from '../keys/api-key.ts'
+import { requireRecord } from '../keys/key-record.ts'
 import type { KeyOwner, KeyRecord, KeyStore } from '../keys/key-store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { DEFAULT_TIME_LIMIT, type DriverOptions, type Statement, toDatabase } from './connection.ts'

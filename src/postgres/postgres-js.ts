@@ -13,7 +13,7 @@ export interface PostgresJsTransaction {
 }
 
 interface PostgresJsRows extends ReadonlyArray<unknown> {
-  /** Of the rows that were changed. */
+  /** How many rows the statement inserted, updated or deleted. */
   readonly count?: number | null
 }
 

@@ -11,7 +11,7 @@ export interface Transaction {
   readonly engine: Engine
 }
 
-/** The same while it looks up. */
+/** A transaction while it looks up; see {@link Work.find}. */
 export interface LookingTransaction extends Transaction {
   /** Whether a statement can be sent before the one before is answered. */
   readonly isPipelined: boolean

@@ -2,8 +2,8 @@ import { describe, isFunction, optional, type Rules, requireOptions } from '../o
 import { DEFAULT_PAGE_SIZE, type ListOptions, type SweepOptions } from './store.ts'
 
 /*
- * Checks what a host passes to the methods of a bundled store. It may call them without types: a misspelled `teamId`
- * would list the registrations of all teams, and a number in place of an ID would release nothing.
+ * Checks of what a host passes to the methods of a bundled store. A host may call them without types. A misspelled
+ * `teamId` would list the registrations of all teams, and a number in place of a team's ID would release nothing.
  */
 
 const isText = (value: unknown): boolean => typeof value === 'string'

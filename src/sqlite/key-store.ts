@@ -1,5 +1,6 @@
 import type { Awaitable } from '../awaitable.ts'
-import { refuseKey, requireRecord } from '../keys/key-record.ts'
+import { refuseKey } from '../keys/api-key.ts'
+import { requireRecord } from '../keys/key-record.ts'
 import type { KeyOwner, KeyRecord, KeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'

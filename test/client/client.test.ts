@@ -170,7 +170,7 @@ test('a key with a line break after it is refused, and not shown', async () => {
   const options = { url: 'https://api.test/v1/domains', apiKey: `svc_team_1_${'k'.repeat(43)}\n` }
   const error = await rejection(registerAll([], options))
   expect(String(error)).toBe(
-    'TypeError: The option "apiKey" must be an API key, without white space around it; it is another text',
+    'TypeError: The option "apiKey" must be an API key, without white space around it; it is a string, not shown here',
   )
 })
 

@@ -32,6 +32,7 @@ const wrong: [option: string, message: RegExp, options: unknown][] = [
   ['keys', /"keys" must be a KeyStore, .* "authenticate" in its place/, { store: right.store }],
   ['keys', /"keys" must be a KeyStore/, { ...right, keys: new Map() }],
   ['keys', /never both/, { ...right, authenticate }],
+  ['keys', /"keys" must be a KeyStore, .*; it is a string, not shown here$/, { ...right, keys: 'svc_team_1_00' }],
   ['authenticate', /"authenticate" must be a function/, { store: right.store, authenticate: null, keys: undefined }],
   ...['', 'sv_c', 'svc_', 'é', 7, null, ['svc']].map((keyPrefix): [string, RegExp, unknown] => [
     'keyPrefix',

@@ -1,6 +1,6 @@
 import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, requireTimeLimit } from './deadline.ts'
 import { ApiError } from './errors.ts'
-import { harmless } from './harmless.ts'
+import { ignoreErrors } from './ignore-errors.ts'
 import { classifyHostname, type InvalidHostname } from './hostname/classify.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
 import { describe } from './options.ts'
@@ -62,7 +62,7 @@ export async function registerDomains(
 
   const hostnames = request.domains.map(classifyHostname)
   const names = hostnames.filter(hostname => hostname.valid)
-  const outcomes = await registerNames({ store, teamId: team.id, deadline, onError: harmless(onError) }, names)
+  const outcomes = await registerNames({ store, teamId: team.id, deadline, onError: ignoreErrors(onError) }, names)
   await synchronize(outcomes, store, deadline)
 
   let used = 0

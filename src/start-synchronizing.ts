@@ -1,5 +1,5 @@
 import { requireTimeLimit } from './deadline.ts'
-import { harmless } from './harmless.ts'
+import { ignoreErrors } from './ignore-errors.ts'
 import type { SweepOptions, SweepResult, SynchronizationErrorHandler } from './registry/store.ts'
 
 /** A store that can push the changes that wait in it, such as all bundled ones. */
@@ -74,7 +74,7 @@ export function startSynchronizing(
         if (synchronized === 0) return hasGoneThrough || failed === 0
         hasGoneThrough = true
       } catch (error) {
-        harmless(onError)(error)
+        ignoreErrors(onError)(error)
         return false
       }
     }

@@ -1,6 +1,6 @@
 import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline } from '../deadline.ts'
 import { type ApiError, isApiError, requireSendable } from '../errors.ts'
-import { harmless } from '../harmless.ts'
+import { ignoreErrors } from '../ignore-errors.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
@@ -49,7 +49,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
     rateLimiterFailure: failure = 'refuse',
     timeLimit = DEFAULT_TIME_LIMIT,
   } = options
-  const onError = harmless(options.onError ?? logFailure)
+  const onError = ignoreErrors(options.onError ?? logFailure)
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
 
   return async request => {

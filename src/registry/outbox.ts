@@ -1,6 +1,6 @@
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, type Deadline, timeLimitRule } from '../deadline.ts'
-import { harmless } from '../harmless.ts'
+import { ignoreErrors } from '../ignore-errors.ts'
 import { isFunction, optional, type Rules } from '../options.ts'
 import { requireSweepOptions } from './host-arguments.ts'
 import { baseOf, isWildcard } from './name.ts'
@@ -166,7 +166,7 @@ export function createSynchronizer(
       if (isAway) for (const { item } of refused) refusedSince.add(item.domainId)
       const report = options.onError ?? onError
       if (untried.length > 0) {
-        harmless(report)(lastCause ?? new Error('There was no time for a push'))
+        ignoreErrors(report)(lastCause ?? new Error('There was no time for a push'))
         const failed = isAway ? [...refused.map(({ item }) => item), ...untried] : untried
         await outbox.postpone(failed.map(change => ({ change, lease: change.lease, ...putOff })))
       }
@@ -235,7 +235,7 @@ function chooseProbes<Item extends Change>(changes: readonly Item[], refused: Se
 const SHORTEST_WAIT = 1
 
 function tell(refused: readonly Refusal<Change>[], onError: SynchronizationErrorHandler | undefined): void {
-  for (const { item, cause } of refused) harmless(onError)(cause, toChange(item, item.kind))
+  for (const { item, cause } of refused) ignoreErrors(onError)(cause, toChange(item, item.kind))
 }
 
 /** Copies the public fields of a change; those of the store stay behind. */

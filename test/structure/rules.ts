@@ -9,7 +9,7 @@ export const layers: readonly (readonly string[])[] = [
     'deadline.ts',
     'describe.ts',
     'errors.ts',
-    'harmless.ts',
+    'ignore-errors.ts',
     'options.ts',
     'reverse-labels.ts',
     'uuid.ts',

@@ -1,7 +1,7 @@
 import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, requireTimeLimit } from './deadline.ts'
 import { ApiError } from './errors.ts'
-import { ignoreErrors } from './ignore-errors.ts'
 import { classifyHostname, type InvalidHostname } from './hostname/classify.ts'
+import { ignoreErrors } from './ignore-errors.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
 import { describe } from './options.ts'
 import { type Outcome, registerNames } from './registry/register-names.ts'

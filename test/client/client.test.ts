@@ -2,17 +2,19 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { describe, expect, test, vi } from 'vitest'
-import { type Progress, registerAll } from '../../src/client/client.ts'
+import { type Progress, type RegisterAllError, registerAll } from '../../src/client/client.ts'
 import { domainsRouter } from '../../src/http/express.ts'
+import type { DomainStore } from '../../src/index.ts'
 import { createKeys, createStore, rejection } from '../fixtures.ts'
 
 /** A real server, with what goes wrong in front of it. */
 async function serve(
   use: (context: { url: string; apiKey: string; issue: ReturnType<typeof createKeys>['issue'] }) => Promise<void>,
   intercept: (call: number, response: ServerResponse) => boolean = () => false,
+  store: DomainStore = createStore(),
 ) {
   const { keys, issue } = createKeys()
-  const app: RequestListener = express().use(domainsRouter({ store: createStore(), keys }))
+  const app: RequestListener = express().use(domainsRouter({ store, keys, onError: () => {} }))
   let calls = 0
   const server = createServer((request, response) => {
     calls += 1
@@ -28,6 +30,7 @@ async function serve(
   }
 }
 
+const unused = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00' }
 const only = ({ url, apiKey }: { url: string; apiKey: string }) => ({ url, apiKey })
 const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.com`)
 const answer = (response: ServerResponse, status: number, body: object, headers = {}) =>
@@ -92,19 +95,25 @@ describe('a call is sent again', () => {
     )
   })
 
-  test.each([
-    [429, { 'Retry-After': '17' }, 17_000],
-    [503, { 'Retry-After': '5' }, 5000],
-    [502, { 'Retry-After': 'Thu, 01 Jan 2026 01:00:00 GMT' }, 3_600_000],
-  ])('after %i, when Retry-After says', async (status, headers, wait) => {
+  // Without a longer Retry-After, the first backoff is 0.5 to 1 s.
+  test.each<[status: number, retryAfter: string, least: number, most: number]>([
+    [429, '17', 17_000, 17_000],
+    [503, '5', 5000, 5000],
+    [502, 'Thu, 01 Jan 2026 00:10:00 GMT', 600_000, 600_000],
+    [503, '2073600', 3_600_000, 3_600_000],
+    [503, 'Fri, 01 Jan 2027 00:00:00 GMT', 3_600_000, 3_600_000],
+    ...['0', 'Thu, 01 Jan 2015 00:00:00 GMT', '1.5', '-5', 'soon', ''].map(
+      (value): [number, string, number, number] => [503, value, 500, 1000],
+    ),
+  ])('after %i with Retry-After "%s": not before %i ms, and by %i ms', async (status, retryAfter, least, most) => {
     vi.useFakeTimers({ now: Date.parse('2026-01-01T00:00:00Z'), toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     try {
+      const headers = { 'Retry-After': retryAfter }
       const fetch = vi.fn(async () => Response.json({ error: 'busy', message: 'Later.' }, { status, headers }))
-      const call = registerAll(['a.com'], { url: 'https://api.test/v1/domains', apiKey: 'key', attempts: 2, fetch })
-      const rejected = rejection(call)
-      await vi.advanceTimersByTimeAsync(wait - 1)
+      const rejected = rejection(registerAll(['a.com'], { ...unused, maxAttempts: 2, fetch }))
+      await vi.advanceTimersByTimeAsync(least - 1)
       expect(fetch).toHaveBeenCalledTimes(1)
-      await vi.advanceTimersByTimeAsync(1)
+      await vi.advanceTimersByTimeAsync(most - least + 1)
       expect(fetch).toHaveBeenCalledTimes(2)
       expect(await rejected).toMatchObject({ status, code: 'busy' })
     } finally {
@@ -116,9 +125,9 @@ describe('a call is sent again', () => {
     let asked = 0
     await serve(
       async options => {
-        const error = await rejection(registerAll(names(101), { ...only(options), attempts: 3 }))
+        const error = await rejection(registerAll(names(101), { ...only(options), maxAttempts: 2 }))
         expect(error).toMatchObject({ name: 'RegisterAllError', status: 503, code: 'domain_registration_unavailable' })
-        expect(asked).toBe(3)
+        expect(asked).toBe(2)
         expect((error as { results: unknown[] }).results).toHaveLength(100)
       },
       (call, response) => {
@@ -166,20 +175,129 @@ test('a signal ends the work, also while it waits', async () => {
   )
 })
 
-test('a key with a line break after it is refused, and not shown', async () => {
-  const options = { url: 'https://api.test/v1/domains', apiKey: `svc_team_1_${'k'.repeat(43)}\n` }
-  const error = await rejection(registerAll([], options))
-  expect(String(error)).toBe(
-    'TypeError: The option "apiKey" must be an API key, without white space around it; it is a string, not shown here',
-  )
+describe('names that are internal_error', () => {
+  const failing = (fails: (call: number) => boolean) => {
+    const store = createStore()
+    let calls = 0
+    const register: typeof store.register = request => {
+      const isAsked = request.names.some(({ domain }) => domain === 'n7.com')
+      if (isAsked) calls += 1
+      if (isAsked && fails(calls)) throw new Error('disk full')
+      return store.register(request)
+    }
+    return { ...store, register, findTeam: store.findTeam }
+  }
+
+  test('are sent again after all others, and have their result in their place', async () => {
+    const progress: number[] = []
+    // Alone and together: the call is split until the name is alone.
+    const store = failing(call => call < 9)
+    await serve(
+      async options => {
+        const all = names(120)
+        const step = { onProgress: ({ done }: Progress) => progress.push(done) }
+        const { results, totals } = await registerAll(all, { ...only(options), ...step })
+        expect(results.map(({ input }) => input)).toEqual(all)
+        expect(totals).toEqual({ created: 120, existing: 0, invalid: 0 })
+      },
+      undefined,
+      store,
+    )
+    expect(progress).toEqual([99, 119, 120])
+  })
+
+  test('to the last are no success: the others are registered, and the work is rejected with all results', async () => {
+    await serve(
+      async options => {
+        const error = await rejection(registerAll(names(120), { ...only(options), maxAttempts: 2 }))
+        expect(error).toMatchObject({
+          name: 'RegisterAllError',
+          code: 'internal_error',
+          message: 'The service could not process 1 of 120 names; their results are internal_error.',
+        })
+        const { results } = error as RegisterAllError
+        expect(results.filter(({ status }) => status === 'created')).toHaveLength(119)
+        expect(results[7]).toMatchObject({ input: 'n7.com', code: 'internal_error' })
+      },
+      undefined,
+      failing(() => true),
+    )
+  })
+})
+
+describe('an answer that is not of this operation ends the work at once', () => {
+  const created = { status: 'created', domain: 'a.com', domainId: '1' }
+  test.each<[what: string, body: unknown, message: RegExp]>([
+    ['null', null, /it has no data\.results/],
+    ['a page', { ok: true }, /it has no data\.results/],
+    ['too few results', { data: { results: [{ ...created, input: 'a.com' }] } }, /it has 1 results for 2 names/],
+    ['no objects', { data: { results: [null, null] } }, /results\[0\]\.status is none of created, existing, invalid/],
+    ['an unknown status', { data: { results: [{ status: 'ok' }, null] } }, /results\[0\]\.status is none of/],
+    ['an inherited status', { data: { results: [{ status: 'toString' }, null] } }, /results\[0\]\.status is none of/],
+    [
+      'results in another order',
+      { data: { results: ['b.com', 'a.com'].map(input => ({ ...created, input })) } },
+      /results\[0\]\.input is not the name that was sent/,
+    ],
+    [
+      'a result without an ID',
+      { data: { results: [{ status: 'existing', input: 'a.com', domain: 'a.com' }, null] } },
+      /results\[0\]\.domainId is no text/,
+    ],
+  ])('%s', async (_, body, message) => {
+    const fetch = vi.fn(async () => Response.json(body))
+    const error = await rejection(registerAll(['a.com', 'b.com'], { ...unused, fetch }))
+    expect(error).toMatchObject({ name: 'RegisterAllError', status: 200, message: expect.stringMatching(message) })
+    expect(fetch).toHaveBeenCalledTimes(1)
+  })
+})
+
+test.each<[what: string, fetch: typeof globalThis.fetch]>([
+  ['ignores its signal', () => new Promise(() => {})],
+  ['never ends its body', async () => new Response(new ReadableStream())],
+])('a fetch that %s does not hang the work', async (_, fetch) => {
+  const limited = await rejection(registerAll(['a.com'], { ...unused, fetch, timeLimit: 5, maxAttempts: 1 }))
+  expect(limited).toMatchObject({
+    message: 'The answer got lost, or none came.',
+    cause: { message: 'No answer within 5 ms' },
+  })
+  const signal = AbortSignal.timeout(5)
+  expect(await rejection(registerAll(['a.com'], { ...unused, fetch, signal }))).toBe(signal.reason)
+})
+
+test.each<[what: string, changes: object, message: string]>([
+  [
+    'a key with a line break after it',
+    { apiKey: 'svc_team_1_hidden\n' },
+    'The option "apiKey" must be an API key, without white space around it; it is a string, not shown here',
+  ],
+  ...['https://user:hidden@api.test/v1/domains', 'ftp://api.test/hidden', 'hidden/v1/domains'].map(
+    (url): [string, object, string] => [
+      url,
+      { url },
+      'The option "url" must be an http: or https: URL without a user name or password in it, such as ' +
+        '"https://api.example.com/v1/domains"; it is a string, not shown here',
+    ],
+  ),
+])('%s is refused at once, and not shown', async (_, changes, message) => {
+  const fetch = vi.fn<typeof globalThis.fetch>()
+  const error = await rejection(registerAll(['a.com'], { ...unused, fetch, ...changes }))
+  expect(error).toEqual(new TypeError(message))
+  expect(fetch).not.toHaveBeenCalled()
 })
 
 test.each([
-  [{ url: 'v1/domains' }, /"url" must be an address/],
   [{ apiKey: undefined }, /"apiKey" must be an API key/],
   [{ teamid: '1' }, /"teamid" does not exist; "teamId" does/],
-  [{ attempts: 0 }, /"attempts" must be a whole number above 0/],
+  [{ maxAttempts: 0 }, /"maxAttempts" must be a whole number above 0/],
 ])('refuses %j', async (changes, message) => {
-  const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', ...changes }
-  expect(String(await rejection(registerAll([], options as never)))).toMatch(message)
+  expect(String(await rejection(registerAll([], { ...unused, ...changes } as never)))).toMatch(message)
+})
+
+test.each([
+  ['a.com', /^TypeError: The names must be an array or another iterable of strings; they are "a\.com"$/],
+  [undefined, /^TypeError: The names must be an array .* they are undefined$/],
+  [['a.com', 7], /^TypeError: The name at index 1 must be a string; it is 7$/],
+])('refuses the names %j', async (domains, message) => {
+  expect(String(await rejection(registerAll(domains as never, unused)))).toMatch(message)
 })

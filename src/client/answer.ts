@@ -1,0 +1,82 @@
+import { readRetryAfter } from '../retry-after.ts'
+import type { Answer } from '../send-request.ts'
+
+/** What came of sending a call once. */
+export type Attempt<Value> = { readonly value: Value } | { readonly failure: CallFailure }
+
+export interface CallFailure {
+  readonly status?: number | undefined
+  readonly code?: string | undefined
+  readonly message: string
+  /** Whether the same call may succeed later. */
+  readonly mayPass: boolean
+  /** Milliseconds to wait before the next attempt, if the answer says so. */
+  readonly retryAfter?: number | undefined
+  readonly cause?: unknown
+}
+
+/** @param read Turns the parsed body into the value, or throws an error that says what is wrong with it. */
+export function toAttempt<Value>({ status, headers, text }: Answer, read: (body: unknown) => Value): Attempt<Value> {
+  const body = parse(text)
+  if (status === 200) {
+    if (body === undefined) return { failure: { status, message: 'The answer is not whole JSON.', mayPass: true } }
+    try {
+      return { value: read(body) }
+    } catch (cause) {
+      const message = `The answer is not of this operation: ${(cause as Error).message}.`
+      return { failure: { status, message, mayPass: false } }
+    }
+  }
+  const { error, message } = (body ?? {}) as { error?: unknown; message?: unknown }
+  return {
+    failure: {
+      status,
+      code: typeof error === 'string' ? error : undefined,
+      message: typeof message === 'string' ? message : `The answer was HTTP ${status}.`,
+      mayPass: status === 408 || status === 429 || status >= 500,
+      retryAfter: readRetryAfter(headers.get('Retry-After'), Date.now()),
+    },
+  }
+}
+
+/** @returns `undefined` for what is not JSON, for instance because it was cut short. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The texts that a result holds beside `input`, by its status. */
+export type FieldsByStatus = Readonly<Record<string, readonly string[]>>
+
+/**
+ * Reads one result for each name that was sent, in that order. Proxies and other services answer 200 as well, and the
+ * results of another call must not pass for those of this one.
+ *
+ * @throws {Error} that says what is wrong.
+ */
+export function readResults<Result>(body: unknown, sent: readonly string[], fields: FieldsByStatus): readonly Result[] {
+  const results = get(get(body, 'data'), 'results')
+  if (!Array.isArray(results)) throw new Error('it has no data.results')
+  if (results.length !== sent.length) throw new Error(`it has ${results.length} results for ${sent.length} names`)
+  for (const [index, input] of sent.entries()) requireResult(`results[${index}]`, results[index], input, fields)
+  return results
+}
+
+function requireResult(path: string, result: unknown, input: string, fields: FieldsByStatus): void {
+  const status = get(result, 'status')
+  if (typeof status !== 'string' || !Object.hasOwn(fields, status)) {
+    throw new Error(`${path}.status is none of ${Object.keys(fields).join(', ')}`)
+  }
+  if (get(result, 'input') !== input) throw new Error(`${path}.input is not the name that was sent`)
+  for (const field of fields[status] ?? []) {
+    if (typeof get(result, field) !== 'string') throw new Error(`${path}.${field} is no text`)
+  }
+}
+
+/** A property of a parsed body; `undefined` where there is none. */
+export function get(value: unknown, property: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[property] : undefined
+}

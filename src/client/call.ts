@@ -1,0 +1,109 @@
+import { timeLimitRule } from '../deadline.ts'
+import { isFunction, optional, type Rules } from '../options.ts'
+import { httpUrlRule, sendRequest } from '../send-request.ts'
+import { type Attempt, type CallFailure, toAttempt } from './answer.ts'
+
+/** Options of every call of a client. */
+export interface CallOptions {
+  /** The URL of the operation: `https://api.example.com/v1/domains`. */
+  url: string | URL
+  /** Sent as `Authorization: Bearer <API key>`. */
+  apiKey: string
+  /** The team to act in. Required with an organization key, ignored with a team key. */
+  teamId?: string | undefined
+  /**
+   * How often a call is sent before the client gives up. Default 8, which takes about two minutes if no answer says
+   * when to retry.
+   */
+  maxAttempts?: number | undefined
+  /** Milliseconds to wait for an answer, at most 2,147,483,647. Default 60,000. */
+  timeLimit?: number | undefined
+  /** Aborts the work, which rejects with the reason of the signal. */
+  signal?: AbortSignal | undefined
+  /** Replaces the global `fetch`, for instance to use a proxy. */
+  fetch?: typeof globalThis.fetch | undefined
+}
+
+export const callRules: Rules = {
+  url: httpUrlRule('https://api.example.com/v1/domains'),
+  apiKey: {
+    holds: key => typeof key === 'string' && /^[\x21-\x7e]+$/.test(key),
+    expected: 'an API key, without white space around it',
+    isSecret: true,
+  },
+  teamId: { holds: optional(id => typeof id === 'string'), expected: 'the ID of a team, a string of digits' },
+  maxAttempts: {
+    holds: optional(count => Number.isInteger(count) && Number(count) > 0),
+    expected: 'a whole number above 0',
+  },
+  timeLimit: timeLimitRule,
+  signal: { holds: optional(signal => signal instanceof AbortSignal), expected: 'an AbortSignal' },
+  fetch: { holds: optional(isFunction), expected: 'a function like fetch' },
+}
+
+export const DEFAULT_MAX_ATTEMPTS = 8
+const DEFAULT_TIME_LIMIT = 60_000
+
+export interface Call<Value> {
+  readonly url: string | URL
+  /** Sent as JSON with POST; without it the call is a GET. */
+  readonly body?: object
+  /** Reads the body of the answer; see {@link toAttempt}. */
+  readonly read: (body: unknown) => Value
+}
+
+/** Why a call failed for good, or the last time. */
+export class CallFailedError extends Error {
+  constructor(readonly failure: CallFailure) {
+    super(failure.message, { cause: failure.cause })
+  }
+}
+
+/**
+ * Sends a call, again if its answer was lost, and after 408, 429 and 5xx.
+ *
+ * @throws {CallFailedError} for an answer that a retry would not change, and after the last attempt.
+ */
+export async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
+  const { maxAttempts = DEFAULT_MAX_ATTEMPTS, signal } = options
+  for (let count = 1; ; count += 1) {
+    const attempt = await sendOnce(call, options)
+    if ('value' in attempt) return attempt.value
+    if (!attempt.failure.mayPass || count === maxAttempts) throw new CallFailedError(attempt.failure)
+    await waitBeforeRetry(count, signal, attempt.failure.retryAfter)
+  }
+}
+
+async function sendOnce<Value>({ url, body, read }: Call<Value>, options: CallOptions): Promise<Attempt<Value>> {
+  const { apiKey, timeLimit = DEFAULT_TIME_LIMIT, signal, fetch } = options
+  const Authorization = `Bearer ${apiKey}`
+  const init = body
+    ? { method: 'POST', headers: { Authorization, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+    : { method: 'GET', headers: { Authorization } }
+  try {
+    return toAttempt(await sendRequest(url, init, { fetch, timeLimit, signal }), read)
+  } catch (cause) {
+    signal?.throwIfAborted()
+    return { failure: { message: 'The answer got lost, or none came.', mayPass: true, cause } }
+  }
+}
+
+/** Waits for the longer of `Retry-After` and the backoff: a service may say 0 while it is overloaded. */
+export function waitBeforeRetry(count: number, signal: AbortSignal | undefined, retryAfter = 0): Promise<void> {
+  return sleep(Math.max(retryAfter, backOff(count)), signal)
+}
+
+/** Exponential backoff in milliseconds, at most 30 s, with jitter so that many callers do not come back at once. */
+const backOff = (count: number) => Math.min(30_000, 500 * 2 ** count) * (0.5 + Math.random() / 2)
+
+function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => resolve(signal?.removeEventListener('abort', onAbort)), milliseconds)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    if (signal?.aborted) onAbort()
+  })
+}

@@ -1,0 +1,98 @@
+import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { countTotals, type DomainResult, type Totals } from '../wire/response.ts'
+import type { CallFailure } from './answer.ts'
+import { type CallOptions, callRules } from './call.ts'
+import { sendNames } from './send-names.ts'
+
+/** Options of {@link registerAll}. */
+export interface RegisterAllOptions extends CallOptions {
+  /** Called after each call, for instance to show progress. What it throws ends the work. */
+  onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** The progress of {@link registerAll}. */
+export interface Progress {
+  /** How many names have a result other than `internal_error`. */
+  readonly done: number
+  /** How many names there are. */
+  readonly total: number
+  /** The results of the last call, in the order of its names. */
+  readonly results: readonly DomainResult[]
+}
+
+/** The results of all calls. */
+export interface RegisterAllResult {
+  /** One for each name, in the order of the names. None of them is an `internal_error`. */
+  readonly results: readonly DomainResult[]
+  readonly totals: Totals
+}
+
+/**
+ * Why {@link registerAll} gave up. What it registered stays registered: call it again with the same names.
+ *
+ * @example
+ * try {
+ *   await registerAll(names, { url, apiKey })
+ * } catch (error) {
+ *   if (!(error instanceof RegisterAllError)) throw error
+ *   console.error(`${error.results.length} of ${names.length} were answered, then: ${error.status} ${error.message}`)
+ * }
+ */
+export class RegisterAllError extends Error {
+  override readonly name = 'RegisterAllError'
+  /** The HTTP status of the last answer; `undefined` if there was none. */
+  readonly status: number | undefined
+  /**
+   * The code of the last answer, such as `unauthorized`, or `internal_error` if names were answered with that to the
+   * last; `undefined` if there was no answer, or none of the service.
+   */
+  readonly code: string | undefined
+  /** The results so far, which are those of the first names, in their order. */
+  readonly results: readonly DomainResult[]
+
+  constructor({ status, code, message, cause }: CallFailure, results: readonly DomainResult[]) {
+    super(message, { cause })
+    this.status = status
+    this.code = code
+    this.results = results
+  }
+}
+
+const rules: Rules = {
+  ...callRules,
+  onProgress: { holds: optional(isFunction), expected: 'a function that takes the progress' },
+}
+
+const fields = { created: ['domain', 'domainId'], existing: ['domain', 'domainId'], invalid: ['code', 'message'] }
+
+/**
+ * Registers any number of hostnames with a service that offers this operation, in calls of 100, one after another.
+ *
+ * A call is sent again if its answer was lost, and after 408, 429 and 5xx. Names that were answered `internal_error`
+ * are sent again after all others. The wait before that grows exponentially up to 30 s, with jitter; a longer
+ * `Retry-After` is respected up to an hour. Sending again is safe: names that were registered before the answer was
+ * lost are `existing`, with the same `domainId`.
+ *
+ * Each answer must hold one result for each name that was sent, in that order; one that does not ends the work.
+ *
+ * @param domains Hostnames: names, wildcards, public IP addresses. A refused one has a result with the reason.
+ * @returns One result for each name, in the same order, and totals.
+ * @throws {RegisterAllError} for an answer that a retry would not change, such as 401, after the last attempt, and if
+ *   names are `internal_error` to the last. It holds the results so far.
+ * @throws {TypeError} for an option that is missing, wrong or does not exist, and for names that are no strings. It
+ *   says what to pass instead, and shows neither the key nor the URL.
+ *
+ * @example
+ * const { results, totals } = await registerAll(names, {
+ *   url: 'https://api.example.com/v1/domains',
+ *   apiKey,
+ *   onProgress: ({ done, total }) => console.log(`${done} of ${total}`),
+ * })
+ * for (const result of results) if (result.status === 'invalid') console.log(result.input, result.message)
+ */
+export async function registerAll(domains: Iterable<string>, options: RegisterAllOptions): Promise<RegisterAllResult> {
+  requireOptions(options, rules)
+  const toError = (failure: CallFailure, results: readonly DomainResult[]) => new RegisterAllError(failure, results)
+  const results = await sendNames<DomainResult>(domains, options, { url: options.url, fields, toError })
+  return { results, totals: countTotals(results) }
+}

@@ -6,9 +6,9 @@ export default defineConfig(({ dts }) => ({
   entry: {
     index: 'src/index.ts',
     http: 'src/http/handler.ts',
-    express: 'src/http/express.ts',
-    fastify: 'src/http/fastify.ts',
-    fetch: 'src/http/fetch.ts',
+    express: 'src/adapters/express.ts',
+    fastify: 'src/adapters/fastify.ts',
+    fetch: 'src/adapters/fetch.ts',
     openapi: 'src/openapi/openapi.ts',
     client: 'src/client/client.ts',
     postgres: 'src/postgres/index.ts',

@@ -17,7 +17,7 @@ app.use(
       return { type: 'team', teamId: session.teamId, scopes: ['domains:create'] }
     },
     rateLimiter: new RateLimiterMemory({ points: 60, duration: 60 }), // 60 calls a minute for each team
-    onError: (error, { during, keyContext }) => console.error({ during, keyContext, error }),
+    onError: (error, { step, keyContext }) => console.error({ step, keyContext, error }),
   }),
 )
 const server = app.listen(process.env.PORT ?? 3000, () => {

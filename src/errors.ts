@@ -18,16 +18,16 @@ export const statusByErrorCode = {
   domain_registration_unavailable: 503,
 } as const satisfies Record<string, number>
 
-/** The codes of this package in the `error` field of an answer; a host may add its own. */
+/** The codes of this package in the `error` field of an answer; an application may add its own. */
 export type ErrorCode = keyof typeof statusByErrorCode
 
 /** Options of {@link ApiError}, beside its code and message. */
 export interface ApiErrorOptions {
-  /** The HTTP status, 400 to 599. Default: the status of the code. A code of the host's own needs one. */
+  /** The HTTP status, 400 to 599. Default: the status of the code. A code of your own needs one. */
   status?: number | undefined
   /** Header fields of the answer, names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** The cause, for the host's logs. The caller never sees it. */
+  /** The cause, for the logs of your server. The caller never sees it. */
   cause?: unknown
 }
 
@@ -35,9 +35,9 @@ const brand = Symbol.for('domain-registration.ApiError')
 
 /**
  * The failure of a whole call, ready to be sent. The caller may see its status, code, message and headers; its `cause`
- * is for the host's logs only.
+ * is for the logs of your server only.
  *
- * @throws {TypeError} for an error that cannot be sent: a code of the host's own without a status, a status outside of
+ * @throws {TypeError} for an error that cannot be sent: a code of your own without a status, a status outside of
  *   400 to 599, or a header field that HTTP does not allow.
  *
  * @example
@@ -53,7 +53,7 @@ const brand = Symbol.for('domain-registration.ApiError')
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** An {@link ErrorCode} or a code of the host's own. Stable, for programs. */
+  /** An {@link ErrorCode} or a code of your own. Stable, for programs. */
   readonly code: ErrorCode | (string & {})
   /** The HTTP status of the answer, 400 to 599. */
   readonly status: number

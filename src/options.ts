@@ -12,8 +12,8 @@ export interface Rule {
 export type Rules = Readonly<Record<string, Rule>>
 
 /**
- * Checks options before they are used. A host may pass them without types or read them from its settings, and a limit
- * that is misspelled or `NaN` would limit nothing.
+ * Checks options before they are used. An application may pass them without types or read them from its settings, and a
+ * limit that is misspelled or `NaN` would limit nothing.
  *
  * @param part How messages call one property.
  * @param whole How messages call the object.
@@ -22,8 +22,9 @@ export type Rules = Readonly<Record<string, Rule>>
 export function requireOptions(options: unknown, rules: Rules, part = 'option', whole = 'options'): void {
   if (typeof options !== 'object' || options === null) throw new TypeError(`The ${whole} must be an object`)
   for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(rules, name))
-      throw new TypeError(`The ${part} "${name}" does not exist; ${suggest(name, rules)}`)
+    if (Object.hasOwn(rules, name)) continue
+    const existing = Object.keys(rules).map(other => `"${other}"`)
+    throw new TypeError(`The ${part} "${name}" does not exist; there are ${existing.join(', ')}`)
   }
   const values = options as Readonly<Record<string, unknown>>
   for (const [name, { holds, expected, isSecret }] of Object.entries(rules)) {
@@ -49,23 +50,3 @@ export const hasMethods = (value: unknown, ...names: readonly string[]): boolean
 /** Shows a number or a string, and only the type of any other value: a conversion could run code of the value. */
 export const describe = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value) : typeof value === 'number' ? String(value) : typeof value
-
-function suggest(name: string, rules: Rules): string {
-  const names = Object.keys(rules)
-  const meant = names.find(other => countEdits(name.toLowerCase(), other.toLowerCase()) <= 2)
-  return meant ? `"${meant}" does` : `there are ${names.map(other => `"${other}"`).join(', ')}`
-}
-
-/** The Levenshtein distance of two texts. */
-function countEdits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const [index, character] of [...from].entries()) {
-    const next = [index + 1]
-    for (let column = 0; column < to.length; column += 1) {
-      const replaced = (row[column] as number) + (character === to[column] ? 0 : 1)
-      next.push(Math.min(replaced, (row[column + 1] as number) + 1, (next[column] as number) + 1))
-    }
-    row = next
-  }
-  return row[to.length] as number
-}

@@ -1,5 +1,5 @@
+import { internalError, notSynchronized, teamNotFound, teamSuspended } from './api-errors.ts'
 import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, requireTimeLimit } from './deadline.ts'
-import { ApiError } from './errors.ts'
 import { classifyHostname, type InvalidHostname } from './hostname/classify.ts'
 import { ignoreErrors } from './ignore-errors.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
@@ -25,7 +25,7 @@ export interface RegisterDomainsOptions {
 }
 
 /** After how many seconds a caller should retry a call whose registrations are saved and not yet synchronized. */
-const RETRY_AFTER_SECONDS = 5
+export const RETRY_AFTER_SECONDS = 5
 
 /**
  * Registers 1 to 100 hostnames in one team, each with a result of its own: the operation `POST /v1/domains` without
@@ -89,9 +89,7 @@ async function requireActiveTeam(
     if (team && typeof team.id !== 'string')
       throw new TypeError(`The "id" of a team must be a string; it is ${describe(team.id)}`)
   } catch (cause) {
-    throw new ApiError('internal_error', 'The team could not be looked up; nothing was registered. Try again later.', {
-      cause,
-    })
+    throw internalError('The team could not be looked up; nothing was registered.', cause)
   }
   if (!team || (keyContext.type === 'organization' && team.organizationId !== keyContext.organizationId)) {
     throw teamNotFound()
@@ -113,24 +111,8 @@ async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, dead
     if (!store.synchronize) throw new Error('The store saves registrations unsynchronized and has no synchronize')
     await deadline.wait(store.synchronize([...pending.values()]))
   } catch (cause) {
-    throw notSynchronized(cause)
+    throw notSynchronized(RETRY_AFTER_SECONDS, cause)
   }
-}
-
-export function teamNotFound(): ApiError {
-  return new ApiError('team_not_found', 'The team does not exist, or it does not belong to the key.')
-}
-
-export function teamSuspended(): ApiError {
-  return new ApiError('team_suspended', 'The team is suspended; no domains can be registered in it.')
-}
-
-export function notSynchronized(cause?: unknown): ApiError {
-  return new ApiError(
-    'domain_registration_unavailable',
-    'The domains were saved but are not yet synchronized. Send the same call again.',
-    { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) }, cause },
-  )
 }
 
 function toResult(input: string, outcome: Outcome | InvalidHostname): DomainResult {

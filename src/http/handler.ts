@@ -1,3 +1,4 @@
+import { internalError } from '../api-errors.ts'
 import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline } from '../deadline.ts'
 import { type ApiError, isApiError, requireSendable } from '../errors.ts'
 import { ignoreErrors } from '../ignore-errors.ts'
@@ -5,14 +6,14 @@ import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
 import { registerDomains } from '../register-domains.ts'
-import { DEFAULT_BODY_LIMIT, DEFAULT_BODY_TIME_LIMIT } from './defaults.ts'
-import { type Activity, type HandlerOptions, handlerRules } from './options.ts'
+import { logFailure, type Step } from './failure.ts'
+import { DEFAULT_BODY_LIMIT, DEFAULT_BODY_TIME_LIMIT, type HandlerOptions, handlerRules } from './options.ts'
 import { consumeRateLimit } from './rate-limit.ts'
-import { logFailure } from './report.ts'
 import { type HandlerRequest, readField, readJson } from './request.ts'
-import { callFailed, type HandlerResponse, respond, respondWithError } from './response.ts'
+import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
-export type { Activity, FailureContext, HandlerOptions } from './options.ts'
+export type { FailureContext, Step } from './failure.ts'
+export type { HandlerOptions } from './options.ts'
 export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limiter.ts'
 export type { AdapterRequest, HandlerRequest, RequestBody } from './request.ts'
 export type { HandlerResponse } from './response.ts'
@@ -54,28 +55,28 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
 
   return async request => {
     const headers: Record<string, string> = {}
-    let during: Activity = 'authenticate'
+    let step: Step = 'authenticate'
     let keyContext: KeyContext | undefined
-    const report = (error: unknown, activity: Activity) => onError(error, { request, keyContext, during: activity })
+    const report = (error: unknown, failed: Step) => onError(error, { request, keyContext, step: failed })
     try {
       const deadline = createDeadline(timeLimit)
       const caller = await identify(request, options, deadline)
       keyContext = caller.keyContext
-      during = 'consume'
+      step = 'consume'
       if (limiter) {
         const rateLimit = { limiter, failure, onError: (cause: unknown) => report(cause, 'consume') }
         Object.assign(headers, await consumeRateLimit(rateLimit, caller.limiterKey, deadline))
       }
       requireScope(keyContext)
-      during = 'readBody'
+      step = 'readBody'
       const body = await readJson(request, { bodyLimit, bodyTimeLimit })
-      during = 'findTeam'
+      step = 'findTeam'
       const registering = { timeLimit, onError: (cause: unknown) => report(cause, 'register') }
       return respond(200, await registerDomains(keyContext, body, store, registering), headers)
     } catch (error) {
       const apiError = toApiError(error)
       const isSaved = apiError.code === 'domain_registration_unavailable'
-      if (apiError.status >= 500) report(apiError.cause ?? apiError, isSaved ? 'synchronize' : during)
+      if (apiError.status >= 500) report(apiError.cause ?? apiError, isSaved ? 'synchronize' : step)
       return respondWithError(apiError, headers)
     }
   }
@@ -97,13 +98,13 @@ async function identify<Request extends HandlerRequest>(
   return { keyContext, limiterKey: `${keyContext.type}:${owner}` }
 }
 
-/** Returns what was thrown if it can be sent. The host's `authenticate` or a store may throw anything. */
+/** Returns what was thrown if it can be sent. Your `authenticate` or a store may throw anything. */
 function toApiError(error: unknown): ApiError {
   try {
-    if (!isApiError(error)) return callFailed(error)
+    if (!isApiError(error)) return internalError(undefined, error)
     requireSendable(error)
     return error
   } catch (cause) {
-    return callFailed(cause)
+    return internalError(undefined, cause)
   }
 }

@@ -5,9 +5,17 @@ import type { KeyContext } from '../keys/key-context.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { hasMethods, isFunction, optional, type Rule, type Rules } from '../options.ts'
 import type { DomainStore } from '../registry/store.ts'
-import { DEFAULT_PATH } from './defaults.ts'
+import type { FailureContext } from './failure.ts'
 import type { RateLimiter, RateLimiterFailure } from './rate-limiter.ts'
 import type { HandlerRequest } from './request.ts'
+
+export const DEFAULT_PATH = '/v1/domains'
+
+/** Bytes in a request body: 100 hostnames of the greatest length fit. */
+export const DEFAULT_BODY_LIMIT = 256 * 1024
+
+/** Milliseconds until the request body must have arrived. */
+export const DEFAULT_BODY_TIME_LIMIT = 10_000
 
 /** The options of every adapter: a store, and either `keys` or `authenticate`. */
 export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest> {
@@ -16,7 +24,7 @@ export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest>
   /** Finds API keys. Pass either this or `authenticate`. */
   keys?: KeyStore | undefined
   /**
-   * Identifies the caller in the host's own way, instead of `keys`. In an adapter, `request.raw` is the request of the
+   * Identifies the caller in your own way, instead of `keys`. In an adapter, `request.raw` is the request of the
    * framework, with its session, user and address.
    *
    * @returns Who is calling.
@@ -37,7 +45,7 @@ export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest>
   bodyLimit?: number | undefined
   /**
    * Milliseconds until the request body must have arrived, at most 2,147,483,647. Default 10,000. After that, the call
-   * is answered 408 `request_timeout` and the connection is closed. It does not limit a body parser of the host.
+   * is answered 408 `request_timeout` and the connection is closed. It does not limit a body parser of your server.
    */
   bodyTimeLimit?: number | undefined
   /**
@@ -54,28 +62,13 @@ export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest>
    * domainsRouter({
    *   store,
    *   keys,
-   *   onError(error, { request, keyContext, during }) {
-   *     log.error({ error, keyContext, during, ip: request.raw.ip })
+   *   onError(error, { request, keyContext, step }) {
+   *     log.error({ error, keyContext, step, ip: request.raw.ip })
    *   },
    * })
    */
   onError?: ((error: unknown, context: FailureContext<Request>) => void) | undefined
 }
-
-/** The circumstances of a failure. */
-export interface FailureContext<Request extends HandlerRequest = HandlerRequest> {
-  /** The call; with an adapter, `request.raw` is the framework's own. */
-  readonly request: Request
-  /** Who is calling; `undefined` if the failure came before that was known. */
-  readonly keyContext: KeyContext | undefined
-  /** What was being done when it failed. */
-  readonly during: Activity
-}
-
-/**
- * What failed, by the name of the function: of the key store, the limiter, the adapter or the store.
- */
-export type Activity = 'authenticate' | 'consume' | 'readBody' | 'findTeam' | 'register' | 'synchronize'
 
 /** The path of an adapter that routes. */
 export interface PathOption {

@@ -1,7 +1,7 @@
 import type { RateLimiter, RateLimiterResult } from './rate-limiter.ts'
 
 /** What remains of each limit of a caller, by the name of the limit. */
-export type Standing = readonly (readonly [policy: string, result: RateLimiterResult])[]
+export type RateLimitState = readonly (readonly [policy: string, result: RateLimiterResult])[]
 
 /** The name of the policy of a single limiter, as in the examples of the draft. */
 export const DEFAULT_POLICY = 'default'
@@ -13,12 +13,12 @@ const MAX_INTEGER = 999_999_999_999_999
  * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11 of 2026-05-23, sections 3 and 4), without a
  * partition key: the caller knows which key it sent.
  */
-export function toRateLimitFields({ points, duration }: RateLimiter, standing: Standing): Record<string, string> {
-  const limits = standing.map(([policy, { remainingPoints, msBeforeNext }]) => {
+export function toRateLimitFields({ points, duration }: RateLimiter, state: RateLimitState): Record<string, string> {
+  const limits = state.map(([policy, { remainingPoints, msBeforeNext }]) => {
     const seconds = toSeconds(msBeforeNext)
     return `${quoted(policy)};r=${toInteger(remainingPoints)}${seconds === null ? '' : `;t=${toInteger(seconds)}`}`
   })
-  const isDefault = standing.every(([policy]) => policy === DEFAULT_POLICY)
+  const isDefault = state.every(([policy]) => policy === DEFAULT_POLICY)
   return {
     ...(isDefault && points !== undefined && { 'RateLimit-Policy': toPolicy(points, duration) }),
     RateLimit: limits.join(', '),

@@ -1,6 +1,6 @@
+import { internalError, tooManyRequests } from '../api-errors.ts'
 import type { Deadline } from '../deadline.ts'
-import { ApiError } from '../errors.ts'
-import { DEFAULT_POLICY, type Standing, toRateLimitFields, toSeconds } from './rate-limit-fields.ts'
+import { DEFAULT_POLICY, type RateLimitState, toRateLimitFields, toSeconds } from './rate-limit-fields.ts'
 import type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limiter.ts'
 
 export interface RateLimit {
@@ -26,30 +26,20 @@ export async function consumeRateLimit(
   key: string,
   deadline: Deadline,
 ): Promise<Record<string, string>> {
-  let outcome: { isAllowed: boolean; standing: Standing }
+  let outcome: { isAllowed: boolean; state: RateLimitState }
   try {
     outcome = await consume(limiter, key, deadline)
   } catch (cause) {
     if (failure === 'refuse') {
-      throw new ApiError(
-        'internal_error',
-        'The rate limit could not be checked; nothing was registered. Try again later.',
-        { cause },
-      )
+      throw internalError('The rate limit could not be checked; nothing was registered.', cause)
     }
     onError(cause)
     return {}
   }
-  const fields = toRateLimitFields(limiter, outcome.standing)
+  const fields = toRateLimitFields(limiter, outcome.state)
   if (outcome.isAllowed) return fields
-  const waits = outcome.standing.map(([, { msBeforeNext }]) => toSeconds(msBeforeNext) ?? RETRY_AFTER_UNKNOWN)
+  const waits = outcome.state.map(([, { msBeforeNext }]) => toSeconds(msBeforeNext) ?? RETRY_AFTER_UNKNOWN)
   throw tooManyRequests(Math.max(1, ...waits), fields)
-}
-
-export function tooManyRequests(seconds: number, fields: Readonly<Record<string, string>>): ApiError {
-  return new ApiError('too_many_requests', `Too many requests; try again in ${seconds} s.`, {
-    headers: { ...fields, 'Retry-After': String(seconds) },
-  })
 }
 
 async function consume(limiter: RateLimiter, key: string, deadline: Deadline) {
@@ -61,8 +51,8 @@ async function consume(limiter: RateLimiter, key: string, deadline: Deadline) {
     isAllowed = false
     answer = reason
   }
-  const standing = toStanding(answer)
-  if (standing.length > 0) return { isAllowed, standing }
+  const state = toRateLimitState(answer)
+  if (state.length > 0) return { isAllowed, state }
   if (answer instanceof Error) throw answer
   throw new TypeError('The rate limiter gave no msBeforeNext and remainingPoints', { cause: answer })
 }
@@ -71,7 +61,7 @@ async function consume(limiter: RateLimiter, key: string, deadline: Deadline) {
  * Empty for anything that is not an answer of a limiter. A union answers for each limit; those that failed are passed
  * over.
  */
-function toStanding(answer: unknown): Standing {
+function toRateLimitState(answer: unknown): RateLimitState {
   if (isResult(answer)) return [[DEFAULT_POLICY, answer]]
   if (typeof answer !== 'object' || answer === null) return []
   return Object.entries(answer).filter((entry): entry is [string, RateLimiterResult] => isResult(entry[1]))

@@ -1,6 +1,15 @@
+import {
+  emptyBody,
+  invalidRequest,
+  notDeclaredAsJson,
+  notInUtf8,
+  notJson,
+  notPlain,
+  payloadTooLarge,
+  requestTimeout,
+} from '../api-errors.ts'
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, TimeLimitError } from '../deadline.ts'
-import { ApiError } from '../errors.ts'
 
 export interface BodyLimits {
   /** Bytes. */
@@ -34,43 +43,8 @@ export interface AdapterRequest<Raw> extends HandlerRequest {
   readonly raw: Raw
 }
 
-/** The body as it was sent, or as a parser of the host parsed it. */
+/** The body as it was sent, or as a parser of your server parsed it. */
 export type RequestBody = { readonly bytes: Uint8Array } | { readonly text: string } | { readonly json: unknown }
-
-export function payloadTooLarge(limit: number): ApiError {
-  return new ApiError('payload_too_large', `The request body is larger than the ${limit} bytes allowed.`)
-}
-
-export function requestTimeout(): ApiError {
-  return new ApiError('request_timeout', 'The request body did not come in time; send it again.')
-}
-
-/** The limit is the host's, and not known here. */
-export function bodyTooLarge(): ApiError {
-  return new ApiError('payload_too_large', 'The request body is larger than allowed.')
-}
-
-export function bodyWithoutItsLength(): ApiError {
-  return new ApiError('invalid_request', 'The request body is not as long as its "Content-Length" says.')
-}
-
-export function notDeclaredAsJson(): ApiError {
-  return new ApiError('unsupported_media_type', 'The request body must be JSON: send "Content-Type: application/json".')
-}
-
-export function notInUtf8(): ApiError {
-  return new ApiError('unsupported_media_type', 'The request body must be in UTF-8 (RFC 8259, section 8.1).')
-}
-
-export function notPlain(): ApiError {
-  return new ApiError('unsupported_media_type', 'The request body must not be compressed: send no "Content-Encoding".')
-}
-
-const JSON_EXAMPLE = 'send {"domains": ["www.example.com"]}'
-
-export function notJson(cause?: unknown): ApiError {
-  return new ApiError('invalid_request', `The request body is not valid JSON; ${JSON_EXAMPLE}.`, { cause })
-}
 
 /** Whether an answer of this status comes before the end of the body, so that the connection cannot be used again. */
 export const stopsReading = (status: number): boolean => status === 408 || status === 413
@@ -80,11 +54,6 @@ export function readField(request: HandlerRequest, name: string): string | undef
   const value: unknown = request.header(name)
   if (value === null || value === undefined) return undefined
   return Array.isArray(value) ? value.join(', ') : String(value)
-}
-
-/** The body ended too early: the caller or a proxy disconnected. */
-export function bodyCutShort(): ApiError {
-  return new ApiError('invalid_request', 'The request body was cut short.')
 }
 
 /**
@@ -102,7 +71,7 @@ export async function readJson(request: HandlerRequest, limits: BodyLimits): Pro
   if (Number(readField(request, 'content-length') ?? 0) > limit) throw payloadTooLarge(limit)
   const body = await readWithin(limits, request)
   if ('json' in body) return body.json
-  // If the host read the body, it applied its own limit; this is ours.
+  // A parser in front of us has a limit of its own; this is ours.
   const length = 'text' in body ? new TextEncoder().encode(body.text).byteLength : body.bytes.byteLength
   if (length > limit) throw payloadTooLarge(limit)
   return parseJson('text' in body ? body.text : decodeUtf8(body.bytes))
@@ -128,13 +97,13 @@ function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
-    throw new ApiError('invalid_request', 'The request body is not valid UTF-8.', { cause })
+    throw invalidRequest('The request body is not valid UTF-8.', cause)
   }
 }
 
 function parseJson(text: string): unknown {
   const json = text.replace(/^\ufeff/, '')
-  if (json.trim() === '') throw new ApiError('invalid_request', `The request body is empty; ${JSON_EXAMPLE}.`)
+  if (json.trim() === '') throw emptyBody()
   try {
     return JSON.parse(json)
   } catch (cause) {

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import type { ApiError } from '../errors.ts'
 import type { ErrorResponse } from '../wire/response.ts'
 
 /** An answer, the same for every adapter. */
@@ -20,13 +20,4 @@ export function respond(status: number, body: object, headers: Record<string, st
 export function respondWithError(error: ApiError, headers: Record<string, string> = {}): HandlerResponse {
   const body: ErrorResponse = { error: error.code, message: error.message }
   return respond(error.status, body, { ...headers, ...error.headers })
-}
-
-export function callFailed(cause?: unknown): ApiError {
-  return new ApiError('internal_error', 'The call could not be processed. Try again later.', { cause })
-}
-
-/** RFC 9110, section 15.5.6: the answer must name the methods that are allowed. */
-export function methodNotAllowed(): ApiError {
-  return new ApiError('method_not_allowed', 'Domains are registered with POST.', { headers: { Allow: 'POST' } })
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { internalError, unauthorized } from '../api-errors.ts'
 import { type ApiKeyOptions, hashApiKey, parseApiKey } from './api-key.ts'
 import type { KeyContext } from './key-context.ts'
 import type { KeyRecord, KeyStore } from './key-store.ts'
@@ -40,7 +40,7 @@ export async function findKeyRecord(
   try {
     record = await keys.findKey(hash)
   } catch (cause) {
-    throw new ApiError('internal_error', 'The API key could not be checked. Try again later.', { cause })
+    throw internalError('The API key could not be checked.', cause)
   }
   if (!record || record.hash !== hash || record.type !== key.type || record.ownerId !== key.id || !isActive(record)) {
     throw unauthorized({ tokenSent: true })
@@ -62,14 +62,4 @@ function readBearerToken(header: string | null | undefined): string {
   const token = /^bearer +([^ ].*)/is.exec(header ?? '')?.[1]?.trimEnd()
   if (!token) throw unauthorized({ tokenSent: false })
   return token
-}
-
-/** RFC 6750, section 3: the challenge holds an error only if the request held a token. */
-export function unauthorized({ tokenSent }: { tokenSent: boolean }): ApiError {
-  return new ApiError(
-    'unauthorized',
-    'The bearer token is missing or invalid. Send "Authorization: Bearer <API key>" with an active organization or ' +
-      'team key.',
-    { headers: { 'WWW-Authenticate': tokenSent ? 'Bearer error="invalid_token"' : 'Bearer' } },
-  )
 }

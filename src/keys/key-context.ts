@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { insufficientScope } from '../api-errors.ts'
 
 /** The scope that a key must hold to register domains. */
 export const REQUIRED_SCOPE = 'domains:create'
@@ -31,13 +31,5 @@ export function requireKeyContext(keyContext: KeyContext): void {
 export function requireScope(keyContext: KeyContext): void {
   requireKeyContext(keyContext)
   if (keyContext.scopes.includes(REQUIRED_SCOPE)) return
-  throw insufficientScope()
-}
-
-export function insufficientScope(): ApiError {
-  return new ApiError(
-    'insufficient_scope',
-    `The API key lacks the scope ${REQUIRED_SCOPE}; send a key that holds it.`,
-    { headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${REQUIRED_SCOPE}"` } },
-  )
+  throw insufficientScope(REQUIRED_SCOPE)
 }

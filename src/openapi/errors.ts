@@ -1,11 +1,19 @@
+import {
+  insufficientScope,
+  internalError,
+  methodNotAllowed,
+  notDeclaredAsJson,
+  notSynchronized,
+  payloadTooLarge,
+  requestTimeout,
+  teamNotFound,
+  teamSuspended,
+  tooManyRequests,
+  unauthorized,
+} from '../api-errors.ts'
 import type { ApiError, ErrorCode } from '../errors.ts'
-import { tooManyRequests } from '../http/rate-limit.ts'
 import { DEFAULT_POLICY, toRateLimitFields } from '../http/rate-limit-fields.ts'
-import { notDeclaredAsJson, payloadTooLarge, requestTimeout } from '../http/request.ts'
-import { callFailed, methodNotAllowed } from '../http/response.ts'
-import { unauthorized } from '../keys/authenticate.ts'
-import { insufficientScope, REQUIRED_SCOPE } from '../keys/key-context.ts'
-import { notSynchronized, teamNotFound, teamSuspended } from '../register-domains.ts'
+import { REQUIRED_SCOPE } from '../keys/key-context.ts'
 import { parseRequest } from '../wire/request.ts'
 import type { HeaderName } from './headers.ts'
 
@@ -35,7 +43,7 @@ export function describeErrors({ bodyLimit }: { bodyLimit: number }): Readonly<R
       beforeRateLimit: true,
     },
     insufficient_scope: describe(
-      insufficientScope(),
+      insufficientScope(REQUIRED_SCOPE),
       `The API key lacks the scope \`${REQUIRED_SCOPE}\`. Send a key that holds it.`,
     ),
     team_suspended: describe(teamSuspended(), 'The team is suspended.'),
@@ -60,9 +68,9 @@ export function describeErrors({ bodyLimit }: { bodyLimit: number }): Readonly<R
       'The body is not JSON in UTF-8, or is compressed. Send `Content-Type: application/json`.',
     ),
     too_many_requests: describe(tooManyRequests(42, usedUp()), 'Too many calls. Wait for `Retry-After` seconds.'),
-    internal_error: describe(callFailed(), 'Something failed before anything was registered. Try again later.'),
+    internal_error: describe(internalError(), 'Something failed before anything was registered. Try again later.'),
     domain_registration_unavailable: describe(
-      notSynchronized(),
+      notSynchronized(5),
       'The domains were saved but are not yet synchronized. Send the same call again after `Retry-After` seconds.',
     ),
   }

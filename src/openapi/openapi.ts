@@ -1,5 +1,4 @@
-import { DEFAULT_BODY_LIMIT, DEFAULT_PATH } from '../http/defaults.ts'
-import { handlerRules, pathRule } from '../http/options.ts'
+import { DEFAULT_BODY_LIMIT, DEFAULT_PATH, handlerRules, pathRule } from '../http/options.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { REQUIRED_SCOPE } from '../keys/key-context.ts'
 import { optional, type Rules, requireOptions } from '../options.ts'

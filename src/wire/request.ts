@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { ApiError } from '../errors.ts'
+import { invalidRequest } from '../api-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 
 /** The most hostnames in one call. */
@@ -68,11 +68,11 @@ function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): 
     parsed = schema.safeParse(body)
   } catch (cause) {
     // The body is not plain data: for instance, one of its getters throws.
-    throw new ApiError('invalid_request', 'The request body could not be read.', { cause })
+    throw invalidRequest('The request body could not be read.', cause)
   }
   if (parsed.success) return parsed.data
   const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue]
-  throw new ApiError('invalid_request', `${formatPath(path)} ${message}.`)
+  throw invalidRequest(`${formatPath(path)} ${message}.`)
 }
 
 function formatPath(path: readonly PropertyKey[]): string {

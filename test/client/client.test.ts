@@ -2,8 +2,8 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { describe, expect, test, vi } from 'vitest'
+import { domainsRouter } from '../../src/adapters/express.ts'
 import { type Progress, type RegisterAllError, registerAll } from '../../src/client/client.ts'
-import { domainsRouter } from '../../src/http/express.ts'
 import type { DomainStore } from '../../src/index.ts'
 import { createKeys, createStore, rejection } from '../fixtures.ts'
 
@@ -288,7 +288,7 @@ test.each<[what: string, changes: object, message: string]>([
 
 test.each([
   [{ apiKey: undefined }, /"apiKey" must be an API key/],
-  [{ teamid: '1' }, /"teamid" does not exist; "teamId" does/],
+  [{ teamid: '1' }, /"teamid" does not exist; there are .*"teamId"/],
   [{ maxAttempts: 0 }, /"maxAttempts" must be a whole number above 0/],
 ])('refuses %j', async (changes, message) => {
   expect(String(await rejection(registerAll([], { ...unused, ...changes } as never)))).toMatch(message)

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import express from 'express'
 import { expect, test } from 'vitest'
-import { domainsRouter } from '../../src/http/express.ts'
+import { domainsRouter } from '../../src/adapters/express.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -10,7 +10,8 @@ const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state
 /** In TypeScript: `@Module({}) class AppModule implements NestModule`. */
 class AppModule {
   configure(consumer) {
-    consumer.apply(domainsRouter({ store, keys })).forRoutes('/')
+    const [handleRequest] = domainsRouter({ store, keys })
+    consumer.apply(handleRequest).forRoutes('/')
   }
 }
 Module({})(AppModule)

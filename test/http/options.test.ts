@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type DomainsRouterOptions, domainsRouter } from '../../src/http/express.ts'
+import { type DomainsRouterOptions, domainsRouter } from '../../src/adapters/express.ts'
 import { createHandler } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 
@@ -61,8 +61,8 @@ const wrong: [option: string, message: RegExp, options: unknown][] = [
   ]),
   ['onError', /"onError" must be a function/, { ...right, onError: 'console' }],
   ['options', /^The options must be an object$/, undefined],
-  ['bodylimit', /^The option "bodylimit" does not exist; "bodyLimit" does$/, { ...right, bodylimit: 1 }],
-  ['ratelimiter', /^The option "ratelimitr" does not exist; "rateLimiter" does$/, { ...right, ratelimitr: undefined }],
+  ['bodylimit', /^The option "bodylimit" does not exist; there are "store", .*"bodyLimit"/, { ...right, bodylimit: 1 }],
+  ['ratelimiter', /^The option "ratelimitr" does not exist; .*"rateLimiter"/, { ...right, ratelimitr: undefined }],
   ['constructor', /^The option "__proto__" does not exist; there are "store", /, JSON.parse('{"__proto__":{}}')],
   ['logger', /^The option "logger" does not exist; there are "store", .*"onError"/, { ...right, logger: console }],
 ]

@@ -10,12 +10,12 @@ import {
   RLWrapperBlackAndWhite,
 } from 'rate-limiter-flexible'
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test, vi } from 'vitest'
-import { domainsRouter } from '../../src/http/express.ts'
+import { domainsRouter } from '../../src/adapters/express.ts'
 import type { HandlerOptions, RateLimiter } from '../../src/http/handler.ts'
 import { hashApiKey } from '../../src/index.ts'
+import { expectHarmless } from '../adapters/harmless.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { startServer, type TestServer } from '../postgres/server.ts'
-import { expectHarmless } from './harmless.ts'
 
 /** A server with a limiter, for the length of one test; every answer is held to the documentation. */
 async function serve(
@@ -197,7 +197,7 @@ describe('RateLimiterPostgres', () => {
         const answer = await post()
         expect(answer.status).toBe(status)
         expect(answer.headers.has('RateLimit')).toBe(false)
-        expect(onError.mock.calls).toMatchObject([[{ code: '42P01' }, { during: 'consume' }]])
+        expect(onError.mock.calls).toMatchObject([[{ code: '42P01' }, { step: 'consume' }]])
       })
     }
   })

@@ -230,7 +230,7 @@ describe('what is handed in and out', () => {
 })
 
 test.each([
-  ['an option that there is not', { synchronise: () => {} }, /"synchronise" does not exist; "synchronize" does/],
+  ['an option that there is not', { synchronise: () => {} }, /"synchronise" does not exist; there are .*"synchronize"/],
   ['a push that is no function', { synchronize: 'http://monitor' }, /"synchronize" must be a function/],
   ['a limit that is none', { synchronizeTimeLimit: Number.NaN }, /"synchronizeTimeLimit" must be/],
   ['onError that is no function', { onError: true }, /"onError" must be a function/],

@@ -1,4 +1,4 @@
-/** Builds, starts and calls the Next.js recipe of docs/hosts.md, as a route and at the edge: `npm run test:next`. */
+/** Builds, starts and calls the Next.js recipe of docs/your-server.md, as a route and at the edge. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

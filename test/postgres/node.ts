@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { Pool, type PoolConfig } from 'pg'
-import { domainsRouter } from '../../src/http/express.ts'
+import { domainsRouter } from '../../src/adapters/express.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { startSynchronizing } from '../../src/start-synchronizing.ts'
 import { teams } from '../fixtures.ts'

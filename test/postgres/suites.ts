@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { domainsRouter } from '../../src/adapters/express.ts'
 import { createDeadline } from '../../src/deadline.ts'
-import { domainsRouter } from '../../src/http/express.ts'
 import { generateApiKey } from '../../src/keys/api-key.ts'
 import { type DriverOptions, type PostgresDriver, toDatabase } from '../../src/postgres/connection.ts'
 import {

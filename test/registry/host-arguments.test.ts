@@ -44,7 +44,7 @@ describe.each([
     [
       'a misspelled option, for which it would list all teams',
       { teamID: '2' },
-      '"teamID" does not exist; "teamId" does',
+      '"teamID" does not exist; there are "teamId", ',
     ],
     ['an ID that is a number', { teamId: 2 }, '"teamId" must be the ID of a team, a string; it is 2'],
     ['no ID at all', { teamId: null }, '"teamId" must be the ID of a team'],
@@ -61,7 +61,7 @@ describe.each([
 
   test.each([
     [{ limit: -1 }, '"limit" must be an integer from 0; it is -1'],
-    [{ onerror: () => {} }, '"onerror" does not exist; "onError" does'],
+    [{ onerror: () => {} }, '"onerror" does not exist; there are '],
     [{ onError: 'log' }, '"onError" must be a function that takes an error and a change; it is "log"'],
     [10, 'The options must be an object'],
   ])('refuses to sweep for %j', async (wrong, message) => {

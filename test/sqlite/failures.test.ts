@@ -70,7 +70,7 @@ describe('a store is not made', () => {
   })
 
   test.each<[Record<string, unknown>, string]>([
-    [{ synchronus: 'full' }, 'The option "synchronus" does not exist; "synchronous" does'],
+    [{ synchronus: 'full' }, 'The option "synchronus" does not exist'],
     [{ synchronous: 'off' }, 'The option "synchronous" must be "full" or "normal"; it is "off"'],
     [{ timeLimit: 0 }, 'The option "timeLimit" must be a number of milliseconds'],
     [{ findTeam: 'x' }, 'The option "findTeam" must be a function from an ID to a team; it is "x"'],

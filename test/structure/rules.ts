@@ -5,9 +5,9 @@
  */
 export const layers: readonly (readonly string[])[] = [
   [
+    'api-errors.ts',
     'awaitable.ts',
     'deadline.ts',
-    'describe.ts',
     'errors.ts',
     'ignore-errors.ts',
     'options.ts',
@@ -21,8 +21,7 @@ export const layers: readonly (readonly string[])[] = [
   ['register-domains.ts', 'start-synchronizing.ts'],
   ['http/', 'testing/', 'client/', 'webhook/'],
   ['openapi/', 'index.ts'],
-  // It describes its route with the document of `openapi`, which is made from the other files of `http`.
-  ['http/fastify.ts'],
+  ['adapters/'],
 ]
 
 /** Which files may import a package. All of `src` may import nothing else; `types` may be imported from it alone. */
@@ -31,11 +30,11 @@ export const packages: Readonly<Record<string, { by: RegExp; only?: 'types' }>> 
   'ipaddr.js': { by: /^hostname\/address\.ts$/ },
   'punycode/punycode.js': { by: /^hostname\/a-labels\.ts$/ },
   'zod/mini': { by: /^(?:wire|openapi)\// },
-  express: { by: /^http\/express\.ts$/, only: 'types' },
-  fastify: { by: /^http\/fastify\.ts$/, only: 'types' },
+  express: { by: /^adapters\/express\.ts$/, only: 'types' },
+  fastify: { by: /^adapters\/fastify\.ts$/, only: 'types' },
   'node:crypto': { by: /^keys\/sha256\.ts$/, only: 'types' },
-  'node:http': { by: /^http\/(?:express|fastify|node-body)\.ts$/, only: 'types' },
-  'node:http2': { by: /^http\/node-body\.ts$/, only: 'types' },
+  'node:http': { by: /^adapters\/(?:express|fastify|node-body)\.ts$/, only: 'types' },
+  'node:http2': { by: /^adapters\/node-body\.ts$/, only: 'types' },
 }
 
 /** Of a function in `src`, from its first line to its last. */

@@ -29,11 +29,11 @@ export function createOptions(settings) {
     findKey: hash => ask('findKey', [hash]),
     authenticate: request => ask('authenticate', [], name => request.header(name)),
     consume: (key, points) => ask('consume', [key, points]),
-    onError: ({ id, message }, { keyContext, during }) =>
+    onError: ({ id, message }, { keyContext, step }) =>
       void reports.push(
         ask('onError', [
           { id, message },
-          { keyContext, during },
+          { keyContext, step },
         ]).catch(() => {}),
       ),
   }

@@ -14,7 +14,7 @@ import { type DomainsPluginOptions, domainsPlugin } from 'domain-registration/fa
 import { type DomainsHandlerOptions, domainsHandler } from 'domain-registration/fetch'
 import { type AdapterRequest, createHandler, type FailureContext } from 'domain-registration/http'
 import { openapi } from 'domain-registration/openapi'
-import express, { type RequestHandler } from 'express'
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import fastify from 'fastify'
 import type { components, paths } from './api.js'
 
@@ -48,15 +48,15 @@ const withStore = (options: Omit<DomainsRouterOptions, 'store'>) => domainsRoute
 withStore({ keys })
 withStore({ authenticate: () => ({ type: 'team', teamId: '1', scopes: [] }) })
 
-// One function, anywhere that Express takes one.
-const handler: RequestHandler = domainsRouter({ store, keys })
+// Both handlers where Express takes them, and the first where a framework takes one function.
+const [handler]: [RequestHandler, ErrorRequestHandler] = domainsRouter({ store, keys })
 express().use(
   '/api',
   express.json(),
   (request, _response, next) => next(request.path === '/' ? 'route' : undefined),
   handler,
 )
-express.Router().use(handler, domainsRouter({ store, keys }).handleError)
+express.Router().use(express.json(), domainsRouter({ store, keys }))
 
 // The framework's own request, typed.
 const ofExpress: DomainsRouterOptions = {
@@ -65,7 +65,7 @@ const ofExpress: DomainsRouterOptions = {
     if (raw.ip === undefined) throw new ApiError('blocked', 'Not from here.', { status: 403 })
     return { type: 'team', teamId: '1', scopes: ['domains:create'] }
   },
-  onError: (error, { request, keyContext, during }) => console.log(error, request.raw.path, keyContext?.type, during),
+  onError: (error, { request, keyContext, step }) => console.log(error, request.raw.path, keyContext?.type, step),
 }
 const ofFastify: DomainsPluginOptions = {
   store,

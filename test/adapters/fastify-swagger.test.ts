@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { domainsPlugin } from '../../src/http/fastify.ts'
+import { domainsPlugin } from '../../src/adapters/fastify.ts'
 import { openapi } from '../../src/openapi/openapi.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 

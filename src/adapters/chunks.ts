@@ -1,4 +1,4 @@
-import { payloadTooLarge } from './request.ts'
+import { payloadTooLarge } from '../api-errors.ts'
 
 /** The chunks of a body that is being read. */
 export interface Chunks {

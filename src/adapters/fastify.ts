@@ -1,27 +1,28 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Rules, requireOptions } from '../options.ts'
-import { DEFAULT_BODY_TIME_LIMIT } from './defaults.ts'
-import { createHandler } from './handler.ts'
-import { abandonBody, readNodeBody } from './node-body.ts'
-import { type FailureContext, type HandlerOptions, handlerRules, type PathOption, pathRule, toPath } from './options.ts'
-import { type Refusals, toRefusedBody } from './refusal.ts'
-import { describeFailure } from './report.ts'
+import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../api-errors.ts'
+import { describeFailure, type FailureContext } from '../http/failure.ts'
+import { createHandler } from '../http/handler.ts'
 import {
-  type AdapterRequest,
-  bodyTooLarge,
-  bodyWithoutItsLength,
-  type HandlerRequest,
-  notDeclaredAsJson,
-} from './request.ts'
+  DEFAULT_BODY_TIME_LIMIT,
+  type HandlerOptions,
+  handlerRules,
+  type PathOption,
+  pathRule,
+  toPath,
+} from '../http/options.ts'
+import type { AdapterRequest, HandlerRequest } from '../http/request.ts'
+import { type Rules, requireOptions } from '../options.ts'
+import { abandonBody, readNodeBody } from './node-body.ts'
+import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
 /** Options of {@link domainsPlugin}, beside Fastify's own `prefix`. */
 export interface DomainsPluginOptions extends HandlerOptions<AdapterRequest<FastifyRequest>>, PathOption {}
 
 /** By the `code` of the error; Fastify's reference lists them. */
-const refusals: Refusals = {
+const refusedBodies: RefusedBodies = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: bodyWithoutItsLength,
-  FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
+  FST_ERR_CTP_BODY_TOO_LARGE: () => payloadTooLarge(),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: notDeclaredAsJson,
 }
 
@@ -37,15 +38,14 @@ const pluginRules: Rules = {
 }
 
 /**
- * Answers `POST /v1/domains` in a Fastify 4 or 5 application. The plugin is encapsulated: the host's content type
- * parsers, error handler and other routes stay as they are, and its hooks run as for its own routes. Fastify's `prefix`
- * goes before our `path`.
+ * Answers `POST /v1/domains` in a Fastify 4 or 5 application. The plugin is encapsulated: your content type parsers,
+ * error handler and other routes stay as they are, and your hooks run as for your own routes. Fastify's `prefix` goes
+ * before our `path`.
  *
  * If `@fastify/swagger` is registered first, its document holds the route as {@link openapi} describes it. Pass it the
  * security schemes: `openapi: { components: { securitySchemes: openapi().components.securitySchemes } }`.
  *
- * What Fastify refuses on our route is answered with our error body. Any other error goes on to the host's error
- * handler.
+ * What Fastify refuses on our route is answered with our error body. Any other error goes on to your error handler.
  *
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  *
@@ -71,7 +71,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
       // Keeps the body a stream: nothing is read before the caller is known to be allowed.
       route.addContentTypeParser('*', (_request, stream, done) => done(null, stream))
       route.setErrorHandler((error: FastifyError, request, reply) => {
-        const readBody = toRefusedBody(refusals, error.code)
+        const readBody = toRefusedBody(refusedBodies, error.code)
         if (!readBody) throw error
         return answer(request, reply, readBody)
       })
@@ -111,6 +111,6 @@ const pickHandlerOptions = (options: DomainsPluginOptions) =>
     Object.entries(options).filter(([name]) => Object.hasOwn(handlerRules, name)),
   ) as unknown as DomainsPluginOptions
 
-function logFailure(error: unknown, { request, during }: FailureContext<AdapterRequest<FastifyRequest>>): void {
-  request.raw.log.error({ err: error }, describeFailure(during))
+function logFailure(error: unknown, { request, step }: FailureContext<AdapterRequest<FastifyRequest>>): void {
+  request.raw.log.error({ err: error }, describeFailure(step))
 }

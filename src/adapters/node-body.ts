@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
+import { bodyCutShort } from '../api-errors.ts'
+import { type RequestBody, stopsReading } from '../http/request.ts'
 import { createChunks } from './chunks.ts'
-import { bodyCutShort, type RequestBody, stopsReading } from './request.ts'
 
-/** A request of `node:http`, and the `body` that a parser of the host may have set. */
+/** A request of `node:http`, and the `body` that a parser of your server may have set. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /**
- * Reads a body on a Node server: from the stream, or from the `body` that a parser of the host has set, as parsed JSON,
- * text or bytes.
+ * Reads a body on a Node server: from the stream, or from the `body` that a parser of your server has set, as parsed
+ * JSON, text or bytes.
  */
 export function readNodeBody(request: NodeRequest, limit: number): RequestBody | Promise<RequestBody> {
   if (!request.readableDidRead && !request.readableEnded) return readStream(request, limit)

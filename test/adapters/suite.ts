@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
-import type { Activity, HandlerOptions } from '../../src/http/handler.ts'
+import type { HandlerOptions, Step } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { describeClients } from './clients.ts'
 import { expectDocumented } from './documented.ts'
@@ -386,7 +386,7 @@ export function describeHttp(
         await serve(
           async ({ post, onError }) => {
             await expectError(await post({ domains }), 500, 'internal_error')
-            expect(onError.mock.calls).toMatchObject([[cause, { during: 'consume', keyContext: { teamId: '1' } }]])
+            expect(onError.mock.calls).toMatchObject([[cause, { step: 'consume', keyContext: { teamId: '1' } }]])
           },
           { rateLimiter: { consume: () => Promise.reject(cause) } },
         )
@@ -406,7 +406,7 @@ export function describeHttp(
           const response = await post({ domains })
           expect(response.headers.get('Retry-After')).toMatch(/^[1-9][0-9]*$/)
           await expectError(response, 503, 'domain_registration_unavailable', /same call again/)
-          expect(onError.mock.calls).toMatchObject([[cause, { during: 'synchronize', keyContext: { teamId: '1' } }]])
+          expect(onError.mock.calls).toMatchObject([[cause, { step: 'synchronize', keyContext: { teamId: '1' } }]])
           isOnline = true
           expect((await (await post({ domains })).json()).data.totals).toEqual({ created: 0, existing: 1, invalid: 1 })
         },
@@ -417,15 +417,15 @@ export function describeHttp(
     test('500 internal_error when a store fails or hangs: told to the host, and not to the caller', async () => {
       const cause = new Error('password=secret at /srv/app.js:1')
       const store = createStore()
-      const failures: [during: Activity, Partial<HandlerOptions>][] = [
+      const failures: [step: Step, Partial<HandlerOptions>][] = [
         ['findTeam', { store: { ...store, findTeam: () => Promise.reject(cause) } }],
         ['authenticate', { store, keys: { findKey: () => Promise.reject(cause) } }],
         ['authenticate', { store, keys: { findKey: () => new Promise(() => {}) }, timeLimit: 20 }],
       ]
-      for (const [during, options] of failures) {
+      for (const [step, options] of failures) {
         await serve(async ({ post, onError }) => {
           await expectError(await post({ domains }), 500, 'internal_error', /^(?!.*secret).*Try again later\.$/)
-          expect(onError.mock.calls).toMatchObject([[expect.any(Error), { during }]])
+          expect(onError.mock.calls).toMatchObject([[expect.any(Error), { step }]])
         }, options)
       }
     })
@@ -437,7 +437,7 @@ export function describeHttp(
         async ({ post, onError }) => {
           const { data } = await (await post({ domains: ['a.com', 'b.com', 'c.com'] })).json()
           expect(data.totals).toEqual({ created: 0, existing: 0, invalid: 3 })
-          expect(onError.mock.calls).toMatchObject([[{ message: 'disk full' }, { during: 'register' }]])
+          expect(onError.mock.calls).toMatchObject([[{ message: 'disk full' }, { step: 'register' }]])
           expect(register.mock.calls.length).toBeGreaterThan(1)
         },
         { store: { ...store, register } },

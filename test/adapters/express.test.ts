@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import express4 from 'express4'
 import { describe, expect, test, vi } from 'vitest'
-import { domainsRouter } from '../../src/http/express.ts'
+import { domainsRouter } from '../../src/adapters/express.ts'
 import type { HandlerOptions } from '../../src/http/handler.ts'
 import { ApiError } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
@@ -99,20 +99,21 @@ for (const [name, framework] of versions) {
       }
     })
 
-    test('may mount it beside other middleware in one call, with types as they were', async () => {
+    test('may mount it behind other middleware and a body parser, on the application', async () => {
       const { headers, router } = await createRouter()
       const app = framework()
       const seen: string[] = []
-      app.use('/api', framework.json(), (request, _response, next) => next(void seen.push(request.path)), router)
+      app.use('/api', framework.json(), (request, _response, next) => next(void seen.push(request.path)))
+      app.use('/api', router)
       expect((await call(app, '/api/v1/domains', { headers })).status).toBe(200)
       expect(seen).toEqual(['/v1/domains'])
       const refused = await call(app, '/api/v1/domains', { headers, body: '{' })
       expect([refused.status, JSON.parse(refused.body)]).toMatchObject([400, { error: 'invalid_request' }])
     })
 
-    test('may mount it on a router with a body parser of its own, and the error handler behind', async () => {
+    test('may mount it on a router with a body parser of its own', async () => {
       const { headers, router } = await createRouter()
-      const nested = framework.Router().use(framework.json(), router, router.handleError)
+      const nested = framework.Router().use(framework.json(), router)
       const app = framework().use('/api', nested)
       expect((await call(app, '/api/v1/domains', { headers })).status).toBe(200)
       const refused = await call(app, '/api/v1/domains', { headers, body: '{' })
@@ -144,7 +145,7 @@ for (const [name, framework] of versions) {
           if (!team) throw new ApiError('login_required', `Log in first, ${raw.ip}.`, { status: 403 })
           return { type: 'team', teamId: team, scopes: ['domains:create'] }
         },
-        onError: (error, { request, keyContext, during }) => onError(error, request.raw.path, keyContext, during),
+        onError: (error, { request, keyContext, step }) => onError(error, request.raw.path, keyContext, step),
       })
       app.use(router)
       const refused = await call(app, '/v1/domains')
@@ -233,7 +234,7 @@ for (const [name, framework] of versions) {
       const { status, body } = await call(app, '/v1/domains')
       expect([status, JSON.parse(body)]).toMatchObject([500, { error: 'internal_error' }])
       expect(onError.mock.calls).toMatchObject([
-        [{ message: expect.stringContaining('cannot be sent') }, { during: 'authenticate' }],
+        [{ message: expect.stringContaining('cannot be sent') }, { step: 'authenticate' }],
       ])
     })
 
@@ -250,7 +251,7 @@ for (const [name, framework] of versions) {
       expect(status).toBe(500)
       expect(JSON.parse(body)).toMatchObject({ error: 'internal_error' })
       expect(onError.mock.calls).toMatchObject([
-        [{ message: expect.stringContaining('read before') }, { during: 'readBody', keyContext: { teamId: '1' } }],
+        [{ message: expect.stringContaining('read before') }, { step: 'readBody', keyContext: { teamId: '1' } }],
       ])
     })
   })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { describe, expect, test, vi } from 'vitest'
-import { domainsHandler } from '../../src/http/fetch.ts'
+import { domainsHandler } from '../../src/adapters/fetch.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { expectDocumented } from './documented.ts'
 import { describeHostileHttp } from './hostile.ts'
@@ -187,7 +187,7 @@ describe('fetch: a request', () => {
       expect(response.status).toBe(500)
       expect(await response.json()).toMatchObject({ error: 'internal_error' })
       expect(onError.mock.calls).toMatchObject([
-        [{ message: expect.stringContaining('read before') }, { during: 'readBody' }],
+        [{ message: expect.stringContaining('read before') }, { step: 'readBody' }],
       ])
     }
   })

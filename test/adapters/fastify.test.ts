@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fastify4 from 'fastify4'
 import { describe, expect, test, vi } from 'vitest'
-import { domainsPlugin } from '../../src/http/fastify.ts'
+import { domainsPlugin } from '../../src/adapters/fastify.ts'
 import type { HandlerOptions } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { describeHostileHttp } from './hostile.ts'
@@ -188,7 +188,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
           teamId: (raw as typeof raw & { team: string }).team,
           scopes: ['domains:create'],
         }),
-        onError: (error, { request, during }) => onError(error, request.raw.url, during),
+        onError: (error, { request, step }) => onError(error, request.raw.url, step),
       })
       expect((await call(app, '/v1/domains', { ...json, 'X-Team': '1' })).status).toBe(200)
       expect(onError.mock.calls).toEqual([[new Error('disk full'), '/v1/domains', 'register']])
@@ -211,7 +211,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       const { options } = await createOptions()
       const app = create()
       app.register(domainsPlugin, { ...options, bodylimit: 5 } as never)
-      await expect(app.ready()).rejects.toThrow('The option "bodylimit" does not exist; "bodyLimit" does')
+      await expect(app.ready()).rejects.toThrow('The option "bodylimit" does not exist; there are ')
     })
 
     test('that read the body and left nothing of it is told so, not the caller', async () => {
@@ -226,7 +226,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         expect(response.status).toBe(500)
         expect(await response.json()).toMatchObject({ error: 'internal_error' })
         expect(onError.mock.calls).toMatchObject([
-          [{ message: expect.stringContaining('read before') }, { during: 'readBody' }],
+          [{ message: expect.stringContaining('read before') }, { step: 'readBody' }],
         ])
       } finally {
         await server.close()

@@ -1,9 +1,10 @@
+import { bodyCutShort, methodNotAllowed } from '../api-errors.ts'
 import { isApiError } from '../errors.ts'
+import { createHandler } from '../http/handler.ts'
+import type { HandlerOptions } from '../http/options.ts'
+import { type AdapterRequest, type RequestBody, stopsReading } from '../http/request.ts'
+import { respondWithError } from '../http/response.ts'
 import { createChunks } from './chunks.ts'
-import { createHandler } from './handler.ts'
-import type { HandlerOptions } from './options.ts'
-import { type AdapterRequest, bodyCutShort, type RequestBody, stopsReading } from './request.ts'
-import { methodNotAllowed, respondWithError } from './response.ts'
 
 /** Options of {@link domainsHandler}. */
 export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Request>> {}
@@ -12,7 +13,7 @@ export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Req
  * Makes a function from the Fetch API's `Request` to its `Response`, for Hono, Next.js, Bun, Deno, Workers and other
  * servers with this API.
  *
- * The host routes a path to it; the handler does not look at the URL. It answers any method but POST with 405
+ * Your server routes a path to it; the handler does not look at the URL. It answers any method but POST with 405
  * `method_not_allowed`, before any other check. Nothing may have read the body before.
  *
  * A body with a `Content-Length` is read at once: an HTTP server never delivers more than that. In a `Request` that you
@@ -103,7 +104,7 @@ function createReading(request: Request) {
 /**
  * Whether the length of the body is known to be the one that was held to the limit: the server reads as many bytes as
  * `Content-Length` says, unless `Transfer-Encoding` overrides it (RFC 9112, section 6.3). Such a body is read at once,
- * which is quicker than the chunks of a web stream. Measured by `npm run bench -- http`.
+ * which is quicker than the chunks of a web stream.
  */
 const hasKnownLength = ({ headers }: Request) => headers.has('content-length') && !headers.has('transfer-encoding')
 

@@ -1,0 +1,102 @@
+/**
+ * Every error that a call is answered with, made here and nowhere else, in the order of the checks. `docs/errors.md`
+ * has the cause and the fix of each.
+ */
+import { ApiError } from './errors.ts'
+
+/** RFC 9110, section 15.5.6: the answer must name the methods that are allowed. */
+export function methodNotAllowed(): ApiError {
+  return new ApiError('method_not_allowed', 'Domains are registered with POST.', { headers: { Allow: 'POST' } })
+}
+
+/** RFC 6750, section 3: the challenge holds an error only if the request held a token. */
+export function unauthorized({ tokenSent }: { tokenSent: boolean }): ApiError {
+  return new ApiError(
+    'unauthorized',
+    'The bearer token is missing or invalid. Send "Authorization: Bearer <API key>" with an active organization or ' +
+      'team key.',
+    { headers: { 'WWW-Authenticate': tokenSent ? 'Bearer error="invalid_token"' : 'Bearer' } },
+  )
+}
+
+/** @param fields What the answer says about the limit. */
+export function tooManyRequests(seconds: number, fields: Readonly<Record<string, string>> = {}): ApiError {
+  return new ApiError('too_many_requests', `Too many requests; try again in ${seconds} s.`, {
+    headers: { ...fields, 'Retry-After': String(seconds) },
+  })
+}
+
+/** With the challenge of RFC 6750, section 3.1. */
+export function insufficientScope(scope: string): ApiError {
+  return new ApiError('insufficient_scope', `The API key lacks the scope ${scope}; send a key that holds it.`, {
+    headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  })
+}
+
+export function notDeclaredAsJson(): ApiError {
+  return new ApiError('unsupported_media_type', 'The request body must be JSON: send "Content-Type: application/json".')
+}
+
+export function notInUtf8(): ApiError {
+  return new ApiError('unsupported_media_type', 'The request body must be in UTF-8 (RFC 8259, section 8.1).')
+}
+
+export function notPlain(): ApiError {
+  return new ApiError('unsupported_media_type', 'The request body must not be compressed: send no "Content-Encoding".')
+}
+
+/** @param limit Bytes; `undefined` for the limit of a parser in front of us, which is not known here. */
+export function payloadTooLarge(limit?: number): ApiError {
+  const allowed = limit === undefined ? 'allowed' : `the ${limit} bytes allowed`
+  return new ApiError('payload_too_large', `The request body is larger than ${allowed}.`)
+}
+
+export function requestTimeout(): ApiError {
+  return new ApiError('request_timeout', 'The request body did not come in time; send it again.')
+}
+
+/** The body ended too early: the caller or a proxy disconnected. */
+export function bodyCutShort(): ApiError {
+  return invalidRequest('The request body was cut short.')
+}
+
+export function bodyWithoutItsLength(): ApiError {
+  return invalidRequest('The request body is not as long as its "Content-Length" says.')
+}
+
+const JSON_EXAMPLE = 'send {"domains": ["www.example.com"]}'
+
+export function emptyBody(): ApiError {
+  return invalidRequest(`The request body is empty; ${JSON_EXAMPLE}.`)
+}
+
+export function notJson(cause?: unknown): ApiError {
+  return invalidRequest(`The request body is not valid JSON; ${JSON_EXAMPLE}.`, cause)
+}
+
+/** @param message Names the path of the fault, such as `domains[3]`. */
+export function invalidRequest(message: string, cause?: unknown): ApiError {
+  return new ApiError('invalid_request', message, { cause })
+}
+
+export function teamNotFound(): ApiError {
+  return new ApiError('team_not_found', 'The team does not exist, or it does not belong to the key.')
+}
+
+export function teamSuspended(): ApiError {
+  return new ApiError('team_suspended', 'The team is suspended; no domains can be registered in it.')
+}
+
+/** @param what What failed, as a sentence. The cause is for the log of the application, and not for the caller. */
+export function internalError(what = 'The call could not be processed.', cause?: unknown): ApiError {
+  return new ApiError('internal_error', `${what} Try again later.`, { cause })
+}
+
+/** @param seconds After how many to send the same call again. */
+export function notSynchronized(seconds: number, cause?: unknown): ApiError {
+  return new ApiError(
+    'domain_registration_unavailable',
+    'The domains were saved but are not yet synchronized. Send the same call again.',
+    { headers: { 'Retry-After': String(seconds) }, cause },
+  )
+}

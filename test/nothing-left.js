@@ -1,11 +1,12 @@
 /**
- * Runs a command, and fails when something that it has started or made outlives it:
+ * Runs scripts of `package.json` one after another until one fails, and fails when something that they have started or
+ * made outlives them:
  *
- *     node test/nothing-left.js vitest run
+ *     node test/nothing-left.js build check "test:engine -- --partitions 8"
  *
- * The command gets a temporary folder of its own. What names that folder in its environment, among its parameters or as
- * the place where it works (PostgreSQL overwrites its environment) was started by the command. When it has ended, or
- * this program is told to end, whatever is left is named and ended, and the folder is removed.
+ * They get a temporary folder of their own. What names that folder in its environment, among its parameters or as the
+ * place where it works (PostgreSQL overwrites its environment) was started by them. When they have ended, or this
+ * program is told to end, whatever is left is named and ended, and the folder is removed.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -112,27 +113,34 @@ async function settle(folder) {
   return processes.length + files.length
 }
 
-async function runCommand([command, ...parameters]) {
+async function runScripts(scripts) {
   const folder = createFolder()
-  const child = spawn(command, parameters, { stdio: 'inherit', env: { ...process.env, TMPDIR: folder } })
+  const env = { ...process.env, TMPDIR: folder }
   let interruption
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(name, () => {
       interruption ??= clear(folder)
     })
   }
-  const [status] = await once(child, 'exit')
-  if (interruption) {
-    await interruption
-    process.exit(1)
+  let status = 0
+  for (const script of scripts) {
+    const begin = performance.now()
+    const child = spawn(`npm run --silent ${script}`, { shell: true, stdio: 'inherit', env })
+    status = (await once(child, 'exit'))[0] ?? 1
+    if (interruption) {
+      await interruption
+      process.exit(1)
+    }
+    console.error(`npm run ${script}: exit status ${status}, ${((performance.now() - begin) / 1000).toFixed(1)} s`)
+    if (status !== 0) break
   }
   const count = await settle(folder)
   if (count === 0) console.error('Nothing is left running, and no file left behind.')
-  process.exit(status === 0 && count > 0 ? 1 : (status ?? 1))
+  process.exit(status === 0 && count > 0 ? 1 : status)
 }
 
 /**
- * Vitest's global setup, for runs without the command: a process that outlives this one, however it ends, clears up
+ * Vitest's global setup, for runs without these scripts: a process that outlives this one, however it ends, clears up
  * after it.
  */
 export function setup() {
@@ -155,5 +163,5 @@ async function clearAfterParent(folder) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [first, ...rest] = process.argv.slice(2)
   if (first === '--clear-after-us') await clearAfterParent(rest[0])
-  else await runCommand([first, ...rest])
+  else await runScripts([first, ...rest])
 }

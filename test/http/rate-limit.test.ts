@@ -15,7 +15,7 @@ import type { HandlerOptions, RateLimiter } from '../../src/http/handler.ts'
 import { hashApiKey } from '../../src/index.ts'
 import { expectHarmless } from '../adapters/harmless.ts'
 import { createKeys, createStore } from '../fixtures.ts'
-import { startServer, type TestServer } from '../postgres/server.ts'
+import { openDatabase, type TestServer } from '../postgres/server.ts'
 
 /** A server with a limiter, for the length of one test; every answer is held to the documentation. */
 async function serve(
@@ -153,7 +153,7 @@ describe('RateLimiterPostgres', () => {
   let server: TestServer
   let pool: Pool
   beforeAll(async () => {
-    server = await startServer()
+    server = await openDatabase()
     pool = server.createPool()
   })
   afterAll(() => server?.stop())

@@ -1,21 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
+import { counts, seed } from '../counts.ts'
 import { createRandom } from '../simulation/random.ts'
 import { findFault } from './history.ts'
 import { type Client, createMonitor, type Monitor, race } from './race.ts'
 
-/** More by hand: `SEED=7 ROUNDS=1000 npx vitest run test/linearizability`. */
-const { SEED = String(Date.now() % 1_000_000), ROUNDS = '250' } = process.env
 const CALLS = 40
 
-test(`${ROUNDS} races in memory, each explained by an order of its calls (seed ${SEED})`, async () => {
-  const random = createRandom(Number(SEED))
+test(`${counts.races} races in memory, each explained by an order of its calls (seed ${seed})`, async () => {
+  const random = createRandom(seed)
   let time = 0
   const now = () => ++time
   const calling = new AsyncLocalStorage<Monitor>()
-  const counts = new Map<string, number>()
-  for (let round = 1; round <= Number(ROUNDS); round += 1) {
+  const happened = new Map<string, number>()
+  for (let round = 1; round <= counts.races; round += 1) {
     const store = createMemoryStore({ synchronize: async changes => calling.getStore()?.push(changes) })
     const clients = ['A', 'B', 'C', 'D', 'E', 'F'].map((name): Client => {
       const monitor = createMonitor(random, now)
@@ -34,9 +33,9 @@ test(`${ROUNDS} races in memory, each explained by an order of its calls (seed $
     const { deeds, failures } = await race({ clients, random, now, registrableDomains, misplaced: [], calls: CALLS })
     expect(failures).toEqual([])
     expect(findFault({ initial: [], deeds }, registrableDomains)).toBeNull()
-    for (const { operation } of deeds) counts.set(operation.kind, (counts.get(operation.kind) ?? 0) + 1)
+    for (const { operation } of deeds) happened.set(operation.kind, (happened.get(operation.kind) ?? 0) + 1)
   }
   for (const kind of ['register', 'release', 'look', 'mark']) {
-    expect(counts.get(kind), kind).toBeGreaterThan(Number(ROUNDS))
+    expect(happened.get(kind), kind).toBeGreaterThan(counts.races)
   }
 })

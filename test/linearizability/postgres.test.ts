@@ -5,8 +5,9 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../src/postgres/index.ts'
 import { createRequest } from '../../src/testing/calls.ts'
+import { counts, seed } from '../counts.ts'
 import { tableOptions, throughFirst } from '../postgres/engine.ts'
-import { startServer, type TestServer } from '../postgres/server.ts'
+import { openDatabase, type TestServer } from '../postgres/server.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { findFault, type History } from './history.ts'
 import { createPostgresClients } from './postgres-clients.ts'
@@ -14,8 +15,6 @@ import { type Client, misplace, type Outcome, race } from './race.ts'
 import type { RacerTask } from './racer.ts'
 import type { Seen } from './registry.ts'
 
-/** More by hand: `SEED=7 ROUNDS=1000 npx vitest run test/linearizability/postgres.test.ts`. */
-const { SEED = String(Date.now() % 1_000_000), ROUNDS = '250' } = process.env
 const CALLS = 40
 /** Rounds in which an altered store has to be noticed. */
 const ROUNDS_TO_NOTICE = 400
@@ -27,7 +26,7 @@ let server: TestServer
 let pool: Pool
 const racers: ChildProcess[] = []
 beforeAll(async () => {
-  server = await startServer(['-c', 'fsync=off', '-c', 'deadlock_timeout=100ms'])
+  server = await openDatabase({ deadlock_timeout: '100ms' })
   pool = server.createPool()
   await migrate({ pool: throughFirst(pool), ...tableOptions })
 })
@@ -111,10 +110,10 @@ async function readAll(): Promise<Seen[]> {
   }))
 }
 
-test(`${ROUNDS} races in PostgreSQL, each explained by an order of its calls (seed ${SEED})`, {
+test(`${counts.races} races in PostgreSQL, each explained by an order of its calls (seed ${seed})`, {
   timeout: 600_000,
 }, async () => {
-  const random = createRandom(Number(SEED))
+  const random = createRandom(seed)
   const [pipelined, waiting] = [true, false].map(isPipelined =>
     createPostgresClients({
       config: server.config,
@@ -125,12 +124,12 @@ test(`${ROUNDS} races in PostgreSQL, each explained by an order of its calls (se
     }),
   )
   const others = await Promise.all([
-    startRacer({ seed: Number(SEED) + 1, names: ['E', 'F'], isPipelined: true }),
-    startRacer({ seed: Number(SEED) + 2, names: ['G', 'H'], isPipelined: false }),
+    startRacer({ seed: seed + 1, names: ['E', 'F'], isPipelined: true }),
+    startRacer({ seed: seed + 2, names: ['G', 'H'], isPipelined: false }),
   ])
   const clients = [...(pipelined?.clients ?? []), ...(waiting?.clients ?? [])]
-  const counts = new Map<string, number>()
-  for (let round = 1; round <= Number(ROUNDS); round += 1) {
+  const happened = new Map<string, number>()
+  for (let round = 1; round <= counts.races; round += 1) {
     const isOld = round % 2 === 0
     const { failures, ...history } = await runRound(clients, random, { others, isOld })
     expect(failures).toEqual([])
@@ -139,13 +138,13 @@ test(`${ROUNDS} races in PostgreSQL, each explained by an order of its calls (se
     }
     // A call over two of them is one step, unless one has no row to lock yet.
     if (isOld) expect(findFault(history, REGISTRABLE_DOMAINS.slice(0, 2)), `round ${round}`).toBeNull()
-    for (const { operation } of history.deeds) counts.set(operation.kind, (counts.get(operation.kind) ?? 0) + 1)
+    for (const { operation } of history.deeds) happened.set(operation.kind, (happened.get(operation.kind) ?? 0) + 1)
   }
   await Promise.all([pipelined?.end(), waiting?.end()])
   for (const kind of ['register', 'release', 'look', 'mark', 'put right']) {
-    expect(counts.get(kind), kind).toBeGreaterThan(Number(ROUNDS))
+    expect(happened.get(kind), kind).toBeGreaterThan(counts.races)
   }
-  expect(server.log.join('')).not.toContain('deadlock')
+  expect(server.readLog()).not.toContain('deadlock')
 })
 
 /** What is altered, found by what a statement does: text that stays the same is no alteration, and fails the test. */

@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createSqliteStore, type SqliteStore } from '../../src/sqlite/index.ts'
+import { counts, seed } from '../counts.ts'
 import { createRandom } from '../simulation/random.ts'
 import { openDatabase, type TestDatabase } from '../sqlite/open-database.ts'
 import { findFault } from './history.ts'
 import { type Client, createMonitor, type Monitor, race } from './race.ts'
 
-/** More by hand: `SEED=7 ROUNDS=1000 npx vitest run test/linearizability/sqlite.test.ts`. */
-const { SEED = String(Date.now() % 1_000_000), ROUNDS = '60' } = process.env
 const CALLS = 40
 const tables = ['names', 'releases'].map(name => `domain_registration_${name}`)
 
@@ -40,15 +39,15 @@ function openStores(count: number) {
   return { calling, stores }
 }
 
-test(`${ROUNDS} races in SQLite, each explained by an order of its calls (seed ${SEED})`, {
+test(`${counts.races} races in SQLite, each explained by an order of its calls (seed ${seed})`, {
   timeout: 600_000,
 }, async () => {
-  const random = createRandom(Number(SEED))
+  const random = createRandom(seed)
   let time = 0
   const now = () => ++time
   const { calling, stores } = openStores(3)
-  const counts = new Map<string, number>()
-  for (let round = 1; round <= Number(ROUNDS); round += 1) {
+  const happened = new Map<string, number>()
+  for (let round = 1; round <= counts.races; round += 1) {
     for (const table of tables) databases[0]?.exec(`DELETE FROM ${table}`)
     const clients = ['A', 'B', 'C', 'D', 'E', 'F'].map((name, index): Client => {
       const monitor = createMonitor(random, now)
@@ -68,9 +67,9 @@ test(`${ROUNDS} races in SQLite, each explained by an order of its calls (seed $
     const { deeds, failures } = await race({ clients, random, now, registrableDomains, misplaced: [], calls: CALLS })
     expect(failures).toEqual([])
     expect(findFault({ initial: [], deeds }, registrableDomains), `round ${round}`).toBeNull()
-    for (const { operation } of deeds) counts.set(operation.kind, (counts.get(operation.kind) ?? 0) + 1)
+    for (const { operation } of deeds) happened.set(operation.kind, (happened.get(operation.kind) ?? 0) + 1)
   }
   for (const kind of ['register', 'release', 'look', 'mark']) {
-    expect(counts.get(kind), kind).toBeGreaterThan(Number(ROUNDS))
+    expect(happened.get(kind), kind).toBeGreaterThan(counts.races)
   }
 })

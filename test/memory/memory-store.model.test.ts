@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createMemoryStore, type MemoryStore } from '../../src/memory/memory-store.ts'
 import type { Name } from '../../src/registry/name.ts'
 import type { Change, Found, Registration } from '../../src/registry/store.ts'
+import { counts, seed } from '../counts.ts'
 import { shrinkingAtMost } from '../shrinking.ts'
 
 /**
@@ -11,9 +12,6 @@ import { shrinkingAtMost } from '../shrinking.ts'
  * random sequences of calls, on so few names that they meet, and so many that a registrable domain outgrows its small
  * form.
  */
-
-const seed = Date.now() % 1_000_000
-const RUNS = 60
 
 const labels = ['a', 'b', 'c']
 const prefixes = ['', ...labels, ...labels.flatMap(x => labels.map(y => `${x}.${y}`)), 'a.b.c', 'b.b.c', 'a.a.b.c']
@@ -63,7 +61,7 @@ test(`does what a plain list does (seed ${seed})`, async () => {
         seen.foreign += run.counts.foreign
       }),
     ),
-    { seed, numRuns: RUNS },
+    { seed, numRuns: counts.sequences },
   )
   expect(seen.largest, 'more than a short list holds').toBeGreaterThan(16)
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)

@@ -2,14 +2,14 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { save } from '../../src/testing/calls.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 // PostgreSQL takes and ignores what is set for Citus. Citus itself is run by hand: `npm run test:engine`.
 let server: TestServer
 let pool: Pool
 const sent: string[] = []
 beforeAll(async () => {
-  server = await startServer(['-c', 'citus.version=none'])
+  server = await openDatabase({ 'citus.version': 'none' })
   pool = server.createPool({ max: 1, pipeline: true })
   await migrate({ pool })
   pool.once('acquire', client => {

@@ -2,6 +2,7 @@ import { Pool, type PoolConfig } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { generateApiKey } from '../../src/keys/api-key.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { counts, seed } from '../counts.ts'
 import { createRandom } from '../simulation/random.ts'
 import { type Call, type Callers, createCalls, startCallers } from './callers.ts'
 import { connectToMortal, engine, isGiven, tableOptions } from './engine.ts'
@@ -13,7 +14,6 @@ import { ENDED, type Nodes, startNodes } from './nodes.ts'
  * What is called for, and when something is killed, to be replayed with SEED=…; who wins a race is for the machine to
  * say.
  */
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32))
 const random = createRandom(seed)
 const soon = (most: number) => new Promise(resolve => setTimeout(resolve, random.integer(0, most)))
 
@@ -51,8 +51,7 @@ describe(`with SEED=${seed},`, () => {
     async () => {
       const scene = await open('killed_server', 1)
       const callers = scene.startCallers(createCalls(random, 200))
-      const kills = 12
-      for (let kill = 1; kill <= kills; kill += 1) {
+      for (let kill = 1; kill <= counts.kills; kill += 1) {
         await callers.answeredFor(kill * 15)
         await soon(20)
         await scene.nodes.all[0]?.kill()
@@ -71,7 +70,7 @@ describe(`with SEED=${seed},`, () => {
     async () => {
       const scene = await open('killed_postgres', 2)
       const callers = scene.startCallers(createCalls(random, CALLS_PER_KILL * 7))
-      const kinds = ['postmaster', 'all', 'backend', 'postmaster', 'all', 'backend'] as const
+      const kinds = (['postmaster', 'all', 'backend', 'postmaster', 'all', 'backend'] as const).slice(0, counts.kills)
       for (const [index, kind] of kinds.entries()) {
         await callers.answeredFor((index + 1) * CALLS_PER_KILL)
         await soon(20)

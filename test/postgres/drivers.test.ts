@@ -10,14 +10,14 @@ import { createPostgresKeyStore, createPostgresStore, migrate, type PostgresDriv
 import { hasCode } from '../../src/postgres/retry.ts'
 import { save } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 import { describeKeyStore, describeServer, describeStore } from './suites.ts'
 
 let server: TestServer
 let pool: Pool
 let sql: Sql
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   pool = server.createPool()
   const { host, port, user, password, database } = server.config
   sql = postgres({ host, port, user, password, database, onnotice() {} } as postgres.Options<never>)

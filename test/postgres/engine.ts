@@ -29,8 +29,8 @@ export const tableOptions: Pick<MigrateOptions, 'partitions' | 'citus'> = {
   citus: engine.shards === undefined ? undefined : { shards: engine.shards },
 }
 
-/** For servers that tests start. */
-export const flags: readonly string[] = engine.asOnCitus ? ['-c', 'citus.version=none'] : []
+/** Whether databases get a setting by which they look like Citus. */
+export const asOnCitus = engine.asOnCitus === true
 
 const OURS = 'domain_registration'
 
@@ -64,7 +64,7 @@ export async function connectToGiven(): Promise<TestServer> {
     get config() {
       return nextConfig()
     },
-    log: [],
+    readLog: () => '',
     createPool: options => createPool(options),
     async stop() {
       for (const name of await findSchemas()) {

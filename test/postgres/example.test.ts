@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { hashApiKey } from '../../src/keys/api-key.ts'
 import { createPostgresKeyStore } from '../../src/postgres/index.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 const run = promisify(execFile)
 const root = new URL('../..', import.meta.url)
@@ -15,7 +15,7 @@ const directory = mkdtempSync(join(tmpdir(), 'postgres-example-'))
 let server: TestServer
 let running: ChildProcess | undefined
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
 }, 60_000)
 afterEach(() => void running?.kill('SIGKILL'))
 afterAll(async () => {

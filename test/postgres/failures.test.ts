@@ -6,11 +6,11 @@ import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../s
 import { registerDomains } from '../../src/register-domains.ts'
 import { createRequest, lookUp, save, toDomains, toName } from '../../src/testing/calls.ts'
 import { rejection, team1, teams } from '../fixtures.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer(['-c', 'deadlock_timeout=50ms'])
+  server = await openDatabase({ deadlock_timeout: '50ms' })
   await migrate({ pool: server.createPool() })
 })
 afterAll(() => server.stop())
@@ -48,12 +48,16 @@ describe.each([
   }
 
   const isLocking = async () =>
-    (await foreign.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).rows as { pid: number }[]
+    (
+      await foreign.query(
+        "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+      )
+    ).rows as { pid: number }[]
   const waitUntilLocking = (count = 1) =>
     vi.waitFor(async () => expect(await isLocking()).toHaveLength(count), { timeout: 4000 })
 
   const held = async () => (await foreign.query('SELECT domain FROM domain_registration.registrations')).rows
-  const countDeadlocks = () => server.log.join('').split('ERROR:  deadlock detected').length - 1
+  const countDeadlocks = () => server.readLog().split('ERROR:  deadlock detected').length - 1
 
   test.each([
     ['knows only promises', (pool: Pool) => () => pool.connect()],
@@ -216,7 +220,7 @@ describe.each([
     expect(await read()).toEqual([])
   })
 
-  const countLockTimeouts = () => server.log.join('').split('canceling statement due to lock timeout').length - 1
+  const countLockTimeouts = () => server.readLog().split('canceling statement due to lock timeout').length - 1
   /** While another program has a lock on every row. */
   async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
     const other = await foreign.connect()

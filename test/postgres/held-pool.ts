@@ -41,7 +41,9 @@ export async function untilDoneOrBlocked(pool: Pool, work: Promise<unknown>): Pr
     isDone = true
   })
   while (!isDone) {
-    const { rows } = await pool.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+    const { rows } = await pool.query(
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+    )
     if (rows.length > 0) return
   }
   await done

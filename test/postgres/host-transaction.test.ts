@@ -6,7 +6,7 @@ import type { Change } from '../../src/registry/store.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
 import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
 import { rejection, team1, teams } from '../fixtures.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 const table = 'domain_registration.names'
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
@@ -16,7 +16,7 @@ let pool: Pool
 /** On which the host has its transaction. */
 let client: PoolClient
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   pool = server.createPool()
   await migrate({ pool })
 })

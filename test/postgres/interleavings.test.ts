@@ -6,7 +6,7 @@ import type { Name } from '../../src/registry/name.ts'
 import type { Found, Registration } from '../../src/registry/store.ts'
 import { createRequest, save, toName } from '../../src/testing/calls.ts'
 import { holdStatements, untilDoneOrBlocked } from './held-pool.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 /**
  * One operation against rivals that run, each as a whole, between two of its statements: between any two. What was
@@ -18,7 +18,7 @@ let pool: Pool
 /** What the rivals work with. */
 let rival: PostgresStore
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   pool = server.createPool()
   await migrate({ pool })
   rival = createPostgresStore({ pool, findTeam: () => null, synchronize: () => {} })

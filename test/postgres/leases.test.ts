@@ -9,7 +9,7 @@ import { createTransact } from '../../src/postgres/transaction.ts'
 import { leaseFor, type Outbox, toChange, type WaitingChange } from '../../src/registry/outbox.ts'
 import type { Change } from '../../src/registry/store.ts'
 import { createRequest, save, toName } from '../../src/testing/calls.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 const TIME_LIMIT = 30_000
 const LEASE = leaseFor(TIME_LIMIT)
@@ -21,7 +21,7 @@ let pool: Pool
 let store: PostgresStore
 let outbox: Outbox
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   pool = server.createPool({ pipeline: true })
   await migrate({ pool })
   const findTeam = () => null

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { lookUp, save } from '../../src/testing/calls.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
 })
 afterAll(() => server.stop())
 
@@ -36,8 +36,9 @@ test.each(cases)(
 )
 
 async function countWaiting(): Promise<number> {
-  const { rows } = await server
-    .createPool()
-    .query("SELECT count(*)::integer AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+  const { rows } = await server.createPool().query(
+    `SELECT count(*)::integer AS count FROM pg_stat_activity
+         WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+  )
   return rows[0].count
 }

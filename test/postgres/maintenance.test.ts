@@ -2,13 +2,13 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPostgresStore, migrate, type PostgresStore } from '../../src/postgres/index.ts'
 import { lookUp, save, submitForCodes, toDomains, toName } from '../../src/testing/calls.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
 let pool: Pool
 let store: PostgresStore
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   pool = server.createPool({ pipeline: true })
   await migrate({ pool })
 })

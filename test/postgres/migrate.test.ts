@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresStore, migrate, postgresSchema } from '../../src/postgres/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
 })
 afterAll(() => server.stop())
 

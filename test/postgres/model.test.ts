@@ -6,18 +6,16 @@ import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { Name } from '../../src/registry/name.ts'
 import type { Change, DomainStore, Found, Registration } from '../../src/registry/store.ts'
 import { lookUp } from '../../src/testing/calls.ts'
+import { counts, seed } from '../counts.ts'
 import { bases, names, someNames, team, teamIds } from '../few-names.ts'
 import { shrinkingAtMost } from '../shrinking.ts'
 import { tableOptions, throughFirst } from './engine.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 /**
  * PostgreSQL against the memory store, which is held against a plain list by a test of its own: over random sequences
  * of calls, on so few names that they meet in the row of a registrable domain, come to it and leave it.
  */
-
-const seed = Date.now() % 1_000_000
-const RUNS = 30
 
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('register' as const), team, names: someNames }) },
@@ -31,7 +29,7 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 let server: TestServer
 let pool: Pool
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   pool = server.createPool({ pipeline: true })
   await migrate({ pool: throughFirst(pool), ...tableOptions })
 })
@@ -58,7 +56,7 @@ test(`does what the memory store does (seed ${seed})`, { timeout: 600_000 }, asy
         seen.pushed += run.pushed
       }),
     ),
-    { seed, numRuns: RUNS },
+    { seed, numRuns: counts.sequences },
   )
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
 })

@@ -23,7 +23,7 @@ import {
   silence,
 } from './faulty-network.ts'
 import { createMortalServer } from './mortal-server.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 const table = 'domain_registration.names'
 /** Milliseconds. */
@@ -37,7 +37,7 @@ let network: FaultyNetwork
 /** Another program, which reaches the database whatever befalls ours. */
 let foreign: Pool
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   network = await createFaultyNetwork({ host: '127.0.0.1', port: server.config.port as number })
   foreign = server.createPool({ options: '-c default_transaction_read_only=off' })
   await migrate({ pool: foreign })

@@ -5,7 +5,7 @@ import { migrate } from '../../src/postgres/index.ts'
 import { toSettings } from '../../src/postgres/settings.ts'
 import type { Statements } from '../../src/postgres/statements.ts'
 import { flatten, names, type Plan, parameters, textOf, toArguments } from './plan.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 const PARTITIONS = 8
 
@@ -14,7 +14,7 @@ let client: PoolClient
 /** By what is in their registrable domains. */
 let partitionOf: Map<string, string>
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   const pool = server.createPool()
   await migrate({ pool, partitions: PARTITIONS })
   client = await pool.connect()

@@ -5,7 +5,7 @@ import { registerDomains } from '../../src/register-domains.ts'
 import { manyDomains } from '../../src/testing/calls.ts'
 import { team1, teams } from '../fixtures.ts'
 import { findPgBouncer, type PgBouncer, startPgBouncer } from './pgbouncer.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 import { describeKeyStore, describeStore } from './suites.ts'
 
 const program = findPgBouncer()
@@ -21,7 +21,7 @@ describe.skipIf(!program)(name, () => {
   let bouncer: PgBouncer
   let pool: Pool
   beforeAll(async () => {
-    server = await startServer()
+    server = await openDatabase()
     bouncer = await startPgBouncer(program ?? { path: '', version: '' }, server.config)
     pool = createPool(true)
   })

@@ -6,12 +6,12 @@ import { toSettings } from '../../src/postgres/settings.ts'
 import type { Statements } from '../../src/postgres/statements.ts'
 import { lookUp, save } from '../../src/testing/calls.ts'
 import { flatten, names, type Plan, parameters, textOf, toArguments } from './plan.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
 let client: PoolClient
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   const pool = server.createPool()
   await migrate({ pool })
   client = await pool.connect()

@@ -6,7 +6,7 @@ import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'
 import { createFaultyNetwork, type FaultyNetwork, noFault, refuseBegin } from './faulty-network.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 const table = 'domain_registration.names'
 
@@ -15,7 +15,7 @@ let network: FaultyNetwork
 /** Another program, which reaches the database without a pooler. */
 let foreign: Pool
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   network = await createFaultyNetwork({ host: '127.0.0.1', port: server.config.port as number })
   foreign = server.createPool()
   await migrate({ pool: foreign })

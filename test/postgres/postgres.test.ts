@@ -1,12 +1,12 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 import { describeKeyStore, describeServer, describeStore } from './suites.ts'
 
 let server: TestServer
 let pool: Pool
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   pool = server.createPool({ pipeline: true })
 })
 afterAll(() => server.stop())

@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresStore, migrate, type PostgresStore } from '../../src/postgres/index.ts'
 import { lookUp, manyDomains, save } from '../../src/testing/calls.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
 let store: PostgresStore
@@ -13,7 +13,7 @@ let store: PostgresStore
 let trips: string[][]
 
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   store = await createWatchedStore(true)
 })
 afterAll(() => server.stop())

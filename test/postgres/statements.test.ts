@@ -5,13 +5,13 @@ import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
 import { createStatements, type Statements } from '../../src/postgres/statements.ts'
 import { lookUp, save } from '../../src/testing/calls.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
 let pool: Pool
 let client: PoolClient
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   pool = server.createPool({ pipeline: true })
   await migrate({ pool })
   client = await pool.connect()
@@ -80,7 +80,9 @@ test('a release claims its registrable domains in ascending order, whatever the 
   await lock('a.com')
   const releasing = store.release('1', ['b.com', 'a.com'])
   const countWaiting = async () => {
-    const { rows } = await pool.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+    const { rows } = await pool.query(
+      "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+    )
     return rows.length
   }
   await expect.poll(countWaiting, { timeout: 10_000 }).toBe(1)

@@ -7,13 +7,13 @@ import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { Change } from '../../src/registry/store.ts'
 import { createRequest, manyDomains, save, toName } from '../../src/testing/calls.ts'
 import { holdStatements } from './held-pool.ts'
-import { startServer, type TestServer } from './server.ts'
+import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
 let pool: Pool
 const sweepers: ChildProcess[] = []
 beforeAll(async () => {
-  server = await startServer()
+  server = await openDatabase()
   pool = server.createPool({ pipeline: true })
   await migrate({ pool })
 })
@@ -66,7 +66,7 @@ test('four processes that sweep share the work: of 500 that wait, at most 550 ar
   expect(new Set(pushed).size).toBe(WAITING)
   expect(pushed.length).toBeLessThanOrEqual(MOST_PUSHED)
   expect(await store.countPending()).toBe(0)
-  expect(server.log.join('')).not.toContain('deadlock')
+  expect(server.readLog()).not.toContain('deadlock')
 }, 60_000)
 
 async function start(): Promise<ChildProcess> {

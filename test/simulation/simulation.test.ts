@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { classifyHostname, registerDomains } from '../../src/index.ts'
+import { counts } from '../counts.ts'
 import { breaches, mutations, uninstallMutations } from './mutations.ts'
 import { families, rejected, spellings } from './rules.ts'
 import { type Invariant, type Simulation, simulate } from './simulate.ts'
 import { installVirtualTime } from './virtual-clock.ts'
 
 /** One seed to replay, with a trace; without it all of them. */
-const { SEED, SCHEDULES = '20000' } = process.env
+const { SEED } = process.env
 
 let restoreTime = () => {}
 beforeAll(() => {
@@ -42,18 +43,18 @@ test.runIf(SEED)('replays one schedule (skipped unless SEED names it)', async ()
 describe.skipIf(SEED)('whatever fails, dies or gets lost', () => {
   test('every answer is true, and everything saved ends up synchronized', { timeout: 600_000 }, async () => {
     const start = Date.now()
-    const counts = new Map<string, number>()
-    const count = (event: string) => void counts.set(event, (counts.get(event) ?? 0) + 1)
-    for (let seed = 1; seed <= Number(SCHEDULES); seed += 1) {
+    const happened = new Map<string, number>()
+    const count = (event: string) => void happened.set(event, (happened.get(event) ?? 0) + 1)
+    for (let seed = 1; seed <= counts.schedules; seed += 1) {
       const violation = await simulate({ seed, registerDomains, count })
       if (!violation) continue
       const { invariant, detail } = violation
       expect.fail(`"${invariant}" does not hold: ${detail}\nReplay: SEED=${seed} npx vitest run test/simulation`)
     }
-    const summary = [...counts].sort(([, one], [, other]) => other - one).map(([event, times]) => `${event} ${times}`)
-    console.log(`${SCHEDULES} schedules in ${(Date.now() - start) / 1000} s: ${summary.join(', ')}`)
-    expect(happenings.filter(event => !counts.has(event))).toEqual([])
-    expect([...counts.keys()].filter(event => !happenings.includes(event))).toEqual([])
+    const summary = [...happened].sort(([, one], [, other]) => other - one).map(([event, times]) => `${event} ${times}`)
+    console.log(`${counts.schedules} schedules in ${(Date.now() - start) / 1000} s: ${summary.join(', ')}`)
+    expect(happenings.filter(event => !happened.has(event))).toEqual([])
+    expect([...happened.keys()].filter(event => !happenings.includes(event))).toEqual([])
   })
 
   test('a seed decides everything', async () => {

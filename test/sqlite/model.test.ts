@@ -5,6 +5,7 @@ import type { Name } from '../../src/registry/name.ts'
 import type { Change, DomainStore, Found, Registration } from '../../src/registry/store.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { lookUp } from '../../src/testing/calls.ts'
+import { counts, seed } from '../counts.ts'
 import { bases, names, someNames, team, teamIds } from '../few-names.ts'
 import { shrinkingAtMost } from '../shrinking.ts'
 import { openDatabase } from './open-database.ts'
@@ -13,9 +14,6 @@ import { openDatabase } from './open-database.ts'
  * SQLite against the memory store, which is held against a plain list by a test of its own: over random sequences of
  * calls, on so few names that they meet.
  */
-
-const seed = Date.now() % 1_000_000
-const RUNS = 30
 
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('register' as const), team, names: someNames }) },
@@ -52,7 +50,7 @@ test(`does what the memory store does (seed ${seed})`, async () => {
         database.close()
       }),
     ),
-    { seed, numRuns: RUNS },
+    { seed, numRuns: counts.sequences },
   )
   expect(pushed).toBeGreaterThan(0)
 })

@@ -1,0 +1,42 @@
+/**
+ * How often what is random or long is done: few times by `npm test`, many times by `npm run test:all`, which runs
+ * vitest with `--mode long`. By hand: `npx vitest run --mode long test/simulation`, and `TIMES=10` for ten times that.
+ */
+const table = {
+  //                              short   long
+  /** Inputs of each property of hostnames. */
+  properties: /*               */ [2_000, 50_000],
+  /** Generated names and labels, held against other implementations. */
+  generatedNames: /*           */ [5_000, 100_000],
+  /** Random requests of each kind. */
+  fuzzedRequests: /*           */ [60, 600],
+  /** Sequences of calls, on a store and on the model of it. */
+  sequences: /*                */ [10, 60],
+  /** Races, each explained by an order of its calls. */
+  races: /*                    */ [25, 250],
+  /** Schedules of calls among failures. */
+  schedules: /*                */ [1_500, 20_000],
+  /** Schedules of pushes, sweeps and crashes. */
+  pushSchedules: /*            */ [100, 800],
+  /** The same in a database, which takes its time. */
+  pushSchedulesInSqlite: /*    */ [5, 40],
+  /** Calls of each process that races. */
+  racingCalls: /*              */ [12, 30],
+  /** Times that a server or a database is killed. */
+  kills: /*                    */ [3, 12],
+} as const
+
+type Counts = Readonly<Record<keyof typeof table, number>>
+
+export const isLong = process.env.COUNTS === 'long'
+
+export const counts = Object.fromEntries(
+  Object.entries(table).map(([what, [short, long]]) => [
+    what,
+    Math.ceil((isLong ? long : short) * Number(process.env.TIMES ?? 1)),
+  ]),
+) as Counts
+
+/** What all that is random begins with; printed, so that a failure can be run again. */
+export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+console.info(`SEED=${seed}`)

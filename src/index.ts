@@ -18,13 +18,9 @@ export {
 } from './keys/api-key.ts'
 export { authenticate } from './keys/authenticate.ts'
 export type { KeyContext } from './keys/key-context.ts'
-export {
-  createMemoryKeyStore,
-  type KeyOwner,
-  type KeyRecord,
-  type KeyStore,
-  type MemoryKeyStore,
-} from './keys/key-store.ts'
+export type { KeyOwner, KeyRecord, StoredKeyRecord } from './keys/key-record.ts'
+export type { KeyStore, ManagedKeyStore } from './keys/key-store.ts'
+export { createMemoryKeyStore, type MemoryKeyStore } from './keys/memory-key-store.ts'
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'
 export { type RegisterDomainsOptions, registerDomains } from './register-domains.ts'
 export type { Name } from './registry/name.ts'

@@ -48,5 +48,9 @@ export const hasMethods = (value: unknown, ...names: readonly string[]): boolean
   names.every(name => isFunction((value as Record<string, unknown>)[name]))
 
 /** Shows a number or a string, and only the type of any other value: a conversion could run code of the value. */
-export const describe = (value: unknown): string =>
-  typeof value === 'string' ? JSON.stringify(value) : typeof value === 'number' ? String(value) : typeof value
+export function describe(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'number') return String(value)
+  if (value instanceof Date && Number.isNaN(value.getTime())) return 'an invalid Date'
+  return typeof value
+}

@@ -1,4 +1,4 @@
-import { optional, type Rule } from '../options.ts'
+import { optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import { sha256, toHex } from './sha256.ts'
 
 /** The parts of an API key. They prove nothing until a {@link KeyStore} knows the hash of the key. */
@@ -10,7 +10,7 @@ export interface ParsedApiKey {
   secret: string
 }
 
-/** How the API keys of a host look. */
+/** How the API keys of an application look. */
 export interface ApiKeyOptions {
   /** The prefix of all keys of the product: ASCII letters and digits. Default `svc`. */
   prefix?: string | undefined
@@ -29,23 +29,34 @@ export interface GeneratedApiKey {
   key: string
   /** Its SHA-256 in hex. Store this. */
   hash: string
+  /**
+   * Shows which key it is: all but the secret, and the last four characters of that, such as `svc_team_42_…9f3a`. They
+   * are 16 of the 256 random bits, and the other 240 cannot be guessed.
+   */
+  hint: string
 }
 
 /** A longer text is not a key. The limit bounds the work that a caller can cause. */
 const MAX_KEY_LENGTH = 512
 
-/** The prefix of API keys if the host sets none. */
+/** The prefix of API keys if none is set. */
 export const DEFAULT_PREFIX = 'svc'
 const SECRET_BYTES = 32
+/** Of the secret, in a hint. */
+const SHOWN_CHARACTERS = 4
 
 const typeByWord = { org: 'organization', team: 'team' } as const
 const wordByType = { organization: 'org', team: 'team' } as const
 
-const isKeyPrefix = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9]+$/.test(value)
-
 export const keyPrefixRule: Rule = {
-  holds: optional(isKeyPrefix),
+  holds: optional(value => typeof value === 'string' && /^[A-Za-z0-9]+$/.test(value)),
   expected: 'one or more ASCII letters and digits, such as "svc"',
+}
+
+const rules: Rules = {
+  type: { holds: type => type === 'organization' || type === 'team', expected: '"organization" or "team"' },
+  id: { holds: id => typeof id === 'string' && /^[0-9]+$/.test(id), expected: "the owner's ID, a string of digits" },
+  prefix: keyPrefixRule,
 }
 
 /** `org` or `team`, the owner's digits, and a secret in the alphabet of a bearer token (RFC 6750, section 2.1). */
@@ -68,39 +79,26 @@ export function parseApiKey(text: string, { prefix = DEFAULT_PREFIX }: ApiKeyOpt
   return { type: typeByWord[word], id, secret }
 }
 
-/** What stands in every key, whatever its prefix, and in no hash. */
-const inEveryKey = /_(?:org|team)_[0-9]+_/
-
-/**
- * Refuses an API key where its hash is expected. No record has it as a hash, so it would be revoked in vain.
- *
- * @throws {TypeError} which does not show the key.
- */
-export function refuseKey(hash: string): void {
-  if (inEveryKey.test(hash))
-    throw new TypeError('This is an API key; pass its hash, as hashApiKey makes it, and never the key itself')
-}
+/** Tells whether a text has what stands in every key, whatever its prefix, and in no hash or hint. */
+export const looksLikeKey = (text: string): boolean => /_(?:org|team)_[0-9]+_[^…]/.test(text)
 
 /**
  * Makes a new API key with 256 random bits.
  *
- * @throws {TypeError} if {@link parseApiKey} could not read the key.
+ * @throws {TypeError} for an option that is missing or wrong, and for a key that would be longer than 512 characters.
  *
  * @example
- * const { key, hash } = await generateApiKey({ type: 'team', id: '42' })
- * await keys.addKey({ hash, type: 'team', ownerId: '42', scopes: ['domains:create'] })
+ * const { key, hash, hint } = await generateApiKey({ type: 'team', id: '42' })
+ * await keys.addKey({ hash, hint, type: 'team', ownerId: '42', scopes: ['domains:create'] })
  * console.log(key) // svc_team_42_…; shown once and stored nowhere
  */
 export async function generateApiKey(options: GenerateApiKeyOptions): Promise<GeneratedApiKey> {
+  requireOptions(options, rules)
   const { type, id, prefix = DEFAULT_PREFIX } = options
-  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES))
-  const key = `${prefix}_${wordByType[type]}_${id}_${toHex(bytes)}`
-  if (!isKeyPrefix(prefix) || parseApiKey(key, { prefix })?.id !== id) {
-    throw new TypeError(
-      'generateApiKey needs a type (organization or team), an id of digits, and a prefix of letters and digits',
-    )
-  }
-  return { key, hash: await hashApiKey(key) }
+  const start = `${prefix}_${wordByType[type]}_${id}_`
+  const key = start + toHex(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
+  if (key.length > MAX_KEY_LENGTH) throw new TypeError(`The key would be longer than ${MAX_KEY_LENGTH} characters`)
+  return { key, hash: await hashApiKey(key), hint: `${start}…${key.slice(-SHOWN_CHARACTERS)}` }
 }
 
 /**

@@ -1,7 +1,8 @@
 import { internalError, unauthorized } from '../api-errors.ts'
 import { type ApiKeyOptions, hashApiKey, parseApiKey } from './api-key.ts'
 import type { KeyContext } from './key-context.ts'
-import type { KeyRecord, KeyStore } from './key-store.ts'
+import { type KeyRecord, requireFoundRecord } from './key-record.ts'
+import type { KeyStore } from './key-store.ts'
 
 /**
  * Identifies the caller by an `Authorization` header: `Bearer <API key>`, the scheme in any case (RFC 9110, section
@@ -12,7 +13,8 @@ import type { KeyRecord, KeyStore } from './key-store.ts'
  * @param authorizationHeader The value of the header; `null` or `undefined` if the request has none.
  * @returns The owner and the scopes of the key. The operation checks whether the scopes suffice.
  * @throws {ApiError} 401 `unauthorized` if the key is missing, malformed, unknown, expired or revoked, or if its prefix
- *   does not agree with its record; the message does not say which. 500 `internal_error` if the key store fails.
+ *   does not agree with its record; the message does not say which. 500 `internal_error` if the key store fails or
+ *   finds what is no {@link KeyRecord}; the cause says why.
  *
  * @example
  * const keyContext = await authenticate(request.headers.authorization, keys)
@@ -36,9 +38,10 @@ export async function findKeyRecord(
   if (!key) throw unauthorized({ tokenSent: true })
 
   const hash = await hashApiKey(token)
-  let record: KeyRecord | null
+  let record: KeyRecord | null | undefined
   try {
     record = await keys.findKey(hash)
+    if (record !== null && record !== undefined) requireFoundRecord(record)
   } catch (cause) {
     throw internalError('The API key could not be checked.', cause)
   }
@@ -48,10 +51,9 @@ export async function findKeyRecord(
   return record
 }
 
-/** An invalid date, from a store without types, refuses the key as well. */
 function isActive({ revokedAt, expiresAt }: KeyRecord): boolean {
   if (revokedAt) return false
-  return expiresAt === null || expiresAt === undefined || Number(expiresAt) > Date.now()
+  return !expiresAt || expiresAt.getTime() > Date.now()
 }
 
 export function toKeyContext({ type, ownerId, scopes }: KeyRecord): KeyContext {

@@ -1,4 +1,5 @@
 import { optional, type Rules, requireOptions } from '../options.ts'
+import { looksLikeKey } from './api-key.ts'
 
 /** What a {@link KeyStore} knows of an API key: its hash, and never the key itself. */
 export interface KeyRecord {
@@ -9,15 +10,36 @@ export interface KeyRecord {
   readonly ownerId: string
   /** To register domains, a key needs `domains:create`. */
   readonly scopes: readonly string[]
+  /** What the owner calls the key: at most 200 characters, and never the key itself. */
+  readonly label?: string | null | undefined
+  /** The hint that {@link generateApiKey} made with the key, so that its owner can tell it from others. */
+  readonly hint?: string | null | undefined
+  /** When the key was made. Default: when it is added; a record that replaces another keeps the date of that. */
+  readonly createdAt?: Date | null | undefined
   /** If this is set, to any date, the key is refused. */
   readonly revokedAt?: Date | null | undefined
   /** The key is refused from this moment on. Default: never. */
   readonly expiresAt?: Date | null | undefined
 }
 
-const isDate = (value: unknown): boolean => value === null || (value instanceof Date && !Number.isNaN(value.getTime()))
+/** A {@link KeyRecord} as a key store of this package returns it. */
+export interface StoredKeyRecord extends KeyRecord {
+  readonly label: string | null
+  readonly hint: string | null
+  readonly createdAt: Date
+  readonly revokedAt: Date | null
+  readonly expiresAt: Date | null
+}
 
-const rules: Rules = {
+/** An organization or a team that owns keys. */
+export type KeyOwner = Pick<KeyRecord, 'type' | 'ownerId'>
+
+const LONGEST_LABEL = 200
+
+const isDate = (value: unknown): boolean => value === null || (value instanceof Date && !Number.isNaN(value.getTime()))
+const dateRule = { holds: optional(isDate), expected: 'a Date, or null' }
+
+const rules = {
   hash: {
     holds: hash => typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash),
     expected: 'the SHA-256 of the key as hashApiKey makes it, 64 hex digits in lower case, never the key itself',
@@ -32,9 +54,25 @@ const rules: Rules = {
     holds: scopes => Array.isArray(scopes) && scopes.every(scope => typeof scope === 'string'),
     expected: 'an array of scopes, such as ["domains:create"]',
   },
-  revokedAt: { holds: optional(isDate), expected: 'a Date, or null' },
-  expiresAt: { holds: optional(isDate), expected: 'a Date, or null' },
-}
+  label: {
+    holds: optional(label => label === null || (typeof label === 'string' && isLabel(label))),
+    expected: `a text of at most ${LONGEST_LABEL} characters without a key in it, or null`,
+    isSecret: true,
+  },
+  hint: {
+    holds: optional(
+      hint =>
+        hint === null || (typeof hint === 'string' && /^[A-Za-z0-9]+_(?:org|team)_[0-9]+_…[\w\-.~+/=]{4}$/.test(hint)),
+    ),
+    expected: 'the hint of generateApiKey, such as "svc_team_42_…9f3a", or null',
+    isSecret: true,
+  },
+  createdAt: dateRule,
+  revokedAt: dateRule,
+  expiresAt: dateRule,
+} satisfies Rules
+
+const isLabel = (text: string): boolean => text.length <= LONGEST_LABEL && !text.includes('\0') && !looksLikeKey(text)
 
 /**
  * Checks a key record before it is stored. A wrong one would answer 401 for ever, or let a caller in for too long.
@@ -43,4 +81,46 @@ const rules: Rules = {
  */
 export function requireRecord(record: KeyRecord): void {
   requireOptions(record, rules, 'field', 'key record')
+}
+
+const { type, ownerId, scopes, revokedAt, expiresAt } = rules
+const rulesOfFound: Rules = {
+  hash: { ...rules.hash, holds: hash => typeof hash === 'string' },
+  type,
+  ownerId,
+  scopes,
+  revokedAt,
+  expiresAt,
+}
+
+/**
+ * Checks what a key store of the application has found. One that answers with its rows as they are would otherwise
+ * refuse every key. Further fields are ignored.
+ *
+ * @throws {TypeError} that says what the record must have.
+ */
+export function requireFoundRecord(record: KeyRecord): void {
+  requireFields(record, rulesOfFound, 'key record that was found')
+}
+
+/** @throws {TypeError} for anything but an owner. */
+export function requireOwner(owner: KeyOwner): void {
+  requireFields(owner, { type, ownerId }, 'owner')
+}
+
+/** @throws {TypeError} for anything but a hash, which matters most for a key itself; it would be revoked in vain. */
+export function requireHash(hash: string): void {
+  requireFields({ hash }, { hash: rules.hash }, 'arguments')
+}
+
+/** @throws {TypeError} for anything but a date or `null`. */
+export function requireExpiry(at: Date | null): void {
+  requireFields({ at }, { at: { ...dateRule, holds: isDate } }, 'arguments')
+}
+
+/** Like {@link requireOptions}, but allows further fields. */
+function requireFields(value: unknown, rules: Rules, whole: string): void {
+  if (typeof value !== 'object' || value === null) requireOptions(value, rules, 'field', whole)
+  const fields = Object.keys(rules).map(name => [name, (value as Record<string, unknown>)[name]])
+  requireOptions(Object.fromEntries(fields), rules, 'field', whole)
 }

@@ -1,76 +1,70 @@
 import type { Awaitable } from '../awaitable.ts'
-import { refuseKey } from './api-key.ts'
-import { type KeyRecord, requireRecord } from './key-record.ts'
+import type { KeyOwner, KeyRecord, StoredKeyRecord } from './key-record.ts'
 
-export type { KeyRecord } from './key-record.ts'
-
-/** Where a host keeps its API keys. */
+/** Where an application keeps its API keys. */
 export interface KeyStore {
   /**
    * Finds a key by its hash.
    *
    * MUST resolve to `null` for an unknown hash. MUST reject if it cannot tell: the call then answers 500. `null` would
-   * answer 401, and a caller would throw away a good key.
+   * answer 401, and a caller would throw away a good key. A record without the fields of a {@link KeyRecord} is
+   * answered 500 as well, and the log says what is missing.
    *
    * @param hash 64 lower-case hex digits.
    */
   findKey(hash: string): Awaitable<KeyRecord | null>
 }
 
-/** An organization or a team that owns keys. */
-export interface KeyOwner {
-  readonly type: 'organization' | 'team'
-  /** The ID of the organization or team, digits only. */
-  readonly ownerId: string
-}
-
-/** A key store in memory. */
-export interface MemoryKeyStore extends KeyStore {
-  findKey(hash: string): KeyRecord | null
+/** What the key stores of this package have in common. They save hashes, and never a key. */
+export interface ManagedKeyStore extends KeyStore {
+  findKey(hash: string): Awaitable<StoredKeyRecord | null>
   /**
-   * Adds a key, or replaces the one with the same hash, for instance to change its scopes.
+   * Adds a key, or replaces all of the record with the same hash, for instance to change its scopes. To change no more
+   * than the expiry use {@link ManagedKeyStore.expireKey}: a record that was found and is added again undoes a
+   * revocation in between.
    *
    * @throws {TypeError} for a record that is wrong; the message says what to pass instead.
    */
-  addKey(record: KeyRecord): void
+  addKey(record: KeyRecord): Awaitable<void>
   /**
    * Refuses a key from now on. A key that was revoked before keeps its date.
    *
    * @returns Whether the store has the key.
-   * @throws {TypeError} for a key in place of its hash.
+   * @throws {TypeError} for anything but a hash, such as the key itself.
    */
-  revokeKey(hash: string): boolean
+  revokeKey(hash: string): Awaitable<boolean>
   /**
-   * Lists the records of an owner's keys, including revoked and expired ones, in the order in which they were added.
+   * Refuses a key from a moment on, and changes nothing else: a revoked key stays revoked.
+   *
+   * @param at The moment; `null` for a key that does not expire.
+   * @returns Whether the store has the key.
+   * @throws {TypeError} for anything but a hash and a date.
+   *
+   * @example
+   * // Rotation: both keys work for a week.
+   * const hash = await hashApiKey(apiKey)
+   * await keys.expireKey(hash, new Date(Date.now() + 7 * 86_400_000))
    */
-  listKeys(owner: KeyOwner): readonly KeyRecord[]
+  expireKey(hash: string, at: Date | null): Awaitable<boolean>
+  /**
+   * Lists the records of an owner's keys, including revoked and expired ones, the oldest first. Keys of the same
+   * millisecond come in the order in which they were added; in PostgreSQL in any order.
+   *
+   * @throws {TypeError} for anything but an owner.
+   */
+  listKeys(owner: KeyOwner): Awaitable<readonly StoredKeyRecord[]>
 }
 
-/**
- * Makes an empty {@link MemoryKeyStore}, for development, tests, and hosts with a handful of keys in their settings.
- *
- * @example
- * const keys = createMemoryKeyStore()
- * const { key, hash } = await generateApiKey({ type: 'team', id: '42' })
- * keys.addKey({ hash, type: 'team', ownerId: '42', scopes: ['domains:create'], expiresAt: new Date('2030-01-01') })
- * keys.revokeKey(hash)
- */
-export function createMemoryKeyStore(): MemoryKeyStore {
-  const records = new Map<string, KeyRecord>()
-  return {
-    findKey: hash => records.get(hash) ?? null,
-    addKey(record) {
-      requireRecord(record)
-      // A copy: the host may change its object later.
-      records.set(record.hash, Object.freeze({ ...record, scopes: Object.freeze([...record.scopes]) }))
-    },
-    revokeKey(hash) {
-      refuseKey(hash)
-      const record = records.get(hash)
-      if (record) records.set(hash, Object.freeze({ ...record, revokedAt: record.revokedAt ?? new Date() }))
-      return record !== undefined
-    },
-    listKeys: ({ type, ownerId }) =>
-      [...records.values()].filter(record => record.type === type && record.ownerId === ownerId),
-  }
+/** A store whose methods return values, and no promises. */
+export type Synchronous<Store> = {
+  [Method in keyof Store]: Store[Method] extends (...parameters: infer Parameters) => infer Returned
+    ? (...parameters: Parameters) => Awaited<Returned>
+    : never
+}
+
+/** A store whose methods always return promises. */
+export type Promised<Store> = {
+  [Method in keyof Store]: Store[Method] extends (...parameters: infer Parameters) => infer Returned
+    ? (...parameters: Parameters) => Promise<Awaited<Returned>>
+    : never
 }

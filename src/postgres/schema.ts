@@ -100,12 +100,17 @@ CREATE OR REPLACE VIEW ${registrations} AS
   type text NOT NULL CHECK (type IN ('organization', 'team')),
   owner_id text NOT NULL,
   scopes text[] NOT NULL,
+  label text,
+  hint text, -- its prefix and last four characters, for people
   created_at timestamptz NOT NULL DEFAULT now(),
   revoked_at timestamptz,
   expires_at timestamptz
 )`,
-    `-- For tables from before keys could expire.
-ALTER TABLE ${keys} ADD COLUMN IF NOT EXISTS expires_at timestamptz`,
+    `-- For tables from before keys could expire, and had labels and hints.
+ALTER TABLE ${keys}
+  ADD COLUMN IF NOT EXISTS expires_at timestamptz,
+  ADD COLUMN IF NOT EXISTS label text,
+  ADD COLUMN IF NOT EXISTS hint text`,
     `CREATE INDEX IF NOT EXISTS keys_of_owners ON ${keys} (owner_id)`,
     `CREATE TABLE IF NOT EXISTS ${version} (
   version integer PRIMARY KEY,

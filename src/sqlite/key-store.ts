@@ -1,7 +1,6 @@
-import type { Awaitable } from '../awaitable.ts'
-import { refuseKey } from '../keys/api-key.ts'
-import { requireRecord } from '../keys/key-record.ts'
-import type { KeyOwner, KeyRecord, KeyStore } from '../keys/key-store.ts'
+import { requireExpiry, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
+import { type KeyRow, toStoredRecord } from '../keys/key-row.ts'
+import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { takeTurn } from './turns.ts'
@@ -10,44 +9,22 @@ import { takeTurn } from './turns.ts'
 export interface SqliteKeyStoreOptions extends SqliteConnectionOptions {}
 
 /** A key store in SQLite. */
-export interface SqliteKeyStore extends KeyStore {
-  /** Adds a key, or replaces the one with the same hash, for instance to change its scopes. */
-  addKey(record: KeyRecord): Awaitable<void>
-  /**
-   * Refuses a key from now on. A key that was revoked before keeps its date.
-   *
-   * @returns Whether the store has the key.
-   * @throws {TypeError} for a key in place of its hash.
-   */
-  revokeKey(hash: string): Awaitable<boolean>
-  /**
-   * Lists the records of an owner's keys, including revoked and expired ones, in the order in which they were added.
-   */
-  listKeys(owner: KeyOwner): Awaitable<readonly KeyRecord[]>
-}
+export interface SqliteKeyStore extends ManagedKeyStore {}
 
-interface KeyRow {
-  readonly hash: string
-  readonly type: KeyRecord['type']
-  readonly owner_id: string
-  readonly scopes: string
-  readonly revoked_at: number | null
-  readonly expires_at: number | null
-}
+const columns = 'hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at'
 
 /** The SQL of {@link createSqliteKeyStore}. */
 export const keyStatements = {
-  find: 'SELECT hash, type, owner_id, scopes, revoked_at, expires_at FROM domain_registration_keys WHERE hash = ?',
-  list: `SELECT hash, type, owner_id, scopes, revoked_at, expires_at FROM domain_registration_keys
-    WHERE type = ? AND owner_id = ? ORDER BY created_at, hash`,
-  // A later time than that of the owner's last key, so that keys of the same millisecond keep their order.
-  add: `INSERT INTO domain_registration_keys (type, owner_id, created_at, hash, scopes, revoked_at, expires_at)
-    VALUES (?, ?,
-      max(?, (SELECT coalesce(max(created_at) + 1, 0) FROM domain_registration_keys WHERE type = ? AND owner_id = ?)),
-      ?, ?, ?, ?)
+  find: `SELECT ${columns} FROM domain_registration_keys WHERE hash = ?`,
+  list: `SELECT ${columns} FROM domain_registration_keys
+    WHERE type = ? AND owner_id = ? ORDER BY created_at, rowid`,
+  add: `INSERT INTO domain_registration_keys (${columns})
+    VALUES (?, ?, ?, ?, ?, ?, coalesce(?, ?), ?, ?)
     ON CONFLICT (hash) DO UPDATE SET type = excluded.type, owner_id = excluded.owner_id, scopes = excluded.scopes,
+      label = excluded.label, hint = excluded.hint, created_at = coalesce(?, created_at),
       revoked_at = excluded.revoked_at, expires_at = excluded.expires_at`,
   revoke: `UPDATE domain_registration_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ? RETURNING hash`,
+  expire: `UPDATE domain_registration_keys SET expires_at = ? WHERE hash = ? RETURNING hash`,
 } as const
 
 /**
@@ -61,8 +38,8 @@ export const keyStatements = {
  * import { DatabaseSync } from 'node:sqlite'
  *
  * const keys = createSqliteKeyStore({ database: new DatabaseSync('registrations.db') })
- * const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
- * await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
+ * const { key, hash, hint } = await generateApiKey({ type: 'team', id: '1' })
+ * await keys.addKey({ hash, hint, type: 'team', ownerId: '1', scopes: ['domains:create'] })
  */
 export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyStore {
   requireOptions(options, connectionRules)
@@ -70,39 +47,42 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
   const find = driver.prepare<KeyRow>(keyStatements.find)
   const list = driver.prepare<KeyRow>(keyStatements.list)
   const add = driver.prepare(keyStatements.add)
-  const revoke = driver.prepare<{ hash: string }>(keyStatements.revoke)
+  const revoke = driver.prepare(keyStatements.revoke)
+  const expire = driver.prepare(keyStatements.expire)
 
   return {
     findKey: hash =>
       takeTurn(timeLimit, () => {
         const [row] = find(hash)
-        return row ? toRecord(row) : null
+        return row ? toStoredRecord(row) : null
       }),
 
     addKey(record) {
       requireRecord(record)
-      const { hash, type, ownerId, scopes, revokedAt, expiresAt } = record
-      const dates = [revokedAt, expiresAt].map(date => date?.getTime() ?? null)
-      const owner = [type, ownerId]
-      return takeTurn(timeLimit, () => void add(...owner, Date.now(), ...owner, hash, JSON.stringify(scopes), ...dates))
+      const { hash, type, ownerId, scopes, label = null, hint = null } = record
+      const [createdAt = null, revokedAt = null, expiresAt = null] = [
+        record.createdAt,
+        record.revokedAt,
+        record.expiresAt,
+      ].map(date => date?.getTime())
+      const texts = [hash, type, ownerId, JSON.stringify(scopes), label, hint]
+      return takeTurn(timeLimit, () => void add(...texts, createdAt, Date.now(), revokedAt, expiresAt, createdAt))
     },
 
-    listKeys: ({ type, ownerId }) => takeTurn(timeLimit, () => list(type, ownerId).map(toRecord)),
-
     revokeKey(hash) {
-      refuseKey(hash)
+      requireHash(hash)
       return takeTurn(timeLimit, () => revoke(Date.now(), hash).length > 0)
+    },
+
+    expireKey(hash, at) {
+      requireHash(hash)
+      requireExpiry(at)
+      return takeTurn(timeLimit, () => expire(at?.getTime() ?? null, hash).length > 0)
+    },
+
+    listKeys(owner) {
+      requireOwner(owner)
+      return takeTurn(timeLimit, () => list(owner.type, owner.ownerId).map(toStoredRecord))
     },
   }
 }
-
-const toRecord = (row: KeyRow): KeyRecord => ({
-  hash: row.hash,
-  type: row.type,
-  ownerId: row.owner_id,
-  scopes: JSON.parse(row.scopes),
-  revokedAt: toDate(row.revoked_at),
-  expiresAt: toDate(row.expires_at),
-})
-
-const toDate = (milliseconds: number | null) => (milliseconds === null ? null : new Date(milliseconds))

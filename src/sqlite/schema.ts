@@ -63,12 +63,14 @@ CREATE TABLE IF NOT EXISTS domain_registration_keys (
   type TEXT NOT NULL CHECK (type IN ('organization', 'team')),
   owner_id TEXT NOT NULL,
   scopes TEXT NOT NULL, -- a JSON array
+  label TEXT,
+  hint TEXT, -- its prefix and last four characters, for people
   created_at INTEGER NOT NULL,
   revoked_at INTEGER,
   expires_at INTEGER
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX IF NOT EXISTS domain_registration_keys_of_owners
-  ON domain_registration_keys (type, owner_id, created_at, hash);
+  ON domain_registration_keys (type, owner_id, created_at);
 
 CREATE TABLE IF NOT EXISTS domain_registration_version (
   version INTEGER NOT NULL PRIMARY KEY

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { generateApiKey, hashApiKey, parseApiKey } from '../../src/index.ts'
+import { rejection } from '../fixtures.ts'
 
 describe('parseApiKey', () => {
   test.each([
@@ -49,7 +50,7 @@ describe('parseApiKey', () => {
     for (const value of [null, undefined, 42, {}, ['svc_team_3_abc']]) expect(parseApiKey(value as never)).toBeNull()
   })
 
-  test('the prefix is the host’s choice', () => {
+  test('the prefix is the application’s choice', () => {
     expect(parseApiKey('acme_team_3_abc', { prefix: 'acme' })).toEqual({ type: 'team', id: '3', secret: 'abc' })
     expect(parseApiKey('svc_team_3_abc', { prefix: 'acme' })).toBeNull()
     expect(parseApiKey('a+c_team_3_abc', { prefix: 'a.c' })).toBeNull()
@@ -72,24 +73,30 @@ describe('generateApiKey', () => {
     expect(new Set(keys.map(({ key }) => key)).size).toBe(1000)
   })
 
-  test('the prefix is the host’s choice', async () => {
+  test('the prefix is the application’s choice', async () => {
     expect((await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })).key).toMatch(/^acme_team_3_/)
   })
 
-  test.each([
-    { type: 'team', id: '' },
-    { type: 'team', id: 'x' },
-    { type: 'team', id: '1_2' },
-    { type: 'user', id: '3' },
-    { type: 'team', id: '3', prefix: '' },
-    { type: 'team', id: '3', prefix: 'a_b' },
-    { type: 'team', id: '3', prefix: 'a b' },
-  ])('%j makes no key', async options => {
-    await expect(generateApiKey(options as never)).rejects.toThrow(
-      new TypeError(
-        'generateApiKey needs a type (organization or team), an id of digits, and a prefix of letters and digits',
-      ),
-    )
+  test('a hint shows all but the secret, and its last four characters', async () => {
+    const { key, hint } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })
+    expect(hint).toBe(`acme_team_3_…${key.slice(-4)}`)
+  })
+
+  test.each<[options: unknown, message: RegExp]>([
+    [{ type: 'team', id: '' }, /"id" must be the owner's ID, a string of digits; it is ""$/],
+    [{ type: 'team', id: '1_2' }, /"id" must be/],
+    [{ type: 'team', id: 3 }, /"id" must be .* it is 3$/],
+    [{ type: 'team' }, /"id" must be .* it is undefined$/],
+    [{ type: 'user', id: '3' }, /"type" must be "organization" or "team"; it is "user"$/],
+    [{ type: 'team', id: '3', prefix: '' }, /"prefix" must be one or more ASCII letters and digits/],
+    [{ type: 'team', id: '3', prefix: 'a_b' }, /"prefix" must be/],
+    [{ type: 'team', id: '3', prefx: 'a' }, /"prefx" does not exist/],
+    [{ type: 'team', id: '1'.repeat(500) }, /^The key would be longer than 512 characters$/],
+    [undefined, /^The options must be an object$/],
+  ])('%j makes no key', async (options, message) => {
+    const error = await rejection(generateApiKey(options as never))
+    expect(error).toBeInstanceOf(TypeError)
+    expect((error as Error).message).toMatch(message)
   })
 })
 

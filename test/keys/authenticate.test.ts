@@ -1,5 +1,12 @@
-import { describe, expect, test } from 'vitest'
-import { authenticate, createMemoryKeyStore, generateApiKey, hashApiKey, type KeyRecord } from '../../src/index.ts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  type ApiError,
+  authenticate,
+  createMemoryKeyStore,
+  generateApiKey,
+  hashApiKey,
+  type KeyRecord,
+} from '../../src/index.ts'
 import { createKeys, rejection, scopes } from '../fixtures.ts'
 
 const { keys, issue } = createKeys()
@@ -124,17 +131,57 @@ test('a key store that fails makes 500 internal_error, not 401', async () => {
   }
 })
 
-test('the prefix is the host’s choice', async () => {
+describe('a key store that finds what is no key record makes 500, and the cause says what is wrong', async () => {
+  const hash = await hashApiKey(teamKey)
+  const record = { hash, type: 'team', ownerId: '3', scopes }
+  test.each<[what: string, found: unknown, message: RegExp]>([
+    ['a row', { hash, type: 'team', owner_id: '3', scopes }, /"ownerId" must be .* it is undefined$/],
+    ['rows', [record], /"hash" must be .* it is undefined$/],
+    ['an owner that is a number', { ...record, ownerId: 3 }, /"ownerId" must be .* a string of digits; it is 3$/],
+    ['scopes as text', { ...record, scopes: '["domains:create"]' }, /"scopes" must be an array of scopes/],
+    ['another type', { ...record, type: 'user' }, /"type" must be "organization" or "team"; it is "user"$/],
+    ['a date as text', { ...record, expiresAt: '2030-01-01' }, /"expiresAt" must be a Date, or null; it is "2030/],
+    ['an invalid date', { ...record, expiresAt: new Date('') }, /"expiresAt" must be .* it is an invalid Date$/],
+    ['a revocation as a number', { ...record, revokedAt: 0 }, /"revokedAt" must be a Date, or null; it is 0$/],
+    ['a text', hash, /^The key record that was found must be an object$/],
+    ['false', false, /^The key record that was found must be an object$/],
+  ])('%s', async (_, found, message) => {
+    const error = await rejection(authenticate(`Bearer ${teamKey}`, { findKey: () => found as never }))
+    expect(error).toMatchObject({ status: 500, code: 'internal_error' })
+    expect((error as ApiError).cause).toMatchObject({ message: expect.stringMatching(message) })
+  })
+
+  test('further fields are no fault, and undefined is no key', async () => {
+    const findKey = () => ({ ...record, id: 7, name: 'mine' }) as never
+    expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ teamId: '3' })
+    const unknown = { findKey: () => undefined as never }
+    expect(await rejection(authenticate(`Bearer ${teamKey}`, unknown))).toMatchObject({ status: 401 })
+  })
+})
+
+describe('a key expires', () => {
+  const now = Date.UTC(2026, 0, 1)
+  beforeEach(() => void vi.useFakeTimers({ now, toFake: ['Date'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  test.each<[when: string, expiresAt: KeyRecord['expiresAt'], isActive: boolean]>([
+    ['never, without a date', undefined, true],
+    ['never, with null', null, true],
+    ['in a moment', new Date(now + 1), true],
+    ['a moment ago', new Date(now - 1), false],
+    ['now', new Date(now), false],
+  ])('%s', async (_, expiresAt, isActive) => {
+    const key = await issue('team', '3', { expiresAt })
+    const asked = authenticate(`Bearer ${key}`, keys)
+    if (isActive) expect(await asked).toMatchObject({ teamId: '3' })
+    else expect(await rejection(asked)).toMatchObject({ status: 401, code: 'unauthorized' })
+  })
+})
+
+test('the prefix is the application’s choice', async () => {
   const store = createMemoryKeyStore()
   const { key, hash } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })
   store.addKey({ hash, type: 'team', ownerId: '3', scopes })
   expect(await authenticate(`Bearer ${key}`, store, { prefix: 'acme' })).toMatchObject({ teamId: '3' })
   expect(await rejection(authenticate(`Bearer ${key}`, store))).toMatchObject({ status: 401 })
-})
-
-test('adding a record with the same hash replaces it', async () => {
-  const key = await issue('team', '3')
-  const hash = await hashApiKey(key)
-  keys.addKey({ hash, type: 'team', ownerId: '3', scopes, revokedAt: new Date() })
-  expect(await rejection(authenticate(`Bearer ${key}`, keys))).toMatchObject({ status: 401 })
 })

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import express from 'express'
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { domainsRouter } from '../../src/adapters/express.ts'
 import { createDeadline } from '../../src/deadline.ts'
 import { generateApiKey } from '../../src/keys/api-key.ts'
@@ -14,6 +14,7 @@ import {
 } from '../../src/postgres/index.ts'
 import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
 import { scopes, teams } from '../fixtures.ts'
+import { describeKeyStore as describeManagedKeyStore } from '../keys/key-store-suite.ts'
 import { tableOptions, throughFirst } from './engine.ts'
 
 /** Gives the one pool of a file of tests. */
@@ -60,61 +61,16 @@ export function describeKeyStore(
   open: OpenPool,
   options: Pick<DriverOptions, 'preparedStatements'> = {},
 ): void {
-  describe(`the key store on ${name}`, () => {
+  describe(`with ${name},`, () => {
     let keys: PostgresKeyStore
-    beforeEach(async () => {
-      keys = await createKeys()
-    })
-    async function createKeys() {
+    beforeAll(async () => {
       const pool = open()
       await migrate({ ...tableOptions, pool: throughFirst(pool), schema: 'keys "of" mine' })
-      await clear(pool, '"keys ""of"" mine".keys')
-      return createPostgresKeyStore({ ...options, pool, schema: 'keys "of" mine' })
-    }
-    const record = {
-      hash: 'a'.repeat(64),
-      type: 'team',
-      ownerId: '12345678901234567890123',
-      scopes: ['domains:create'],
-    } as const
-
-    test('finds a key by its hash, with everything that was added', async () => {
-      expect(await keys.findKey(record.hash)).toBeNull()
-      await keys.addKey(record)
-      expect(await keys.findKey(record.hash)).toEqual({ ...record, revokedAt: null, expiresAt: null })
-      const scopes = ['a,b', '{c}', '"d"', '\\', 'NULL', '']
-      const revokedAt = new Date('2026-01-02T03:04:05.678Z')
-      const expiresAt = new Date('2030-01-02T03:04:05.678Z')
-      await keys.addKey({ ...record, type: 'organization', scopes, revokedAt, expiresAt })
-      expect(await keys.findKey(record.hash)).toEqual({ ...record, type: 'organization', scopes, revokedAt, expiresAt })
-      await expect(keys.addKey({ ...record, ownerId: 3 } as never)).rejects.toThrow('"ownerId" must be')
+      keys = createPostgresKeyStore({ ...options, pool, schema: 'keys "of" mine' })
     })
+    describeManagedKeyStore('PostgreSQL', () => keys)
 
-    test('lists the keys of an owner in the order in which they were added', async () => {
-      const hashes = ['f', '0', '9'].map(digit => digit.repeat(64))
-      for (const hash of hashes) {
-        await keys.addKey({ ...record, hash })
-        // Those of the same millisecond are listed in any order.
-        for (const now = Date.now(); Date.now() === now; ) await new Promise(resolve => setImmediate(resolve))
-      }
-      await keys.addKey({ ...record, hash: 'd'.repeat(64), type: 'organization' })
-      await keys.addKey({ ...record, hash: 'e'.repeat(64), ownerId: '1' })
-      const { type, ownerId } = record
-      expect((await keys.listKeys({ type, ownerId })).map(({ hash }) => hash)).toEqual(hashes)
-      expect(await keys.listKeys({ type, ownerId: '2' })).toEqual([])
-    })
-
-    test('revokes a key once, and says when there is none', async () => {
-      await keys.addKey(record)
-      expect(await keys.revokeKey(record.hash)).toBe(true)
-      const revoked = await keys.findKey(record.hash)
-      expect(revoked?.revokedAt).toBeInstanceOf(Date)
-      expect(await keys.revokeKey(record.hash)).toBe(true)
-      expect(await keys.findKey(record.hash)).toEqual(revoked)
-      expect(await keys.revokeKey('b'.repeat(64))).toBe(false)
-    })
-
-    test('rejects when it cannot tell', async () => {
+    test('a key store rejects when it cannot tell', async () => {
       const absent = createPostgresKeyStore({ pool: open(), schema: 'not there' })
       await expect(absent.findKey('a'.repeat(64))).rejects.toMatchObject({ code: '42P01' })
     })

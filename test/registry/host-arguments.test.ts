@@ -1,11 +1,9 @@
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createMemoryKeyStore } from '../../src/keys/key-store.ts'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
-import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { createSqliteKeyStore, createSqliteStore } from '../../src/sqlite/index.ts'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
-import { rejection } from '../fixtures.ts'
 import { openDatabase } from '../sqlite/open-database.ts'
 
 const pool = new PGlite()
@@ -78,30 +76,5 @@ describe.each([
     await expect(release(...wrong)).rejects.toThrow(TypeError)
     await expect(release(...wrong)).rejects.toThrow(message)
     expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
-  })
-})
-
-describe.each([
-  ['in memory', createMemoryKeyStore()],
-  ['in SQLite', createSqliteKeyStore({ database })],
-  ['in PostgreSQL', createPostgresKeyStore({ pool })],
-])('a key store %s', (_, keys) => {
-  const key = `svc_team_1_${'k'.repeat(43)}`
-  const record = { hash: key, type: 'team', ownerId: '1', scopes: [] } as const
-
-  test.each([
-    ['added', async () => keys.addKey(record), 'must be the SHA-256 of the key'],
-    ['revoked', async () => keys.revokeKey(key), 'pass its hash, as hashApiKey makes it'],
-    ['revoked, with a prefix of the host', async () => keys.revokeKey(`my_${key}`), 'pass its hash'],
-  ])('says that the key itself cannot be %s, and does not show it', async (_, call, message) => {
-    const error = await rejection(call())
-    expect(error).toBeInstanceOf(TypeError)
-    expect(String(error)).toContain(message)
-    expect(String(error)).not.toContain('kkk')
-  })
-
-  test('has no key of an unknown hash to revoke', async () => {
-    expect(await keys.revokeKey('0'.repeat(64))).toBe(false)
-    expect(await keys.revokeKey('unknown')).toBe(false)
   })
 })

@@ -48,12 +48,13 @@ const plans: Readonly<Record<keyof typeof statements, readonly string[]>> = {
 }
 
 const keys = 'domain_registration_keys'
-const byHash = `SEARCH ${keys} USING PRIMARY KEY (hash=?)`
+const byHash = `SEARCH ${keys} USING INDEX sqlite_autoindex_${keys}_1 (hash=?)`
 const keyPlans: Readonly<Record<keyof typeof keyStatements, readonly string[]>> = {
   find: [byHash],
   list: [`SEARCH ${keys} USING INDEX ${keys}_of_owners (type=? AND owner_id=?)`],
-  add: ['SCALAR SUBQUERY 1', `SEARCH ${keys} USING COVERING INDEX ${keys}_of_owners (type=? AND owner_id=?)`],
+  add: [],
   revoke: [byHash],
+  expire: [byHash],
 }
 
 describe('SQLite walks no more than it is asked for:', () => {

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import { authenticate, generateApiKey, type KeyRecord, type ManagedKeyStore } from '../../src/index.ts'
+import { rejection, scopes } from '../fixtures.ts'
+
+/** What every key store of this package does. `keys` may hold keys of others. */
+export function describeKeyStore(name: string, keys: () => ManagedKeyStore): void {
+  const ownerId = () => `${Date.now()}${Math.random()}`.replaceAll(/\D/g, '')
+
+  async function createKey(changes: Partial<KeyRecord> = {}) {
+    const owner = { type: 'team', ownerId: ownerId() } as const
+    const { key, hash, hint } = await generateApiKey({ type: owner.type, id: owner.ownerId })
+    return { key, owner, record: { hash, hint, scopes, ...owner, ...changes } satisfies KeyRecord }
+  }
+  async function isAccepted(key: string): Promise<boolean> {
+    try {
+      await authenticate(`Bearer ${key}`, keys())
+      return true
+    } catch (error) {
+      expect(error).toMatchObject({ status: 401 })
+      return false
+    }
+  }
+
+  describe(`the key store in ${name}`, () => {
+    test('finds a key by its hash, with everything that was added and null for the rest', async () => {
+      const { record } = await createKey()
+      expect(await keys().findKey(record.hash)).toBeNull()
+      await keys().addKey(record)
+      expect(await keys().findKey(record.hash)).toEqual({
+        ...record,
+        label: null,
+        createdAt: expect.any(Date),
+        revokedAt: null,
+        expiresAt: null,
+      })
+      const full = {
+        ...record,
+        type: 'organization',
+        scopes: ['a,b', '{c}', '"d"', "o'clock", '\\', 'NULL', ''],
+        label: `Nightly "import", 'é' \u{1f511}`,
+        createdAt: new Date('2019-01-02T03:04:05.678Z'),
+        revokedAt: new Date('2026-01-02T03:04:05.678Z'),
+        expiresAt: new Date('2030-01-02T03:04:05.678Z'),
+      } as const
+      await keys().addKey(full)
+      expect(await keys().findKey(record.hash)).toEqual(full)
+    })
+
+    test('keeps the day on which a key was made when its record is replaced, and replaces all else', async () => {
+      const { record } = await createKey({
+        label: 'old',
+        revokedAt: new Date(),
+        createdAt: new Date(1_700_000_000_000),
+      })
+      await keys().addKey(record)
+      const { createdAt, label, revokedAt, ...rest } = record
+      await keys().addKey({ ...rest, scopes: ['other'] })
+      expect(await keys().findKey(record.hash)).toMatchObject({
+        createdAt,
+        label: null,
+        revokedAt: null,
+        scopes: ['other'],
+      })
+    })
+
+    test('lists the keys of an owner, the oldest first, and no key itself', async () => {
+      const { key, owner, record } = await createKey()
+      const hashes = ['f', '0', '9'].map(digit => record.hash.slice(1) + digit)
+      for (const [index, hash] of hashes.entries()) {
+        await keys().addKey({ ...record, hash, createdAt: new Date(1_700_000_000_000 + index) })
+      }
+      await keys().addKey({ ...record, createdAt: new Date(1_600_000_000_000) })
+      await keys().addKey({ ...record, hash: `${record.hash.slice(1)}d`, type: 'organization' })
+      await keys().addKey({ ...record, hash: `${record.hash.slice(1)}e`, ownerId: `${owner.ownerId}0` })
+      const listed = await keys().listKeys(owner)
+      expect(listed.map(({ hash }) => hash)).toEqual([record.hash, ...hashes])
+      expect(JSON.stringify(listed)).not.toContain(key)
+      expect(await keys().listKeys({ ...owner, ownerId: `${owner.ownerId}1` })).toEqual([])
+    })
+
+    test('refuses a revoked key, keeps the date of its first revocation, and says when there is no key', async () => {
+      const { key, record } = await createKey()
+      await keys().addKey(record)
+      expect(await isAccepted(key)).toBe(true)
+      expect(await keys().revokeKey(record.hash)).toBe(true)
+      const revoked = await keys().findKey(record.hash)
+      expect(revoked?.revokedAt).toBeInstanceOf(Date)
+      expect(await isAccepted(key)).toBe(false)
+      expect(await keys().revokeKey(record.hash)).toBe(true)
+      expect(await keys().findKey(record.hash)).toEqual(revoked)
+      expect(await keys().revokeKey('b'.repeat(64))).toBe(false)
+    })
+
+    test('lets a key expire, takes the expiry back, and undoes no revocation by it', async () => {
+      const { key, record } = await createKey()
+      await keys().addKey(record)
+      expect(await keys().expireKey(record.hash, new Date())).toBe(true)
+      expect(await isAccepted(key)).toBe(false)
+      expect(await keys().expireKey(record.hash, null)).toBe(true)
+      expect(await isAccepted(key)).toBe(true)
+      await keys().revokeKey(record.hash)
+      const revoked = await keys().findKey(record.hash)
+      const expiresAt = new Date(Date.now() + 60_000)
+      expect(await keys().expireKey(record.hash, expiresAt)).toBe(true)
+      expect(await keys().findKey(record.hash)).toEqual({ ...revoked, expiresAt })
+      expect(await isAccepted(key)).toBe(false)
+      expect(await keys().expireKey('b'.repeat(64), expiresAt)).toBe(false)
+    })
+
+    const hash = 'b'.repeat(64)
+    test.each<[what: string, call: (store: ManagedKeyStore) => unknown, message: RegExp]>([
+      ['a key in place of its hash', store => store.revokeKey('svc_team_3_ab'), /"hash" must be .* not shown here$/],
+      ['no hash', store => store.revokeKey(undefined as never), /"hash" must be the SHA-256 of the key/],
+      ['a key in place of its hash', store => store.expireKey('svc_team_3_ab', null), /"hash" must be .* not shown/],
+      ['an invalid date', store => store.expireKey(hash, new Date('soon')), /"at" must be .* it is an invalid Date$/],
+      ['no date', store => store.expireKey(hash, undefined as never), /"at" must be a Date, or null; it is undefined$/],
+      ['no owner', store => store.listKeys('3' as never), /^The owner must be an object$/],
+      ['an owner that is a number', store => store.listKeys({ type: 'team', ownerId: 3 } as never), /it is 3$/],
+      ['a wrong record', store => store.addKey({ hash } as never), /"type" must be/],
+    ])('refuses %s', async (_, call, message) => {
+      const error = await rejection((async () => call(keys()))())
+      expect(error).toBeInstanceOf(TypeError)
+      expect((error as Error).message).toMatch(message)
+      expect((error as Error).message).not.toContain('svc_team_3_ab')
+    })
+  })
+}

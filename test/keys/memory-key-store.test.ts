@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { createMemoryKeyStore, type KeyRecord } from '../../src/index.ts'
+import { scopes } from '../fixtures.ts'
+import { describeKeyStore } from './key-store-suite.ts'
+
+const keys = createMemoryKeyStore()
+describeKeyStore('memory', () => keys)
+
+test('a key store in memory keeps what it was given, whatever becomes of the object', () => {
+  const hash = 'c'.repeat(64)
+  const given = { hash, type: 'team' as const, ownerId: '3', scopes: [...scopes] } satisfies KeyRecord
+  keys.addKey(given)
+  given.scopes.push('domains:delete')
+  expect(keys.findKey(hash)?.scopes).toEqual(scopes)
+})

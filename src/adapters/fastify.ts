@@ -10,14 +10,21 @@ import {
   type PathOption,
   pathRule,
   toPath,
+  withoutTrailingSlash,
 } from '../http/options.ts'
 import type { AdapterRequest, HandlerRequest } from '../http/request.ts'
+import { type OpenApiDocument, type OpenApiOptions, openapi } from '../openapi/openapi.ts'
+import { securityRules } from '../openapi/security.ts'
 import { type Rules, requireOptions } from '../options.ts'
 import { abandonBody, readNodeBody } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
 /** Options of {@link domainsPlugin}, beside Fastify's own `prefix`. */
-export interface DomainsPluginOptions extends HandlerOptions<AdapterRequest<FastifyRequest>>, PathOption {}
+export interface DomainsPluginOptions
+  extends HandlerOptions<AdapterRequest<FastifyRequest>>,
+    PathOption,
+    /** What `@fastify/swagger` shows; with `authenticate`, nothing by default. */
+    Pick<OpenApiOptions, 'security' | 'securitySchemes'> {}
 
 /** By the `code` of the error; Fastify's reference lists them. */
 const refusedBodies: RefusedBodies = {
@@ -32,6 +39,7 @@ const ofFastify = { holds: () => true, expected: 'as Fastify says' }
 const pluginRules: Rules = {
   ...handlerRules,
   path: pathRule,
+  ...securityRules,
   prefix: ofFastify,
   logLevel: ofFastify,
   logSerializers: ofFastify,
@@ -42,8 +50,8 @@ const pluginRules: Rules = {
  * error handler and other routes stay as they are, and your hooks run as for your own routes. Fastify's `prefix` goes
  * before our `path`.
  *
- * If `@fastify/swagger` is registered first, its document holds the route as {@link openapi} describes it. Pass it the
- * security schemes: `openapi: { components: { securitySchemes: openapi().components.securitySchemes } }`.
+ * If `@fastify/swagger` is registered first, its OpenAPI document holds the operation as {@link openapi} describes it.
+ * With `authenticate`, say by `security` and `securitySchemes` how your callers prove who they are.
  *
  * What Fastify refuses on our route is answered with our error body. Any other error goes on to your error handler.
  *
@@ -64,7 +72,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
     return reply.code(status).headers(headers).send(body)
   }
 
-  const description = await describeIfAsked(app, options)
+  const config: object = app.hasDecorator('swagger') ? { swaggerTransform: describeOperation(options) } : {}
   app.register(
     async route => {
       route.removeAllContentTypeParsers()
@@ -75,36 +83,74 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
         if (!readBody) throw error
         return answer(request, reply, readBody)
       })
-      const handler = (request: FastifyRequest, reply: FastifyReply) =>
-        answer(request, reply, limit => readNodeBody((request.body ?? request.raw) as IncomingMessage, limit))
       // Below a prefix, a route `/` matches with and without a trailing slash, whatever `ignoreTrailingSlash` is.
-      if (!description) return void route.post('/', handler)
-      route.post('/', { ...description, prefixTrailingSlash: 'no-slash', handler })
-      if (route.prefix === '' || ignoresTrailingSlash(app)) return
-      const schema = { ...description.schema, hide: true }
-      route.post('/', { ...description, schema, prefixTrailingSlash: 'slash', handler })
+      route.post('/', { config }, (request, reply) =>
+        answer(request, reply, limit => readNodeBody((request.body ?? request.raw) as IncomingMessage, limit)),
+      )
     },
     { prefix: toPath(options) },
   )
 }
 
-/**
- * What `@fastify/swagger` shows of our route. The handler validates and serializes, so Fastify must not.
- */
-async function describeIfAsked(app: FastifyInstance, { keyPrefix, bodyLimit, rateLimiter }: DomainsPluginOptions) {
-  if (!app.hasDecorator('swagger')) return null
-  const { describeRoute } = await import('../openapi/route-schema.ts')
-  return {
-    schema: describeRoute({ keyPrefix, bodyLimit, rateLimited: rateLimiter !== undefined }),
-    validatorCompiler: () => () => true,
-    serializerCompiler: () => JSON.stringify,
+/** What a transformation of a route gets from `@fastify/swagger`: `openapiObject` unless it writes Swagger 2. */
+interface Transformation {
+  readonly url: string
+  readonly openapiObject?: {
+    paths: Record<string, object>
+    components: { schemas: Record<string, unknown>; securitySchemes?: Record<string, unknown> }
   }
 }
 
-/** Which of the two exists depends on the version of Fastify. */
-const ignoresTrailingSlash = ({ initialConfig }: FastifyInstance): boolean | undefined =>
-  (initialConfig as { routerOptions?: { ignoreTrailingSlash?: boolean } }).routerOptions?.ignoreTrailingSlash ??
-  initialConfig.ignoreTrailingSlash
+/**
+ * Puts the operation into the document of `@fastify/swagger` as it stands in ours, and hides the route, which would
+ * stand there without its components and the examples.
+ */
+function describeOperation({
+  keyPrefix,
+  bodyLimit,
+  rateLimiter,
+  keys,
+  security,
+  securitySchemes,
+}: DomainsPluginOptions) {
+  return ({ url, openapiObject }: Transformation) => {
+    if (openapiObject) {
+      const path = withoutTrailingSlash(url) || '/'
+      const { paths, components } = withoutTakenNames(
+        openapi({
+          path,
+          keyPrefix,
+          bodyLimit,
+          rateLimited: rateLimiter !== undefined,
+          security: security ?? (keys ? undefined : []),
+          securitySchemes,
+        }),
+        openapiObject.components.schemas,
+      )
+      const operation = paths[path] as OpenApiDocument['paths'][string]
+      delete operation.post.responses[405]
+      openapiObject.paths[path] = { ...openapiObject.paths[path], ...operation }
+      Object.assign(openapiObject.components.schemas, components.schemas)
+      openapiObject.components.securitySchemes = {
+        ...components.securitySchemes,
+        ...openapiObject.components.securitySchemes,
+      }
+    }
+    return { schema: { hide: true }, url }
+  }
+}
+
+/** A schema of yours that has the name of one of ours keeps it. */
+function withoutTakenNames(document: OpenApiDocument, yours: Readonly<Record<string, unknown>>): OpenApiDocument {
+  let text = JSON.stringify(document)
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    if (!Object.hasOwn(yours, name) || JSON.stringify(yours[name]) === JSON.stringify(schema)) continue
+    text = text
+      .replaceAll(`"#/components/schemas/${name}"`, `"#/components/schemas/Domains${name}"`)
+      .replace(`"${name}":{`, `"Domains${name}":{`)
+  }
+  return JSON.parse(text)
+}
 
 const pickHandlerOptions = (options: DomainsPluginOptions) =>
   Object.fromEntries(

@@ -1,31 +1,12 @@
+import type { schemas } from './schemas.ts'
+
 /** A schema of JSON Schema, draft 2020-12. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** An Example Object of OpenAPI. */
-export interface Example {
-  summary?: string
-  value: unknown
-}
-
-/** A Header Object of OpenAPI: a field of an answer. */
-export interface Header {
-  description: string
-  required?: boolean
-  schema: JsonSchema
-  example?: unknown
-}
-
 /** A Media Type Object of OpenAPI: a body, by its schema and examples. */
-export interface MediaType {
+interface MediaType {
   schema: JsonSchema
-  examples: Record<string, Example>
-}
-
-/** A Response Object of OpenAPI: the answer with one status. */
-export interface Response {
-  description: string
-  headers: Record<string, Header>
-  content: { 'application/json': MediaType }
+  examples: Record<string, { summary?: string; value: unknown }>
 }
 
 /** An Operation Object of OpenAPI: what a method on a path does. */
@@ -36,49 +17,49 @@ export interface Operation {
   tags: string[]
   security: Record<string, string[]>[]
   requestBody: { description: string; required: true; content: { 'application/json': MediaType } }
-  responses: Record<string, Response>
+  /** No 429 without a rate limiter, and 405 only where the server routes other methods than POST to the handler. */
+  responses: Record<200 | 400 | 401 | 403 | 404 | 408 | 413 | 415 | 500 | 503, OpenApiResponse> &
+    Partial<Record<405 | 429, OpenApiResponse>>
+}
+
+/** A Response Object of OpenAPI: the answer with one status. */
+export interface OpenApiResponse {
+  description: string
+  headers: Record<string, { description: string; required?: boolean; schema: JsonSchema; example?: unknown }>
+  content: { 'application/json': MediaType }
 }
 
 /** A Security Scheme Object of OpenAPI: how a caller proves who it is. */
-export interface SecurityScheme {
-  type: 'http'
-  scheme: 'bearer'
-  bearerFormat: string
-  description: string
-}
+export type SecurityScheme =
+  | { type: 'http'; scheme: string; bearerFormat?: string; description?: string }
+  | { type: 'apiKey'; name: string; in: 'query' | 'header' | 'cookie'; description?: string }
+  | { type: 'oauth2' | 'openIdConnect' | 'mutualTLS'; [field: string]: unknown }
 
 /** The provider and the terms of the API. */
 export interface Info {
   title: string
   /** The version of the API, not of this package. */
   version: string
-  summary?: string
-  description?: string
-  termsOfService?: string
-  contact?: { name?: string; url?: string; email?: string }
-  license?: { name: string; identifier?: string; url?: string }
+  summary?: string | undefined
+  description?: string | undefined
+  termsOfService?: string | undefined
+  contact?: { name?: string | undefined; url?: string | undefined; email?: string | undefined } | undefined
+  license?: { name: string; identifier?: string | undefined; url?: string | undefined } | undefined
 }
 
 /** A Server Object of OpenAPI: where the API is served. */
 export interface Server {
   /** A URL without a trailing slash, absolute or relative to that of the document. */
   url: string
-  description?: string
+  description?: string | undefined
 }
 
-/**
- * The part of an OpenAPI 3.1 document that is used here. JSON can represent it.
- *
- * @see https://spec.openapis.org/oas/v3.1.1.html
- */
-export interface OpenApiDocument {
+/** The part of an OpenAPI document that is used here (https://spec.openapis.org/oas/v3.1.1.html), as JSON has it. */
+export interface OpenApiDocument<Path extends string = string> {
   openapi: '3.1.1'
   info: Info
   servers: Server[]
   tags: { name: string; description: string }[]
-  paths: Record<string, { post: Operation }>
-  components: {
-    schemas: Record<string, JsonSchema>
-    securitySchemes: Record<string, SecurityScheme>
-  }
+  paths: Record<Path, { post: Operation }>
+  components: { schemas: Record<keyof typeof schemas, JsonSchema>; securitySchemes: Record<string, SecurityScheme> }
 }

@@ -4,32 +4,37 @@ import { REQUIRED_SCOPE } from '../keys/key-context.ts'
 import { optional, type Rules, requireOptions } from '../options.ts'
 import { MAX_DOMAINS } from '../wire/request.ts'
 import type { Info, OpenApiDocument, Operation, SecurityScheme, Server } from './document.ts'
-import { describeResponses } from './responses.ts'
-import { componentSchemas, referenceTo } from './schemas.ts'
+import { describeResponses, registeredDomains } from './responses.ts'
+import { refer, schemas } from './schemas.ts'
+import { apiKeys, isObject, securityRules } from './security.ts'
 
 export type {
-  Example,
-  Header,
   Info,
   JsonSchema,
-  MediaType,
   OpenApiDocument,
+  OpenApiResponse,
   Operation,
-  Response,
   SecurityScheme,
   Server,
 } from './document.ts'
 
 /** Options of {@link openapi}: the description of your API, and the options of the handler that affect its answers. */
-export interface OpenApiOptions {
+export interface OpenApiOptions<Path extends string = string> {
   /** Title, version, licence and contact of your API. Default: the title `Domain registration`, the version `1`. */
   info?: Partial<Info> | undefined
-  /** The servers of the API. Default `/`: the host that serves the document. */
+  /** The servers of the API. Default `/`: the server of the document. */
   servers?: Server[] | undefined
   /** The path of the operation below a server. Default `/v1/domains`. */
-  path?: string | undefined
+  path?: Path | undefined
   /** The prefix of API keys, as passed to the handler. Default `svc`. */
   keyPrefix?: string | undefined
+  /**
+   * Which security schemes a caller may use, where the handler has its own `authenticate`; `[]` for none. Default: the
+   * API keys of organizations and of teams.
+   */
+  security?: Record<string, string[]>[] | undefined
+  /** The security schemes that `security` names. Default: the API keys, if `security` is not set. */
+  securitySchemes?: Record<string, SecurityScheme> | undefined
   /** The limit of a request body in bytes, as passed to the handler. Default 262,144. */
   bodyLimit?: number | undefined
   /** Whether the handler has a `rateLimiter`. Without one there is no 429. Default `true`. */
@@ -37,21 +42,18 @@ export interface OpenApiOptions {
 }
 
 const rules: Rules = {
-  info: {
-    holds: optional(info => typeof info === 'object' && info !== null),
-    expected: 'an object, such as { title: "Monitoring", version: "2.3" }',
-  },
+  info: { holds: optional(isObject), expected: 'an object, such as { title: "Monitoring", version: "2.3" }' },
   servers: { holds: optional(Array.isArray), expected: 'an array, such as [{ url: "https://api.example.com" }]' },
   path: pathRule,
   keyPrefix: handlerRules.keyPrefix,
+  ...securityRules,
   bodyLimit: handlerRules.bodyLimit,
   rateLimited: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
 }
 
 /**
  * Describes `POST /v1/domains` as an OpenAPI 3.1 document, with every status, code, header field and limit, and with
- * examples. It is made from the schemas and the tables that validate and answer. Pass the same options as to the
- * handler.
+ * examples. Pass the same options as to the handler. Tests compare it with what the handler takes and answers.
  *
  * @returns A new object at each call, which JSON can represent.
  * @throws {TypeError} for an option that is wrong or does not exist; it says what to pass instead.
@@ -60,26 +62,37 @@ const rules: Rules = {
  * const document = openapi({ info: { title: 'Monitoring', version: '2.3' } })
  * app.get('/openapi.json', (request, response) => response.json(document))
  *
+ * @example <caption>With your own sessions instead of API keys</caption>
+ * const document = openapi({
+ *   security: [{ session: [] }],
+ *   securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'sid' } },
+ * })
+ *
  * @example <caption>The JSON Schemas of requests and answers, for a validator of your own</caption>
  * const { RegisterDomainsResponse, DomainResult } = openapi().components.schemas
  */
-export function openapi(options: OpenApiOptions = {}): OpenApiDocument {
+export function openapi<const Path extends string = typeof DEFAULT_PATH>(
+  options: OpenApiOptions<Path> = {},
+): OpenApiDocument<Path> {
   requireOptions(options, rules)
   const {
     info,
     servers = [{ url: '/' }],
-    path = DEFAULT_PATH,
+    path = DEFAULT_PATH as Path,
     keyPrefix = DEFAULT_PREFIX,
+    security = [{ organizationKey: [REQUIRED_SCOPE] }, { teamKey: [REQUIRED_SCOPE] }],
+    securitySchemes = options.security ? {} : apiKeys(keyPrefix),
     bodyLimit = DEFAULT_BODY_LIMIT,
     rateLimited = true,
   } = options
+  const responses = describeResponses(registeredDomains, { bodyLimit, rateLimited })
   return structuredClone({
     openapi: '3.1.1',
     info: { title: 'Domain registration', version: '1', description, ...info },
     servers,
     tags: [{ name: 'Domains', description: 'Hostnames that a team has registered, so that they can be monitored.' }],
-    paths: { [path]: { post: { ...operation(bodyLimit), responses: describeResponses({ bodyLimit, rateLimited }) } } },
-    components: { schemas: componentSchemas(), securitySchemes: securitySchemes(keyPrefix) },
+    paths: { [path]: { post: { ...operation(bodyLimit), security, responses } } } as OpenApiDocument<Path>['paths'],
+    components: { schemas, securitySchemes },
   })
 }
 
@@ -92,7 +105,7 @@ What overlaps with a registration is not registered.
 Any call may be sent again after any answer or none: what it registered before is then \`existing\`, \
 with the same \`domainId\`.`
 
-const operation = (bodyLimit: number): Omit<Operation, 'responses'> => ({
+const operation = (bodyLimit: number): Omit<Operation, 'responses' | 'security'> => ({
   operationId: 'registerDomains',
   summary: 'Register hostnames in a team',
   description: `Registers 1 to ${MAX_DOMAINS} hostnames in one team. \
@@ -100,13 +113,12 @@ Each is processed for itself and gets its own result: one that is invalid does n
 
 With an organization key, \`team_id\` is required. A team key acts on its own team.`,
   tags: ['Domains'],
-  security: [{ organizationKey: [REQUIRED_SCOPE] }, { teamKey: [REQUIRED_SCOPE] }],
   requestBody: {
     description: `JSON in UTF-8, not compressed, of at most ${bodyLimit} bytes.`,
     required: true,
     content: {
       'application/json': {
-        schema: { anyOf: [{ $ref: referenceTo('OrganizationRequest') }, { $ref: referenceTo('TeamRequest') }] },
+        schema: { anyOf: [refer('OrganizationRequest'), refer('TeamRequest')] },
         examples: {
           organizationKey: { summary: 'With an organization key', value: { team_id: '1', domains } },
           teamKey: { summary: 'With a team key', value: { domains } },
@@ -117,21 +129,3 @@ With an organization key, \`team_id\` is required. A team key acts on its own te
 })
 
 const domains = ['www.example.com', '*.example.org', 'localhost']
-
-function securitySchemes(keyPrefix: string): Record<string, SecurityScheme> {
-  return {
-    organizationKey: {
-      type: 'http',
-      scheme: 'bearer',
-      bearerFormat: `${keyPrefix}_org_<digits>_<secret>`,
-      description: `The key of an organization, with the scope \`${REQUIRED_SCOPE}\`: \
-registers in any of its teams, the one that \`team_id\` names.`,
-    },
-    teamKey: {
-      type: 'http',
-      scheme: 'bearer',
-      bearerFormat: `${keyPrefix}_team_<digits>_<secret>`,
-      description: `The key of a team, with the scope \`${REQUIRED_SCOPE}\`: registers in that team.`,
-    },
-  }
-}

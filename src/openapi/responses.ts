@@ -1,114 +1,128 @@
-import { type ErrorCode, statusByErrorCode } from '../errors.ts'
-import type { DomainResult, RegisterDomainsResponse, RegisteredResult } from '../wire/response.ts'
-import { countTotals } from '../wire/response.ts'
-import type { Example, Header, Response } from './document.ts'
-import { describeErrors, type ErrorDescription } from './errors.ts'
-import { type HeaderName, headers } from './headers.ts'
-import { exampleOf, invalidCodeNames, invalidCodes } from './invalid-codes.ts'
-import { errorSchema, list, referenceTo } from './schemas.ts'
+import * as make from '../api-errors.ts'
+import type { ApiError, ErrorCode } from '../errors.ts'
+import { REQUIRED_SCOPE } from '../keys/key-context.ts'
+import { RETRY_AFTER_SECONDS } from '../register-domains.ts'
+import { countTotals, type DomainResult } from '../wire/response.ts'
+import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
+import { list, refer } from './schemas.ts'
 
-export interface ResponseOptions {
-  bodyLimit: number
-  rateLimited: boolean
+/** Each error as it is answered, and when. A code that is missing here does not compile. */
+const errors = (bodyLimit: number): Record<ErrorCode, readonly [ApiError, meaning: string]> => ({
+  invalid_request: [
+    make.invalidRequest('domains must hold at least one hostname.'),
+    'The body is malformed. Correct what the message names.',
+  ],
+  unauthorized: [
+    make.unauthorized({ tokenSent: true }),
+    'The caller is not known: an API key is missing, malformed, unknown, expired or revoked. Send an active key.',
+  ],
+  insufficient_scope: [
+    make.insufficientScope(REQUIRED_SCOPE),
+    `The API key lacks the scope \`${REQUIRED_SCOPE}\`. Send a key that holds it.`,
+  ],
+  team_suspended: [make.teamSuspended(), 'The team is suspended.'],
+  team_not_found: [make.teamNotFound(), "The team does not exist, or is none of the organization's. Check `team_id`."],
+  method_not_allowed: [make.methodNotAllowed(), 'The method is not POST.'],
+  request_timeout: [make.requestTimeout(), 'The body did not come in time; the connection is closed. Send it again.'],
+  payload_too_large: [make.payloadTooLarge(bodyLimit), `The body is larger than ${bodyLimit} bytes. Split the call.`],
+  unsupported_media_type: [
+    make.notDeclaredAsJson(),
+    'The body is not JSON in UTF-8, or is compressed. Send `Content-Type: application/json`.',
+  ],
+  too_many_requests: [make.tooManyRequests(42), 'Too many calls. Wait for `Retry-After` seconds.'],
+  internal_error: [make.internalError(), 'Something failed, and nothing was registered. Try again later.'],
+  domain_registration_unavailable: [
+    make.notSynchronized(RETRY_AFTER_SECONDS),
+    'The domains were saved but are not yet synchronized. Send the same call again after `Retry-After` seconds.',
+  ],
+})
+
+const header = (description: string, schema: JsonSchema, example: unknown) => ({ description, schema, example })
+
+/** A list (RFC 9651, section 3.1) of named limits with their parameters. */
+const limits = (parameters: string) => ({
+  type: 'string',
+  pattern: '^<>(, <>)*$'.replaceAll('<>', `"([^"\\\\]|\\\\["\\\\])+"${parameters}`),
+})
+
+/** The header fields of answers. */
+const headers = {
+  'Cache-Control': header('An answer is for its caller alone.', { type: 'string', enum: ['no-store'] }, 'no-store'),
+  'WWW-Authenticate': header('How to prove who is calling (RFC 6750, section 3).', { type: 'string' }, 'Bearer'),
+  Allow: header('The method that is allowed (RFC 9110, section 10.2.1).', { type: 'string' }, 'POST'),
+  'Retry-After': header('After how many seconds to send it again.', { type: 'integer', minimum: 1 }, 42),
+  'RateLimit-Policy': header(
+    'How many calls (`q`) in how many seconds (`w`) a key may make (draft-ietf-httpapi-ratelimit-headers-11).',
+    limits(';q=[0-9]+(;w=[0-9]+)?'),
+    '"default";q=100;w=60',
+  ),
+  RateLimit: header(
+    'How many calls remain (`r`) for how many seconds (`t`) (draft-ietf-httpapi-ratelimit-headers-11).',
+    limits(';r=[0-9]+(;t=[0-9]+)?'),
+    '"default";r=99;t=60',
+  ),
 }
 
-/** Describes every answer of a call, by status. */
-export function describeResponses(options: ResponseOptions): Record<string, Response> {
-  const errors = describeErrors(options)
-  const codesByStatus = new Map<number, ErrorCode[]>()
-  for (const [code, status] of Object.entries(statusByErrorCode) as [ErrorCode, number][]) {
-    if (code === 'too_many_requests' && !options.rateLimited) continue
-    codesByStatus.set(status, [...(codesByStatus.get(status) ?? []), code])
-  }
-  return {
-    200: success(options),
-    ...Object.fromEntries(
-      [...codesByStatus].map(([status, codes]) => [
-        status,
-        {
-          description: list(codes, code => errors[code].meaning),
-          headers: headersOf(
-            codes.map(code => errors[code]),
-            options,
-          ),
-          content: {
-            'application/json': {
-              schema: errorSchema(codes),
-              examples: Object.fromEntries(
-                codes.map(code => [code, { value: { error: code, message: errors[code].message } }]),
-              ),
-            },
-          },
-        },
-      ]),
-    ),
-  }
+/** @param answers The fields of each answer of a status. A field is required if every answer carries it. */
+function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers'][]): OpenApiResponse['headers'] {
+  const fields = answers.map(fields => ['Cache-Control', ...Object.keys(fields)])
+  const names = new Set([...fields.flat(), ...(isLimited ? ['RateLimit-Policy', 'RateLimit'] : [])])
+  return Object.fromEntries(
+    [...names].map(name => {
+      const isRequired = fields.every(ofAnswer => ofAnswer.includes(name))
+      return [name, { ...headers[name as keyof typeof headers], ...(isRequired && { required: true }) }]
+    }),
+  )
 }
 
-function success(options: ResponseOptions): Response {
-  return {
-    description:
-      'One result for each submitted hostname, in the submitted order; also when every result is `invalid`. ' +
-      'The fields named here are all that there are.',
-    headers: headersOf([{ headers: [] }], options),
-    content: {
-      'application/json': { schema: { $ref: referenceTo('RegisterDomainsResponse') }, examples: describeExamples() },
+/** Every answer of an operation, by status. */
+export function describeResponses(
+  success: Omit<OpenApiResponse, 'headers'>,
+  { bodyLimit, rateLimited }: { bodyLimit: number; rateLimited: boolean },
+): Operation['responses'] {
+  const all = Object.entries(errors(bodyLimit)).filter(([code]) => rateLimited || code !== 'too_many_requests')
+  const responses: Record<number, OpenApiResponse> = {
+    200: { ...success, headers: describeHeaders(rateLimited, [{}]) },
+  }
+  for (const [, [{ status }]] of all) {
+    const answers = all.filter(([, [error]]) => error.status === status)
+    const isLimited = rateLimited && status !== 401 && status !== 405
+    const fields = answers.map(([, [error]]) => error.headers)
+    const examples = answers.map(([error, [{ message }]]) => [error, { value: { error, message } }])
+    responses[status] = {
+      description: list(Object.fromEntries(answers.map(([code, [, meaning]]) => [code, meaning]))),
+      headers: describeHeaders(isLimited, fields),
+      content: { 'application/json': { schema: refer('ErrorResponse'), examples: Object.fromEntries(examples) } },
+    }
+  }
+  return responses as Operation['responses']
+}
+
+const example = (summary: string, status: 'created' | 'existing') => {
+  const registered = { status, input: 'www.example.com', domain: 'www.example.com' }
+  const results: DomainResult[] = [
+    { ...registered, domainId: '01a1fdc4-24dc-7291-9bdf-caca67ce70da' },
+    { status, input: '*.example.org', domain: '*.example.org', domainId: '01a1fdc4-24dc-7292-b189-85cd429aab1c' },
+    {
+      status: 'invalid',
+      input: 'localhost',
+      code: 'internal_domain',
+      message: '"localhost" is set aside and not in the public DNS (RFC 6761).',
     },
-  }
+  ]
+  return { summary, value: { data: { results, totals: countTotals(results) } } }
 }
 
-/** A field is required if every answer of the status carries it. */
-function headersOf(
-  answers: readonly Pick<ErrorDescription, 'headers' | 'beforeRateLimit'>[],
-  { rateLimited }: ResponseOptions,
-): Record<string, Header> {
-  const carried = new Set(answers.flatMap(answer => answer.headers))
-  const required = (name: HeaderName) => answers.every(answer => answer.headers.includes(name))
-  const tellsRateLimit = rateLimited && answers.some(answer => !answer.beforeRateLimit)
-  const names = new Set<HeaderName>([...carried, ...(tellsRateLimit ? rateLimitHeaders : [])])
-  return {
-    'Cache-Control': { ...headers['Cache-Control'], required: true },
-    ...Object.fromEntries(
-      [...names].map((name): [string, Header] => [
-        name,
-        required(name) ? { ...headers[name], required: true } : headers[name],
-      ]),
-    ),
-  }
-}
-
-const rateLimitHeaders = ['RateLimit-Policy', 'RateLimit'] as const
-
-const created: RegisteredResult[] = [
-  {
-    status: 'created',
-    input: 'www.example.com',
-    domain: 'www.example.com',
-    domainId: '01a1fdc4-24dc-7291-9bdf-caca67ce70da',
+/** The answer of registering. */
+export const registeredDomains: Omit<OpenApiResponse, 'headers'> = {
+  description: 'One result for each submitted hostname, in the submitted order; also when every result is `invalid`.',
+  content: {
+    'application/json': {
+      schema: refer('RegisterDomainsResponse'),
+      examples: {
+        created: example('Two hostnames registered, one refused', 'created'),
+        existing: example('The same call again', 'existing'),
+      },
+    },
   },
-  {
-    status: 'created',
-    input: '*.example.org',
-    domain: '*.example.org',
-    domainId: '01a1fdc4-24dc-7292-b189-85cd429aab1c',
-  },
-]
-
-/** Answers to the example of a request, to the same call again, and to a hostname for each code. */
-function describeExamples(): Record<string, Example> {
-  const refused = exampleOf('internal_domain')
-  const existing = created.map(result => ({ ...result, status: 'existing' as const }))
-  const invalid = invalidCodeNames.map(code => [
-    code,
-    { summary: invalidCodes[code].meaning, value: answer([exampleOf(code)]) },
-  ])
-  return {
-    created: { summary: 'Two hostnames registered, one refused', value: answer([...created, refused]) },
-    existing: { summary: 'The same call again', value: answer([...existing, refused]) },
-    ...Object.fromEntries(invalid),
-  }
-}
-
-function answer(results: DomainResult[]): RegisterDomainsResponse {
-  return { data: { results, totals: countTotals(results) } }
 }

@@ -9,9 +9,8 @@ export const MAX_DOMAINS = 100
 export const MAX_TEAM_ID_LENGTH = 64
 
 /**
- * The schemas that validate a request body; `openapi` describes it by the same ones. Unknown fields are ignored, so
- * that a newer client can talk to an older server. They are made at the first call, so that a bundle which does not
- * call this leaves the schema library out.
+ * The schemas that validate a request body. Unknown fields are ignored, so that a newer client can talk to an older
+ * server. They are made at the first call, so that a bundle which does not call this leaves the schema library out.
  */
 export function requestSchemas() {
   schemas ??= createSchemas()

@@ -1,57 +1,68 @@
 import swagger from '@fastify/swagger'
 import fastify from 'fastify'
-import { expect, test } from 'vitest'
-import { domainsPlugin } from '../../src/adapters/fastify.ts'
-import { openapi } from '../../src/openapi/openapi.ts'
-import { createKeys, createStore } from '../fixtures.ts'
+import { describe, expect, test } from 'vitest'
+import { type DomainsPluginOptions, domainsPlugin } from '../../src/adapters/fastify.ts'
+import { type OpenApiDocument, openapi } from '../../src/openapi/openapi.ts'
+import { createKeys, createStore, team1 } from '../fixtures.ts'
 
-test.each([[false], [true]])(
-  'with @fastify/swagger the route appears once, as openapi says, where ignoreTrailingSlash is %s',
-  async ignoreTrailingSlash => {
-    const { keys, issue } = createKeys()
-    const { components, paths } = openapi({ rateLimited: false, bodyLimit: 1000 })
-    const app = fastify({ routerOptions: { ignoreTrailingSlash } })
-    await app.register(swagger, {
-      openapi: { openapi: '3.1.1', components: { securitySchemes: components.securitySchemes } },
-    })
-    app.register(domainsPlugin, { store: createStore(), keys, bodyLimit: 1000, prefix: '/api' })
-    await app.ready()
+async function documentOf(
+  options: Partial<DomainsPluginOptions> & { prefix?: string },
+  swaggerOptions: object = {},
+): Promise<OpenApiDocument> {
+  const app = fastify()
+  await app.register(swagger, { openapi: { openapi: '3.1.0', ...swaggerOptions } })
+  app.get('/v1/domains', { schema: { tags: ['own'], summary: 'A list of its own' } }, async () => [])
+  app.register(domainsPlugin, { store: createStore(), ...options } as DomainsPluginOptions)
+  await app.ready()
+  return app.swagger() as unknown as OpenApiDocument
+}
 
-    const document = app.swagger() as unknown as typeof openapi extends () => infer Document ? Document : never
-    expect(Object.keys(document.paths)).toEqual(['/api/v1/domains'])
-    const shown = document.paths['/api/v1/domains']?.post
-    const described = paths['/v1/domains']?.post
-    expect(shown).toMatchObject({
-      operationId: 'registerDomains',
-      summary: described?.summary,
-      description: described?.description,
-      security: described?.security,
-    })
-    expect(Object.keys(shown?.responses ?? {})).toEqual(Object.keys(described?.responses ?? {}))
-    for (const [status, response] of Object.entries(described?.responses ?? {})) {
-      const { description, headers, content } = shown?.responses[status] ?? {}
-      expect([status, description]).toEqual([status, response.description])
-      expect(Object.keys(headers ?? {})).toEqual(Object.keys(response.headers))
-      expect(Object.keys(content?.['application/json'].examples ?? {})).toEqual(
-        Object.keys(response.content['application/json'].examples),
-      )
+const { keys } = createKeys()
+
+describe('the document of @fastify/swagger', () => {
+  test('has the operation, its components and its security as openapi() describes them, but for 405', async () => {
+    const document = await documentOf({ keys, bodyLimit: 1000, keyPrefix: 'acme', prefix: '/api' })
+    const ours = openapi({ path: '/api/v1/domains', bodyLimit: 1000, keyPrefix: 'acme', rateLimited: false })
+    delete ours.paths['/api/v1/domains'].post.responses[405]
+    expect(document.paths).toMatchObject(ours.paths)
+    expect(Object.keys(document.paths)).toEqual(['/v1/domains', '/api/v1/domains'])
+    expect(document.components).toEqual(ours.components)
+    expect(document.paths['/api/v1/domains']?.post.responses).not.toHaveProperty('405')
+  })
+
+  test('keeps the application’s own routes, schemas and security schemes, also of the same names', async () => {
+    const own = {
+      components: {
+        schemas: { ErrorResponse: { type: 'string' } },
+        securitySchemes: { teamKey: { type: 'http', scheme: 'basic' } },
+      },
     }
-    expect(shown?.requestBody.content['application/json'].schema).toMatchObject({ anyOf: [{ type: 'object' }, {}] })
-    expect(JSON.stringify(document)).not.toContain('"$ref"')
-    expect(JSON.stringify(document)).toContain('1000 bytes')
+    const document = await documentOf({ keys, rateLimiter: { consume: async () => ({}) as never } }, own)
+    expect(document.paths['/v1/domains']).toMatchObject({ get: { summary: 'A list of its own' }, post: {} })
+    expect(document.components).toMatchObject(own.components)
+    expect(document.paths['/v1/domains']?.post.responses[429]?.content['application/json'].schema).toEqual({
+      $ref: '#/components/schemas/DomainsErrorResponse',
+    })
+    expect(document.components.schemas).toHaveProperty('DomainsErrorResponse.properties.message')
+  })
 
-    const key = await issue('team', '1')
-    for (const url of ['/api/v1/domains', '/api/v1/domains/']) {
-      for (const [payload, status] of [
-        ['{"domains":["a.com"],"more":1}', 200],
-        ['{"domains":"a.com"}', 400],
-      ] as const) {
-        const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
-        const answer = await app.inject({ method: 'POST', url, headers, payload })
-        expect(answer.statusCode).toBe(status)
-        expect(Object.keys(answer.json())).toEqual(status === 200 ? ['data'] : ['error', 'message'])
-      }
-    }
-    await app.close()
-  },
-)
+  test('says of the application’s own authentication what the application says, and nothing by default', async () => {
+    const authenticate = () => team1
+    const silent = await documentOf({ authenticate })
+    expect(silent.paths['/v1/domains']?.post.security).toEqual([])
+    expect(silent.components.securitySchemes).toEqual({})
+    const security = [{ session: [] }]
+    const securitySchemes = { session: { type: 'apiKey', in: 'cookie', name: 'sid' } } as const
+    const told = await documentOf({ authenticate, security, securitySchemes })
+    expect(told.paths['/v1/domains']?.post.security).toEqual(security)
+    expect(told.components.securitySchemes).toEqual(securitySchemes)
+  })
+})
+
+test('a document of Swagger 2 is made without the operation', async () => {
+  const app = fastify()
+  await app.register(swagger, {})
+  app.register(domainsPlugin, { store: createStore(), keys })
+  await app.ready()
+  expect(app.swagger()).toMatchObject({ swagger: '2.0', paths: {} })
+})

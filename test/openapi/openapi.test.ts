@@ -8,11 +8,7 @@ import { organization, team1 } from '../fixtures.ts'
 import { compileSchema } from './compile-schema.ts'
 
 const document = openapi()
-const operation = (of = document, path = '/v1/domains') => {
-  const { post } = of.paths[path] ?? {}
-  if (!post) throw new Error(`Nothing is documented at ${path}`)
-  return post
-}
+const operation = (of = document) => of.paths['/v1/domains'].post
 
 test('the document is JSON, and nobody else has the same object', () => {
   expect(JSON.parse(JSON.stringify(document))).toEqual(document)
@@ -30,7 +26,7 @@ describe('a request', () => {
   test.each([
     ['OrganizationRequest', requestSchemas().organization],
     ['TeamRequest', requestSchemas().team],
-  ])('is described as %s by the schema that validates it', (name, schema) => {
+  ] as const)('is described as %s by the schema that validates it', (name, schema) => {
     const described = withoutDocumentation(document.components.schemas[name])
     expect(described).toEqual(withoutDocumentation(z.toJSONSchema(schema, { io: 'input' })))
   })
@@ -87,7 +83,7 @@ test('either kind of key is enough', () => {
 test('the options of the handler are told', () => {
   const changed = openapi({ path: '/names', keyPrefix: 'acme', bodyLimit: 1000, rateLimited: false })
   expect(Object.keys(changed.paths)).toEqual(['/names'])
-  const { responses, requestBody } = operation(changed, '/names')
+  const { responses, requestBody } = changed.paths['/names'].post
   expect(requestBody.description).toContain('1000 bytes')
   expect(JSON.stringify(responses[413])).toContain('1000 bytes')
   expect(responses).not.toHaveProperty('429')
@@ -98,7 +94,25 @@ test('the options of the handler are told', () => {
   })
 })
 
-test('the host says whose API it is and where', () => {
+test('one schema describes every error', () => {
+  const schemas = Object.entries(operation().responses).flatMap(([status, { content }]) =>
+    status === '200' ? [] : [content['application/json'].schema],
+  )
+  expect(schemas.length).toBeGreaterThan(10)
+  expect(new Set(schemas.map(schema => schema.$ref))).toEqual(new Set(['#/components/schemas/ErrorResponse']))
+})
+
+test('the application’s own authentication takes the place of API keys', () => {
+  const security = [{ session: [] }]
+  const securitySchemes = { session: { type: 'apiKey', in: 'cookie', name: 'sid' } } as const
+  expect(openapi({ security, securitySchemes })).toMatchObject({
+    paths: { '/v1/domains': { post: { security } } },
+    components: { securitySchemes },
+  })
+  expect(openapi({ security: [] }).components.securitySchemes).toEqual({})
+})
+
+test('the application says whose API it is and where', () => {
   const info = { title: 'Monitoring', version: '2.3', license: { name: 'Terms', url: 'https://example.com/terms' } }
   const servers = [{ url: 'https://api.example.com' }]
   expect(openapi({ info, servers })).toMatchObject({ info, servers })
@@ -109,6 +123,8 @@ test.each([
   [{ keyPrefix: 'a_b' }, /"keyPrefix" must be one or more ASCII letters and digits/],
   [{ bodyLimit: 0 }, /"bodyLimit" must be a whole number of bytes/],
   [{ rateLimit: true }, /"rateLimit" does not exist; there are .*"rateLimited"/],
+  [{ security: 'session' }, /"security" must be an array/],
+  [{ info: [] }, /"info" must be an object/],
   [{ servers: 'https://a.test' }, /"servers" must be an array/],
 ])('the options %j are refused', (options, message) => {
   expect(() => openapi(options as never)).toThrow(TypeError)

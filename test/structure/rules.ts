@@ -29,7 +29,7 @@ export const packages: Readonly<Record<string, { by: RegExp; only?: 'types' }>> 
   tldts: { by: /^hostname\/public-suffix\.ts$/ },
   'ipaddr.js': { by: /^hostname\/address\.ts$/ },
   'punycode/punycode.js': { by: /^hostname\/a-labels\.ts$/ },
-  'zod/mini': { by: /^(?:wire|openapi)\// },
+  'zod/mini': { by: /^wire\// },
   express: { by: /^adapters\/express\.ts$/, only: 'types' },
   fastify: { by: /^adapters\/fastify\.ts$/, only: 'types' },
   'node:crypto': { by: /^keys\/sha256\.ts$/, only: 'types' },

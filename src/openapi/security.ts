@@ -1,0 +1,35 @@
+import { REQUIRED_SCOPE } from '../keys/key-context.ts'
+import { optional, type Rules } from '../options.ts'
+import type { SecurityScheme } from './document.ts'
+
+export const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const securityRules = {
+  security: {
+    holds: optional(value => Array.isArray(value) && value.every(isObject)),
+    expected: 'an array of security requirements, such as [{ session: [] }]',
+  },
+  securitySchemes: {
+    holds: optional(isObject),
+    expected: 'an object of security schemes, such as { session: { type: "apiKey", in: "cookie", name: "sid" } }',
+  },
+} as const satisfies Rules
+
+export function apiKeys(keyPrefix: string): Record<string, SecurityScheme> {
+  return {
+    organizationKey: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: `${keyPrefix}_org_<digits>_<secret>`,
+      description: `The key of an organization, with the scope \`${REQUIRED_SCOPE}\`: \
+registers in any of its teams, the one that \`team_id\` names.`,
+    },
+    teamKey: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: `${keyPrefix}_team_<digits>_<secret>`,
+      description: `The key of a team, with the scope \`${REQUIRED_SCOPE}\`: registers in that team.`,
+    },
+  }
+}

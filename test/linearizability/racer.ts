@@ -1,27 +1,27 @@
 /** A process of its own that races against others: run by `postgres.test.ts`. */
-import type { PoolConfig } from 'pg'
+import { Pool, type PoolConfig } from 'pg'
+import { createPostgresStore } from '../../src/postgres/index.ts'
 import { createRandom } from '../simulation/random.ts'
-import { createPostgresClients } from './postgres-clients.ts'
-import { type Race, race } from './race.ts'
+import { findTeam, type Race, race } from './race.ts'
 
 export interface RacerTask {
   readonly config: PoolConfig
   readonly seed: number
   readonly names: readonly string[]
-  readonly isPipelined: boolean
 }
 
 /** What changes from one race to the next. */
-export type Round = Pick<Race, 'registrableDomains' | 'misplaced' | 'calls'>
+export type Round = Pick<Race, 'registrableDomains' | 'calls'>
 
-const now = () => Number(process.hrtime.bigint() / 1000n)
-
-process.once('message', ({ seed, ...task }: RacerTask) => {
+process.once('message', ({ seed, config, names }: RacerTask) => {
   const random = createRandom(seed)
-  const { clients } = createPostgresClients({ ...task, random, now })
+  const pool = new Pool({ ...config, max: names.length })
+  // Its connections are cut when a test has failed.
+  pool.on('error', () => {})
+  const store = createPostgresStore({ pool, findTeam })
+  const clients = names.map(name => ({ name, store }))
   process.on('message', async (round: Round) => {
-    const { deeds, failures } = await race({ clients, random, now, ...round })
-    process.send?.({ deeds, failures: failures.map(String) })
+    process.send?.(await race({ clients, random, ...round }).catch(String))
   })
   process.send?.('ready')
 })

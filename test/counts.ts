@@ -15,11 +15,11 @@ const table = {
   /** Races, each explained by an order of its calls. */
   races: /*                    */ [25, 250],
   /** Schedules of calls among failures. */
-  schedules: /*                */ [1_500, 20_000],
+  schedules: /*                */ [500, 20_000],
   /** Schedules of pushes, sweeps and crashes. */
-  pushSchedules: /*            */ [100, 800],
+  pushSchedules: /*            */ [50, 800],
   /** The same in a database, which takes its time. */
-  pushSchedulesInSqlite: /*    */ [5, 40],
+  pushSchedulesInSqlite: /*    */ [4, 40],
   /** Calls of each process that races. */
   racingCalls: /*              */ [12, 30],
   /** Times that a server or a database is killed. */

@@ -14,15 +14,6 @@ export interface Rates {
   readonly pushFails: number
 }
 
-/** Stores that break their promise, to see whether the simulation notices. */
-export type Breach =
-  | 'answers with earlier findings'
-  | 'commits what an earlier look-up decided'
-  | 'loses what it saved last when the process dies'
-  | 'marks before it pushes'
-  | 'swallows a failed synchronization'
-  | 'skips the synchronization'
-
 /** One call of the store by the core, and what became of it. */
 export interface StoreCall {
   readonly operation: 'findTeam' | 'register' | 'synchronize'
@@ -43,7 +34,6 @@ export interface Process {
 
 export interface Held extends HeldName {
   readonly domainId: string
-  readonly savedAt: number
   readonly savedBy: StoreCall
   isSynchronized: boolean
   pushes: number
@@ -55,7 +45,6 @@ interface Surroundings {
   readonly rates: Rates
   readonly teams: readonly Team[]
   readonly poisoned: ReadonlySet<string>
-  readonly breach: Breach | undefined
   /** Once calm, nothing fails any more. */
   readonly isCalm: () => boolean
   readonly count: (event: string) => void
@@ -69,11 +58,10 @@ export interface FaultyStore {
   view(process: Process, calls: StoreCall[]): DomainStore
   /** What a host's timer does: pushes what is pending. */
   sweep(): void
-  crash(): void
 }
 
 export function createFaultyStore(surroundings: Surroundings): FaultyStore {
-  const { clock, random, rates, teams, poisoned, breach, isCalm, count, violate } = surroundings
+  const { clock, random, rates, teams, poisoned, isCalm, count, violate } = surroundings
   const held: Held[] = []
   let saved = 0
 
@@ -111,13 +99,11 @@ export function createFaultyStore(surroundings: Surroundings): FaultyStore {
   function save(names: readonly Name[], teamId: string, savedBy: StoreCall): Registration[] {
     return names.map(({ domain, registrableDomain }) => {
       const domainId = `id-${++saved}`
-      const savedAt = clock.now()
       const added: Held = {
         domainId,
         domain,
         registrableDomain,
         teamId,
-        savedAt,
         savedBy,
         isSynchronized: false,
         pushes: 0,
@@ -239,26 +225,23 @@ export function createFaultyStore(surroundings: Surroundings): FaultyStore {
             // Long enough for another call to come between.
             ...Array.from({ length: earlier }, () => [decide, ...Array(6).fill(pass)]).flat(),
             () => {
-              if (!decided || breach !== 'commits what an earlier look-up decided') decide()
+              decide()
               saved = save(decided ?? [], request.teamId, call)
             },
             () => fails(rates.failsAfterCommit, 'register fails after commit'),
           ]
-          const told = () => looked.at(breach === 'answers with earlier findings' ? 0 : -1) as Found
-          return [steps, () => ({ found: told(), saved })]
+          return [steps, () => ({ found: looked.at(-1) as Found, saved })]
         }),
 
       synchronize(registrations) {
-        if (breach === 'skips the synchronization') return
-        const done = begin('synchronize', [], () => [synchronization(registrations), () => undefined])
-        return breach === 'swallows a failed synchronization' ? Promise.resolve(done).catch(() => undefined) : done
+        return begin('synchronize', [], () => [synchronization(registrations), () => undefined])
       },
     }
   }
 
   function synchronization(registrations: readonly { domainId: string }[]): (() => void)[] {
     const some = registrations.filter(() => random.chance(0.5))
-    const steps = [
+    return [
       () => fails(rates.pushFails, 'push fails'),
       () => {
         if (!strikes(rates.pushFails, 'push goes through for some')) return push(registrations)
@@ -269,8 +252,6 @@ export function createFaultyStore(surroundings: Surroundings): FaultyStore {
       () => mark(registrations),
       () => fails(rates.pushFails, 'synchronize fails after all'),
     ]
-    if (breach === 'marks before it pushes') steps.unshift(steps.splice(3, 1)[0] as () => void)
-    return steps
   }
 
   return {
@@ -290,12 +271,6 @@ export function createFaultyStore(surroundings: Surroundings): FaultyStore {
         hasFailed: false,
       }
       converse({ database }, call, synchronization(pending), () => undefined).catch(() => count('sweep fails'))
-    },
-
-    crash() {
-      if (breach !== 'loses what it saved last when the process dies') return
-      const isOld = ({ savedAt }: Held) => savedAt < clock.now() - 1_000
-      held.splice(0, held.length, ...held.filter(isOld))
     },
   }
 }

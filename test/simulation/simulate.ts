@@ -1,6 +1,6 @@
 import { type DomainResult, isApiError, type KeyContext, type RegisterDomainsResponse } from '../../src/index.ts'
 import type { registerDomains } from '../../src/register-domains.ts'
-import { type Breach, createFaultyStore, type Process, type Rates, type StoreCall } from './faulty-store.ts'
+import { createFaultyStore, type Process, type Rates, type StoreCall } from './faulty-store.ts'
 import { createRandom } from './random.ts'
 import { covers, families, type HeldName, type Known, overlap, rejected, spellings, verdictOf } from './rules.ts'
 import { createVirtualClock, follow, type VirtualClock } from './virtual-clock.ts'
@@ -28,7 +28,6 @@ export interface Violation {
 export interface Simulation {
   readonly seed: number
   readonly registerDomains: typeof registerDomains
-  readonly breach?: Breach | undefined
   /** Counts what happened, to see that everything does. */
   readonly count?: (event: string) => void
   /** Learns what happens, for a reader. */
@@ -87,7 +86,7 @@ export async function simulate(simulation: Simulation): Promise<Violation | null
 }
 
 async function runSchedule(
-  { seed, registerDomains, breach, count = () => {}, trace }: Simulation,
+  { seed, registerDomains, count = () => {}, trace }: Simulation,
   clock: VirtualClock,
 ): Promise<Violation | null> {
   const random = createRandom(seed)
@@ -132,7 +131,7 @@ async function runSchedule(
     return lost
   }
 
-  const store = createFaultyStore({ clock, random, rates, teams, poisoned, breach, isCalm, count: happened, violate })
+  const store = createFaultyStore({ clock, random, rates, teams, poisoned, isCalm, count: happened, violate })
   const { held } = store
   const idOfAcknowledged = new Map<string, string>()
   const createdBy = new Map<string, Call>()
@@ -401,7 +400,6 @@ async function runSchedule(
     happened('crash')
     clock.end(process)
     clock.dropSome(process.database, () => random.chance(0.5))
-    store.crash()
     for (const receive of inFlight.values()) clock.plan(random.integer(0, 20), null, () => receive(null))
     inFlight = new Map()
     process = null

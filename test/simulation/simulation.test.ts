@@ -1,9 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { classifyHostname, registerDomains } from '../../src/index.ts'
 import { counts } from '../counts.ts'
-import { breaches, mutations, uninstallMutations } from './mutations.ts'
 import { families, rejected, spellings } from './rules.ts'
-import { type Invariant, type Simulation, simulate } from './simulate.ts'
+import { simulate } from './simulate.ts'
 import { installVirtualTime } from './virtual-clock.ts'
 
 /** One seed to replay, with a trace; without it all of them. */
@@ -69,30 +68,4 @@ describe.skipIf(SEED)('whatever fails, dies or gets lost', () => {
       expect(await traceOf(seed)).toEqual(lines)
     }
   })
-})
-
-describe.skipIf(SEED)('the simulation notices when', () => {
-  afterEach(uninstallMutations)
-
-  test.each(mutations)('$mistake: "$invariant"', async ({ mistake, invariant, install }) => {
-    vi.resetModules()
-    install()
-    const mutated = await import('../../src/register-domains.ts')
-    await expectViolation(mistake, invariant, { registerDomains: mutated.registerDomains })
-  })
-
-  test.each(breaches)('the store %s: "%s"', async (breach, invariant) => {
-    await expectViolation(breach, invariant, { registerDomains, breach })
-  })
-
-  /** Some early seed must show the mistake, by the invariant meant for it. */
-  async function expectViolation(mistake: string, expected: Invariant, simulation: Omit<Simulation, 'seed'>) {
-    const others = new Map<string, number>()
-    for (let seed = 1; seed <= 800; seed += 1) {
-      const violation = await simulate({ seed, ...simulation })
-      if (violation?.invariant === expected) return
-      if (violation) others.set(violation.invariant, others.get(violation.invariant) ?? seed)
-    }
-    expect.fail(`${mistake} went unnoticed by "${expected}"; others: ${JSON.stringify([...others])}`)
-  }
 })

@@ -39,6 +39,7 @@ export type {
   Team,
 } from './registry/store.ts'
 export { type StartSynchronizingOptions, type Synchronizable, startSynchronizing } from './start-synchronizing.ts'
+export type { RegisterDomainsRequest } from './wire/request.ts'
 export {
   countTotals,
   type DomainResult,

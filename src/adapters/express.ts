@@ -16,7 +16,7 @@ import { abandonBody, readNodeBody } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
 /** Options of {@link domainsRouter}. */
-export interface DomainsRouterOptions extends HandlerOptions<AdapterRequest<Request>>, PathOption {}
+export type DomainsRouterOptions = HandlerOptions<AdapterRequest<Request>> & PathOption
 
 /**
  * What {@link domainsRouter} makes. `app.use` and `router.use` take both at once. Where a framework takes single

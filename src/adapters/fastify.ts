@@ -20,11 +20,10 @@ import { abandonBody, readNodeBody } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
 /** Options of {@link domainsPlugin}, beside Fastify's own `prefix`. */
-export interface DomainsPluginOptions
-  extends HandlerOptions<AdapterRequest<FastifyRequest>>,
-    PathOption,
-    /** What `@fastify/swagger` shows; with `authenticate`, nothing by default. */
-    Pick<OpenApiOptions, 'security' | 'securitySchemes'> {}
+export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>> &
+  PathOption &
+  /** What `@fastify/swagger` shows; with `authenticate`, nothing by default. */
+  Pick<OpenApiOptions, 'security' | 'securitySchemes'>
 
 /** By the `code` of the error; Fastify's reference lists them. */
 const refusedBodies: RefusedBodies = {

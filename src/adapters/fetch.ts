@@ -6,8 +6,20 @@ import { type AdapterRequest, type RequestBody, stopsReading } from '../http/req
 import { respondWithError } from '../http/response.ts'
 import { createChunks } from './chunks.ts'
 
+/** A request with what your framework passes along with it. */
+export interface FetchRequest<Context = unknown> extends AdapterRequest<Request> {
+  /** The second argument of the handler: Hono's context, SvelteKit's `locals`, the `env` of a Worker. */
+  readonly context: Context
+}
+
 /** Options of {@link domainsHandler}. */
-export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Request>> {}
+export type DomainsHandlerOptions<Context = unknown> = HandlerOptions<FetchRequest<Context>>
+
+/** What {@link domainsHandler} makes. A context is required where the options say what it is. */
+export type DomainsHandler<Context = unknown> = (
+  request: Request,
+  ...rest: unknown extends Context ? [context?: unknown] : [context: Context]
+) => Promise<Response>
 
 /**
  * Makes a function from the Fetch API's `Request` to its `Response`, for Hono, Next.js, Bun, Deno, Workers and other
@@ -23,6 +35,18 @@ export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Req
  * const handle = domainsHandler({ store, keys })
  * const app = new Hono({ strict: false })
  * app.post('/v1/domains', context => handle(context.req.raw))
+ *
+ * @example <caption>Hono, with the user that your middleware has found</caption>
+ * type Context = { var: { teamId?: string } }
+ * const handle = domainsHandler<Context>({
+ *   store,
+ *   authenticate({ context }) {
+ *     if (!context.var.teamId) throw new ApiError('unauthorized', 'Log in first.')
+ *     return { type: 'team', teamId: context.var.teamId, scopes: ['domains:create'] }
+ *   },
+ * })
+ * const app = new Hono<{ Variables: { teamId: string } }>()
+ * app.post('/v1/domains', context => handle(context.req.raw, context))
  *
  * @example <caption>Next.js, in app/v1/domains/route.ts</caption>
  * export const POST = domainsHandler({ store, keys })
@@ -48,17 +72,23 @@ export interface DomainsHandlerOptions extends HandlerOptions<AdapterRequest<Req
  *   },
  * } satisfies ExportedHandler
  *
- * @returns Never rejects.
+ * @returns A function of the request and, if you like, a context, which `authenticate` and `onError` get as
+ *   `request.context`. It never rejects.
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  */
-export function domainsHandler(options: DomainsHandlerOptions): (request: Request) => Promise<Response> {
+export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions<Context>): DomainsHandler<Context> {
   const handle = createHandler(options)
 
-  return async request => {
+  return async (request, ...[context]) => {
     const reading = createReading(request)
     const { status, headers, body } =
       request.method === 'POST'
-        ? await handle({ header: name => request.headers.get(name), readBody: reading.read, raw: request })
+        ? await handle({
+            header: name => request.headers.get(name),
+            readBody: reading.read,
+            raw: request,
+            context: context as Context,
+          })
         : respondWithError(methodNotAllowed())
     if (stopsReading(status)) {
       reading.stop()

@@ -1,3 +1,4 @@
+export type { RegisterDomainsRequest } from '../wire/request.ts'
 export type {
   DomainResult,
   ErrorResponse,

@@ -13,7 +13,7 @@ import { type HandlerRequest, readField, readJson } from './request.ts'
 import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
 export type { FailureContext, Step } from './failure.ts'
-export type { HandlerOptions } from './options.ts'
+export type { CallersByApplication, CallersByKey, HandlerOptions, HandlerSettings } from './options.ts'
 export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limiter.ts'
 export type { AdapterRequest, HandlerRequest, RequestBody } from './request.ts'
 export type { HandlerResponse } from './response.ts'
@@ -92,7 +92,7 @@ async function identify<Request extends HandlerRequest>(
     const record = await deadline.wait(findKeyRecord(readField(request, 'authorization'), keys, { prefix: keyPrefix }))
     return { keyContext: toKeyContext(record), limiterKey: record.hash }
   }
-  const keyContext = await deadline.wait((authenticate as NonNullable<typeof authenticate>)(request))
+  const keyContext = await deadline.wait(authenticate(request))
   requireKeyContext(keyContext)
   const owner = keyContext.type === 'organization' ? keyContext.organizationId : keyContext.teamId
   return { keyContext, limiterKey: `${keyContext.type}:${owner}` }

@@ -17,20 +17,34 @@ export const DEFAULT_BODY_LIMIT = 256 * 1024
 /** Milliseconds until the request body must have arrived. */
 export const DEFAULT_BODY_TIME_LIMIT = 10_000
 
-/** The options of every adapter: a store, and either `keys` or `authenticate`. */
-export interface HandlerOptions<Request extends HandlerRequest = HandlerRequest> {
-  /** Where teams and registrations live, such as {@link createMemoryStore} makes. */
-  store: DomainStore
-  /** Finds API keys. Pass either this or `authenticate`. */
-  keys?: KeyStore | undefined
+/** The options of every adapter: a store, either `keys` or `authenticate`, and settings. */
+export type HandlerOptions<Request extends HandlerRequest = HandlerRequest> = HandlerSettings<Request> &
+  (CallersByKey | CallersByApplication<Request>)
+
+/** Callers send API keys. */
+export interface CallersByKey {
+  /** Finds API keys. */
+  keys: KeyStore
+  authenticate?: undefined
+}
+
+/** Your application knows its callers: by sessions, tokens or addresses. */
+export interface CallersByApplication<Request extends HandlerRequest = HandlerRequest> {
+  keys?: undefined
   /**
-   * Identifies the caller in your own way, instead of `keys`. In an adapter, `request.raw` is the request of the
-   * framework, with its session, user and address.
+   * Identifies the caller in your own way. In an adapter, `request.raw` is the request of the framework, with its
+   * session, user and address.
    *
    * @returns Who is calling.
    * @throws {ApiError} for a caller that is not let in: `new ApiError('unauthorized', …)`.
    */
-  authenticate?: ((request: Request) => Awaitable<KeyContext>) | undefined
+  authenticate: (request: Request) => Awaitable<KeyContext>
+}
+
+/** What an adapter needs beside its callers. */
+export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest> {
+  /** Where teams and registrations live, such as {@link createMemoryStore} makes. */
+  store: DomainStore
   /** The prefix of API keys: ASCII letters and digits. Default `svc`. */
   keyPrefix?: string | undefined
   /** Called with one point for each authenticated call, keyed by API key. Default: no limit. */

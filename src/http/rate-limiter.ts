@@ -21,8 +21,8 @@ export interface RateLimiter {
    * Consumes points of a key. Rejects with a {@link RateLimiterResult} if none remain, and with an error if it cannot
    * tell. A union of limiters answers with one result for each, by its name.
    *
-   * @param key The SHA-256 of the API key in hex, never the key itself. If the host authenticates, `organization:<id>`
-   *   or `team:<id>`: all calls of an owner count together.
+   * @param key The SHA-256 of the API key in hex, never the key itself. With your own `authenticate`,
+   *   `organization:<id>` or `team:<id>`: all calls of an owner count together.
    */
   consume(key: string, points?: number): Promise<RateLimiterResult | Readonly<Record<string, RateLimiterResult>>>
   /** Points in a window. Told in `RateLimit-Policy`. */

@@ -41,8 +41,16 @@ function createSchemas() {
   }
 }
 
-/** A validated request. */
+/** The JSON body of a call. */
 export interface RegisterDomainsRequest {
+  /** 1 to 100 hostnames. */
+  domains: string[]
+  /** The ID of the team, 1 to 64 digits. Required with an organization key, and ignored with a team key. */
+  team_id?: string | undefined
+}
+
+/** A validated request. */
+interface ParsedRequest {
   readonly domains: readonly string[]
   /** The team to register in: with an organization key that of the body, with a team key that of the key. */
   readonly teamId: string
@@ -53,7 +61,7 @@ export interface RegisterDomainsRequest {
  *
  * @throws {ApiError} 400 `invalid_request`. The message names the path of the first fault, such as `domains[3]`.
  */
-export function parseRequest(body: unknown, keyContext: KeyContext): RegisterDomainsRequest {
+export function parseRequest(body: unknown, keyContext: KeyContext): ParsedRequest {
   if (keyContext.type === 'team') {
     return { domains: validate(requestSchemas().team, body).domains, teamId: keyContext.teamId }
   }

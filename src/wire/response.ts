@@ -51,7 +51,7 @@ export interface RegisterDomainsResponse {
 
 /** The body of any other answer. */
 export interface ErrorResponse {
-  /** For programs: one of {@link ErrorCode}, or a code of the host's own. */
+  /** For programs: one of {@link ErrorCode}, or a code of your own. */
   error: ErrorCode | (string & {})
   /** For a person: what was wrong and what to send instead. */
   message: string

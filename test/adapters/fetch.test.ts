@@ -89,6 +89,22 @@ describe('fetch: a request', () => {
     log.mockRestore()
   })
 
+  test('comes with what the framework passes along, typed, in authenticate and onError', async () => {
+    const onError = vi.fn()
+    const handle = domainsHandler<{ locals: { teamId: string } }>({
+      store: { ...createStore(), register: () => Promise.reject(new Error('disk full')) },
+      authenticate: ({ context }) => ({ type: 'team', teamId: context.locals.teamId, scopes: ['domains:create'] }),
+      onError: (error, { request, keyContext }) => onError(error, request.context, keyContext),
+    })
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: json }
+    const context = { locals: { teamId: '1' } }
+    expect((await handle(new Request('https://host.test/', init), context)).status).toBe(200)
+    const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
+    expect(onError.mock.calls).toEqual([[new Error('disk full'), context, keyContext]])
+    // @ts-expect-error: the context is missing
+    expect((await handle(new Request('https://host.test/', init))).status).toBe(500)
+  })
+
   test('is answered whatever its path', async () => {
     const { handle, createRequest } = await create()
     const response = await handle(createRequest(json))

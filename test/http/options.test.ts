@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type DomainsRouterOptions, domainsRouter } from '../../src/adapters/express.ts'
 import { createHandler } from '../../src/http/handler.ts'
-import { createKeys, createStore } from '../fixtures.ts'
+import { createKeys, createStore, team1 } from '../fixtures.ts'
 
 const right = { store: createStore(), keys: createKeys().keys }
 const authenticate = () => ({ type: 'team', teamId: '1', scopes: [] })
@@ -83,8 +83,19 @@ test('what an option of one adapter is, another does not take in silence', () =>
   expect(() => createHandler({ ...right, path: '/' } as never)).toThrow(/"path" does not exist/)
 })
 
-test('the options without one of them are still options', () => {
-  const { store, ...rest } = { ...right, path: '/names' } satisfies DomainsRouterOptions
-  const later: Omit<DomainsRouterOptions, 'store'> = rest
-  expect(() => domainsRouter({ ...later, store })).not.toThrow()
+test('a caller is known by its key or to the application, and by nothing else, also to the compiler', () => {
+  const { store, keys } = right
+  // @ts-expect-error: nobody identifies the caller
+  expect(() => domainsRouter({ store })).toThrow(TypeError)
+  // @ts-expect-error: two identify the caller
+  expect(() => domainsRouter({ store, keys, authenticate: () => team1 })).toThrow(TypeError)
+})
+
+type WithoutStore<Options> = Options extends unknown ? Omit<Options, 'store'> : never
+
+test('a module may add the store to the other options', () => {
+  const { store, keys } = right
+  const mount = (options: WithoutStore<DomainsRouterOptions>) => domainsRouter({ ...options, store })
+  for (const options of [{ keys, path: '/names' }, { authenticate: () => team1 }])
+    expect(() => mount(options)).not.toThrow()
 })

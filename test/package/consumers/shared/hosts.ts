@@ -44,7 +44,8 @@ keys.revokeKey(record.hash)
 keys.listKeys({ type: 'team', ownerId: '1' }).map(({ scopes }) => scopes.join(' '))
 
 // A module of the host's that adds the store.
-const withStore = (options: Omit<DomainsRouterOptions, 'store'>) => domainsRouter({ ...options, store })
+type WithoutStore<Options> = Options extends unknown ? Omit<Options, 'store'> : never
+const withStore = (options: WithoutStore<DomainsRouterOptions>) => domainsRouter({ ...options, store })
 withStore({ keys })
 withStore({ authenticate: () => ({ type: 'team', teamId: '1', scopes: [] }) })
 
@@ -83,6 +84,20 @@ domainsHandler(ofFetch)
 
 // @ts-expect-error: a code of the host's own needs a status
 new ApiError('blocked', 'Not from here.')
+// What the framework passes along, typed.
+export const POST: (request: Request, context: { params: Promise<object> }) => Promise<Response> = domainsHandler({
+  store,
+  keys,
+})
+const withContext = domainsHandler<{ env: { TEAM: string } }>({
+  store,
+  authenticate: ({ context }) => ({ type: 'team', teamId: context.env.TEAM, scopes: [] }),
+})
+withContext(new Request('https://api.test/v1/domains'), { env: { TEAM: '1' } })
+// @ts-expect-error: the context is missing
+withContext(new Request('https://api.test/v1/domains'))
+// @ts-expect-error: nobody identifies the caller
+domainsRouter({ store })
 // @ts-expect-error: a misspelled option
 domainsRouter({ store, keys, bodylimit: 1 })
 

@@ -11,6 +11,7 @@ export default defineConfig(({ dts }) => ({
     fetch: 'src/adapters/fetch.ts',
     openapi: 'src/openapi/openapi.ts',
     client: 'src/client/client.ts',
+    webhook: 'src/webhook/webhook.ts',
     postgres: 'src/postgres/index.ts',
     sqlite: 'src/sqlite/index.ts',
     testing: 'src/testing/domain-store-suite.ts',

@@ -25,6 +25,7 @@ const publicNames = {
   './fetch': ['domainsHandler'],
   './openapi': ['openapi'],
   './client': ['RegisterAllError', 'registerAll'],
+  './webhook': ['MonitorUnavailableError', 'WebhookVerificationError', 'createWebhook', 'verifyWebhook'],
   './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],
   './sqlite': ['createSqliteKeyStore', 'createSqliteStore', 'sqliteSchema'],
   './testing': ['domainStoreSuite'],

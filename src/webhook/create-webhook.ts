@@ -1,0 +1,138 @@
+import { TimeLimitError, timeLimitRule } from '../deadline.ts'
+import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { MonitorUnavailableError } from '../registry/monitor-unavailable.ts'
+import type { Change } from '../registry/store.ts'
+import { readRetryAfter } from '../retry-after.ts'
+import { type Answer, httpUrlRule, sendRequest } from '../send-request.ts'
+import { ID, readSecrets, SIGNATURE, sign, TIMESTAMP } from './signature.ts'
+
+/** Options of {@link createWebhook}. */
+export interface WebhookOptions {
+  /** The URL of the monitor: `https://monitor.example.com/changes`. Redirects are not followed. */
+  url: string | URL
+  /**
+   * `whsec_` and 24 to 64 random bytes in base64. While it is rotated, an array of the new one and the old one: each
+   * request is signed with both, and the monitor accepts either.
+   */
+  secret: string | readonly string[]
+  /** The most changes in one request, 1 or more. Default 100, which are about 20 kB. */
+  batchSize?: number | undefined
+  /** Milliseconds to wait for the answer to a request. Default 15,000. */
+  timeLimit?: number | undefined
+  /** Replaces the global `fetch`, for instance to use a proxy. */
+  fetch?: typeof globalThis.fetch | undefined
+}
+
+/** What the monitor learns of a {@link Change}. */
+export type WebhookChange = Pick<Change, 'kind' | 'domainId' | 'domain' | 'teamId'>
+
+/** The body of a request. */
+export interface WebhookBody {
+  readonly type: 'domains.changed'
+  readonly data: { readonly changes: readonly WebhookChange[] }
+}
+
+/** Pushes changes to the monitor; for the option `synchronize` of a store. */
+export type Webhook = (
+  changes: readonly Change[],
+  context?: { readonly signal?: AbortSignal | undefined },
+) => Promise<void>
+
+const DEFAULT_BATCH_SIZE = 100
+/** Standard Webhooks, section "Request timeouts", recommends 15 s to 30 s. */
+const DEFAULT_TIME_LIMIT = 15_000
+/** Of what the monitor answers, in a message. */
+const LONGEST_EXCERPT = 200
+
+const rules: Rules = {
+  url: httpUrlRule('https://monitor.example.com/changes'),
+  secret: {
+    holds: secret => typeof secret === 'string' || Array.isArray(secret),
+    expected: 'a text that begins with "whsec_", or an array of them',
+    isSecret: true,
+  },
+  batchSize: {
+    holds: optional(size => Number.isInteger(size) && Number(size) > 0),
+    expected: 'a whole number above 0',
+  },
+  timeLimit: timeLimitRule,
+  fetch: { holds: optional(isFunction), expected: 'a function like fetch' },
+}
+
+/**
+ * Makes the push to a monitor over HTTP: signed POSTs by Standard Webhooks 1.0
+ * (https://github.com/standard-webhooks/standard-webhooks). The receiver checks them with {@link verifyWebhook} or a
+ * library for that standard.
+ *
+ * Changes go in batches, one request after another. The `webhook-id` follows from the changes in the request, so that
+ * it is the same whenever the same changes are sent again.
+ *
+ * | answer | what it means |
+ * | --- | --- |
+ * | 2xx | the monitor follows |
+ * | 4xx but 408 and 429 | the monitor refuses one of the changes: the store pushes them one by one |
+ * | anything else, none within the time limit, or no connection | the monitor is away: no change counts as refused |
+ *
+ * @returns A function that resolves when the monitor has accepted all changes. It rejects with a
+ *   {@link MonitorUnavailableError} while the monitor is away, with `Retry-After` as `retryAfter`; with an `Error` for
+ *   a refusal; and with the reason of the signal.
+ * @throws {TypeError} for an option that is missing, wrong or does not exist; it shows neither secret nor URL.
+ *
+ * @example
+ * const synchronize = createWebhook({ url: 'https://monitor.example.com/changes', secret })
+ * const store = createMemoryStore({ teams, synchronize })
+ */
+export function createWebhook(options: WebhookOptions): Webhook {
+  requireOptions(options, rules)
+  const { url, secret, batchSize = DEFAULT_BATCH_SIZE, timeLimit = DEFAULT_TIME_LIMIT, fetch } = options
+  const keys = readSecrets(secret)
+  const target = new URL(url)
+
+  async function push(changes: readonly Change[], signal: AbortSignal | undefined): Promise<void> {
+    const body = JSON.stringify(toBody(changes))
+    const id = await toId(changes)
+    const timestamp = String(Math.floor(Date.now() / 1000))
+    const headers = {
+      'Content-Type': 'application/json',
+      [ID]: id,
+      [TIMESTAMP]: timestamp,
+      [SIGNATURE]: await sign({ id, timestamp, body }, await keys),
+    }
+    judge(await sendRequest(target, { method: 'POST', headers, body }, { fetch, timeLimit, signal }).catch(fail))
+
+    function fail(cause: unknown): never {
+      signal?.throwIfAborted()
+      const isLate = cause instanceof TimeLimitError
+      const message = isLate ? `The monitor did not answer within ${timeLimit} ms` : 'The monitor cannot be reached'
+      throw new MonitorUnavailableError(message, { cause })
+    }
+  }
+
+  return async (changes, { signal } = {}) => {
+    for (let start = 0; start < changes.length; start += batchSize) {
+      await push(changes.slice(start, start + batchSize), signal)
+    }
+  }
+}
+
+/** @throws {Error} for any answer but 2xx. */
+function judge({ status, headers, text }: Answer): void {
+  if (status >= 200 && status < 300) return
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a log must not get any
+  const excerpt = text.slice(0, LONGEST_EXCERPT).replaceAll(/[\0-\x1f\x7f]+/g, ' ')
+  const message = `The monitor answered ${status}${excerpt && `: ${excerpt}`}`
+  if (status >= 400 && status < 500 && status !== 408 && status !== 429) throw new Error(message)
+  throw new MonitorUnavailableError(message, { retryAfter: readRetryAfter(headers.get('Retry-After'), Date.now()) })
+}
+
+const toBody = (changes: readonly Change[]): WebhookBody => ({
+  type: 'domains.changed',
+  data: { changes: changes.map(({ kind, domainId, domain, teamId }) => ({ kind, domainId, domain, teamId })) },
+})
+
+/** A kind and an ID name a change for ever. A digest has no full stop, which would end the ID in what is signed. */
+async function toId(changes: readonly Change[]): Promise<string> {
+  const text = JSON.stringify(changes.map(({ kind, domainId }) => [kind, domainId]))
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+  return `msg_${Array.from(digest.subarray(0, 16), byte => byte.toString(16).padStart(2, '0')).join('')}`
+}

@@ -1,0 +1,85 @@
+import type { WebhookBody } from './create-webhook.ts'
+import { hasValidSignature, ID, readSecrets, SIGNATURE, TIMESTAMP } from './signature.ts'
+
+/** Five minutes, either way. */
+const TOLERANCE_IN_SECONDS = 300
+
+/** The header fields of a request: those of `fetch`, or of Node's `http`. */
+export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+
+/**
+ * A request that is not to be believed. Answer it with 401.
+ *
+ * @example
+ * if (error instanceof WebhookVerificationError) reply(401, {}, { message: error.message })
+ */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError'
+}
+
+/**
+ * Checks that a request comes from whoever holds the secret, is whole, and was sent in the last five minutes (Standard
+ * Webhooks 1.0, section "Verifying signatures"). It does not check whether the request came before: see to it that the
+ * same change twice does no harm.
+ *
+ * @param headers The header fields of the request.
+ * @param body The body as it came, before any parsing.
+ * @param secret That of {@link createWebhook}; an array while it is rotated.
+ * @returns The parsed body.
+ * @throws {WebhookVerificationError} for a request that is not to be believed.
+ * @throws {TypeError} for a secret that is none, and for a body that was parsed already.
+ *
+ * @example
+ * export async function POST(request: Request): Promise<Response> {
+ *   const body = await request.text()
+ *   try {
+ *     const { data } = await verifyWebhook(request.headers, body, secret)
+ *     for (const change of data.changes) console.log(change.kind, change.domainId, change.domain)
+ *     return new Response(null, { status: 204 })
+ *   } catch (error) {
+ *     if (!(error instanceof WebhookVerificationError)) throw error
+ *     return new Response(error.message, { status: 401 })
+ *   }
+ * }
+ */
+export async function verifyWebhook(
+  headers: WebhookHeaders,
+  body: string | Uint8Array,
+  secret: string | readonly string[],
+): Promise<WebhookBody> {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new TypeError('The body must be the text or bytes as they came, before any parsing')
+  }
+  const keys = await readSecrets(secret)
+  const [id, timestamp, signature] = [ID, TIMESTAMP, SIGNATURE].map(name => readField(headers, name))
+  if (!id || !timestamp || !signature) {
+    throw new WebhookVerificationError(`The fields ${ID}, ${TIMESTAMP} and ${SIGNATURE} are needed`)
+  }
+  if (!/^[0-9]{1,12}$/.test(timestamp) || id.includes('.')) {
+    throw new WebhookVerificationError(`${TIMESTAMP} or ${ID} cannot be read`)
+  }
+  if (Math.abs(Math.floor(Date.now() / 1000) - Number(timestamp)) > TOLERANCE_IN_SECONDS) {
+    throw new WebhookVerificationError('The request was not sent in the last five minutes, or a clock is wrong')
+  }
+  if (!(await hasValidSignature(signature, { id, timestamp, body }, keys))) {
+    throw new WebhookVerificationError('No signature is right')
+  }
+  return parse(body)
+}
+
+function readField(headers: WebhookHeaders, name: string): string | undefined {
+  if (isFetchHeaders(headers)) return headers.get(name) ?? undefined
+  const [, value] = Object.entries(headers).find(([field]) => field.toLowerCase() === name) ?? []
+  return typeof value === 'object' ? value.join(', ') : value
+}
+
+/** Of the runtime, or of a package. */
+const isFetchHeaders = (headers: WebhookHeaders): headers is Headers => typeof headers.get === 'function'
+
+function parse(body: string | Uint8Array): WebhookBody {
+  try {
+    return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body))
+  } catch {
+    throw new WebhookVerificationError('The body is not JSON')
+  }
+}

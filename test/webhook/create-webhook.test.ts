@@ -1,0 +1,164 @@
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, test } from 'vitest'
+import type { Change } from '../../src/index.ts'
+import { createWebhook, MonitorUnavailableError, verifyWebhook } from '../../src/webhook/webhook.ts'
+import { rejection } from '../fixtures.ts'
+import { receive, toIds } from './receiver.ts'
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const newSecret = `whsec_${Buffer.alloc(64, 7).toString('base64')}`
+const toChange = (index: number, kind: Change['kind'] = 'registered') =>
+  ({
+    kind,
+    domainId: `id-${index}`,
+    domain: `n${index}.com`,
+    teamId: '1',
+    lease: 7, // A store's own.
+  }) as Partial<Change> as Change
+const changes = (count: number) => Array.from({ length: count }, (_, index) => toChange(index))
+
+test('a push is what the standard’s own library and verifyWebhook accept, and says what each change is', async () => {
+  await receive(async (url, received) => {
+    await createWebhook({ url, secret })([toChange(0), toChange(1, 'released')])
+    const [{ headers, body } = { headers: {}, body: '' }] = received
+    const expected = {
+      type: 'domains.changed',
+      data: {
+        changes: [
+          { kind: 'registered', domainId: 'id-0', domain: 'n0.com', teamId: '1' },
+          { kind: 'released', domainId: 'id-1', domain: 'n1.com', teamId: '1' },
+        ],
+      },
+    }
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(expected)
+    expect(await verifyWebhook(headers, body, secret)).toEqual(expected)
+    expect(headers).toMatchObject({ 'content-type': 'application/json' })
+    expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60)
+  })
+})
+
+test('the webhook-id is the same for the same changes, by whoever sends them, and for no others', async () => {
+  await receive(async (url, received) => {
+    await createWebhook({ url, secret })([toChange(0)])
+    await createWebhook({ url, secret: newSecret })([toChange(0)])
+    await createWebhook({ url, secret })([toChange(0, 'released')])
+    await createWebhook({ url, secret })([toChange(0), toChange(1)])
+    const [first, second, ...others] = received.map(({ headers }) => headers['webhook-id'])
+    expect(first).toMatch(/^msg_[0-9a-f]{32}$/)
+    expect(second).toBe(first)
+    expect(new Set([first, ...others]).size).toBe(3)
+  })
+})
+
+test('while a secret is rotated, a receiver with either of both accepts', async () => {
+  await receive(async (url, received) => {
+    await createWebhook({ url, secret: [newSecret, secret] })(changes(1))
+    const [{ headers, body } = { headers: {}, body: '' }] = received
+    for (const each of [secret, newSecret]) {
+      new Webhook(each).verify(body, headers as Record<string, string>)
+      await verifyWebhook(headers, body, each)
+    }
+  })
+})
+
+test('changes go in batches, one after another and in order', async () => {
+  await receive(async (url, received) => {
+    await createWebhook({ url, secret })(changes(250))
+    expect(received.map(each => toIds(each).length)).toEqual([100, 100, 50])
+    expect(received.flatMap(toIds)).toEqual(changes(250).map(({ domainId }) => domainId))
+    await createWebhook({ url, secret, batchSize: 2 })(changes(3))
+    expect(received.slice(3).map(each => toIds(each).length)).toEqual([2, 1])
+    await createWebhook({ url, secret })([])
+    expect(received).toHaveLength(5)
+  })
+})
+
+describe('an answer', () => {
+  async function push(status: number, headers: Record<string, string> = {}, body = ''): Promise<unknown> {
+    let error: unknown
+    async function use(url: string) {
+      error = await createWebhook({ url, secret })(changes(1)).catch((cause: unknown) => cause)
+    }
+    await receive(use, response => response.writeHead(status, headers).end(body))
+    return error
+  }
+
+  test.each([200, 201, 202, 204])('%i means that the monitor follows', async status => {
+    expect(await push(status)).toBeUndefined()
+  })
+
+  test.each([400, 401, 404, 409, 410, 413, 422])('%i is a refusal', async status => {
+    const error = await push(status, {}, 'no\r\nsuch thing')
+    expect(error).toEqual(new Error(`The monitor answered ${status}: no such thing`))
+    expect(error).not.toBeInstanceOf(MonitorUnavailableError)
+  })
+
+  test.each<[status: number, headers: Record<string, string>, retryAfter: number | undefined]>([
+    [408, {}, undefined],
+    [429, { 'Retry-After': '7' }, 7000],
+    [500, { 'Retry-After': 'soon' }, undefined],
+    [503, { 'Retry-After': '0' }, 0],
+    [302, { Location: 'https://elsewhere.test/' }, undefined],
+  ])('%i means that the monitor is away', async (status, headers, retryAfter) => {
+    const error = await push(status, headers)
+    expect(error).toBeInstanceOf(MonitorUnavailableError)
+    expect(error).toMatchObject({ message: `The monitor answered ${status}`, retryAfter })
+  })
+
+  test('shows no more than the beginning of itself in a message', async () => {
+    expect(String(await push(422, {}, 'x'.repeat(100_000)))).toHaveLength(
+      'Error: The monitor answered 422: '.length + 200,
+    )
+  })
+})
+
+test('a monitor that cannot be reached, or does not answer in time, is away', async () => {
+  const nobody = createWebhook({ url: 'http://127.0.0.1:1/', secret })
+  expect(await rejection(nobody(changes(1)))).toMatchObject({
+    name: 'MonitorUnavailableError',
+    message: 'The monitor cannot be reached',
+  })
+  await receive(
+    async url => {
+      const error = await rejection(createWebhook({ url, secret, timeLimit: 20 })(changes(1)))
+      expect(error).toMatchObject({
+        name: 'MonitorUnavailableError',
+        message: 'The monitor did not answer within 20 ms',
+      })
+    },
+    () => {},
+  )
+})
+
+test('a signal ends a push, also between batches', async () => {
+  const controller = new AbortController()
+  await receive(
+    async (url, received) => {
+      const error = await rejection(createWebhook({ url, secret })(changes(300), { signal: controller.signal }))
+      expect(error).toBe('enough')
+      expect(received).toHaveLength(1)
+    },
+    response => {
+      response.writeHead(204).end()
+      controller.abort('enough')
+    },
+  )
+})
+
+test.each<[options: object, message: RegExp]>([
+  [{ secret: undefined }, /^The option "secret" must be a text/],
+  [{ secret: 'hidden' }, /^A secret must be "whsec_" and 24 to 64 random bytes in base64/],
+  [{ secret: `whsec_${btoa('hidden')}` }, /^A secret must be/],
+  [{ secret: [secret, 'hidden'] }, /^A secret must be/],
+  [{ secret: [] }, /^The secret must be a text, or an array of at least one/],
+  [{ url: 'https://me:hidden@monitor.test/' }, /"url" must be an http: or https: URL without a user name/],
+  [{ url: 'ftp://monitor.test/hidden' }, /"url" must be/],
+  [{ batchSize: 0 }, /"batchSize" must be a whole number above 0/],
+  [{ timeLimit: Number.NaN }, /"timeLimit" must be/],
+  [{ timeout: 5 }, /"timeout" does not exist/],
+])('refuses %j, and shows no secret', (options, message) => {
+  const call = () => createWebhook({ url: 'https://monitor.test/', secret, ...options } as never)
+  expect(call).toThrow(TypeError)
+  expect(call).toThrow(message)
+  expect(call).not.toThrow(/hidden/)
+})

@@ -1,0 +1,102 @@
+import { Webhook } from 'standardwebhooks'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { verifyWebhook, type WebhookHeaders, WebhookVerificationError } from '../../src/webhook/webhook.ts'
+import { rejection } from '../fixtures.ts'
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+
+/** The vector in the tests of all libraries of https://github.com/standard-webhooks/standard-webhooks at b2fa7b8. */
+const vector = {
+  headers: {
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  },
+  body: '{"test": 2432232314}',
+}
+const sentAt = 1_614_265_330_000
+beforeEach(() => void vi.useFakeTimers({ now: sentAt, toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+describe('the public test vector is accepted', () => {
+  const { headers, body } = vector
+  const wrong = 'v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc='
+  const signature = headers['webhook-signature']
+  test.each<[how: string, headers: WebhookHeaders, body: string | Uint8Array, secret: string | readonly string[]]>([
+    ['as it is', headers, body, secret],
+    ['as bytes', headers, Buffer.from(body), secret],
+    ['with the fields of fetch', new Headers(headers), body, secret],
+    [
+      'with fields in upper case',
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])),
+      body,
+      secret,
+    ],
+    ['with a secret without its prefix', headers, body, secret.slice(6)],
+    ['with one of two secrets', headers, body, [`whsec_${btoa('x'.repeat(24))}`, secret]],
+    [
+      'with one of many signatures',
+      { ...headers, 'webhook-signature': `${wrong} ${signature.replace('v1', 'v1a')} v1, ${signature}` },
+      body,
+      secret,
+    ],
+  ])('%s', async (_, ...call) => {
+    expect(await verifyWebhook(...call)).toEqual({ test: 2432232314 })
+  })
+
+  test.each([-300, 300])('%i seconds from when it was sent', async seconds => {
+    vi.setSystemTime(sentAt + seconds * 1000)
+    expect(await verifyWebhook(headers, body, secret)).toEqual({ test: 2432232314 })
+  })
+})
+
+describe('a request is not believed', () => {
+  const { headers, body } = vector
+  test.each<[why: string, headers: WebhookHeaders, body?: string | Uint8Array]>([
+    ['whose body was changed', headers, '{"test": 2432232315}'],
+    ['whose body is empty', headers, ''],
+    ['whose bytes are no text', headers, Buffer.from([0xff])],
+    ['with another ID', { ...headers, 'webhook-id': 'msg_other' }],
+    ['with another time', { ...headers, 'webhook-timestamp': '1614265331' }],
+    ['without an ID', { ...headers, 'webhook-id': undefined }],
+    ['without a time', { ...headers, 'webhook-timestamp': '' }],
+    ['without a signature', { ...headers, 'webhook-signature': undefined }],
+    ['without fields', {}],
+    ['with a time that is none', { ...headers, 'webhook-timestamp': '1614265330.0' }],
+    ['whose ID has a full stop', { ...headers, 'webhook-id': 'msg.1614265330' }],
+    [
+      'with a signature of another version',
+      { ...headers, 'webhook-signature': headers['webhook-signature'].replace('v1', 'v2') },
+    ],
+    ['with half a signature', { ...headers, 'webhook-signature': headers['webhook-signature'].slice(0, 23) }],
+    ['with a signature that is no base64', { ...headers, 'webhook-signature': 'v1,ö v1, v1,= v1' }],
+  ])('%s', async (_, changed, changedBody = body) => {
+    expect(await rejection(verifyWebhook(changed, changedBody, secret))).toBeInstanceOf(WebhookVerificationError)
+  })
+
+  test('by another secret', async () => {
+    const other = `whsec_${btoa('x'.repeat(24))}`
+    expect(await rejection(verifyWebhook(headers, body, other))).toEqual(
+      new WebhookVerificationError('No signature is right'),
+    )
+  })
+
+  test.each([-301, 301])('%i seconds from when it was sent', async seconds => {
+    vi.setSystemTime(sentAt + seconds * 1000)
+    expect(await rejection(verifyWebhook(headers, body, secret))).toBeInstanceOf(WebhookVerificationError)
+  })
+
+  test('whose body is not JSON, though its signature is right', async () => {
+    const signature = new Webhook(secret).sign('msg_1', new Date(sentAt), 'no JSON')
+    const signed = { ...headers, 'webhook-id': 'msg_1', 'webhook-signature': signature }
+    expect(String(await rejection(verifyWebhook(signed, 'no JSON', secret)))).toMatch(/not JSON/)
+  })
+})
+
+test('a body that was parsed, and a secret that is none, are mistakes of the receiver', async () => {
+  const { headers, body } = vector
+  expect(await rejection(verifyWebhook(headers, JSON.parse(body), secret))).toBeInstanceOf(TypeError)
+  const error = await rejection(verifyWebhook(headers, body, 'hidden'))
+  expect(error).toBeInstanceOf(TypeError)
+  expect(String(error)).not.toContain('hidden')
+})

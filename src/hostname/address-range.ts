@@ -1,21 +1,41 @@
-/** Notations for several addresses at once. */
-export const ranges: readonly { readonly pattern: RegExp; readonly problem: string }[] = [
-  {
-    pattern: /^(?:\d+(?:\.\d+)*|\[?[\da-f.]*:[\da-f:.]*(?:%[^/]*)?\]?)\/[\d.]+$/i,
-    problem: 'is a prefix, which stands for a range of IP addresses; send each as an entry of its own',
-  },
-  // `8.8.8.1-10`, `8.8.8-9.0-255`, `8.8.8.*`, `8.8.8.1 - 8.8.8.10`
-  {
-    pattern: /^(?=.*[*x\u2013-])\d+(?:-\d+)?(?:\.(?:\d+(?:-\d+)?|[*x])){3}(?:\s*[-\u2013]\s*[\d.]+)?$/i,
-    problem: 'is a range of IP addresses; send each as an entry of its own',
-  },
-  {
-    pattern: /^[\da-f]*:[\da-f:]*\s*[-\u2013]\s*[\da-f]*:[\da-f:]*$/i,
-    problem: 'is a range of IP addresses; send each as an entry of its own',
-  },
+import { type AddressReading, readIPv4, readIPv6 } from './address.ts'
+import type { Mistake } from './mistake.ts'
+
+/** An address or, of IPv4, its first bytes; then a number of bits or an IPv4 mask. */
+const prefix = /^(?=[^/]*[.:])([\da-f.:[\]]+(?:%[^/]*)?)\/(\d{1,4}|\d{1,3}(?:\.\d{1,3}){3})$/i
+
+/** `8.8.8.1-10`, `8.8.8-9.0-255`, `8.8.8.*`, `8.8.8.1 - 8.8.8.10`, `2606:4700::1 - 2606:4700::5` */
+const ranges: readonly RegExp[] = [
+  /^(?=.*[*x\u2013-])\d+(?:-\d+)?(?:\.(?:\d+(?:-\d+)?|[*x])){3}(?:\s*[-\u2013]\s*[\d.]+)?$/i,
+  /^[\da-f]*:[\da-f:]*\s*[-\u2013]\s*[\da-f]*:[\da-f:]*$/i,
 ]
 
-/** Describes a text that is a range of addresses, for its message. */
-export function describeAddressRange(text: string): string | undefined {
-  return /^\d|:/.test(text) ? ranges.find(({ pattern }) => pattern.test(text))?.problem : undefined
+/** Explains a text in a notation for several addresses at once. */
+export function explainAddressRange(text: string): Mistake | undefined {
+  if (!/^\[?\d|:/.test(text)) return undefined
+  const [, network, size] = prefix.exec(text) ?? []
+  if (network !== undefined && size !== undefined) return explainPrefix(network, size)
+  if (!ranges.some(pattern => pattern.test(text))) return undefined
+  const lowest = text.split('.', 4).map(part => /^\d*/.exec(part)?.[0] || '0')
+  const [first = ''] = text.split(/[-\u2013]/, 1)
+  return explainRange('range', text.includes(':') ? readIPv6(first.trim().toLowerCase()) : readIPv4(lowest.join('.')))
+}
+
+function explainPrefix(network: string, size: string): Mistake | undefined {
+  const isShort = /^\d+(?:\.\d+){0,2}$/.test(network)
+  const ipv4 = readIPv4(isShort ? [...network.split('.'), 0, 0, 0].slice(0, 4).join('.') : network)
+  const address = ipv4 ?? readIPv6(network.toLowerCase())
+  if (address === null) return undefined
+  const [bits, version] = ipv4 ? [32, 'an IPv4'] : [128, 'an IPv6']
+  const length = size === '255.255.255.255' ? 32 : Number(size)
+  if (length > bits) return { problem: `has a prefix length of ${size}; ${version} address has only ${bits} bits` }
+  if (length === bits && !isShort) return { problem: 'is the prefix of one IP address', meant: network }
+  return explainRange('prefix, which stands for a range', address)
+}
+
+function explainRange(notation: string, first: AddressReading | null): Mistake {
+  const advice = first?.reserved
+    ? `${first.address} is ${first.reserved}; send public addresses or names`
+    : 'send each address as an entry of its own'
+  return { problem: `is a ${notation} of IP addresses; ${advice}` }
 }

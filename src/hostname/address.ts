@@ -6,7 +6,7 @@ import { cidrOf, ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
 export interface AddressReading {
   /** The address in canonical form: four decimal numbers, or RFC 5952. */
   readonly address: string
-  /** Why the address cannot be a public host; `null` if it can. */
+  /** Where the address is reserved: continues "is …". `null` for a public address. */
   readonly reserved: string | null
 }
 
@@ -111,7 +111,7 @@ function findIPv6Block(address: ipaddr.IPv6): string | null {
   if (embedded !== null) {
     const inner = findIPv4Block(embedded)
     const around = block ?? 'outside 2000::/3'
-    return `${around}, around ${formatIPv4(embedded)}${inner === null ? '' : `, which is ${inner}`}`
+    return `${around}, and embeds ${formatIPv4(embedded)}${inner === null ? '' : `, which is ${inner}`}`
   }
   if (block !== undefined) return block
   return isGlobalUnicast(address.parts) ? null : 'outside 2000::/3, the only block of global unicast (RFC 4291)'

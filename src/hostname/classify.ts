@@ -1,14 +1,12 @@
-import { isAscii } from './a-labels.ts'
 import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
-import { describeAddressRange } from './address-range.ts'
-import { explainInvalid, explainUnknownTopLevel, type Mistake } from './explain.ts'
-import { toALabels } from './idna.ts'
-import { isLdhName, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
-import { classifyPlainName } from './plain-name.ts'
-import { findRegistrableDomain, isInPublicDns } from './public-suffix.ts'
-import { isPrintable, quote } from './quote.ts'
+import { explainAddressRange } from './address-range.ts'
+import { explainInvalid, explainUnknownTopLevel } from './explain.ts'
+import { isAscii, type LabelFault, toALabels } from './idna/labels.ts'
+import { MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
+import type { Mistake } from './mistake.ts'
+import { readSuffix } from './public-suffix.ts'
+import { hidePassword, isPrintable, quote } from './quote.ts'
 import { specialUseTopLevels } from './special-use.ts'
-import { toULabels } from './uts46.ts'
 
 /** Why a text cannot be registered as a hostname. */
 export type HostnameRejection =
@@ -67,98 +65,102 @@ const MAX_INPUT_LENGTH = 512
  * classifyHostname('0x7f.1') // { valid: false, code: 'reserved_ip', message: … }
  */
 export function classifyHostname(input: string): HostnameClassification {
-  return classifyPlainName(input) ?? classifyText(input)
-}
-
-function classifyText(input: string): HostnameClassification {
   if (typeof input !== 'string') {
     return { valid: false, code: 'invalid_domain', message: 'A hostname must be a string.' }
   }
+  if (plainName.test(input) && input.length <= MAX_NAME_LENGTH) {
+    const { isInPublicDns, registrableDomain } = readSuffix(input)
+    if (isInPublicDns && registrableDomain !== null) {
+      return { valid: true, kind: 'name', domain: input, registrableDomain }
+    }
+  }
   if (input.length > MAX_INPUT_LENGTH && /\S/.test(input)) {
     const problem = `is too long; a hostname has at most ${MAX_NAME_LENGTH} characters`
-    return toInvalid(input, refuse('invalid_domain', problem))
+    return toInvalid(input, { code: 'invalid_domain', problem })
   }
   const text = input.trim()
   const outcome = classify(text)
   return 'valid' in outcome ? outcome : toInvalid(text, outcome)
 }
 
-/** A rejection before its message is made. */
-interface Refusal extends Mistake {
+/** Names in canonical form without A-labels, by far the most: there is nothing in them to trim or to map. */
+const plainName = /^(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/
+
+/** A refused hostname before its message is made. */
+interface Rejection extends Mistake {
   readonly code: HostnameRejection
+  /** The same name as A-labels, which are accepted where its characters are not. */
+  readonly asALabels?: string | undefined
 }
 
-type Outcome = ValidHostname | Refusal
-
 /** @param text Trimmed. */
-function classify(text: string): Outcome {
-  if (text === '') return refuse('empty_domain', 'is empty; send a name such as "www.example.com"')
+function classify(text: string): ValidHostname | Rejection {
+  if (text === '') return reject('empty_domain', 'is empty; send a name such as "www.example.com"')
 
   const isWildcard = text.startsWith('*.')
-  const base = toAsciiLowerCase(isWildcard ? text.slice(2) : text)
-  const ipv6 = readIPv6(base)
-  if (ipv6) return isWildcard ? refuseWildcardAddress() : classifyIPv6(ipv6, base)
+  const sent = isWildcard ? text.slice(2) : text
+  const ipv6 = readIPv6(sent.toLowerCase())
+  if (ipv6) return isWildcard ? rejectWildcardAddress() : classifyIPv6(ipv6, sent.toLowerCase())
 
-  const name = toCanonicalName(dropRootDot(base))
-  const range = describeAddressRange(name ?? base)
-  if (range !== undefined) return refuse('invalid_domain', range)
-  if (name === null) return refuseMistake('invalid_domain', explainInvalid(dropRootDot(text)))
-  if (endsInNumber(name)) return isWildcard ? classifyWildcardNumber(name) : classifyNumber(name, dropRootDot(base))
-  return isWildcard ? classifyWildcard(name, text) : classifyName(name, text)
+  const base = dropRootDot(sent)
+  const name = toALabels(base)
+  const range = explainAddressRange(typeof name === 'string' ? name : base)
+  if (range !== undefined) return isWildcard ? rejectWildcardAddress() : { code: 'invalid_domain', ...range }
+  if (typeof name !== 'string') return rejectLabels(text, name)
+  return isWildcard ? classifyWildcard(name, text) : classifyName(name, base, text)
 }
 
 /** Removes the dot of the DNS root, in any spelling of UTS #46. An IPv6 address is not a name and has none. */
 const dropRootDot = (text: string) => (text.includes(':') ? text : text.replace(/[.\u3002\uff0e\uff61]$/, ''))
 
-/** Other letters are left to the mapping of UTS #46. */
-const toAsciiLowerCase = (text: string) => text.replace(/[A-Z]+/g, capitals => capitals.toLowerCase())
-
-function toCanonicalName(text: string): string | null {
-  if (!isAscii(text)) return toALabels(text)
-  return isLdhName(text) && (!text.includes('xn--') || toULabels(text) !== null) ? text : null
-}
-
-function classifyIPv6({ address, reserved }: AddressReading, sent: string): Outcome {
+function classifyIPv6({ address, reserved }: AddressReading, sent: string): ValidHostname | Rejection {
   const isCanonical = address === (sent.startsWith('[') ? sent.slice(1, -1) : sent)
   return classifyAddress({ address, reserved }, isCanonical, address)
 }
 
+/** Names that are live as A-labels may be refused in characters (see `toALabels`). The message then says so. */
+function rejectLabels(text: string, fault: LabelFault): Rejection {
+  const rejection: Rejection = { code: 'invalid_domain', ...explainInvalid(dropRootDot(text), fault) }
+  if (fault.reason !== 'punctuation') return rejection
+  const isWildcard = text.startsWith('*.')
+  const name = toALabels(dropRootDot(isWildcard ? text.slice(2) : text), { acceptsPunctuation: true })
+  if (typeof name !== 'string') return rejection
+  const outcome = isWildcard ? classifyWildcard(name, text) : classifyName(name, name, text)
+  return 'valid' in outcome ? { ...rejection, asALabels: outcome.domain } : rejection
+}
+
 /**
- * @param name A canonical name that ends in a number.
- * @param sent The same before it was mapped.
+ * @param name A canonical name.
+ * @param base The same before it was mapped.
  */
-function classifyNumber(name: string, sent: string): Outcome {
+function classifyName(name: string, base: string, sent: string): ValidHostname | Rejection {
+  if (endsInNumber(name)) return classifyNumber(name, base.toLowerCase())
+  const { isInPublicDns, registrableDomain } = readSuffix(name)
+  if (!isInPublicDns) return rejectInternal(name, sent)
+  if (registrableDomain !== null) return { valid: true, kind: 'name', domain: name, registrableDomain }
+  return reject('public_suffix_domain', 'is a public suffix, under which anybody may own names; send a name below it')
+}
+
+function classifyNumber(name: string, sent: string): ValidHostname | Rejection {
   const ipv4 = readIPv4(name)
-  if (ipv4 === null) return refuseNumber()
+  if (ipv4 === null) return rejectNumber()
   // Programs disagree on whether leading zeros mean octal. The address is certain only if both readings agree.
   const inDecimal = name.replace(/\b0+(?=[0-9])/g, '')
   return classifyAddress(ipv4, ipv4.address === sent, ipv4.address === inDecimal ? inDecimal : undefined)
 }
 
-const classifyWildcardNumber = (name: string) => (readIPv4(name) ? refuseWildcardAddress() : refuseNumber())
-
 /** @param meant The address, if the sender certainly meant it. */
-function classifyAddress({ address, reserved }: AddressReading, isCanonical: boolean, meant?: string): Outcome {
+function classifyAddress(
+  { address, reserved }: AddressReading,
+  isCanonical: boolean,
+  meant?: string,
+): ValidHostname | Rejection {
   if (reserved !== null) {
     const meaning = isCanonical ? '' : `is the address ${address}, which `
-    return refuse('reserved_ip', `${meaning}is ${reserved}; send a public address or a name`)
+    return reject('reserved_ip', `${meaning}is ${reserved}; send a public address or a name`)
   }
   if (isCanonical) return { valid: true, kind: 'ip', domain: address, registrableDomain: address }
-  return refuse('invalid_domain', 'is an unusual spelling of an IP address', meant)
-}
-
-const refuseWildcardAddress = () =>
-  refuse('invalid_domain', 'is a wildcard over an IP address; only names have names below them')
-
-const refuseNumber = () =>
-  refuse('invalid_domain', 'ends in a number and is no IP address; no top-level domain is a number')
-
-/** @param name A canonical name. */
-function classifyName(name: string, sent: string): Outcome {
-  if (!isInPublicDns(topLevelOf(name))) return refuseInternal(name, sent)
-  const registrableDomain = findRegistrableDomain(name)
-  if (registrableDomain === null) return refusePublicSuffix()
-  return { valid: true, kind: 'name', domain: name, registrableDomain }
+  return { code: 'invalid_domain', problem: 'is an unusual spelling of an IP address', meant }
 }
 
 /**
@@ -167,61 +169,68 @@ function classifyName(name: string, sent: string): Outcome {
  *
  * @param base The canonical name after `*.`.
  */
-function classifyWildcard(base: string, sent: string): Outcome {
+function classifyWildcard(base: string, sent: string): ValidHostname | Rejection {
+  if (endsInNumber(base)) return readIPv4(base) ? rejectWildcardAddress() : rejectNumber()
   const domain = `*.${base}`
   if (domain.length > MAX_NAME_LENGTH) {
-    return refuse('invalid_domain', `has ${domain.length} characters with its "*.", so that no name fits below it`)
+    return reject('invalid_domain', `has ${domain.length} characters with its "*.", so that no name fits below it`)
   }
-  if (!isInPublicDns(topLevelOf(base))) return refuseInternal(base, sent)
-  const registrableDomain = findRegistrableDomain(domain)
-  if (registrableDomain === null || registrableDomain === domain) return refusePublicSuffix()
-  return { valid: true, kind: 'wildcard', domain, registrableDomain }
+  const { isInPublicDns, registrableDomain } = readSuffix(domain)
+  if (!isInPublicDns) return rejectInternal(base, sent)
+  if (registrableDomain !== null && registrableDomain !== domain) {
+    return { valid: true, kind: 'wildcard', domain, registrableDomain }
+  }
+  const problem = 'is a wildcard over a public suffix, under which anybody may own names; send names below it'
+  return reject('public_suffix_domain', problem)
 }
-
-const refusePublicSuffix = () =>
-  refuse('public_suffix_domain', 'is a public suffix, under which anybody may own names; send a name below it')
 
 /** @param name A canonical name; for a wildcard, its base. */
-function refuseInternal(name: string, sent: string): Refusal {
+function rejectInternal(name: string, sent: string): Rejection {
   const topLevel = topLevelOf(name)
+  const isAlone = topLevel === name && !sent.startsWith('*.')
   const source = specialUseTopLevels.get(topLevel)
   if (source !== undefined) {
-    const place = topLevel === name ? 'is' : `is under ".${topLevel}", which is`
-    return refuse('internal_domain', `${place} set aside and not in the public DNS (${source})`)
+    const place = isAlone ? 'is' : `is under ".${topLevel}", which is`
+    return reject('internal_domain', `${place} set aside and not in the public DNS (${source})`)
   }
-  if (topLevel === name) {
-    return refuse('internal_domain', 'is a single label, a local name; send a full name such as "www.example.com"')
-  }
-  return refuseMistake('internal_domain', explainUnknownTopLevel(sent))
+  return isAlone
+    ? reject('internal_domain', 'is a single label, a local name; send a full name such as "www.example.com"')
+    : { code: 'internal_domain', ...explainUnknownTopLevel(sent) }
 }
 
-/**
- * Makes every refusal, so that all share one hidden class. The class of objects that only a spread makes is collected
- * with them, and the compiled code that depends on it is discarded. Measured by `npm run bench -- hostnames`.
- */
-const refuse = (code: HostnameRejection, problem: string, meant?: string): Refusal => ({ code, problem, meant })
+const rejectWildcardAddress = () =>
+  reject('invalid_domain', 'is a wildcard over IP addresses; only names have names below them')
 
-const refuseMistake = (code: HostnameRejection, { problem, meant }: Mistake) => refuse(code, problem, meant)
+const rejectNumber = () =>
+  reject('invalid_domain', 'ends in a number and is not an IP address; no top-level domain is a number')
 
-function toInvalid(sent: string, refusal: Refusal): InvalidHostname {
-  return { valid: false, code: refusal.code, message: toMessage(sent, refusal) }
+const reject = (code: HostnameRejection, problem: string): Rejection => ({ code, problem })
+
+function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
+  return { valid: false, code: rejection.code, message: toMessage(sent, rejection) }
 }
 
 /** How many mistakes to undo, one inside the other, such as a URL in quotes before a comma. */
 const MAX_MISTAKES = 4
 
 /** Undoes all mistakes. If the rest is a hostname, suggests it; if not, also says what is wrong with the rest. */
-function toMessage(sent: string, refusal: Refusal): string {
+function toMessage(sent: string, { problem, meant, asALabels }: Rejection): string {
   const subject = sent === '' ? 'The hostname' : quote(sent)
-  const message = `${subject} ${refusal.problem}`
-  let { meant } = refusal
-  for (let undone = 0; meant && undone < MAX_MISTAKES; undone += 1) {
-    const outcome = classify(meant)
-    if ('valid' in outcome) return `${message}; send "${showSuggestion(meant, outcome.domain)}" instead.`
-    if (outcome.meant === undefined) return `${message}. ${quote(meant)} ${outcome.problem}.`
-    meant = outcome.meant
+  const message = `${subject} ${problem}`
+  const otherwise = asALabels === undefined ? '' : `; if you mean this name, send "${asALabels}"`
+  let rest = meant
+  for (let undone = 0; rest && undone < MAX_MISTAKES; undone += 1) {
+    const outcome = classify(rest)
+    if ('valid' in outcome) return `${message}; send "${showSuggestion(rest, outcome.domain)}" instead${otherwise}.`
+    if (outcome.meant === undefined) {
+      // The path of a URL that was cut off may begin within a password.
+      const shown = hidePassword(sent)
+      const isSecret = shown !== sent && !shown.includes(rest)
+      return `${message}${otherwise}.${isSecret ? '' : ` ${quote(rest)} ${outcome.problem}.`}`
+    }
+    rest = outcome.meant
   }
-  return `${message}.`
+  return `${message}${otherwise}.`
 }
 
 /** As it was written, unless characters in it do not show. Never shortened. */

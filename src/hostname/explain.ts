@@ -1,15 +1,9 @@
-import { decodeALabels, isAscii } from './a-labels.ts'
-import { dots, findRefusedCharacter } from './idna.ts'
+import { endsInNumber } from './address.ts'
+import { dots, isAscii, type LabelFault, toALabels } from './idna/labels.ts'
 import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
+import type { Mistake } from './mistake.ts'
+import { isInPublicDns } from './public-suffix.ts'
 import { nameCharacter, quote } from './quote.ts'
-
-/** A mistake in a text that is no hostname. */
-export interface Mistake {
-  /** Continues a sentence that begins with the quoted text. */
-  readonly problem: string
-  /** The text without the mistake, if the sender certainly meant that. It may hold another mistake. */
-  readonly meant?: string | undefined
-}
 
 /** A kind of mistake: its pattern, its description, and what the sender meant if that is certain. */
 interface Row {
@@ -19,6 +13,9 @@ interface Row {
   /** @param text The faulty text; for a wildcard, the part after `*.`. */
   readonly undo?: (text: string, isWildcard: boolean) => string | undefined
 }
+
+/** With its slashes, as URLs and people write it: `https://`, `jdbc:mysql://`, `//`, `http:/`, `https//:`. */
+const scheme = /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|\/{2,}|https?(?:[:;][\\/]*|[\\/]+:?[\\/]*))/i
 
 /**
  * The mistakes that people paste, the most telling first. The first pattern that matches names the mistake. Each row
@@ -39,27 +36,44 @@ export const rows: readonly Row[] = [
 
   // Punctuation around a name, from lists, configuration files, spreadsheets and e-mail.
   {
-    pattern: /^(?:[-+]|[0-9]+[.)])\s+/,
-    problem: 'begins like an item of a list',
+    pattern: /^\[[^\]]*\]\([^)]*\)$/,
+    problem: 'is a link in Markdown',
+    undo: undoMarkdownLink,
+  },
+  {
+    pattern: /^(?:[-+*]|#+|[0-9]+[.)])\s+(?!\.)/,
+    problem: 'begins like an item of a list or a comment',
     undo: text => text.replace(/^\S+\s+/, ''),
   },
   {
     pattern: /^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]/,
+    problem: 'begins with a bullet',
     undo: text => text.replace(/^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]\s*/, ''),
   },
   {
-    pattern: /^\S+\s+(?:#|\/\/|;|-|\()/,
+    pattern: /^\S+\s+(?:#|\/\/|[;(\u2013\u2014-])/,
     problem: 'has a remark after it',
     undo: text => text.replace(/\s.*/s, ''),
   },
   {
-    pattern: /^[^,;!|\u3001\uff0c\uff1b]*[,;!|]+$/,
-    problem: 'ends in a separator',
-    undo: text => text.replace(/[,;!|].*/s, ''),
+    pattern: /^\|\|[^|^]+\^?$/,
+    problem: 'is a filter rule of an ad blocker',
+    undo: text => text.replace(/[|^]/g, ''),
+  },
+  { pattern: /^=/, problem: 'begins with "="', undo: text => text.slice(1) },
+  {
+    pattern: /^[,;|\u3001\uff0c\uff1b]/,
+    problem: 'begins with a separator',
+    undo: text => text.replace(/^[,;|\u3001\uff0c\uff1b]+/, ''),
+  },
+  {
+    pattern: /^[^,;!|\u2026\u3001\uff0c\uff1b]*[,;!|\u2026\u3001\uff0c\uff1b]+$/,
+    problem: 'ends in punctuation',
+    undo: text => text.replace(/[,;!|\u2026\u3001\uff0c\uff1b].*/s, ''),
   },
   {
     pattern: /^["'`<({]|^\[(?![^\]]*\][:.])|^[^/?#"'`<({[]*["'`>)}\]]$/,
-    problem: 'is in quotes or brackets',
+    problem: 'has a quote or a bracket at its start or end',
     undo: text => stripEnd(text.replace(/^["'`<({[]+/, ''), `"'\`>)}],;`),
   },
   {
@@ -79,82 +93,118 @@ export const rows: readonly Row[] = [
   // A name in another notation.
   {
     pattern: /\[\.\]|\(\.\)|\[dot\]|\(dot\)|^hxxps?:/i,
-    problem: 'is written so that it cannot be followed as a link',
+    problem: 'is written so that nobody follows it as a link',
     undo: text => text.replace(/\[\.\]|\(\.\)|\[dot\]|\(dot\)/gi, '.').replace(/^hxxp/i, 'http'),
   },
   {
-    pattern: /\\\./,
-    problem: 'is a regular expression, not a hostname',
-    undo: text => text.replace(/\\\./g, '.').replace(/^\^/, '').replace(/\$$/, ''),
-  },
-  {
-    pattern: /^(?:[a-z][a-z0-9+-]*:[\\/]{2,}|[\\/]{2,}|https?(?:[:;][\\/]*|[\\/]+:?[\\/]*))/i,
+    pattern: scheme,
     problem: 'is a URL, not a hostname',
-    undo: text => dropUserName(dropPath(text.replace(/^[a-z0-9+-]*[:;]?[\\/]*:?[\\/]*/i, ''))),
+    undo: undoUrl,
   },
   {
     pattern: /^[^/\\?#]*@/,
-    problem: 'holds an "@", as an e-mail address or a user name does',
-    // After a colon comes a port or, in the notation of scp and Git, a path on another host.
-    undo: text => (/@[^@]*:[^0-9]/.test(text) ? undefined : dropPath(text).replace(/^.*@/s, '').replace(/>.*/s, '')),
+    problem: 'contains an "@", as in an e-mail address or a URL with a user name',
+    undo: text => dropUserName(dropPath(text))?.replace(/>.*|:[^0-9].*/s, ''),
   },
-  { pattern: /[/\\?#]/, problem: 'holds a path', undo: text => dropPath(text.replace(/^[\\/]/, '')) },
+  {
+    pattern: /\\\./,
+    problem: 'has a backslash before a dot, as in a regular expression',
+    undo: text => (/[^\\]\./.test(text) ? undefined : text.replace(/\\\./g, '.').replace(/^\^|\$$/g, '')),
+  },
+  { pattern: /^[\d.]+#\d+$/, problem: 'contains a port, after a "#"', undo: text => text.replace(/#.*/s, '') },
+  { pattern: /^[^?#]*[/\\]/, problem: 'contains a path', undo: text => dropPath(text.replace(/^[\\/]+/, '')) },
+  { pattern: /^[^#?]+\?/, problem: 'contains a query', undo: dropPath },
+  { pattern: /^[^#?]+#/, problem: 'contains a fragment', undo: dropPath },
   {
     pattern: /^\[?[0-9a-f]*:[0-9a-f:]*\]?\.$/i,
-    problem: 'is an IPv6 address with a dot after it; only names may end in one',
+    problem: 'is an IPv6 address with a dot after it; only a name may end in one',
     undo: text => text.slice(0, -1),
   },
-  { pattern: /^(?:[^:]*|\[[^\]]*\]):[0-9]*$/, problem: 'holds a port', undo: text => text.replace(/:[0-9]*$/, '') },
-  { pattern: /:[^:]*:/, problem: 'holds colons and is no IPv6 address (RFC 4291, section 2.2)' },
+  {
+    pattern: /^(?:[^:]*|\[[^\]]*\]):\s*(?:\d+|https?|ssh|s?ftp|smtps?|imaps?|pop3s?|ldaps?)$/i,
+    problem: 'contains a port',
+    undo: text => text.replace(/:[^:]*$/, ''),
+  },
+  {
+    pattern: /^[^:.]+\.[^:]+::\d+$/,
+    problem: 'contains a port, after two colons',
+    undo: text => text.replace(/:.*/s, ''),
+  },
+  { pattern: /^[^:]*:$/, problem: 'ends in a colon', undo: text => text.slice(0, -1) },
+  {
+    pattern: /^(?=.*:.*:)[0-9a-f.:%[\]]+$/i,
+    problem: 'contains colons and is not an IPv6 address (RFC 4291, section 2.2)',
+  },
 
   // Typing mistakes.
   {
     pattern: /^(?:www,|[^.,]+,[^.,]+$)/i,
-    problem: 'holds a comma where a dot belongs',
+    problem: 'contains a comma where a dot belongs',
     undo: text => text.replace(',', '.'),
   },
+  { pattern: /\s\.|\.\s/, problem: 'contains a space next to a dot', undo: dropSpacesBesideDots },
+  { pattern: /\s/, problem: 'contains a space; if these are several hostnames, send each as an entry of its own' },
   {
-    pattern: /\s\.|\.\s/,
-    problem: 'holds a space beside a dot',
-    undo: dropSpacesBesideDots,
+    pattern: /[,;|]/,
+    problem: 'contains a separator; if these are several hostnames, send each as an entry of its own',
   },
-  { pattern: /\s/, problem: 'holds a space; if it is several hostnames, send each as an entry of its own' },
-  { pattern: /[,;|]/, problem: 'holds a separator; if it is several hostnames, send each as an entry of its own' },
-  {
-    pattern: /^[\u204e\u2217\u2731\ufe61\uff0a](?=\.)/,
-    undo: text => `*${text.slice(1)}`,
-  },
-  {
-    pattern: /\*/,
-    problem: 'holds a "*" elsewhere than as the whole first label',
-    undo: undoStar,
-  },
+  { pattern: /^[\u204e\u2217\u2731\ufe61\uff0a](?=\.)/, undo: text => `*${text.slice(1)}` },
+  { pattern: /^\*$/, problem: 'is a wildcard without a name; a wildcard looks like "*.example.com"' },
+  { pattern: /\*/, problem: 'contains a "*" that is not the whole first label', undo: undoStar },
   {
     pattern: /(?:^|\.)_/,
-    problem: 'holds a label with an underscore, which names a record and not a host (RFC 8552)',
+    problem: 'has a label that begins with an underscore, as names of DNS records do (RFC 8552)',
     undo: (text, isWildcard) => (isWildcard ? undefined : dropRecordLabels(text)),
   },
-  { pattern: /_/, problem: 'holds an underscore, which a hostname cannot (RFC 1123, section 2.1)' },
-  { pattern: /%/, problem: 'holds a "%"; percent-encoding is not decoded' },
+  { pattern: /_/, problem: 'contains an underscore, which a hostname cannot contain (RFC 1123, section 2.1)' },
+  { pattern: /%/, problem: 'contains a "%"; percent-encoding is not decoded' },
   {
     pattern: /^\.|\.\.|\.$|^$/,
-    problem: 'holds an empty label',
+    problem: 'has an empty label',
     undo: text => text.split(dots).filter(Boolean).join('.'),
   },
   { pattern: /[\u2024\ufe52]/, undo: text => text.replace(/[\u2024\ufe52]/g, '.') },
-  { pattern: /[\u2010\u2011]/, undo: text => text.replace(/[\u2010\u2011]/g, '-') },
+  // Word processors make dashes of hyphens; only between letters is it certain that one was meant.
+  {
+    pattern: /[\u2010\u2011]|(?<=[\p{L}\p{N}])[\u2012-\u2014\u2212](?=[\p{L}\p{N}])/u,
+    undo: text => text.replace(/[\u2010\u2011]|(?<=[\p{L}\p{N}])[\u2012-\u2014\u2212](?=[\p{L}\p{N}])/gu, '-'),
+  },
 ]
 
-/** Explains why a text is no hostname. The text is trimmed and has no trailing dot. */
-export function explainInvalid(sent: string): Mistake {
+/** Lines of files, which contain more than one name and are no list of names. */
+const lines: readonly Row[] = [
+  {
+    pattern: /^(?:\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*)\s+(?!(?:and|or|to)\s)(?=[\w.-]*[a-z])[\w.-]+(?:\s|$)/i,
+    problem: 'is a line of a hosts file; send only its names, each as an entry of its own',
+  },
+  {
+    pattern: /^\S+\s+(?:\d+\s+)?(?:IN\s+)?(?:A|AAAA|CNAME|MX|NS|PTR|SOA|SRV|TXT)\s/,
+    problem: 'is a line of a zone file; send only its names, each as an entry of its own',
+  },
+]
+
+/**
+ * Explains why a text is no hostname.
+ *
+ * @param sent Trimmed, without a trailing dot.
+ * @param fault What is wrong with its labels; for a wildcard, with those after `*.`.
+ */
+export function explainInvalid(sent: string, fault: LabelFault): Mistake {
+  const foreignDot = /^\*[\u3002\uff0e\uff61]/.exec(sent)?.[0].slice(1)
+  if (foreignDot !== undefined) {
+    const problem = `has the dot ${nameCharacter(foreignDot)} after its "*", where a wildcard has "."`
+    return { problem, meant: `*.${sent.slice(2)}` }
+  }
+  const line = lines.find(({ pattern }) => pattern.test(sent))
+  if (line?.problem !== undefined) return { problem: line.problem }
   const isForeign = !isAscii(sent)
-  const host = isForeign ? sent.split(dots).join('.') : sent
-  if (holdsSeveral(host)) return { problem: 'holds several hostnames; send each as an entry of its own' }
-  const isWildcard = /^\*\.\S/.test(host)
-  const text = isWildcard ? host.slice(2) : host
+  const whole = isForeign ? sent.split(dots).join('.') : sent
+  if (containsSeveral(whole)) return { problem: 'contains several hostnames; send each as an entry of its own' }
+  const isWildcard = /^\*\.\S/.test(whole)
+  const text = isWildcard ? whole.slice(2) : whole
   // A row without a problem matches one character that is not ASCII.
   const row = rows.find(({ pattern, problem }) => (isForeign || problem !== undefined) && pattern.test(text))
-  if (row === undefined) return { problem: explainLabels(text) ?? explainCharacters(text) }
+  if (row === undefined) return { problem: explainFault(fault, whole) }
 
   const meant = row.undo?.(text, isWildcard)?.trim()
   return {
@@ -165,13 +215,11 @@ export function explainInvalid(sent: string): Mistake {
 
 function explainFound(pattern: RegExp, text: string): string {
   const [found = ''] = /[^\0-\x7f]/u.exec(pattern.exec(text)?.[0] ?? '') ?? []
-  return `holds the character ${nameCharacter(found)}, ${NOT_ALLOWED}`
+  return explainCharacter(found)
 }
 
-const NOT_ALLOWED = 'which a hostname cannot hold (UTS #46, RFC 5892)'
-
 /** Tells whether separators stand between two texts with dots, neither of which is a path or a query. */
-function holdsSeveral(text: string): boolean {
+function containsSeveral(text: string): boolean {
   if (!separator.test(text)) return false
   let names = 0
   for (const word of text.split(/\s+|[,;|\u3001\uff0c\uff1b](?=[a-z]+:\/\/)/i)) {
@@ -185,12 +233,38 @@ function holdsSeveral(text: string): boolean {
 
 const separator = /[\s,;|\u3001\uff0c\uff1b]/
 
-const dropPath = (text: string) => text.replace(/[/\\?#].*/s, '')
+function dropPath(text: string): string {
+  return text.replace(/[/\\?#].*/s, '')
+}
 
-/** If the user name has a dot, it may be the host that the sender meant. */
+/** `[example.com](https://example.com)`. Silent if the text and the link name two hosts. */
+function undoMarkdownLink(text: string): string | undefined {
+  const [shown = '', target = ''] = text.slice(1, -1).split('](')
+  const toName = (url: string) => dropPath(url.replace(scheme, '')).toLowerCase()
+  return shown.includes('.') && toName(shown) !== toName(target) ? undefined : target
+}
+
+/** A URL may stand in another: `view-source:https://example.com`, `https://https://example.com`. */
+function undoUrl(text: string): string | undefined {
+  const rest = text.replace(scheme, '')
+  return scheme.test(rest) ? rest : dropUserName(dropPath(rest))
+}
+
+/** Silent if what stands before an "@" may be the name that the sender meant: `good.com:443@evil.org`. */
 function dropUserName(text: string): string | undefined {
-  const at = text.lastIndexOf('@')
-  return text.slice(0, Math.max(at, 0)).includes('.') ? undefined : text.slice(at + 1)
+  const parts = text.split('@')
+  const last = parts.pop()
+  return parts.some(couldBeMeant) ? undefined : last
+}
+
+/** Tells whether a user name is a name or an address itself, or has a port. */
+function couldBeMeant(userName: string): boolean {
+  if (/:\d*$|[[\]]/.test(userName)) return true
+  const labels = userName.split('.').filter(Boolean)
+  if (labels.length < 2) return false
+  const [topLevel = ''] = /^[\p{L}\p{N}-]*/u.exec(labels.at(-1) ?? '') ?? []
+  const mapped = toALabels(topLevel)
+  return userName.includes(':') || typeof mapped !== 'string' || endsInNumber(mapped) || isInPublicDns(mapped)
 }
 
 function dropSpacesBesideDots(text: string): string | undefined {
@@ -204,12 +278,12 @@ function stripEnd(text: string, characters: string): string {
   return text.slice(0, end)
 }
 
-/** `*example.com`, `www.*.example.com`, `*.*.example.com`. The meaning of a star inside a label is not certain. */
+/** `*example.com`, `www.*.example.com`, `**.example.com`. The meaning of a star inside a label is not certain. */
 function undoStar(text: string): string | undefined {
   if (/^\*[^*._-][^*]*$/.test(text)) return `*.${text.slice(1)}`
   const labels = text.split('.')
-  const rest = labels.slice(labels.lastIndexOf('*') + 1)
-  const isWhole = labels.every(label => label === '*' || !label.includes('*'))
+  const rest = labels.slice(labels.findLastIndex(label => /^\*+$/.test(label)) + 1)
+  const isWhole = labels.every(label => /^\*+$/.test(label) || !label.includes('*'))
   return isWhole && rest.length > 1 ? ['*', ...rest].join('.') : undefined
 }
 
@@ -219,41 +293,43 @@ function dropRecordLabels(text: string): string {
   return labels.slice(labels.findLastIndex(label => label.startsWith('_')) + 1).join('.')
 }
 
-/** The rules of RFC 1035, 1123 and 5890 for labels that need no table. */
-function explainLabels(text: string): string | undefined {
-  const labels = text.split('.')
-  const isPlain = /^[a-z0-9.-]*$/i.test(text)
-  const outer = labels.find(label => label.startsWith('-') || label.endsWith('-'))
-  const long = labels.find(label => label.length > MAX_LABEL_LENGTH)
-  const aLabel = labels.find(label => /^xn--/i.test(label))
-  if (isPlain && text.length > MAX_NAME_LENGTH) {
-    return `has ${text.length} characters, more than the ${MAX_NAME_LENGTH} of a hostname (RFC 1035)`
+/** Says what is wrong with a label, where no other mistake explains it. */
+function explainFault(fault: LabelFault, whole: string): string {
+  const { reason, label, character } = fault
+  const isPlain = isAscii(label)
+  if (/^xn--/i.test(label) && reason !== 'long label' && reason !== 'long name' && reason !== 'bidi') {
+    const decoded = character === undefined ? '' : `; decoded, it contains the character ${nameCharacter(character)}`
+    return `has a label that begins with "xn--" and is not an A-label (RFC 5890): ${quote(label)}${decoded}`
   }
-  if (isPlain && long !== undefined) {
-    return `has a label of ${long.length} characters, more than ${MAX_LABEL_LENGTH} (RFC 1035): ${quote(long)}`
+  switch (reason) {
+    case 'empty':
+      return 'has a label of nothing but characters that UTS #46 ignores'
+    case 'outer hyphen':
+      return `has a label that begins or ends with a hyphen (RFC 1123, section 2.1): ${quote(label)}`
+    case 'mark first':
+      return `has a label that begins with a combining mark (UTS #46): ${quote(label)}`
+    case 'bidi':
+      return `breaks the Bidi rule for names with right-to-left characters (RFC 5893), in its label ${quote(label)}`
+    case 'long label':
+      return isPlain
+        ? `has a label of ${label.length} characters, more than ${MAX_LABEL_LENGTH} (RFC 1035): ${quote(label)}`
+        : `has a label that is too long in its ASCII form, over ${MAX_LABEL_LENGTH} characters: ${quote(label)}`
+    case 'long name':
+      return isPlain
+        ? `has ${whole.length} characters, more than the ${MAX_NAME_LENGTH} of a hostname (RFC 1035)`
+        : `is too long in its ASCII form; a hostname has at most ${MAX_NAME_LENGTH} characters (RFC 1035)`
+    default:
+      return explainCharacter(character ?? '')
   }
-  if (outer !== undefined) {
-    return `has a label that begins or ends with a hyphen (RFC 1123, section 2.1): ${quote(outer)}`
-  }
-  return isPlain && aLabel !== undefined
-    ? `has a label that begins with "xn--" and is no A-label (RFC 5890): ${quote(aLabel)}${explainALabel(aLabel)}`
-    : undefined
 }
 
-function explainALabel(aLabel: string): string {
-  const decoded = decodeALabels(aLabel.toLowerCase())
-  const refused = decoded === null ? undefined : findRefusedCharacter(decoded)
-  return refused === undefined ? '' : `, which holds the character ${nameCharacter(refused)}`
-}
-
-function explainCharacters(text: string): string {
-  const ascii = /[^a-z0-9.\u0080-\uffff-]/i.exec(text)?.[0]
-  if (ascii !== undefined) {
-    return `holds the character ${quote(ascii)}; only letters, digits, hyphens and dots are allowed`
+function explainCharacter(character: string): string {
+  if (isAscii(character)) {
+    return `contains the character ${quote(character)}; only letters, digits, hyphens and dots are allowed`
   }
-  const refused = findRefusedCharacter(text)
-  if (refused !== undefined) return `holds the character ${nameCharacter(refused)}, ${NOT_ALLOWED}`
-  return 'is not a valid internationalized hostname (UTS #46), or is too long in its ASCII form'
+  return /[\u00b7\u0375\u05f3\u05f4\u30fb]|\u200c|\u200d/.test(character)
+    ? `contains the character ${nameCharacter(character)}, which is allowed only next to certain others (RFC 5892, appendix A)`
+    : `contains the character ${nameCharacter(character)}, which is not allowed in hostnames (UTS #46, RFC 5892)`
 }
 
 /** Certain misspellings: neither top-level domains, nor names that anybody gives to a private network. */
@@ -271,7 +347,7 @@ export function explainUnknownTopLevel(sent: string): Mistake {
   const topLevel = labels.at(-1) ?? ''
   const meant = misspelled.get(topLevel.toLowerCase())
   const foreign = /[a-z]/i.test(topLevel) ? /[^\0-\x7f]/u.exec(topLevel)?.[0] : undefined
-  const hint = foreign === undefined ? '' : `; it holds the character ${nameCharacter(foreign)} among Latin letters`
+  const hint = foreign === undefined ? '' : `; it has the character ${nameCharacter(foreign)} among Latin letters`
   return {
     problem: `is not in the public DNS: the Public Suffix List has no top-level domain ${quote(`.${topLevel}`)}${hint}`,
     meant: meant && [...labels.slice(0, -1), meant].join('.'),

@@ -1,4 +1,5 @@
-import { getPublicSuffix, parse } from 'tldts'
+import { parse } from 'tldts'
+import { topLevelOf } from './ldh-name.ts'
 import { specialUseTopLevels } from './special-use.ts'
 
 /**
@@ -17,46 +18,32 @@ const options = {
   validHosts: null,
 }
 
-/**
- * Tells whether names below a top-level label can be in the public DNS: it is no special-use name, and the Public
- * Suffix List has it. The list's default rule `*`, made for cookies, would take any label for a suffix.
- */
-export function isInPublicDns(topLevel: string): boolean {
-  if (known.has(topLevel)) return true
-  if (specialUseTopLevels.has(topLevel) || !isListed(topLevel)) return false
-  known.add(topLevel)
-  return true
+/** What the Public Suffix List says of a name. */
+export interface SuffixReading {
+  /** Whether the top-level label is on the list and no special-use name, so that the name can be in the public DNS. */
+  readonly isInPublicDns: boolean
+  /** The public suffix and one more label; `null` for a public suffix. */
+  readonly registrableDomain: string | null
 }
-
-/** The labels found so far. All of them are on the list, so the set cannot grow past it. */
-const known = new Set<string>()
 
 /**
  * Looks a canonical name up in both sections of the Public Suffix List (https://publicsuffix.org/list/, the algorithm
- * under "Formal Algorithm"), as shipped with the installed `tldts`.
- *
- * The additional label is found here, which is faster than `getDomain` of `tldts`. Measured by
- * `npm run bench -- hostnames`.
- *
- * @param name A name whose top-level label is in the public DNS.
- * @returns The public suffix and one more label; `null` for a public suffix.
+ * under "Formal Algorithm"), as shipped with the installed `tldts`. The default rule `*` of that algorithm, made for
+ * cookies, would take any label for a suffix.
  */
-export function findRegistrableDomain(name: string): string | null {
-  const suffix = getPublicSuffix(name, options)
-  if (suffix === null || suffix === name) return null
-  let start = name.length - suffix.length - 1
-  while (start > 0 && name.charCodeAt(start - 1) !== DOT) start -= 1
-  return name.slice(start)
+export function readSuffix(name: string): SuffixReading {
+  const { domain, isIcann, isPrivate } = parse(name, options)
+  const topLevel = topLevelOf(name)
+  const isListed = isIcann === true || isPrivate === true || hasRulesBelow(topLevel)
+  return { isInPublicDns: isListed && !specialUseTopLevels.has(topLevel), registrableDomain: domain }
 }
 
-const DOT = 0x2e
+/** Tells whether a top-level label can have names in the public DNS below it. */
+export const isInPublicDns = (topLevel: string) => readSuffix(topLevel).isInPublicDns
 
-/**
- * Tells whether any rule of the list ends in this label. Most labels are rules themselves. For `ck` the list has only
- * `*.ck`, and for `za` only `co.za` and others like it.
- */
-function isListed(topLevel: string): boolean {
-  return [topLevel, `co.${topLevel}`, `com.${topLevel}`].some(name => {
+/** Some labels are on the list with rules below them only: `ck` with `*.ck`, `za` with `co.za` and others like it. */
+function hasRulesBelow(topLevel: string): boolean {
+  return [`co.${topLevel}`, `com.${topLevel}`].some(name => {
     const { isIcann, isPrivate } = parse(name, options)
     return isIcann === true || isPrivate === true
   })

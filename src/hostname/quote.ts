@@ -1,5 +1,5 @@
-import { createKindOf, NONE } from './code-point-runs.ts'
-import { invisible } from './unicode-tables.ts'
+import { createKindOf, NONE } from './idna/code-point-runs.ts'
+import { invisible } from './idna/tables.ts'
 
 const MAX_QUOTED = 60
 
@@ -17,11 +17,25 @@ const isEscaped = (character: string) => character !== ' ' && isInvisible(charac
 export const isPrintable = (text: string) => !Array.from(text).some(isEscaped)
 
 /**
- * Quotes a caller's text for a message, shortened to {@link MAX_QUOTED} characters. Every character that could hide,
- * reorder or break a line is written as its code point. An ASCII space stays a space.
+ * Hides the password of a URL. A password that was pasted may contain any character, so that it may reach from the
+ * first colon after the scheme to the last "@".
+ */
+export function hidePassword(text: string): string {
+  const at = text.lastIndexOf('@')
+  if (at === -1) return text
+  const [before = ''] = /^(?:(?:[^:@\\/]*:)*[\\/]{2,})?/.exec(text) ?? []
+  const [userName = ''] = /^(?!mailto:)[^:@\\/?#[]*:/i.exec(text.slice(before.length)) ?? []
+  const start = before.length + userName.length
+  return userName !== '' && at > start ? `${text.slice(0, start)}***${text.slice(at)}` : text
+}
+
+/**
+ * Quotes a caller's text for a message, without a password in it, shortened to {@link MAX_QUOTED} characters. Every
+ * character that could hide, reorder or break a line is written as its code point. An ASCII space stays a space.
  */
 export function quote(text: string): string {
-  const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED - 1)}…` : text
+  const shown = hidePassword(text)
+  const cut = shown.length > MAX_QUOTED ? `${shown.slice(0, MAX_QUOTED - 1)}…` : shown
   if (printableAscii.test(cut)) return `"${cut}"`
   const printable = Array.from(cut, character =>
     isEscaped(character) ? `\\u{${character.codePointAt(0)?.toString(16)}}` : character,

@@ -3,8 +3,8 @@ export const cidrOf = (block: string) => block.slice(0, block.indexOf(','))
 
 /**
  * The whole IANA IPv4 Special-Purpose Address Registry (https://www.iana.org/assignments/iana-ipv4-special-registry).
- * Its globally reachable blocks are included, because they belong to no single host. Then the multicast block of the
- * IANA IPv4 Address Space Registry.
+ * Its globally reachable blocks are included, because their addresses belong to no single machine. Then the multicast
+ * block of the IANA IPv4 Address Space Registry.
  */
 export const ipv4Blocks: readonly string[] = [
   '0.0.0.0/8, This network (RFC 791)',

@@ -1,11 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { classifyPlainName } from '../../src/hostname/plain-name.ts'
+import { expect, test } from 'vitest'
 import { classifyHostname } from '../../src/index.ts'
 import { counts, seed } from '../counts.ts'
 import { readLines } from '../vectors/read.ts'
-import { createRandom } from './random.ts'
 
 const runs = { seed, numRuns: counts.properties }
 
@@ -148,46 +145,4 @@ test('a URL parser takes a valid name for itself and a valid address for that ad
     runs,
   )
   expect(names).toBeGreaterThan(counts.properties / 20)
-})
-
-describe('the fast path agrees with the long one', () => {
-  test('on generated inputs, of which many took each', { timeout: 120_000 }, () => {
-    const random = createRandom(seed)
-    const alphabet = [
-      'a',
-      'b',
-      'z',
-      '0',
-      '9',
-      '-',
-      '.',
-      'x',
-      'n',
-      'xn--',
-      'com',
-      '.a',
-      '.com',
-      '.net',
-      'ü',
-      'a'.repeat(62),
-    ]
-    const taken = { plain: 0, other: 0 }
-    for (let run = 0; run < 6 * counts.properties; run += 1) {
-      let text = ''
-      for (let length = 1 + random(6); length > 0; length -= 1) text += alphabet[random(alphabet.length)]
-      const plain = classifyPlainName(text)
-      if (plain) taken.plain += 1
-      else taken.other += 1
-      // With a dot after it, a name takes the long way.
-      if (plain) expect(plain).toEqual(classifyHostname(`${text}.`))
-    }
-    expect(taken.plain).toBeGreaterThan(counts.properties / 30)
-    expect(taken.other).toBeGreaterThan(counts.properties / 4)
-  })
-
-  test('on real names', () => {
-    const plain = real.filter(name => classifyPlainName(name) !== null)
-    expect(plain.length).toBeGreaterThan(28_000)
-    expect(plain.filter(name => !isDeepStrictEqual(classifyPlainName(name), classifyHostname(`${name}.`)))).toEqual([])
-  })
 })

@@ -2,7 +2,19 @@ import { expect, test } from 'vitest'
 import { classifyHostname } from '../../src/index.ts'
 import { readCases } from '../vectors/read.ts'
 
-const texts = readCases<[string]>('slow-inputs.json').map(([text]) => text)
+const texts = [
+  ...readCases<[string]>('slow-inputs.json').map(([text]) => text),
+  // The middle dot of Katakana asks the whole label.
+  `${'\u30fb'.repeat(511)}ア`,
+  `${`${'\u30fb'.repeat(31)}ア.`.repeat(15)}com`,
+  // Marks that NFC takes apart and sorts, before and behind dots of all spellings.
+  `${'｡'.repeat(10)}${'\u0f73'.repeat(495)}\u0338\u200b`,
+  `a${'\u0f73'.repeat(251)}.a${'\u0f73'.repeat(250)}.com\u200b`,
+  `${`a${'\u0f73'.repeat(60)}。`.repeat(8)}com`,
+  // A-labels that are too long to decode.
+  `${`xn--${'9'.repeat(240)}.`.repeat(2)}com`,
+  `xn--${'a'.repeat(500)}`,
+]
 
 /**
  * What a call may hold; the goal, measured in bench/, is a twentieth of the bound here, which no machine's load can
@@ -19,8 +31,8 @@ function cpuSeconds(work: () => void): number {
   return (user + system) / 1e6
 }
 
-test('there are cases of every kind: attacks of reviews, and the worst that the search found', () => {
-  expect(texts.length).toBeGreaterThan(12)
+test('there are cases of every kind', () => {
+  expect(texts.length).toBeGreaterThan(20)
   expect(Math.max(...texts.map(text => text.length))).toBeGreaterThan(500)
 })
 
@@ -48,10 +60,10 @@ function countNormalized(text: string): number {
   return count
 }
 
-test('a text is mapped once for itself and once for each mistake undone, and never what it expands to', () => {
+test('each label is normalized once for itself and once for each mistake undone, and never what it expands to', () => {
   // U+3316 stands for six characters. Letters that were mapped before are not normalized one by one.
   const expanding = ['\u3316'.repeat(512), `${'\u3316'.repeat(63)}.`.repeat(7), '\ufdfa'.repeat(512)]
   const counts = [...texts, ...expanding].map(text => [countNormalized(text), countNormalized(text), text] as const)
   expect(counts.filter(([, count, text]) => count > (expanding.includes(text) ? 1 : 5) * 512)).toEqual([])
-  expect(Math.max(...counts.map(([, count]) => count))).toBeGreaterThan(200)
+  expect(Math.max(...counts.map(([, count]) => count))).toBeGreaterThan(100)
 })

@@ -28,7 +28,7 @@ export const layers: readonly (readonly string[])[] = [
 export const packages: Readonly<Record<string, { by: RegExp; only?: 'types' }>> = {
   tldts: { by: /^hostname\/public-suffix\.ts$/ },
   'ipaddr.js': { by: /^hostname\/address\.ts$/ },
-  'punycode/punycode.js': { by: /^hostname\/a-labels\.ts$/ },
+  'punycode/punycode.js': { by: /^hostname\/idna\/labels\.ts$/ },
   'zod/mini': { by: /^wire\// },
   express: { by: /^adapters\/express\.ts$/, only: 'types' },
   fastify: { by: /^adapters\/fastify\.ts$/, only: 'types' },

@@ -1,14 +1,22 @@
+import punycode from 'punycode/punycode.js'
+import { toUnicode } from 'tr46'
 import { describe, expect, test } from 'vitest'
-import { toULabels } from '../../src/hostname/uts46.ts'
-import { counts, seed } from '../counts.ts'
-import { readLines } from '../vectors/read.ts'
-import { toULabelsByTr46 } from './by-tr46.ts'
-import { createRandom } from './random.ts'
+import { toALabels } from '../../../src/hostname/idna/labels.ts'
+import { counts, seed } from '../../counts.ts'
+import { readLines } from '../../vectors/read.ts'
+import { createRandom } from '../random.ts'
+import { containsPunctuation, toALabelsByTr46 } from './by-tr46.ts'
+
+/** `null` for a name that is not allowed. */
+function read(name: string, acceptsPunctuation = false): string | null {
+  const reading = toALabels(name, { acceptsPunctuation })
+  return typeof reading === 'string' ? reading : null
+}
 
 function findDisagreements(names: Iterable<string>): unknown[] {
   const disagreements: unknown[] = []
   for (const name of names) {
-    const [ours, theirs] = [toULabels(name), toULabelsByTr46(name)]
+    const [ours, theirs] = [read(name), toALabelsByTr46(name)]
     if (ours !== theirs) disagreements.push({ name, ours, theirs })
     if (disagreements.length === 10) break
   }
@@ -17,12 +25,22 @@ function findDisagreements(names: Iterable<string>): unknown[] {
 
 const toCharacter = (codePoint: number) => String.fromCodePoint(codePoint)
 const characters = Array.from({ length: 0x110000 }, (_, codePoint) => toCharacter(codePoint))
-const allowed = characters.filter(character => toULabels(`a${character}b`) !== null)
+const allowed = characters.filter(character => read(`a${character}b`, true) !== null)
 
-describe('U-labels are those of tr46, an implementation of others', () => {
+describe('A-labels are those of tr46, an implementation of others, but for punctuation', () => {
   test('for every code point, within a label', { timeout: 120_000 }, () => {
     expect(allowed.length).toBeGreaterThan(150_000)
     expect(findDisagreements(characters.map(character => `a${character}b`))).toEqual([])
+  })
+
+  test('every code point that UTS #46 allows is accepted in an A-label, punctuation too', { timeout: 120_000 }, () => {
+    const aLabels = allowed.map(character => read(`a${character}b`, true) ?? '').filter(label => /^xn--/.test(label))
+    expect(aLabels.length).toBeGreaterThan(150_000)
+    expect(aLabels.filter(label => read(label) !== label)).toEqual([])
+    expect(findDisagreements(aLabels.filter((_, index) => index % 10 === seed % 10))).toEqual([])
+    const punctuated = aLabels.map(label => toUnicode(label).domain).filter(containsPunctuation)
+    expect(punctuated.length).toBeGreaterThan(1500)
+    expect(findDisagreements(punctuated.map(label => `xn--${punycode.encode(label)}`))).toEqual([])
   })
 
   /** Beside letters of other directions, marks, joiners and what has conditions. */
@@ -59,8 +77,8 @@ describe('U-labels are those of tr46, an implementation of others', () => {
       }).join(''),
     )
     expect(findDisagreements(names)).toEqual([])
-    expect(names.filter(name => toULabels(name) !== null).length).toBeGreaterThan(counts.generatedNames / 10)
-    expect(names.filter(name => toULabels(name) === null).length).toBeGreaterThan(counts.generatedNames / 10)
+    expect(names.filter(name => read(name) !== null).length).toBeGreaterThan(counts.generatedNames / 10)
+    expect(names.filter(name => read(name) === null).length).toBeGreaterThan(counts.generatedNames / 10)
   })
 
   test('for real names', () => {
@@ -72,5 +90,5 @@ describe('U-labels are those of tr46, an implementation of others', () => {
 
 test('a joiner that has no place is refused behind one that has', () => {
   // tr46 takes the second for the first, where they stand in one label.
-  expect(toULabels('क्\u200cب\u200cब')).toBeNull()
+  expect(toALabels('क्\u200cب\u200cब')).toMatchObject({ reason: 'misplaced joiner' })
 })

@@ -1,12 +1,12 @@
 import { createKindOf, parseRuns } from './code-point-runs.ts'
-import { nameCharacters } from './unicode-tables.ts'
+import { nameCharacters } from './tables.ts'
 
 /**
- * The kinds of characters that UTS #46, the Bidi rule (RFC 5893) and IDNA2008's rule on punctuation distinguish. A
- * character has one kind. Each kind is a bit, so that one number holds the kinds of a whole name.
+ * What UTS #46, the Bidi rule (RFC 5893) and IDNA2008 distinguish about characters. Each kind is a bit, so that one
+ * number holds the kinds of a whole label. Punctuation has a second kind beside it.
  */
 export const kinds = {
-  /** Not allowed in a hostname: unassigned, disallowed by UTS #46, or punctuation (see `idna-2008.ts`). */
+  /** Disallowed by UTS #46 with UseSTD3ASCIIRules, or unassigned. */
   REFUSED: 1 << 0,
   /** Written from left to right. */
   LETTER: 1 << 1,
@@ -25,13 +25,14 @@ export const kinds = {
   VIRAMA: 1 << 8,
   THIN_VIRAMA: 1 << 9,
   JOINER: 1 << 10,
-  DOT: 1 << 11,
   /** Mapped to other characters. */
-  MAPPED: 1 << 12,
-  IGNORED: 1 << 13,
+  MAPPED: 1 << 11,
+  IGNORED: 1 << 12,
+  /** Allowed by UTS #46 and disallowed by IDNA2008: the general categories P, Sm, Sc and Sk, without emoji. */
+  PUNCTUATION: 1 << 13,
 } as const
 
-const { REFUSED, LETTER, MAPPED } = kinds
+const { REFUSED, LETTER, MAPPED, PUNCTUATION } = kinds
 
 /** The letters of the kinds in the table; `P` stands for alternating capital and small letters. */
 const letters: Readonly<Record<string, number>> = {
@@ -45,19 +46,18 @@ const letters: Readonly<Record<string, number>> = {
   W: kinds.VIRAMA,
   V: kinds.THIN_VIRAMA,
   J: kinds.JOINER,
-  D: kinds.DOT,
   X: MAPPED,
   I: kinds.IGNORED,
+  B: LETTER | PUNCTUATION,
+  Q: kinds.NEUTRAL | PUNCTUATION,
+  H: kinds.RIGHT_TO_LEFT | PUNCTUATION,
+  G: kinds.ARABIC_DIGIT | PUNCTUATION,
 }
 
 /** Returns the kinds of all characters of a text. */
 export function survey(text: string): number {
   let held = 0
-  for (let index = 0; index < text.length; index += 1) {
-    const codePoint = text.codePointAt(index) as number
-    if (codePoint >= BASIC_PLANE) index += 1
-    held |= kindOf(codePoint)
-  }
+  for (const character of text) held |= kindOf(character.codePointAt(0) as number)
   return held
 }
 

@@ -1,35 +1,42 @@
 import { kindOf, kinds } from './characters.ts'
 import { createKindOf, NONE } from './code-point-runs.ts'
-import { joiningTypes, scripts } from './unicode-tables.ts'
+import { joiningTypes, scripts } from './tables.ts'
 
-/**
- * The rules of IDNA2008 that UTS #46 does not have (RFC 5891, section 5.4; RFC 5892, section 2.8). Characters of the
- * general categories P, Sm, Sc and Sk are not allowed, and the tables exclude them. These characters are allowed on the
- * conditions of RFC 5892, appendix A; for joiners, UTS #46 has the same conditions. The Tibetan tsheg U+0F0B has no
- * condition, since it separates the syllables of every name (section 2.6). Emoji and their skin tones are allowed:
- * they are registered and in use.
- */
-const contextRules: ReadonlyMap<string, (label: readonly string[], index: number) => boolean> = new Map([
+type Rule = (label: readonly string[], index: number) => boolean
+
+/** RFC 5892, appendix A.1 and A.2, which UTS #46 has as well (CheckJoiners). */
+const joinerRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ['\u200c', (label, index) => isAfterVirama(label, index) || joins(label, index)],
+  ['\u200d', isAfterVirama],
+])
+
+/** RFC 5892, appendix A.3 to A.6, which UTS #46 does not have. */
+const punctuationRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['\u00b7', (label, index) => label[index - 1] === 'l' && label[index + 1] === 'l'],
   ['\u0375', (label, index) => isOfScript('G', label[index + 1])],
   ['\u05f3', (label, index) => isOfScript('H', label[index - 1])],
   ['\u05f4', (label, index) => isOfScript('H', label[index - 1])],
-  ['\u200c', (label, index) => isAfterVirama(label, index) || joins(label, index)],
-  ['\u200d', isAfterVirama],
-  ['\u30fb', label => label.some(character => isOfScript('K', character))],
 ])
 
-const inContext = /[\u00b7\u0375\u05f3\u05f4\u30fb]|\u200c|\u200d/
+/** Finds a joiner of a label where it joins nothing. */
+export const findMisplacedJoiner = (label: string) => findMisplaced(label, joinerRules)
 
-/** Finds the first character of a name that its context does not allow. */
-export function findOutOfContext(name: string): string | undefined {
-  if (!inContext.test(name)) return undefined
-  for (const label of name.split('.')) {
-    const characters = Array.from(label)
-    const found = characters.find((character, index) => contextRules.get(character)?.(characters, index) === false)
+/**
+ * Finds punctuation that IDNA2008 allows beside certain characters only. The middle dot of Katakana (appendix A.7)
+ * needs one character of Japanese anywhere in the label.
+ */
+export function findMisplacedPunctuation(label: string): string | undefined {
+  if (/[\u00b7\u0375\u05f3\u05f4]/.test(label)) {
+    const found = findMisplaced(label, punctuationRules)
     if (found !== undefined) return found
   }
-  return undefined
+  if (!label.includes('\u30fb')) return undefined
+  return Array.from(label).some(character => isOfScript('K', character)) ? undefined : '\u30fb'
+}
+
+function findMisplaced(label: string, rules: ReadonlyMap<string, Rule>): string | undefined {
+  const characters = Array.from(label)
+  return characters.find((character, index) => rules.get(character)?.(characters, index) === false)
 }
 
 const scriptOf = createKindOf(scripts)

@@ -1,0 +1,164 @@
+import punycode from 'punycode/punycode.js'
+import { isLdhLabel, MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../ldh-name.ts'
+import { keepsBidiRule } from './bidi.ts'
+import { kindOf, kinds, survey } from './characters.ts'
+import { findMisplacedJoiner, findMisplacedPunctuation } from './context.ts'
+import { mapCharacter } from './mapping.ts'
+
+/** A dot in every spelling of UTS #46. */
+export const dots = /[.\u3002\uff0e\uff61]/
+
+export const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
+
+/** Why a name is no hostname. */
+export interface LabelFault {
+  readonly reason:
+    | 'empty'
+    | 'disallowed character'
+    | 'punctuation'
+    | 'misplaced joiner'
+    | 'outer hyphen'
+    | 'mark first'
+    | 'bidi'
+    | 'not an A-label'
+    | 'long label'
+    | 'long name'
+  /** The label with the fault, as it was sent. */
+  readonly label: string
+  /** The character with the fault, as it was sent. In an A-label, the character that it stands for. */
+  readonly character?: string | undefined
+}
+
+export interface LabelOptions {
+  /** Accepts punctuation that IDNA2008 disallows in U-labels too, as in A-labels. */
+  readonly acceptsPunctuation?: boolean
+}
+
+/**
+ * Maps a name to its A-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4), non-transitional, with
+ * UseSTD3ASCIIRules, CheckBidi, CheckJoiners and VerifyDnsLength. CheckHyphens is off, because many names such as
+ * `r3---sn.example.com` are in use; but no label begins or ends with a hyphen (RFC 5891, section 4.2.3.1).
+ *
+ * Of IDNA2008 one rule is added: no punctuation (RFC 5891, section 5.4; RFC 5892, section 2.8), but for what
+ * `context.ts` allows. It holds for labels that are sent as characters. A-labels with punctuation are in use, and no
+ * word processor writes them.
+ *
+ * @returns The canonical name, or the first fault.
+ */
+export function toALabels(name: string, options: LabelOptions = {}): string | LabelFault {
+  if (isAscii(name) && name.length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
+  // All are mapped before one is normalized, which may take long.
+  const mapped: string[] = []
+  const sent = name.split(dots)
+  for (const label of sent) {
+    const text = mapLabel(label)
+    if (typeof text !== 'string') return text
+    mapped.push(text)
+  }
+  const labels: Label[] = []
+  for (const [index, text] of mapped.entries()) {
+    const label = readLabel(sent[index] as string, text, options)
+    if ('reason' in label) return label
+    labels.push(label)
+  }
+  const ascii = labels.map(label => label.ascii).join('.')
+  if (ascii.length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
+  return findBidiFault(labels) ?? ascii
+}
+
+/** A label that is allowed. */
+interface Label {
+  readonly sent: string
+  readonly unicode: string
+  readonly ascii: string
+  /** The kinds of its characters. */
+  readonly held: number
+}
+
+const { REFUSED, MAPPED, IGNORED, PUNCTUATION, LETTER } = kinds
+const MARKS = kinds.MARK | kinds.THIN_MARK | kinds.VIRAMA | kinds.THIN_VIRAMA
+const RIGHT_TO_LEFT = kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT
+
+/** The longest canonical decomposition has four characters (UAX #15), so that NFC cannot shorten a text further. */
+const MAX_MAPPED_LENGTH = 4 * MAX_LABEL_LENGTH
+
+/** Section 4, step 1. */
+function mapLabel(sent: string): string | LabelFault {
+  if (isLdhLabel(sent)) return sent
+  const held = survey(sent)
+  if ((held & REFUSED) !== 0) {
+    const character = Array.from(sent).find(part => mapCharacter(part) === null)
+    return { reason: 'disallowed character', label: sent, character }
+  }
+  const mapped = (held & (MAPPED | IGNORED)) === 0 ? sent : Array.from(sent, mapCharacter).join('')
+  return isLonger(mapped, MAX_MAPPED_LENGTH) ? { reason: 'long label', label: sent } : mapped
+}
+
+/** Counts characters, of which some have two code units. */
+const isLonger = (text: string, length: number) => text.length > length && Array.from(text).length > length
+
+function readLabel(sent: string, mapped: string, { acceptsPunctuation = false }: LabelOptions): Label | LabelFault {
+  const isALabel = mapped.startsWith('xn--')
+  if (!isALabel && isLdhLabel(mapped) && mapped.length <= MAX_LABEL_LENGTH) {
+    return { sent, unicode: mapped, ascii: mapped, held: LETTER }
+  }
+  if (isALabel && mapped.length > MAX_LABEL_LENGTH) return { reason: 'long label', label: sent }
+  const unicode = isALabel ? decode(mapped) : mapped.normalize('NFC')
+  if (unicode === null) return { reason: 'not an A-label', label: sent }
+  if (isLonger(unicode, MAX_LABEL_LENGTH)) return { reason: 'long label', label: sent }
+  const held = survey(unicode)
+  const fault = findFault(sent, unicode, held)
+  if (fault !== undefined) return fault
+  const punctuation = isALabel || acceptsPunctuation ? undefined : findPunctuation(unicode, held)
+  if (punctuation !== undefined) return { reason: 'punctuation', label: sent, character: findSent(sent, punctuation) }
+  const ascii = isALabel ? mapped : isAscii(unicode) ? unicode : encode(unicode)
+  return ascii.length > MAX_LABEL_LENGTH ? { reason: 'long label', label: sent } : { sent, unicode, ascii, held }
+}
+
+/**
+ * @returns `null` if the label does not decode, decodes to nothing but ASCII, or would be encoded differently (RFC
+ *   5890, section 2.3.2.1).
+ */
+function decode(aLabel: string): string | null {
+  try {
+    const unicode = punycode.decode(aLabel.slice(4))
+    const isEncodedSo = !isAscii(unicode) && unicode.normalize('NFC') === unicode && encode(unicode) === aLabel
+    return isEncodedSo && !unicode.startsWith('xn--') ? unicode : null
+  } catch {
+    return null
+  }
+}
+
+const encode = (unicode: string) => `xn--${punycode.encode(unicode)}`
+
+/** Section 4.1, for a composed and decoded label. */
+function findFault(label: string, unicode: string, held: number): LabelFault | undefined {
+  if (unicode === '') return { reason: 'empty', label }
+  if (unicode.startsWith('-') || unicode.endsWith('-')) return { reason: 'outer hyphen', label }
+  if ((held & (REFUSED | MAPPED | IGNORED)) !== 0) {
+    const character = Array.from(unicode).find(part => mapCharacter(part) !== part)
+    return { reason: 'disallowed character', label, character }
+  }
+  if ((held & MARKS) !== 0 && (kindOf(unicode.codePointAt(0) as number) & MARKS) !== 0) {
+    return { reason: 'mark first', label }
+  }
+  const joiner = (held & kinds.JOINER) === 0 ? undefined : findMisplacedJoiner(unicode)
+  return joiner === undefined ? undefined : { reason: 'misplaced joiner', label, character: joiner }
+}
+
+function findPunctuation(unicode: string, held: number): string | undefined {
+  return (held & PUNCTUATION) === 0
+    ? findMisplacedPunctuation(unicode)
+    : Array.from(unicode).find(character => (survey(character) & PUNCTUATION) !== 0)
+}
+
+/** Finds the character that was mapped to this one. */
+const findSent = (sent: string, mapped: string) =>
+  Array.from(sent).find(character => mapCharacter(character)?.includes(mapped)) ?? mapped
+
+/** The Bidi rule holds for all labels of a name if one has a character that is written from right to left. */
+function findBidiFault(labels: readonly Label[]): LabelFault | undefined {
+  if (!labels.some(({ held }) => (held & RIGHT_TO_LEFT) !== 0)) return undefined
+  const label = labels.find(({ unicode }) => !keepsBidiRule(unicode))
+  return label && { reason: 'bidi', label: label.sent }
+}

@@ -1,0 +1,202 @@
+/**
+ * Makes `tables.ts` from the Unicode Character Database (the development dependency `@unicode/unicode-*`) and the
+ * mapping table of UTS #46 (in `tr46`), both of one version: `npm run make:tables`. How a table is read stands in
+ * `code-point-runs.ts`, what its kinds mean in `characters.ts`.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+
+/** The version that this script knows. A newer one needs its date, and a look at {@link newlyMapped}. */
+const VERSION = '17.0.0'
+const RELEASED = '2025-09-09'
+
+const require = createRequire(import.meta.url)
+const { devDependencies } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+const installed = Object.keys(devDependencies).filter(name => name.startsWith('@unicode/unicode-'))
+const versions = [
+  ...installed.map(name => name.replace('@unicode/unicode-', '')),
+  require('tr46/package.json').unicodeVersion,
+]
+if (installed.length !== 1 || versions.some(version => version !== VERSION)) {
+  throw new Error(`This script knows Unicode ${VERSION}; installed are ${installed} and tr46 of ${versions.at(-1)}`)
+}
+
+const { STATUS_MAPPING } = require('tr46/lib/statusMapping.js')
+const { combiningClassVirama } = require('tr46/lib/regexes.js')
+
+/** What UTS #46 maps and Unicode has had only since version 16 (DerivedAge.txt): a runtime may not know it yet. */
+const newlyMapped = new Set(
+  [
+    [0x1c89, 0x1c89],
+    [0xa7cb, 0xa7cc],
+    [0xa7ce, 0xa7ce],
+    [0xa7d2, 0xa7d2],
+    [0xa7d4, 0xa7d4],
+    [0xa7da, 0xa7da],
+    [0xa7dc, 0xa7dc],
+    [0xa7f1, 0xa7f1],
+    [0x10d50, 0x10d65],
+    [0x16ea0, 0x16eb8],
+    [0x1ccd6, 0x1ccf9],
+  ].flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index)),
+)
+
+/** RFC 5892 has conditions for these, or allows them outright (U+0F0B). */
+const contextual = [0xb7, 0x375, 0x5f3, 0x5f4, 0xf0b, 0x30fb]
+
+/** What UTS #46 says of each code point. */
+const uts46 = require('tr46/lib/mappingTable.json').flatMap(([range, status, mapping]) => {
+  const [first, last] = typeof range === 'number' ? [range, range] : range
+  return Array.from({ length: last - first + 1 }, (_, index) => ({ codePoint: first + index, status, mapping }))
+})
+
+/** @param {...string} properties */
+async function readCodePoints(...properties) {
+  const sets = await Promise.all(properties.map(property => import(`${installed[0]}/${property}/code-points.mjs`)))
+  return new Set(sets.flatMap(({ default: codePoints }) => codePoints))
+}
+
+const categories = (...names) => readCodePoints(...names.map(name => `General_Category/${name}`))
+
+/** @param rows `[property, kind]`, the first that applies. */
+async function createKinds(...rows) {
+  const sets = await Promise.all(rows.map(async ([property, kind]) => [await readCodePoints(property), kind]))
+  return codePoint => sets.find(([codePoints]) => codePoints.has(codePoint))?.[1] ?? ''
+}
+
+/** What UTS #46 allows and IDNA2008 calls disallowed, without the hyphen, emoji and their skin tones. */
+async function readPunctuation() {
+  const punctuation = await categories('Punctuation', 'Math_Symbol', 'Currency_Symbol', 'Modifier_Symbol')
+  for (const codePoint of [0x2d, ...contextual, ...(await readCodePoints('Binary_Property/Emoji'))]) {
+    punctuation.delete(codePoint)
+  }
+  return punctuation
+}
+
+/** The kinds of punctuation, by what it would be otherwise. */
+const punctuationKinds = { L: 'B', N: 'Q', R: 'H', A: 'G' }
+
+async function createKindOf() {
+  const punctuation = await readPunctuation()
+  const marks = await categories('Mark')
+  const directionOf = await createKinds(
+    ['Bidi_Class/Left_To_Right', 'L'],
+    ['Bidi_Class/Right_To_Left', 'R'],
+    ['Bidi_Class/Arabic_Letter', 'R'],
+    ['Bidi_Class/Arabic_Number', 'A'],
+    ['Bidi_Class/European_Number', 'E'],
+  )
+  const byCodePoint = new Map(uts46.map(entry => [entry.codePoint, entry]))
+  const isAllowed = codePoint => {
+    if (codePoint < 0x80) return /[a-z0-9-]/.test(String.fromCodePoint(codePoint))
+    return [STATUS_MAPPING.valid, STATUS_MAPPING.deviation].includes(byCodePoint.get(codePoint)?.status)
+  }
+  const isDotOrAllowed = part => part === '.' || isAllowed(part.codePointAt(0))
+  return codePoint => {
+    const { status, mapping = '' } = byCodePoint.get(codePoint) ?? {}
+    if (status === STATUS_MAPPING.ignored) return 'I'
+    if (status === STATUS_MAPPING.mapped) return Array.from(mapping).every(isDotOrAllowed) ? 'X' : ''
+    if (!isAllowed(codePoint)) return ''
+    if (codePoint === 0x200c || codePoint === 0x200d) return 'J'
+    const direction = directionOf(codePoint)
+    if (punctuation.has(codePoint)) return toPunctuationKind(direction || 'N', codePoint)
+    if (!marks.has(codePoint)) return direction || 'N'
+    const isSpacing = direction === 'L'
+    if (combiningClassVirama.test(String.fromCodePoint(codePoint))) return isSpacing ? 'W' : 'V'
+    return isSpacing ? 'M' : 'S'
+  }
+}
+
+function toPunctuationKind(kind, codePoint) {
+  const punctuationKind = punctuationKinds[kind]
+  if (!punctuationKind) throw new Error(`U+${codePoint.toString(16)} is punctuation of a new kind, ${kind}`)
+  return punctuationKind
+}
+
+/** Capitals and small letters that take turns are one run, of kind `P`. */
+const joinPairs = table => table.replace(/(?:XL(?![0-9a-z])){2,}/g, pairs => `P${(pairs.length - 1).toString(36)}`)
+
+/** @param isAsked Nobody asks for other code points, so that runs may reach over them. */
+function toRuns(kindOf, isAsked = () => true) {
+  const runs = []
+  for (let codePoint = 0; codePoint <= 0x10ffff; codePoint += 1) {
+    const run = runs.at(-1)
+    const kind = isAsked(codePoint) ? kindOf(codePoint) || '_' : (run?.kind ?? '_')
+    if (run?.kind === kind) run.length += 1
+    else runs.push({ kind, length: 1 })
+  }
+  if (runs.at(-1)?.kind === '_') runs.pop()
+  return runs.map(({ kind, length }) => kind + (length === 1 ? '' : (length - 1).toString(36))).join('')
+}
+
+/** What the rule of `mapping.ts` does not give, or not on every runtime: `first-last:mapping of the first`. */
+function listMappings() {
+  const fold = character => character.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
+  const runs = []
+  for (const { codePoint, status, mapping = '' } of uts46) {
+    if (status !== STATUS_MAPPING.mapped) continue
+    if (fold(String.fromCodePoint(codePoint)) === mapping && !newlyMapped.has(codePoint)) continue
+    const to = mapping.codePointAt(0)
+    if (mapping !== String.fromCodePoint(to)) throw new Error(`U+${codePoint.toString(16)} is mapped to ${mapping}`)
+    const run = runs.at(-1)
+    if (run && run.last === codePoint - 1 && to - codePoint === run.to - run.first) run.last = codePoint
+    else runs.push({ first: codePoint, last: codePoint, to })
+  }
+  const hex = number => number.toString(16)
+  return runs.map(({ first, last, to }) => `${hex(first)}${last === first ? '' : `-${hex(last)}`}:${hex(to)}`).join(' ')
+}
+
+/** A constant of TypeScript, broken into lines of at most 120 columns. */
+function toConstant(name, comment, table) {
+  const lines = table.match(/.{1,112}/g).map(line => `'${line}'`)
+  const text = lines.length === 1 ? ` ${lines}` : `\n  ${lines.join(' +\n  ')}`
+  return `/** ${comment} */\nexport const ${name} =${text}\n`
+}
+
+/** @returns {Promise<string>} The text of `tables.ts`. */
+export async function makeTables() {
+  const kindOf = await createKindOf()
+  const isKept = codePoint => !['', 'X', 'I'].includes(kindOf(codePoint))
+  const scriptOf = await createKinds(
+    ['Script/Greek', 'G'],
+    ['Script/Hebrew', 'H'],
+    ['Script/Hiragana', 'K'],
+    ['Script/Katakana', 'K'],
+    ['Script/Han', 'K'],
+  )
+  const joiningTypeOf = await createKinds(
+    ['Joining_Type/Dual_Joining', 'D'],
+    ['Joining_Type/Left_Joining', 'L'],
+    ['Joining_Type/Right_Joining', 'R'],
+    ['Joining_Type/Transparent', 'T'],
+  )
+  const isJoining = codePoint => isKept(codePoint) && !'SV'.includes(kindOf(codePoint))
+  const hidden = await categories('Control', 'Format', 'Surrogate', 'Private_Use', 'Separator')
+  const ignorable = await readCodePoints('Binary_Property/Default_Ignorable_Code_Point')
+  return [
+    '/** Made by `npm run make:tables`. Do not edit. */\n',
+    toConstant('unicode', 'The version of the Unicode Character Database and of UTS #46.', `${VERSION} (${RELEASED})`),
+    toConstant(
+      'nameCharacters',
+      'What a name may contain, by the kinds of `characters.ts`.',
+      joinPairs(toRuns(kindOf)),
+    ),
+    toConstant('ownMappings', 'What UTS #46 maps otherwise than the rule of `mapping.ts`.', listMappings()),
+    toConstant(
+      'joiningTypes',
+      'Joining_Type D, L, R and T. Nonspacing marks are T and left out.',
+      toRuns(joiningTypeOf, isJoining),
+    ),
+    toConstant('scripts', 'Script=Greek (G), Hebrew (H), and Hiragana, Katakana or Han (K).', toRuns(scriptOf, isKept)),
+    toConstant(
+      'invisible',
+      'What does not show as itself: the general categories Cc, Cf, Cs, Co and Z, and Default_Ignorable_Code_Point.',
+      toRuns(codePoint => (hidden.has(codePoint) || ignorable.has(codePoint) ? 'Y' : '')),
+    ),
+  ].join('\n')
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  writeFileSync(new URL('tables.ts', import.meta.url), await makeTables())
+}

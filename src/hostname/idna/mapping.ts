@@ -1,0 +1,38 @@
+import { kindOf, kinds } from './characters.ts'
+import { ownMappings } from './tables.ts'
+
+/**
+ * Returns what UTS #46 (section 4, step 1) maps a character to: itself, another text, or nothing; `null` if it is
+ * disallowed.
+ */
+export function mapCharacter(character: string): string | null {
+  const kind = kindOf(character.codePointAt(0) as number)
+  if (kind === kinds.REFUSED) return null
+  if (kind === kinds.IGNORED) return ''
+  return kind === kinds.MAPPED ? findMapping(character) : character
+}
+
+/** The mappings found so far. The tables bound their number. */
+let mappings: Map<string, string> | undefined
+
+/** Most mappings are what Unicode's own foldings give. The table has the others. */
+function findMapping(character: string): string {
+  mappings ??= readOwnMappings()
+  const known = mappings.get(character)
+  if (known !== undefined) return known
+  const mapping = character.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
+  mappings.set(character, mapping)
+  return mapping
+}
+
+function readOwnMappings(): Map<string, string> {
+  const own = new Map<string, string>()
+  for (const run of ownMappings.split(' ')) {
+    const [from = '', to = ''] = run.split(':')
+    const [first = 0, last = first] = from.split('-').map(digits => Number.parseInt(digits, 16))
+    for (let codePoint = first; codePoint <= last; codePoint += 1) {
+      own.set(String.fromCodePoint(codePoint), String.fromCodePoint(Number.parseInt(to, 16) + codePoint - first))
+    }
+  }
+  return own
+}

@@ -309,7 +309,7 @@ function explainFault(fault: LabelFault, whole: string): string {
     case 'mark first':
       return `has a label that begins with a combining mark (UTS #46): ${quote(label)}`
     case 'bidi':
-      return `breaks the Bidi rule for names with right-to-left characters (RFC 5893), in its label ${quote(label)}`
+      return `has a label that breaks the Bidi rule of right-to-left names (RFC 5893): ${quote(label)}`
     case 'long label':
       return isPlain
         ? `has a label of ${label.length} characters, more than ${MAX_LABEL_LENGTH} (RFC 1035): ${quote(label)}`
@@ -327,9 +327,11 @@ function explainCharacter(character: string): string {
   if (isAscii(character)) {
     return `contains the character ${quote(character)}; only letters, digits, hyphens and dots are allowed`
   }
-  return /[\u00b7\u0375\u05f3\u05f4\u30fb]|\u200c|\u200d/.test(character)
-    ? `contains the character ${nameCharacter(character)}, which is allowed only next to certain others (RFC 5892, appendix A)`
-    : `contains the character ${nameCharacter(character)}, which is not allowed in hostnames (UTS #46, RFC 5892)`
+  const isContextual = /[\u00b7\u0375\u05f3\u05f4\u30fb]|\u200c|\u200d/.test(character)
+  const rule = isContextual
+    ? 'which is allowed only next to certain others (RFC 5892, appendix A)'
+    : 'which is not allowed in hostnames (UTS #46, RFC 5892)'
+  return `contains the character ${nameCharacter(character)}, ${rule}`
 }
 
 /** Certain misspellings: neither top-level domains, nor names that anybody gives to a private network. */

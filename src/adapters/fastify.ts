@@ -95,6 +95,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
 interface Transformation {
   readonly url: string
   readonly openapiObject?: {
+    tags?: readonly { readonly name: string }[]
     paths: Record<string, object>
     components: { schemas: Record<string, unknown>; securitySchemes?: Record<string, unknown> }
   }
@@ -115,7 +116,7 @@ function describeOperation({
   return ({ url, openapiObject }: Transformation) => {
     if (openapiObject) {
       const path = withoutTrailingSlash(url) || '/'
-      const { paths, components } = withoutTakenNames(
+      const { paths, components, tags } = withoutTakenNames(
         openapi({
           path,
           keyPrefix,
@@ -126,9 +127,11 @@ function describeOperation({
         }),
         openapiObject.components.schemas,
       )
-      const operation = paths[path] as OpenApiDocument['paths'][string]
+      const operation = paths[path] as OpenApiDocument<string>['paths'][string]
       delete operation.post.responses[405]
       openapiObject.paths[path] = { ...openapiObject.paths[path], ...operation }
+      const otherTags = (openapiObject.tags ?? []).filter(({ name }) => tags.every(tag => tag.name !== name))
+      openapiObject.tags = [...otherTags, ...tags]
       Object.assign(openapiObject.components.schemas, components.schemas)
       openapiObject.components.securitySchemes = {
         ...components.securitySchemes,
@@ -140,7 +143,10 @@ function describeOperation({
 }
 
 /** A schema of yours that has the name of one of ours keeps it. */
-function withoutTakenNames(document: OpenApiDocument, yours: Readonly<Record<string, unknown>>): OpenApiDocument {
+function withoutTakenNames(
+  document: OpenApiDocument<string>,
+  yours: Readonly<Record<string, unknown>>,
+): typeof document {
   let text = JSON.stringify(document)
   for (const [name, schema] of Object.entries(document.components.schemas)) {
     if (!Object.hasOwn(yours, name) || JSON.stringify(yours[name]) === JSON.stringify(schema)) continue

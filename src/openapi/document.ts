@@ -55,7 +55,7 @@ export interface Server {
 }
 
 /** The part of an OpenAPI document that is used here (https://spec.openapis.org/oas/v3.1.1.html), as JSON has it. */
-export interface OpenApiDocument<Path extends string = string> {
+export interface OpenApiDocument<Path extends string = '/v1/domains'> {
   openapi: '3.1.1'
   info: Info
   servers: Server[]

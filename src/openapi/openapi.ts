@@ -1,6 +1,5 @@
 import { DEFAULT_BODY_LIMIT, DEFAULT_PATH, handlerRules, pathRule } from '../http/options.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
-import { REQUIRED_SCOPE } from '../keys/key-context.ts'
 import { optional, type Rules, requireOptions } from '../options.ts'
 import { MAX_DOMAINS } from '../wire/request.ts'
 import type { Info, OpenApiDocument, Operation, SecurityScheme, Server } from './document.ts'
@@ -80,7 +79,7 @@ export function openapi<const Path extends string = typeof DEFAULT_PATH>(
     servers = [{ url: '/' }],
     path = DEFAULT_PATH as Path,
     keyPrefix = DEFAULT_PREFIX,
-    security = [{ organizationKey: [REQUIRED_SCOPE] }, { teamKey: [REQUIRED_SCOPE] }],
+    security = [{ organizationKey: [] }, { teamKey: [] }],
     securitySchemes = options.security ? {} : apiKeys(keyPrefix),
     bodyLimit = DEFAULT_BODY_LIMIT,
     rateLimited = true,

@@ -8,13 +8,13 @@ import { createKeys, createStore, team1 } from '../fixtures.ts'
 async function documentOf(
   options: Partial<DomainsPluginOptions> & { prefix?: string },
   swaggerOptions: object = {},
-): Promise<OpenApiDocument> {
+): Promise<OpenApiDocument<string>> {
   const app = fastify()
   await app.register(swagger, { openapi: { openapi: '3.1.0', ...swaggerOptions } })
   app.get('/v1/domains', { schema: { tags: ['own'], summary: 'A list of its own' } }, async () => [])
   app.register(domainsPlugin, { store: createStore(), ...options } as DomainsPluginOptions)
   await app.ready()
-  return app.swagger() as unknown as OpenApiDocument
+  return app.swagger() as unknown as OpenApiDocument<string>
 }
 
 const { keys } = createKeys()

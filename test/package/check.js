@@ -71,7 +71,14 @@ try {
     // The one line for a client in TypeScript: types of the API from its document.
     run(process.execPath, ['write-document.js'], project)
     run(bin(here, 'openapi-typescript'), ['openapi.json', '--output', 'api.d.ts'], project)
-    const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false']
+    const strict = [
+      '--noEmit',
+      '--strict',
+      '--exactOptionalPropertyTypes',
+      '--noUncheckedIndexedAccess',
+      '--skipLibCheck',
+      'false',
+    ]
     for (const resolution of [
       ['--module', 'node16'],
       ['--module', 'nodenext'],

@@ -1,44 +1,87 @@
 /**
- * Lints the OpenAPI document of the built package with the strictest rules of Redocly: every warning is an error. The
- * linter reads nothing but the text that it is given.
+ * Lints the OpenAPI documents of the built package, ours and that of `@fastify/swagger`, with all rules of Redocly and
+ * Spectral: every warning is an error. The linters read nothing but the text that they are given.
  */
 import assert from 'node:assert/strict'
+import swagger from '@fastify/swagger'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
+import spectral from '@stoplight/spectral-core'
+import rulesets from '@stoplight/spectral-rulesets'
+import fastify from 'fastify'
+import { domainsPlugin } from '../../dist/fastify.js'
+import { createMemoryKeyStore, createMemoryStore } from '../../dist/index.js'
 import { openapi } from '../../dist/openapi.js'
 
-/** Facts that only the host knows. Without them the document is complete but for the licence. */
-const host = {
+/** Facts that only the application knows. Without them the document is complete but for these. */
+const application = {
   info: {
-    contact: { name: 'Support', url: 'https://monitoring.test/support' },
+    title: 'Monitoring',
+    version: '2.3',
+    description: 'Watches hostnames.',
+    contact: { name: 'Support', url: 'https://monitoring.test/support', email: 'support@monitoring.test' },
     license: { name: 'Terms of use', url: 'https://monitoring.test/terms' },
   },
   servers: [{ url: 'https://api.monitoring.test' }],
 }
+const factsOfTheApplication = { redocly: ['info-license'], spectral: ['info-contact', 'info-license', 'license-url'] }
 
-async function lint(document, rules = {}) {
-  const config = await createConfig({ extends: ['recommended-strict'], rules })
-  const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config })
-  return problems.map(({ ruleId, message, location: [{ pointer = '' } = {}] }) => `${ruleId} at ${pointer}: ${message}`)
+async function byRedocly(source) {
+  const config = await createConfig({ extends: ['recommended-strict'] })
+  const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config })
+  return problems.map(({ ruleId, message, location: [{ pointer = '' } = {}] }) => [ruleId, `${pointer}: ${message}`])
 }
 
+async function bySpectral(source) {
+  const linter = new spectral.Spectral()
+  linter.setRuleset({ extends: [[rulesets.oas, 'all']] })
+  const problems = await linter.run(source)
+  return problems.map(({ code, message, path }) => [String(code), `${path.join('/')}: ${message}`])
+}
+
+async function lint(document, allowed = { redocly: [], spectral: [] }) {
+  const source = JSON.stringify(document)
+  return {
+    redocly: (await byRedocly(source)).filter(([rule]) => !allowed.redocly.includes(rule)),
+    spectral: (await bySpectral(source)).filter(([rule]) => !allowed.spectral.includes(rule)),
+  }
+}
+
+async function documentOfFastify(options, facts = { openapi: '3.1.0', ...application }) {
+  const app = fastify()
+  await app.register(swagger, { openapi: facts })
+  app.register(domainsPlugin, { store: createMemoryStore(), ...options })
+  await app.ready()
+  return app.swagger()
+}
+
+const keys = createMemoryKeyStore()
+const rateLimiter = { consume: () => Promise.reject(new Error('no limit')) }
+const session = {
+  security: [{ session: [] }],
+  securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'sid' } },
+}
 const documents = {
-  'with all that a host says of itself': [openapi(host)],
+  'of openapi(), with all that an application says of itself': [openapi(application)],
   'without a rate limit, at another path': [
-    openapi({ ...host, path: '/names', keyPrefix: 'acme', rateLimited: false }),
+    openapi({ ...application, path: '/names', keyPrefix: 'acme', rateLimited: false }),
   ],
-  // Whose terms hold is for the host to say, so the default cannot name a licence.
-  'by default': [openapi(), { 'info-license': 'off' }],
+  'with sessions': [openapi({ ...application, ...session })],
+  'by default': [openapi(), factsOfTheApplication],
+  'of @fastify/swagger with API keys': [await documentOfFastify({ keys, rateLimiter, prefix: '/api' })],
+  'of @fastify/swagger in OpenAPI 3.0': [await documentOfFastify({ keys }, application)],
+  'of @fastify/swagger with sessions': [await documentOfFastify({ authenticate: () => null, ...session })],
 }
-for (const [name, [document, rules]] of Object.entries(documents)) {
-  assert.deepEqual(await lint(document, rules), [], `the document ${name}`)
+for (const [name, [document, allowed]] of Object.entries(documents)) {
+  assert.deepEqual(await lint(document, allowed), { redocly: [], spectral: [] }, `the document ${name}`)
 }
 
 // A linter that finds nothing anywhere would prove nothing.
-const broken = openapi(host)
+const broken = openapi(application)
 delete broken.paths['/v1/domains'].post.operationId
 broken.paths['/v1/domains'].post.responses[200].content['application/json'].examples.created.value = {}
-assert.deepEqual((await lint(broken)).map(problem => problem.split(' ')[0]).toSorted(), [
-  'no-invalid-media-type-examples',
-  'operation-operationId',
-])
+const found = Object.entries(await lint(broken)).map(([linter, problems]) => [linter, problems.map(([rule]) => rule)])
+assert.deepEqual(Object.fromEntries(found), {
+  redocly: ['operation-operationId', 'no-invalid-media-type-examples'],
+  spectral: ['operation-operationId', 'oas3-valid-media-example'],
+})
 console.log(`OpenAPI: ${Object.keys(documents).length} documents without a problem`)

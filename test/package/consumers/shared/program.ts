@@ -51,9 +51,11 @@ export const answer: Promise<HandlerResponse> = createHandler({ store, authentic
 })
 export const cases: readonly StoreCase[] = domainStoreSuite({ createStore: createMemoryStore, features: ['release'] })
 export const document: OpenApiDocument = openapi({
-  info: { title: 'Monitoring' },
+  info: { title: 'Monitoring', summary: undefined },
   servers: [{ url: 'https://api.example.com' }],
 })
+export const successes: object = openapi({ path: '/names' }).paths['/names'].post.responses[200].content
+export const { RegisterDomainsResponse: schema }: { RegisterDomainsResponse: object } = document.components.schemas
 declare const pool: PostgresPool
 export const durable: DomainStore = createPostgresStore({ pool, findTeam: () => null })
 export const migrated: Promise<void> = migrate({ pool, schema: 'registry' })

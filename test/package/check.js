@@ -34,6 +34,7 @@ try {
     'dist/types/esm/index.d.ts.map',
     'dist/types/cjs/index.d.ts',
     'dist/types/cjs/package.json',
+    'SECURITY.md',
     'src/index.ts',
   ]
   assert.deepEqual(

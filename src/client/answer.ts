@@ -2,17 +2,20 @@ import { readRetryAfter } from '../retry-after.ts'
 import type { Answer } from '../send-request.ts'
 
 /** What came of sending a call once. */
-export type Attempt<Value> = { readonly value: Value } | { readonly failure: CallFailure }
+export type Attempt<Value> = { readonly value: Value } | { readonly failure: FailedAttempt }
 
 export interface CallFailure {
   readonly status?: number | undefined
   readonly code?: string | undefined
   readonly message: string
+  readonly cause?: unknown
+}
+
+interface FailedAttempt extends CallFailure {
   /** Whether the same call may succeed later. */
   readonly mayPass: boolean
   /** Milliseconds to wait before the next attempt, if the answer says so. */
   readonly retryAfter?: number | undefined
-  readonly cause?: unknown
 }
 
 /** @param read Turns the parsed body into the value, or throws an error that says what is wrong with it. */

@@ -52,24 +52,40 @@ export interface Call<Value> {
   readonly read: (body: unknown) => Value
 }
 
-/** Why a call failed for good, or the last time. */
-export class CallFailedError extends Error {
-  constructor(readonly failure: CallFailure) {
-    super(failure.message, { cause: failure.cause })
+/**
+ * Why a client gave up. What it did stays done.
+ *
+ * @example
+ * if (error instanceof CallError) console.error(`${error.status} ${error.code}: ${error.message}`)
+ */
+export class CallError extends Error {
+  override readonly name: string = 'CallError'
+  /** The HTTP status of the last answer; `undefined` if there was none. */
+  readonly status: number | undefined
+  /**
+   * The code of the last answer, such as `unauthorized`, or `internal_error` if names were answered with that to the
+   * last; `undefined` if there was no answer, or none of the service.
+   */
+  readonly code: string | undefined
+
+  constructor({ status, code, message, cause }: CallFailure) {
+    super(message, { cause })
+    this.status = status
+    this.code = code
   }
 }
 
 /**
  * Sends a call, again if its answer was lost, and after 408, 429 and 5xx.
  *
- * @throws {CallFailedError} for an answer that a retry would not change, and after the last attempt.
+ * @throws {CallError} for an answer that a retry would not change, and after the last attempt.
  */
 export async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
   const { maxAttempts = DEFAULT_MAX_ATTEMPTS, signal } = options
   for (let count = 1; ; count += 1) {
     const attempt = await sendOnce(call, options)
     if ('value' in attempt) return attempt.value
-    if (!attempt.failure.mayPass || count === maxAttempts) throw new CallFailedError(attempt.failure)
+    if (!attempt.failure.mayPass || count === maxAttempts) throw new CallError(attempt.failure)
     await waitBeforeRetry(count, signal, attempt.failure.retryAfter)
   }
 }

@@ -8,7 +8,7 @@ export type {
   RegisteredResult,
   Totals,
 } from '../wire/response.ts'
-export type { CallOptions } from './call.ts'
+export { CallError, type CallOptions } from './call.ts'
 export {
   type Progress,
   RegisterAllError,

@@ -1,7 +1,7 @@
 import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
 import { countTotals, type DomainResult, type Totals } from '../wire/response.ts'
 import type { CallFailure } from './answer.ts'
-import { type CallOptions, callRules } from './call.ts'
+import { CallError, type CallOptions, callRules } from './call.ts'
 import { sendNames } from './send-names.ts'
 
 /** Options of {@link registerAll}. */
@@ -38,22 +38,13 @@ export interface RegisterAllResult {
  *   console.error(`${error.results.length} of ${names.length} were answered, then: ${error.status} ${error.message}`)
  * }
  */
-export class RegisterAllError extends Error {
+export class RegisterAllError extends CallError {
   override readonly name = 'RegisterAllError'
-  /** The HTTP status of the last answer; `undefined` if there was none. */
-  readonly status: number | undefined
-  /**
-   * The code of the last answer, such as `unauthorized`, or `internal_error` if names were answered with that to the
-   * last; `undefined` if there was no answer, or none of the service.
-   */
-  readonly code: string | undefined
   /** The results so far, which are those of the first names, in their order. */
   readonly results: readonly DomainResult[]
 
-  constructor({ status, code, message, cause }: CallFailure, results: readonly DomainResult[]) {
-    super(message, { cause })
-    this.status = status
-    this.code = code
+  constructor(failure: CallFailure, results: readonly DomainResult[]) {
+    super(failure)
     this.results = results
   }
 }

@@ -1,6 +1,6 @@
 import { describe } from '../options.ts'
 import { type CallFailure, type FieldsByStatus, readResults } from './answer.ts'
-import { CallFailedError, type CallOptions, DEFAULT_MAX_ATTEMPTS, send, waitBeforeRetry } from './call.ts'
+import { CallError, type CallOptions, DEFAULT_MAX_ATTEMPTS, send, waitBeforeRetry } from './call.ts'
 
 /** The most hostnames that the service takes in one call. */
 const NAMES_PER_CALL = 100
@@ -44,7 +44,7 @@ export async function sendNames<Result extends ResultOfName>(
       const sent = part.map(index => names[index] as string)
       const read = (body: unknown) => readResults<Result>(body, sent, fields)
       const answered = await send({ url, body: { domains: sent, team_id: teamId }, read }, options).catch(error => {
-        throw error instanceof CallFailedError ? toError(error.failure, results) : error
+        throw error instanceof CallError ? toError(error, results) : error
       })
       for (const [position, index] of part.entries()) results[index] = answered[position] as Result
       done += answered.filter(result => !isInternalError(result)).length
@@ -63,7 +63,6 @@ const notProcessed = (count: number, total: number): CallFailure => ({
   status: 200,
   code: 'internal_error',
   message: `The service could not process ${count} of ${total} names; their results are internal_error.`,
-  mayPass: true,
 })
 
 /** @throws {TypeError} for anything but strings, and for one string, whose letters would be sent. */

@@ -14,8 +14,13 @@ const POPULATION = 60
 const genes = [
   ...'a1-._*@/:%"(,;#?[]<\\ \t',
   ...'üяא日ئ\u0301\u0316\u0e31\u0e48\u200c\u200d\u200e\u00ad\ufdfa\u0130ß–“•。１𝟙💩\ud800\u094d\u0628',
+  // Marks that NFC takes apart and sorts, characters that UTS #46 ignores, all dots, and what asks its neighbours.
+  ...'\u0f73\u0f71\u0f72\u0338\u0344\u0327\u3099\u1161\u1100\u180b\ufe0f\u{e0100}。．｡\u30fbア·l\u05f3\u0375',
   'xn--',
   'xn--zzzz',
+  'xn--mysite-xg0c.',
+  '–',
+  '@',
   '*.',
   '0x',
   '://',

@@ -2,7 +2,7 @@ import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address
 import { explainAddressRange } from './address-range.ts'
 import { explainInvalid, explainUnknownTopLevel } from './explain.ts'
 import { isAscii, type LabelFault, toALabels } from './idna/labels.ts'
-import { MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
+import { isPlainName, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
 import type { Mistake } from './mistake.ts'
 import { readSuffix } from './public-suffix.ts'
 import { hidePassword, isPrintable, quote } from './quote.ts'
@@ -68,7 +68,8 @@ export function classifyHostname(input: string): HostnameClassification {
   if (typeof input !== 'string') {
     return { valid: false, code: 'invalid_domain', message: 'A hostname must be a string.' }
   }
-  if (plainName.test(input) && input.length <= MAX_NAME_LENGTH) {
+  // By far the most names, for which this is twice as fast.
+  if (isPlainName(input)) {
     const { isInPublicDns, registrableDomain } = readSuffix(input)
     if (isInPublicDns && registrableDomain !== null) {
       return { valid: true, kind: 'name', domain: input, registrableDomain }
@@ -82,9 +83,6 @@ export function classifyHostname(input: string): HostnameClassification {
   const outcome = classify(text)
   return 'valid' in outcome ? outcome : toInvalid(text, outcome)
 }
-
-/** Names in canonical form without A-labels, by far the most: there is nothing in them to trim or to map. */
-const plainName = /^(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/
 
 /** A refused hostname before its message is made. */
 interface Rejection extends Mistake {

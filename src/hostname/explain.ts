@@ -10,7 +10,9 @@ interface Row {
   readonly pattern: RegExp
   /** Default: names the character that the pattern finds. */
   readonly problem?: string
-  /** @param text The faulty text; for a wildcard, the part after `*.`. */
+  /** What the sender meant in place of each text that the pattern finds. */
+  readonly by?: string
+  /** The whole that the sender meant. @param text The faulty text; for a wildcard, the part after `*.`. */
   readonly undo?: (text: string, isWildcard: boolean) => string | undefined
 }
 
@@ -24,10 +26,7 @@ const scheme = /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|\/{2,}|https?(?:[:;
  */
 export const rows: readonly Row[] = [
   // From chats, PDF files and web pages: byte order marks, zero-width characters and bidi marks.
-  {
-    pattern: /[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/,
-    undo: text => text.replace(/[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/g, ''),
-  },
+  { pattern: /[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/, by: '' },
   // Joiners shape letters of other scripts; among ASCII they do nothing.
   {
     pattern: /^[\0-\x7f]*[\u200c\u200d][\0-\x7f\u200c\u200d]*$/,
@@ -35,21 +34,13 @@ export const rows: readonly Row[] = [
   },
 
   // Punctuation around a name, from lists, configuration files, spreadsheets and e-mail.
-  {
-    pattern: /^\[[^\]]*\]\([^)]*\)$/,
-    problem: 'is a link in Markdown',
-    undo: undoMarkdownLink,
-  },
+  { pattern: /^\[[^\]]*\]\([^)]*\)$/, problem: 'is a link in Markdown', undo: undoMarkdownLink },
   {
     pattern: /^(?:[-+*]|#+|[0-9]+[.)])\s+(?!\.)/,
     problem: 'begins like an item of a list or a comment',
-    undo: text => text.replace(/^\S+\s+/, ''),
+    by: '',
   },
-  {
-    pattern: /^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]/,
-    problem: 'begins with a bullet',
-    undo: text => text.replace(/^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]\s*/, ''),
-  },
+  { pattern: /^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]\s*/, problem: 'begins with a bullet', by: '' },
   {
     pattern: /^\S+\s+(?:#|\/\/|[;(\u2013\u2014-])/,
     problem: 'has a remark after it',
@@ -60,12 +51,8 @@ export const rows: readonly Row[] = [
     problem: 'is a filter rule of an ad blocker',
     undo: text => text.replace(/[|^]/g, ''),
   },
-  { pattern: /^=/, problem: 'begins with "="', undo: text => text.slice(1) },
-  {
-    pattern: /^[,;|\u3001\uff0c\uff1b]/,
-    problem: 'begins with a separator',
-    undo: text => text.replace(/^[,;|\u3001\uff0c\uff1b]+/, ''),
-  },
+  { pattern: /^=/, problem: 'begins with "="', by: '' },
+  { pattern: /^[,;|\u3001\uff0c\uff1b]+/, problem: 'begins with a separator', by: '' },
   {
     pattern: /^[^,;!|\u2026\u3001\uff0c\uff1b]*[,;!|\u2026\u3001\uff0c\uff1b]+$/,
     problem: 'ends in punctuation',
@@ -76,18 +63,11 @@ export const rows: readonly Row[] = [
     problem: 'has a quote or a bracket at its start or end',
     undo: text => stripEnd(text.replace(/^["'`<({[]+/, ''), `"'\`>)}],;`),
   },
-  {
-    pattern: /^[\u2018-\u201f\u00ab\u2039\u300c\u300e]/,
-    undo: text => stripEnd(text.slice(1), '\u2018\u2019\u201b\u201c\u201d\u201f\u00bb\u203a\u300d\u300f,;'),
-  },
-  {
-    pattern: /[\u2018-\u201f\u00bb\u203a\u300d\u300f]$/,
-    undo: text => stripEnd(text, '\u2018\u2019\u201b\u201c\u201d\u201f\u00bb\u203a\u300d\u300f'),
-  },
+  { pattern: /^[\u2018-\u201f\u00ab\u2039\u300c\u300e]|[\u2018-\u201f\u00bb\u203a\u300d\u300f]$/, by: '' },
   {
     pattern: /^(?:dns|(?:host_?|server_?|c)?name|host|domain|url|site|fqdn|cn|website)(?:\s*[:=]\s*|\s+)(?=\D)/i,
     problem: 'begins with the name of a field',
-    undo: text => text.replace(/^[a-z_]+(?:\s*[:=]\s*|\s+)/i, ''),
+    by: '',
   },
 
   // A name in another notation.
@@ -96,11 +76,7 @@ export const rows: readonly Row[] = [
     problem: 'is written so that nobody follows it as a link',
     undo: text => text.replace(/\[\.\]|\(\.\)|\[dot\]|\(dot\)/gi, '.').replace(/^hxxp/i, 'http'),
   },
-  {
-    pattern: scheme,
-    problem: 'is a URL, not a hostname',
-    undo: undoUrl,
-  },
+  { pattern: scheme, problem: 'is a URL, not a hostname', undo: undoUrl },
   {
     pattern: /^[^/\\?#]*@/,
     problem: 'contains an "@", as in an e-mail address or a URL with a user name',
@@ -148,7 +124,7 @@ export const rows: readonly Row[] = [
     pattern: /[,;|]/,
     problem: 'contains a separator; if these are several hostnames, send each as an entry of its own',
   },
-  { pattern: /^[\u204e\u2217\u2731\ufe61\uff0a](?=\.)/, undo: text => `*${text.slice(1)}` },
+  { pattern: /^[\u204e\u2217\u2731\ufe61\uff0a](?=\.)/, by: '*' },
   { pattern: /^\*$/, problem: 'is a wildcard without a name; a wildcard looks like "*.example.com"' },
   { pattern: /\*/, problem: 'contains a "*" that is not the whole first label', undo: undoStar },
   {
@@ -163,12 +139,9 @@ export const rows: readonly Row[] = [
     problem: 'has an empty label',
     undo: text => text.split(dots).filter(Boolean).join('.'),
   },
-  { pattern: /[\u2024\ufe52]/, undo: text => text.replace(/[\u2024\ufe52]/g, '.') },
+  { pattern: /[\u2024\ufe52]/, by: '.' },
   // Word processors make dashes of hyphens; only between letters is it certain that one was meant.
-  {
-    pattern: /[\u2010\u2011]|(?<=[\p{L}\p{N}])[\u2012-\u2014\u2212](?=[\p{L}\p{N}])/u,
-    undo: text => text.replace(/[\u2010\u2011]|(?<=[\p{L}\p{N}])[\u2012-\u2014\u2212](?=[\p{L}\p{N}])/gu, '-'),
-  },
+  { pattern: /[\u2010\u2011]|(?<=[\p{L}\p{N}])[\u2012-\u2014\u2212](?=[\p{L}\p{N}])/u, by: '-' },
 ]
 
 /** Lines of files, which contain more than one name and are no list of names. */
@@ -206,7 +179,8 @@ export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   const row = rows.find(({ pattern, problem }) => (isForeign || problem !== undefined) && pattern.test(text))
   if (row === undefined) return { problem: explainFault(fault, whole) }
 
-  const meant = row.undo?.(text, isWildcard)?.trim()
+  const undone = row.by === undefined ? row.undo?.(text, isWildcard) : text.split(row.pattern).join(row.by)
+  const meant = undone?.trim()
   return {
     problem: row.problem ?? explainFound(row.pattern, text),
     meant: meant && isWildcard && !meant.startsWith('*.') ? `*.${meant}` : meant,

@@ -1,5 +1,5 @@
 import punycode from 'punycode/punycode.js'
-import { isLdhLabel, MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../ldh-name.ts'
+import { isLdhLabel, isPlainName, MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../ldh-name.ts'
 import { keepsBidiRule } from './bidi.ts'
 import { kindOf, kinds, survey } from './characters.ts'
 import { findMisplacedJoiner, findMisplacedPunctuation } from './context.ts'
@@ -46,10 +46,12 @@ export interface LabelOptions {
  * @returns The canonical name, or the first fault.
  */
 export function toALabels(name: string, options: LabelOptions = {}): string | LabelFault {
-  if (isAscii(name) && name.length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
+  const isPlain = isAscii(name)
+  if (isPlain && name.length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
+  if (isPlainName(name)) return name
   // All are mapped before one is normalized, which may take long.
   const mapped: string[] = []
-  const sent = name.split(dots)
+  const sent = name.split(isPlain ? '.' : dots)
   for (const label of sent) {
     const text = mapLabel(label)
     if (typeof text !== 'string') return text

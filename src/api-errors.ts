@@ -4,9 +4,11 @@
  */
 import { ApiError } from './errors.ts'
 
-/** RFC 9110, section 15.5.6: the answer must name the methods that are allowed. */
-export function methodNotAllowed(): ApiError {
-  return new ApiError('method_not_allowed', 'Domains are registered with POST.', { headers: { Allow: 'POST' } })
+/** @param allowed The methods that are: the answer must name them (RFC 9110, section 15.5.6). */
+export function methodNotAllowed(allowed: readonly string[] = ['POST']): ApiError {
+  return new ApiError('method_not_allowed', `The method is not allowed here; send ${allowed.join(' or ')}.`, {
+    headers: { Allow: allowed.join(', ') },
+  })
 }
 
 /** RFC 6750, section 3: the challenge holds an error only if the request held a token. */
@@ -90,6 +92,19 @@ export function teamSuspended(): ApiError {
 /** @param what What failed, as a sentence. The cause is for the log of the application, and not for the caller. */
 export function internalError(what = 'The call could not be processed.', cause?: unknown): ApiError {
   return new ApiError('internal_error', `${what} Try again later.`, { cause })
+}
+
+/**
+ * The store failed, and may not fail for long.
+ *
+ * @param what What could not be done, as a sentence.
+ * @param seconds After how many to send the same call again.
+ */
+export function storeFailed(what: string, seconds: number, cause: unknown): ApiError {
+  return new ApiError('internal_error', `${what} Send the same call again.`, {
+    headers: { 'Retry-After': String(seconds) },
+    cause,
+  })
 }
 
 /** @param seconds After how many to send the same call again. */

@@ -45,10 +45,15 @@ export function requireTimeLimit(name: string, value: number): number {
 export function createDeadline(milliseconds: number): Deadline {
   const end = performance.now() + milliseconds
   const remaining = () => Math.max(0, end - performance.now())
+  /** Names the limit that was set, and not what happened to be left of it. */
+  const explain = (limit: number) =>
+    limit < remaining()
+      ? `No answer within ${Math.round(limit)} ms, a part of the time limit of ${milliseconds} ms`
+      : `No answer within the time limit of ${milliseconds} ms`
   return {
     remaining,
     wait(value, limit = Number.POSITIVE_INFINITY) {
-      return isPromiseLike(value) ? settleWithin(value, Math.min(limit, remaining())) : value
+      return isPromiseLike(value) ? settleWithin(value, Math.min(limit, remaining()), explain(limit)) : value
     },
   }
 }
@@ -57,20 +62,14 @@ function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function'
 }
 
-function settleWithin<T>(value: PromiseLike<T>, milliseconds: number): Promise<T> {
+function settleWithin<T>(value: PromiseLike<T>, milliseconds: number, message: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new TimeLimitError(`No answer within ${Math.round(milliseconds)} ms`))
+      reject(new TimeLimitError(message))
     }, milliseconds)
-    value.then(
-      result => {
-        clearTimeout(timer)
-        resolve(result)
-      },
-      (error: unknown) => {
-        clearTimeout(timer)
-        reject(error)
-      },
-    )
+    // A thenable that throws is a rejection.
+    Promise.resolve(value)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
   })
 }

@@ -1,5 +1,6 @@
-export type { Awaitable } from './awaitable.ts'
+export { deleteDomains } from './delete-domains.ts'
 export { ApiError, type ApiErrorOptions, type ErrorCode, isApiError } from './errors.ts'
+export { findOwners, type HostnameOwner } from './find-owners.ts'
 export {
   classifyHostname,
   type HostnameClassification,
@@ -17,35 +18,66 @@ export {
   parseApiKey,
 } from './keys/api-key.ts'
 export { authenticate } from './keys/authenticate.ts'
-export type { KeyContext } from './keys/key-context.ts'
+export type { KeyContext, Scope } from './keys/key-context.ts'
 export type { KeyOwner, KeyRecord, StoredKeyRecord } from './keys/key-record.ts'
 export type { KeyStore, ManagedKeyStore } from './keys/key-store.ts'
 export { createMemoryKeyStore, type MemoryKeyStore } from './keys/memory-key-store.ts'
+export { exportDomains, listDomains } from './list-domains.ts'
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'
+export { type OperationOptions, previewDomains } from './preview-domains.ts'
+export { type Correction, reconcile, type Watched } from './reconcile.ts'
 export { type RegisterDomainsOptions, registerDomains } from './register-domains.ts'
+export {
+  createManagedStore,
+  type Decision,
+  type ManagedStore,
+  type ManagedStoreOptions,
+  type RegistrationStep,
+  type StoreBackend,
+  type SweepOptions,
+} from './registry/managed-store.ts'
+export { MonitorUnavailableError } from './registry/monitor-unavailable.ts'
 export type { Name } from './registry/name.ts'
 export type {
-  Below,
-  Change,
-  DomainStore,
-  Found,
-  ListOptions,
-  Registered,
-  Registration,
-  RegistrationRequest,
-  SweepOptions,
+  Outbox,
+  PendingChange,
+  PendingStats,
+  Postponement,
+  Push,
   SweepResult,
   SynchronizationErrorHandler,
+  WaitingChange,
+} from './registry/outbox.ts'
+export { type NameKey, rangeBelow, toKey } from './registry/path.ts'
+export type {
+  Change,
+  DomainStore,
+  ListedRegistration,
+  ListOptions,
+  LookUp,
+  LookUpResult,
+  NamesBelow,
+  Registration,
+  RegistrationRequest,
+  SavedRegistrations,
   Team,
 } from './registry/store.ts'
-export { type StartSynchronizingOptions, type Synchronizable, startSynchronizing } from './start-synchronizing.ts'
+export type { ListPage } from './registry/store-arguments.ts'
+export { type StartSynchronizingOptions, type Synchronizing, startSynchronizing } from './start-synchronizing.ts'
+export { createUuidGenerator } from './uuid.ts'
 export type { RegisterDomainsRequest } from './wire/request.ts'
 export {
   countTotals,
+  type DeleteDomainsResponse,
+  type DeleteResult,
   type DomainResult,
   type ErrorResponse,
   type InvalidCode,
   type InvalidResult,
+  type ListDomainsResponse,
+  type ListedDomain,
+  type PreviewDomainsResponse,
+  type PreviewResult,
   type RegisterDomainsResponse,
   type RegisteredResult,
   type Totals,

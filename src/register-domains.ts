@@ -1,18 +1,20 @@
-import { internalError, notSynchronized, teamNotFound, teamSuspended } from './api-errors.ts'
-import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, requireTimeLimit } from './deadline.ts'
+import { notSynchronized, storeFailed } from './api-errors.ts'
+import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, timeLimitRule } from './deadline.ts'
 import { classifyHostname, type InvalidHostname } from './hostname/classify.ts'
 import { ignoreErrors } from './ignore-errors.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
-import { describe } from './options.ts'
+import { isFunction, optional, requireOptions } from './options.ts'
 import { type Outcome, registerNames } from './registry/register-names.ts'
-import type { DomainStore, Registration, Team } from './registry/store.ts'
+import type { DomainStore, Registration } from './registry/store.ts'
+import { RETRY_AFTER_SECONDS, requireActiveTeam } from './team.ts'
+import { type TraceContext, trace } from './tracing.ts'
 import { parseRequest } from './wire/request.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse } from './wire/response.ts'
 
 /** What {@link registerDomains} takes beside the call itself. */
 export interface RegisterDomainsOptions {
   /**
-   * Learns why results are `internal_error`, once for each distinct failure. For the host's logs; the caller is not
+   * Learns why results are `internal_error`, once for each distinct failure. For your logs; the caller is not
    * told. A failure of the whole call is thrown instead, with its `cause`. What it throws is ignored, and so is a
    * promise of it that is rejected. Default: nobody is told.
    */
@@ -23,9 +25,6 @@ export interface RegisterDomainsOptions {
    */
   timeLimit?: number | undefined
 }
-
-/** After how many seconds a caller should retry a call whose registrations are saved and not yet synchronized. */
-export const RETRY_AFTER_SECONDS = 5
 
 /**
  * Registers 1 to 100 hostnames in one team, each with a result of its own: the operation `POST /v1/domains` without
@@ -39,7 +38,8 @@ export const RETRY_AFTER_SECONDS = 5
  * @returns One result for each submitted hostname, in the submitted order, and totals.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
  *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`, and 503 `domain_registration_unavailable` when
- *   everything was saved but not yet synchronized. 500 `internal_error` when the team cannot be looked up.
+ *   everything was saved but not yet synchronized. 500 `internal_error` when the team cannot be looked up, or when the
+ *   store failed for every hostname.
  * @throws {TypeError} for a time limit that is no time, before anything is done.
  *
  * @example
@@ -48,56 +48,60 @@ export const RETRY_AFTER_SECONDS = 5
  * data.results[0] // { status: 'created', input: 'www.example.com', domain: 'www.example.com', domainId: '0199…' }
  * data.totals // { created: 1, existing: 0, invalid: 1 }
  */
-export async function registerDomains(
+export const registerDomains = (
   keyContext: KeyContext,
   body: unknown,
   store: DomainStore,
-  { onError, timeLimit = DEFAULT_TIME_LIMIT }: RegisterDomainsOptions = {},
-): Promise<RegisterDomainsResponse> {
-  const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
+  options: RegisterDomainsOptions = {},
+): Promise<RegisterDomainsResponse> =>
+  trace('register', context => register({ keyContext, body, store, options, context }))
+
+interface Call {
+  readonly keyContext: KeyContext
+  readonly body: unknown
+  readonly store: DomainStore
+  readonly options: RegisterDomainsOptions
+  readonly context: TraceContext
+}
+
+async function register({ keyContext, body, store, options, context }: Call): Promise<RegisterDomainsResponse> {
+  const { onError, timeLimit = DEFAULT_TIME_LIMIT } = requireRegisterOptions(options)
+  const deadline = createDeadline(timeLimit)
 
   requireScope(keyContext)
   const request = parseRequest(body, keyContext)
+  context.count = request.domains.length
   const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
+  context.teamId = team.id
 
   const hostnames = request.domains.map(classifyHostname)
   const names = hostnames.filter(hostname => hostname.valid)
-  const outcomes = await registerNames({ store, teamId: team.id, deadline, onError: ignoreErrors(onError) }, names)
+  const causes: unknown[] = []
+  const outcomes = await registerNames(
+    { store, teamId: team.id, deadline, onError: cause => causes.push(cause) },
+    names,
+  )
+  // Some results among others may be internal_error. A call for which the store could do nothing has failed.
+  if (names.length > 0 && outcomes.every(isInternalError))
+    throw storeFailed('No domain could be saved.', RETRY_AFTER_SECONDS, toOne(causes))
+  for (const cause of causes) ignoreErrors(onError)(cause)
   await synchronize(outcomes, store, deadline)
 
   let used = 0
   const results = hostnames.map((hostname, index) =>
     toResult(request.domains[index] as string, hostname.valid ? (outcomes[used++] as Outcome) : hostname),
   )
-  return { data: { results, totals: countTotals(results) } }
+  const totals = countTotals(results)
+  context.totals = { ...totals }
+  return { data: { results, totals } }
 }
 
-/**
- * A team of another organization is answered like one that does not exist.
- *
- * @returns The team as the host answered it, whose ID may be spelled otherwise than the submitted one.
- */
-async function requireActiveTeam(
-  teamId: string,
-  keyContext: KeyContext,
-  store: DomainStore,
-  deadline: Deadline,
-): Promise<Team> {
-  let team: Team | null
-  try {
-    team = await deadline.wait(store.findTeam(teamId))
-    if (team && typeof team.id !== 'string')
-      throw new TypeError(`The "id" of a team must be a string; it is ${describe(team.id)}`)
-  } catch (cause) {
-    throw internalError('The team could not be looked up; nothing was registered.', cause)
-  }
-  if (!team || (keyContext.type === 'organization' && team.organizationId !== keyContext.organizationId)) {
-    throw teamNotFound()
-  }
-  if (team.state !== 'active') {
-    throw teamSuspended()
-  }
-  return team
+function requireRegisterOptions(options: RegisterDomainsOptions): RegisterDomainsOptions {
+  requireOptions(options, {
+    onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
+    timeLimit: timeLimitRule,
+  })
+  return options
 }
 
 async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, deadline: Deadline): Promise<void> {
@@ -114,6 +118,11 @@ async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, dead
     throw notSynchronized(RETRY_AFTER_SECONDS, cause)
   }
 }
+
+const isInternalError = (outcome: Outcome) => outcome.status === 'invalid' && outcome.code === 'internal_error'
+
+const toOne = (causes: readonly unknown[]): unknown =>
+  causes.length > 1 ? new AggregateError(causes, 'The store failed in several ways') : causes[0]
 
 function toResult(input: string, outcome: Outcome | InvalidHostname): DomainResult {
   if (!('registration' in outcome)) return { status: 'invalid', input, code: outcome.code, message: outcome.message }

@@ -1,53 +1,70 @@
-import { requireTimeLimit } from './deadline.ts'
+import { createDeadline, requireTimeLimit, timeLimitRule } from './deadline.ts'
 import { ignoreErrors } from './ignore-errors.ts'
-import type { SweepOptions, SweepResult, SynchronizationErrorHandler } from './registry/store.ts'
-
-/** A store that can push the changes that wait in it, such as all bundled ones. */
-export interface Synchronizable {
-  /** Sweeps once. */
-  synchronizePending(options?: SweepOptions): PromiseLike<SweepResult>
-}
+import { isFunction, optional, requireOptions } from './options.ts'
+import type { ManagedStore } from './registry/managed-store.ts'
+import type { SweepResult, SynchronizationErrorHandler } from './registry/outbox.ts'
 
 /** Options of {@link startSynchronizing}. */
 export interface StartSynchronizingOptions {
   /** Milliseconds between two sweeps. Default 10,000. While every push fails, they grow to a minute. */
-  every?: number | undefined
+  interval?: number | undefined
   /**
    * Called in place of the store's own `onError`, and also with the failure of a store that could not be asked.
-   * Default: the store's `onError`; failures of the store are then reported to nobody.
+   * Default: the store's `onError`; failures of the store go to `console.error`.
    */
   onError?: SynchronizationErrorHandler | undefined
+  /** Called with the result of each sweep, for metrics. What it throws is ignored. */
+  onSweep?: ((result: SweepResult) => unknown) | undefined
 }
 
-const DEFAULT_EVERY = 10_000
-/** The longest pause after sweeps that failed, in milliseconds, unless `every` is longer. */
+/** A loop of sweeps. */
+export interface Synchronizing {
+  /**
+   * Ends the loop. Resolves when the current sweep has ended, at the latest after `timeLimit` milliseconds: then the push
+   * that is under way is aborted, and what it was to push waits for the next sweep. Default 10,000.
+   *
+   * @throws {TypeError} for a time limit that is no time.
+   */
+  stop(options?: { readonly timeLimit?: number | undefined }): Promise<void>
+}
+
+const DEFAULT_INTERVAL = 10_000
+const DEFAULT_STOP_TIME_LIMIT = 10_000
+/** The longest pause after sweeps that failed, in milliseconds, unless `interval` is longer. */
 const LONGEST_PAUSE = 60_000
+/** Milliseconds for a push to end once it was aborted. */
+const ABORTED_WITHIN = 1000
 
 /**
  * Sweeps a store in a loop, so that no change has to wait for a caller to retry. It sweeps at once, again as long as
  * there is more to push, and then every few seconds. Any number of processes may run such a loop over one database;
  * they share the work. The sweeps of one loop never overlap. The loop does not keep the process alive.
  *
- * @returns `stop`, which ends the loop and resolves when the current sweep has ended.
- * @throws {TypeError} for a store without `synchronizePending`, and for an `every` that is no duration.
+ * @throws {TypeError} for a store without `synchronizePending`, and for an option that is wrong or does not exist.
  *
  * @example
  * const synchronizing = startSynchronizing(store, { onError: (error, change) => log.error({ error, change }) })
  * process.once('SIGTERM', async () => {
- *   await synchronizing.stop()
+ *   await synchronizing.stop({ timeLimit: 5000 })
  *   await pool.end()
  * })
  */
 export function startSynchronizing(
-  store: Synchronizable,
-  { every = DEFAULT_EVERY, onError }: StartSynchronizingOptions = {},
-): { stop(): Promise<void> } {
-  requireTimeLimit('every', every)
+  store: Pick<ManagedStore, 'synchronizePending'>,
+  options: StartSynchronizingOptions = {},
+): Synchronizing {
+  requireOptions(options, {
+    interval: timeLimitRule,
+    onError: { holds: optional(isFunction), expected: 'a function that takes an error and a change' },
+    onSweep: { holds: optional(isFunction), expected: 'a function that takes the result of a sweep' },
+  })
   if (typeof store?.synchronizePending !== 'function') {
     throw new TypeError('The store has no method "synchronizePending"; all bundled stores have')
   }
+  const { interval = DEFAULT_INTERVAL, onError, onSweep } = options
+  const stopping = new AbortController()
   let isStopped = false
-  let pause = every
+  let pause = interval
   let sweeping: Promise<void> = Promise.resolve()
   let timer = schedule(0)
 
@@ -61,7 +78,7 @@ export function startSynchronizing(
   }
 
   async function sweep(): Promise<void> {
-    pause = (await drain()) ? every : Math.max(every, Math.min(2 * pause, LONGEST_PAUSE))
+    pause = (await drain()) ? interval : Math.max(interval, Math.min(2 * pause, LONGEST_PAUSE))
     if (!isStopped) timer = schedule(pause)
   }
 
@@ -70,11 +87,12 @@ export function startSynchronizing(
     let hasGoneThrough = false
     while (!isStopped) {
       try {
-        const { synchronized, failed } = await store.synchronizePending({ onError })
-        if (synchronized === 0) return hasGoneThrough || failed === 0
+        const result = await store.synchronizePending({ onError, signal: stopping.signal })
+        ignoreErrors(onSweep)(result)
+        if (result.synchronized === 0) return hasGoneThrough || result.failed === 0
         hasGoneThrough = true
       } catch (error) {
-        ignoreErrors(onError)(error)
+        ignoreErrors(onError ?? reportToConsole)(error)
         return false
       }
     }
@@ -82,10 +100,21 @@ export function startSynchronizing(
   }
 
   return {
-    stop() {
+    async stop({ timeLimit = DEFAULT_STOP_TIME_LIMIT } = {}) {
+      requireTimeLimit('timeLimit', timeLimit)
       isStopped = true
       clearTimeout(timer)
-      return sweeping
+      try {
+        await createDeadline(timeLimit).wait(sweeping)
+      } catch {
+        stopping.abort(new Error('Synchronizing was stopped'))
+        await Promise.resolve(createDeadline(ABORTED_WITHIN).wait(sweeping)).catch(() => {})
+      }
     },
   }
+}
+
+function reportToConsole(error: unknown): void {
+  // biome-ignore lint/suspicious/noConsole: without onError, a failure is shown where the application looks
+  console.error('domain-registration: the store could not be swept', error)
 }

@@ -1,8 +1,10 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { bodyCutShort, bodyWithoutItsLength, notInUtf8, notJson, notPlain, payloadTooLarge } from '../api-errors.ts'
 import { createHandler } from '../http/handler.ts'
+import { findOperation } from '../http/operations.ts'
 import {
   DEFAULT_BODY_TIME_LIMIT,
+  DEFAULT_OPERATIONS,
   type HandlerOptions,
   handlerRules,
   type PathOption,
@@ -10,9 +12,9 @@ import {
   toPath,
   withoutTrailingSlash,
 } from '../http/options.ts'
-import type { AdapterRequest, HandlerRequest } from '../http/request.ts'
+import { type AdapterRequest, type HandlerRequest, readQuery } from '../http/request.ts'
 import { requireOptions } from '../options.ts'
-import { abandonBody, readNodeBody } from './node-body.ts'
+import { abandonBody, readNodeBody, writeStream } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
 /** Options of {@link domainsRouter}. */
@@ -64,25 +66,28 @@ export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
   const { path: _, ...handlerOptions } = options
   const handle = createHandler(handlerOptions)
   const path = toPath(options)
-  const isOurs = (request: Request) => request.method === 'POST' && withoutTrailingSlash(request.path) === path
+  const offered = options.operations ?? DEFAULT_OPERATIONS
+  const operationOf = (request: Request) =>
+    findOperation(offered, path, request.method, withoutTrailingSlash(request.path))
 
   async function answer(raw: Request, response: Response, readBody: HandlerRequest['readBody']): Promise<void> {
-    const { status, headers, body } = await handle({ header: name => raw.get(name), readBody, raw })
+    const query = readQuery(raw.originalUrl.split('?', 2)[1] ?? '')
+    const call = { header: (name: string) => raw.get(name), readBody, raw, operation: operationOf(raw), query }
+    const { status, headers, body, stream } = await handle(call)
     if (response.headersSent || response.destroyed) return
     abandonBody(raw, response, status, options.bodyTimeLimit ?? DEFAULT_BODY_TIME_LIMIT)
-    response
-      .status(status)
-      .setHeaders(new Map(Object.entries(headers)))
-      .end(body)
+    response.status(status).setHeaders(new Map(Object.entries(headers)))
+    if (stream) writeStream(stream, response)
+    else response.end(body)
   }
 
   return [
     (request, response, next) => {
-      if (isOurs(request)) answer(request, response, limit => readNodeBody(request, limit)).catch(next)
+      if (operationOf(request)) answer(request, response, limit => readNodeBody(request, limit)).catch(next)
       else next()
     },
     (error, request, response, next) => {
-      const readBody = isOurs(request) ? toRefusedBody(refusedBodies, kindOf(error)) : null
+      const readBody = operationOf(request) ? toRefusedBody(refusedBodies, kindOf(error)) : null
       if (readBody) answer(request, response, readBody).catch(next)
       else next(error)
     },

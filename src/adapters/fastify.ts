@@ -3,8 +3,10 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../api-errors.ts'
 import { describeFailure, type FailureContext } from '../http/failure.ts'
 import { createHandler } from '../http/handler.ts'
+import { type OperationName, operations } from '../http/operations.ts'
 import {
   DEFAULT_BODY_TIME_LIMIT,
+  DEFAULT_OPERATIONS,
   type HandlerOptions,
   handlerRules,
   type PathOption,
@@ -12,11 +14,11 @@ import {
   toPath,
   withoutTrailingSlash,
 } from '../http/options.ts'
-import type { AdapterRequest, HandlerRequest } from '../http/request.ts'
+import { type AdapterRequest, type HandlerRequest, readQuery } from '../http/request.ts'
 import { type OpenApiDocument, type OpenApiOptions, openapi } from '../openapi/openapi.ts'
 import { securityRules } from '../openapi/security.ts'
 import { type Rules, requireOptions } from '../options.ts'
-import { abandonBody, readNodeBody } from './node-body.ts'
+import { abandonBody, readNodeBody, toReadable } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
 /** Options of {@link domainsPlugin}, beside Fastify's own `prefix`. */
@@ -64,31 +66,52 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
   requireOptions(options, pluginRules)
   const handle = createHandler({ ...pickHandlerOptions(options), onError: options.onError ?? logFailure })
 
-  async function answer(raw: FastifyRequest, reply: FastifyReply, readBody: HandlerRequest['readBody']) {
-    const { status, headers, body } = await handle({ header: name => raw.headers[name]?.toString(), readBody, raw })
+  async function answer(
+    operation: OperationName,
+    raw: FastifyRequest,
+    reply: FastifyReply,
+    readBody: HandlerRequest['readBody'],
+  ) {
+    const query = readQuery(raw.url.split('?', 2)[1] ?? '')
+    const call = { header: (name: string) => raw.headers[name]?.toString(), readBody, raw, operation, query }
+    const { status, headers, body, stream } = await handle(call)
     if (reply.sent) return reply
     abandonBody(raw.raw, reply.raw, status, options.bodyTimeLimit ?? DEFAULT_BODY_TIME_LIMIT)
-    return reply.code(status).headers(headers).send(body)
+    return reply
+      .code(status)
+      .headers(headers)
+      .send(stream ? toReadable(stream) : body)
   }
 
   const config: object = app.hasDecorator('swagger') ? { swaggerTransform: describeOperation(options) } : {}
-  app.register(
-    async route => {
-      route.removeAllContentTypeParsers()
-      // Keeps the body a stream: nothing is read before the caller is known to be allowed.
-      route.addContentTypeParser('*', (_request, stream, done) => done(null, stream))
-      route.setErrorHandler((error: FastifyError, request, reply) => {
-        const readBody = toRefusedBody(refusedBodies, error.code)
-        if (!readBody) throw error
-        return answer(request, reply, readBody)
-      })
-      // Below a prefix, a route `/` matches with and without a trailing slash, whatever `ignoreTrailingSlash` is.
-      route.post('/', { config }, (request, reply) =>
-        answer(request, reply, limit => readNodeBody((request.body ?? request.raw) as IncomingMessage, limit)),
-      )
-    },
-    { prefix: toPath(options) },
-  )
+  for (const operation of options.operations ?? DEFAULT_OPERATIONS) {
+    const { method, suffix } = operations[operation]
+    app.register(
+      async route => {
+        route.removeAllContentTypeParsers()
+        // Keeps the body a stream: nothing is read before the caller is known to be allowed.
+        route.addContentTypeParser('*', (_request, stream, done) => done(null, stream))
+        route.setErrorHandler((error: FastifyError, request, reply) => {
+          const readBody = toRefusedBody(refusedBodies, error.code)
+          if (!readBody) throw error
+          return answer(operation, request, reply, readBody)
+        })
+        // Below a prefix, a route `/` matches with and without a trailing slash, whatever `ignoreTrailingSlash` is.
+        route.route({
+          method,
+          url: '/',
+          config,
+          // The answer to HEAD would be that to GET, which reads a page for nothing.
+          ...(method === 'GET' && { exposeHeadRoute: false }),
+          handler: (request, reply) =>
+            answer(operation, request, reply, limit =>
+              readNodeBody((request.body ?? request.raw) as IncomingMessage, limit),
+            ),
+        })
+      },
+      { prefix: `${toPath(options)}${suffix}` },
+    )
+  }
 }
 
 /** What a transformation of a route gets from `@fastify/swagger`: `openapiObject` unless it writes Swagger 2. */

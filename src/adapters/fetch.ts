@@ -1,8 +1,9 @@
 import { bodyCutShort, methodNotAllowed } from '../api-errors.ts'
 import { isApiError } from '../errors.ts'
 import { createHandler } from '../http/handler.ts'
-import type { HandlerOptions } from '../http/options.ts'
-import { type AdapterRequest, type RequestBody, stopsReading } from '../http/request.ts'
+import { type OperationName, operations } from '../http/operations.ts'
+import { DEFAULT_OPERATIONS, type HandlerOptions, withoutTrailingSlash } from '../http/options.ts'
+import { type AdapterRequest, type RequestBody, readQuery, stopsReading } from '../http/request.ts'
 import { respondWithError } from '../http/response.ts'
 import { createChunks } from './chunks.ts'
 
@@ -25,8 +26,8 @@ export type DomainsHandler<Context = unknown> = (
  * Makes a function from the Fetch API's `Request` to its `Response`, for Hono, Next.js, Bun, Deno, Workers and other
  * servers with this API.
  *
- * Your server routes a path to it; the handler does not look at the URL. It answers any method but POST with 405
- * `method_not_allowed`, before any other check. Nothing may have read the body before.
+ * Your server routes a path to it, and with `operations` also the paths below; of the URL the handler looks at the end of
+ * the path and at the query. It answers any other method with 405 `method_not_allowed`, before any other check. Nothing may have read the body before.
  *
  * A body with a `Content-Length` is read at once: an HTTP server never delivers more than that. In a `Request` that you
  * make yourself, leave the header out or set it right; a longer body is refused only after it was read.
@@ -78,24 +79,59 @@ export type DomainsHandler<Context = unknown> = (
  */
 export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions<Context>): DomainsHandler<Context> {
   const handle = createHandler(options)
+  const offered = options.operations ?? DEFAULT_OPERATIONS
 
   return async (request, ...[context]) => {
     const reading = createReading(request)
-    const { status, headers, body } =
-      request.method === 'POST'
-        ? await handle({
-            header: name => request.headers.get(name),
-            readBody: reading.read,
-            raw: request,
-            context: context as Context,
-          })
-        : respondWithError(methodNotAllowed())
+    const { operation, query, methods } = route(request, offered)
+    const { status, headers, body, stream } = operation
+      ? await handle({
+          header: name => request.headers.get(name),
+          readBody: reading.read,
+          raw: request,
+          context: context as Context,
+          operation,
+          query,
+        })
+      : respondWithError(methodNotAllowed(methods))
     if (stopsReading(status)) {
       reading.stop()
       headers.Connection = 'close'
     }
-    return new Response(body, { status, headers })
+    return new Response(stream ? toWebStream(stream) : body, { status, headers })
   }
+}
+
+/**
+ * Finds the operation by the method and the end of the path: your server routes the path of the API to the handler, and
+ * with `operations` also what is below it.
+ */
+function route({ method, url }: Request, offered: readonly OperationName[]) {
+  const [path = '', query = ''] = url.split('#', 1)[0]?.split('?', 2) ?? []
+  const suffixes = new Set(offered.map(name => operations[name].suffix))
+  const requested = withoutTrailingSlash(path)
+  const suffix = [...suffixes].find(suffix => suffix !== '' && requested.endsWith(suffix)) ?? ''
+  const here = offered.filter(name => operations[name].suffix === suffix)
+  const operation = here.find(name => operations[name].method === method)
+  return { operation, query: readQuery(query), methods: here.map(name => operations[name].method) }
+}
+
+function toWebStream(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next()
+        if (done) controller.close()
+        else controller.enqueue(encoder.encode(value))
+      },
+      async cancel() {
+        await iterator.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 /** The body is not touched before it is to be read: on Node that alone makes a web stream of it. */

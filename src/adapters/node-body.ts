@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
+import { pipeline, Readable } from 'node:stream'
 import { bodyCutShort } from '../api-errors.ts'
 import { type RequestBody, stopsReading } from '../http/request.ts'
 import { createChunks } from './chunks.ts'
@@ -74,3 +75,14 @@ function readStream(request: NodeRequest, limit: number): Promise<RequestBody> {
     for (const [event, listener] of listeners) request.on(event, listener)
   })
 }
+
+/**
+ * The body of an export: one piece at a time, no faster than the caller reads. When the caller is gone, no more is taken;
+ * when there is no next piece, the answer is cut off, so that it does not look complete.
+ */
+export const toReadable = (pieces: AsyncIterable<string>): Readable =>
+  Readable.from(pieces, { objectMode: false, highWaterMark: 1 })
+
+/** Writes the body of an export. A failure was reported by the handler, and only ends the connection here. */
+export const writeStream = (pieces: AsyncIterable<string>, response: ServerResponse): unknown =>
+  pipeline(toReadable(pieces), response, () => {})

@@ -14,7 +14,7 @@ export interface FailureContext<Request extends HandlerRequest = HandlerRequest>
 /** A step of a call, by the name of the function: of the key store, the limiter, the adapter or the store. */
 export type Step = keyof typeof steps
 
-/** Completes "POST /v1/domains failed". */
+/** Completes "A call for domains failed". */
 const steps = {
   authenticate: 'finding out who is calling',
   consume: 'asking the rate limiter',
@@ -22,9 +22,12 @@ const steps = {
   findTeam: 'looking up the team',
   register: 'registering names',
   synchronize: 'synchronizing what was saved',
+  find: 'looking names up',
+  release: 'deleting names',
+  list: 'listing registrations',
 } as const
 
-export const describeFailure = (step: Step): string => `POST /v1/domains failed, ${steps[step]}`
+export const describeFailure = (step: Step): string => `A call for domains failed, ${steps[step]}`
 
 /** Logs a failure where the application sets no `onError`. */
 export const logFailure = (error: unknown, { step }: { readonly step: Step }): void =>

@@ -5,12 +5,12 @@ import { ignoreErrors } from '../ignore-errors.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
-import { registerDomains } from '../register-domains.ts'
 import { logFailure, type Step } from './failure.ts'
+import { operations } from './operations.ts'
 import { DEFAULT_BODY_LIMIT, DEFAULT_BODY_TIME_LIMIT, type HandlerOptions, handlerRules } from './options.ts'
 import { consumeRateLimit } from './rate-limit.ts'
 import { type HandlerRequest, readField, readJson } from './request.ts'
-import { type HandlerResponse, respond, respondWithError } from './response.ts'
+import { type HandlerResponse, respondWithError } from './response.ts'
 
 export type { FailureContext, Step } from './failure.ts'
 export type { CallersByApplication, CallersByKey, HandlerOptions, HandlerSettings } from './options.ts'
@@ -67,19 +67,40 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
         const rateLimit = { limiter, failure, onError: (cause: unknown) => report(cause, 'consume') }
         Object.assign(headers, await consumeRateLimit(rateLimit, caller.limiterKey, deadline))
       }
-      requireScope(keyContext)
+      const { scope, method, run } = operations[request.operation ?? 'create']
+      requireScope(keyContext, scope)
       step = 'readBody'
-      const body = await readJson(request, { bodyLimit, bodyTimeLimit })
+      const input = method === 'GET' ? request.query : await readJson(request, { bodyLimit, bodyTimeLimit })
       step = 'findTeam'
       const registering = { timeLimit, onError: (cause: unknown) => report(cause, 'register') }
-      return respond(200, await registerDomains(keyContext, body, store, registering), headers)
+      const response = await run({ keyContext, input, store, options: registering })
+      const stream = response.stream && reporting(response.stream, error => report(error, 'list'))
+      return { ...response, headers: { ...response.headers, ...headers }, ...(stream && { stream }) }
     } catch (error) {
       const apiError = toApiError(error)
-      const isSaved = apiError.code === 'domain_registration_unavailable'
-      if (apiError.status >= 500) report(apiError.cause ?? apiError, isSaved ? 'synchronize' : step)
+      if (apiError.status >= 500) report(apiError.cause ?? apiError, stepOf(apiError, request) ?? step)
       return respondWithError(apiError, headers)
     }
   }
+}
+
+/** Reports a failure in the middle of an answer. The adapter cuts the answer off. */
+async function* reporting(
+  pieces: AsyncIterable<string>,
+  report: (error: unknown) => void,
+): AsyncGenerator<string, void> {
+  try {
+    yield* pieces
+  } catch (error) {
+    report(isApiError(error) ? (error.cause ?? error) : error)
+    throw error
+  }
+}
+
+/** Of the core's failures, those of a store that was asked for the operation itself say when to try again. */
+function stepOf({ code, headers }: ApiError, { operation = 'create' }: HandlerRequest): Step | undefined {
+  if (code === 'domain_registration_unavailable') return 'synchronize'
+  return code === 'internal_error' && 'Retry-After' in headers ? operations[operation].step : undefined
 }
 
 /** Identifies the caller, and the key by which its calls are limited. */

@@ -6,6 +6,7 @@ import type { KeyStore } from '../keys/key-store.ts'
 import { hasMethods, isFunction, optional, type Rule, type Rules } from '../options.ts'
 import type { DomainStore } from '../registry/store.ts'
 import type { FailureContext } from './failure.ts'
+import { type OperationName, operationNames, operations } from './operations.ts'
 import type { RateLimiter, RateLimiterFailure } from './rate-limiter.ts'
 import type { HandlerRequest } from './request.ts'
 
@@ -45,6 +46,19 @@ export interface CallersByApplication<Request extends HandlerRequest = HandlerRe
 export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest> {
   /** Where teams and registrations live, such as {@link createMemoryStore} makes. */
   store: DomainStore
+  /**
+   * What to offer. Each is off until asked for, but `create`. Deleting, listing and exporting need scopes of their own:
+   * `domains:delete`, `domains:read`. Default `['create']`.
+   *
+   * | operation | call |
+   * | --- | --- |
+   * | `create` | `POST /v1/domains` |
+   * | `preview` | `POST /v1/domains/preview`: what creating would answer now |
+   * | `delete` | `POST /v1/domains/delete` |
+   * | `list` | `GET /v1/domains` |
+   * | `export` | `GET /v1/domains/export` |
+   */
+  operations?: readonly OperationName[] | undefined
   /** The prefix of API keys: ASCII letters and digits. Default `svc`. */
   keyPrefix?: string | undefined
   /** Called with one point for each authenticated call, keyed by API key. Default: no limit. */
@@ -95,6 +109,10 @@ export const handlerRules = {
     holds: store => hasMethods(store, 'findTeam', 'register'),
     expected: 'a DomainStore, such as createMemoryStore({ teams }) makes',
   },
+  operations: {
+    holds: (names, { store }) => names === undefined || (Array.isArray(names) && canOffer(names, store)),
+    expected: `a list with some of ${operationNames.map(name => `"${name}"`).join(', ')}, which the store can do`,
+  },
   keys: {
     holds: (keys, { authenticate }) => (authenticate === undefined ? hasMethods(keys, 'findKey') : keys === undefined),
     expected: 'a KeyStore, such as createMemoryKeyStore() makes; or pass "authenticate" in its place, never both',
@@ -118,6 +136,18 @@ export const handlerRules = {
   timeLimit: timeLimitRule,
   onError: { holds: optional(isFunction), expected: 'a function that takes an error and its circumstances' },
 } as const satisfies Rules
+
+function canOffer(names: readonly unknown[], store: unknown): boolean {
+  return (
+    names.length > 0 &&
+    names.every(
+      name =>
+        operationNames.includes(name as OperationName) && hasMethods(store, ...operations[name as OperationName].needs),
+    )
+  )
+}
+
+export const DEFAULT_OPERATIONS: readonly OperationName[] = ['create']
 
 export const pathRule: Rule = {
   holds: optional(path => typeof path === 'string' && path.startsWith('/')),

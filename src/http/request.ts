@@ -10,6 +10,8 @@ import {
 } from '../api-errors.ts'
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, TimeLimitError } from '../deadline.ts'
+import type { Query } from '../wire/query.ts'
+import type { OperationName } from './operations.ts'
 
 export interface BodyLimits {
   /** Bytes. */
@@ -20,6 +22,10 @@ export interface BodyLimits {
 
 /** A request, the same from every adapter. */
 export interface HandlerRequest {
+  /** What is asked for, by method and path; see {@link HandlerOptions.operations}. Default `create`. */
+  readonly operation?: OperationName | undefined
+  /** The parameters of the query, decoded; one that is sent several times is a list. For `list` and `export`. */
+  readonly query?: Query | undefined
   /**
    * Returns the value of a header field.
    *
@@ -109,4 +115,12 @@ function parseJson(text: string): unknown {
   } catch (cause) {
     throw notJson(cause)
   }
+}
+
+/** Reads the parameters of a query, without its question mark. */
+export function readQuery(query: string): Query {
+  const parameters: Record<string, unknown> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(query))
+    parameters[name] = Object.hasOwn(parameters, name) ? [parameters[name], value] : value
+  return parameters
 }

@@ -5,8 +5,13 @@ import type { ErrorResponse } from '../wire/response.ts'
 export interface HandlerResponse {
   status: number
   headers: Record<string, string>
-  /** JSON. */
+  /** JSON; empty where there is a {@link stream}. */
   body: string
+  /**
+   * The body of an export, piece by piece. Take a piece when the one before was sent; end the iteration when the caller
+   * stops reading. If it throws, the answer must be cut off, so that it does not look complete.
+   */
+  stream?: AsyncIterable<string>
 }
 
 export function respond(status: number, body: object, headers: Record<string, string> = {}): HandlerResponse {
@@ -15,6 +20,10 @@ export function respond(status: number, body: object, headers: Record<string, st
     headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', ...headers },
     body: JSON.stringify(body),
   }
+}
+
+export function respondWithStream(contentType: string, stream: AsyncIterable<string>): HandlerResponse {
+  return { status: 200, headers: { 'Content-Type': contentType, 'Cache-Control': 'no-store' }, body: '', stream }
 }
 
 export function respondWithError(error: ApiError, headers: Record<string, string> = {}): HandlerResponse {

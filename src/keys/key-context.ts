@@ -3,6 +3,9 @@ import { insufficientScope } from '../api-errors.ts'
 /** The scope that a key must hold to register domains. */
 export const REQUIRED_SCOPE = 'domains:create'
 
+/** What a key may be used for: registering and previewing, deleting, listing and exporting. */
+export type Scope = 'domains:create' | 'domains:delete' | 'domains:read'
+
 /** Who is calling. {@link authenticate} returns it, and so does the host's own `authenticate`. */
 export type KeyContext =
   | { readonly type: 'organization'; readonly organizationId: string; readonly scopes: readonly string[] }
@@ -23,13 +26,13 @@ export function requireKeyContext(keyContext: KeyContext): void {
 }
 
 /**
- * Refuses a key without the scope `domains:create`.
+ * Refuses a key without a scope.
  *
  * @throws {TypeError} for anything that is not a key context.
  * @throws {ApiError} 403 `insufficient_scope`, with the challenge of RFC 6750, section 3.1.
  */
-export function requireScope(keyContext: KeyContext): void {
+export function requireScope(keyContext: KeyContext, scope: Scope = REQUIRED_SCOPE): void {
   requireKeyContext(keyContext)
-  if (keyContext.scopes.includes(REQUIRED_SCOPE)) return
-  throw insufficientScope(REQUIRED_SCOPE)
+  if (keyContext.scopes.includes(scope)) return
+  throw insufficientScope(scope)
 }

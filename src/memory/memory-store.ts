@@ -1,167 +1,186 @@
-import type { Awaitable } from '../awaitable.ts'
-import { classifyHostname } from '../hostname/classify.ts'
 import { describe, optional, type Rules, requireOptions } from '../options.ts'
-import { readListOptions, requireRelease } from '../registry/host-arguments.ts'
 import {
-  createSynchronizer,
-  DEFAULT_SYNCHRONIZE_TIME_LIMIT,
-  leaseFor,
-  synchronizationRules,
-  unsynchronizedOf,
-} from '../registry/outbox.ts'
-import type {
-  Change,
-  DomainStore,
-  ListOptions,
-  Registered,
-  Registration,
-  RegistrationRequest,
-  SweepOptions,
-  SweepResult,
-  SynchronizationErrorHandler,
-  Team,
+  createManagedStore,
+  type ManagedStore,
+  type ManagedStoreOptions,
+  managedStoreRules,
+  type RegistrationStep,
+} from '../registry/managed-store.ts'
+import { ancestorsOf } from '../registry/name.ts'
+import { addBelow, isParted } from '../registry/overlap.ts'
+import { rangeBelow, toKey } from '../registry/path.ts'
+import {
+  FOUND_BEHIND_SUFFIXES,
+  type ListedRegistration,
+  type LookUp,
+  type LookUpResult,
+  type NamesBelow,
+  NOTHING_BELOW,
+  type Registration,
+  type SavedRegistrations,
+  type Team,
 } from '../registry/store.ts'
+import type { ListPage } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../uuid.ts'
-import { createHolding, type Holding, toRegistration } from './holding.ts'
-import { listPage } from './list-page.ts'
-import { createRegistrations } from './registrations.ts'
-import { createWaitingChanges } from './waiting-changes.ts'
+import { createMemoryOutbox } from './memory-outbox.ts'
 
 /** Options of {@link createMemoryStore}. */
-export interface MemoryStoreOptions {
+export interface MemoryStoreOptions extends Omit<ManagedStoreOptions, 'findTeam'> {
   /** The first teams. Default: none; see {@link MemoryStore.addTeam}. */
   teams?: readonly Team[] | undefined
-  /**
-   * Pushes changes to your monitor. It must be idempotent on `domainId` and `kind`, since a change may be pushed twice.
-   * While it rejects, calls that registered something answer 503. Default: registrations need no push.
-   */
-  synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
-  /**
-   * Milliseconds after which a push counts as failed, and will be repeated even if it goes through later. Default
-   * 30,000.
-   */
-  synchronizeTimeLimit?: number | undefined
-  /** Called with each change that could not be pushed. Default: failures are not reported. */
-  onError?: SynchronizationErrorHandler | undefined
 }
 
-/** A store in memory, with methods for the host. */
-export interface MemoryStore extends DomainStore {
+/** A store in memory. */
+export interface MemoryStore extends ManagedStore {
   /** Adds a team, or replaces the one with the same ID, for instance to suspend it. */
   addTeam(team: Team): void
-  /**
-   * Releases registrations of a team, so that the names are free again. Names that the team does not hold are ignored.
-   * The next sweep tells the monitor; see {@link startSynchronizing}.
-   *
-   * @param domains In any spelling that {@link classifyHostname} accepts.
-   * @returns The released registrations.
-   * @throws {TypeError} for an ID that is no string, or domains that are no list.
-   */
-  release(teamId: string, domains: readonly string[]): Registration[]
-  /**
-   * Lists registrations page by page, in the order in which they were made. Each page costs a pass over all of them.
-   *
-   * @returns At most `limit`; fewer on the last page.
-   * @throws {TypeError} for an option that is wrong or does not exist.
-   */
-  list(options?: ListOptions): Registration[]
-  /**
-   * Sweeps: pushes the waiting changes that are due, the oldest first. {@link startSynchronizing} calls this in a loop.
-   * Refused changes are retried with exponential backoff, up to an hour.
-   *
-   * @throws {TypeError} for an option that is wrong or does not exist.
-   */
-  synchronizePending(options?: SweepOptions): Promise<SweepResult>
-  /** Counts the changes that wait to be pushed, registrations and releases. For alerts. */
-  countPending(): number
 }
 
+/** A registration as the store keeps it. Whether it is synchronized, the outbox knows. */
+type Held = Omit<ListedRegistration, 'synchronized'>
+
 /**
- * Makes a store in memory: the embedded default. Its registrations are lost when the process ends. A registration keeps
- * the submitted string; if a host sliced that from a longer text, the engine keeps the whole text.
+ * Makes a store in memory, to start with and to test with. Its registrations are lost when the process ends. A wildcard,
+ * a page and a sweep cost a pass over all of them: for more than some ten thousand, take SQLite.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
  *
  * @example
  * const store = createMemoryStore({ teams: [{ id: '1', organizationId: '7', state: 'active' }] })
  */
-export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  requireOptions(options, rules())
-  const { synchronize: push, synchronizeTimeLimit: timeLimit = DEFAULT_SYNCHRONIZE_TIME_LIMIT, onError } = options
+export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStoreOptions = {}): MemoryStore {
+  requireOptions({ ...options, teams: firstTeams }, rules())
   const teams = new Map<string, Team>()
-  const registrations = createRegistrations()
-  const waiting = createWaitingChanges(leaseFor(timeLimit))
-  const synchronizer = push && createSynchronizer({ push, timeLimit, onError }, waiting)
+  /** By domain, in the order of registration, which is that of the IDs. */
+  const registrations = new Map<string, Held>()
+  const outbox = createMemoryOutbox()
   const createId = createUuidGenerator()
+  const hasMonitor = options.synchronize !== undefined
 
-  function addTeam(team: Team): void {
-    requireTeam(team)
-    // A copy: the host may change its object later.
-    teams.set(team.id, Object.freeze({ ...team }))
+  const toListed = (held: Held): ListedRegistration => ({ ...held, synchronized: !outbox.has(held.domainId) })
+
+  function toRegistration(held: Held): Registration {
+    const { createdAt: _, ...registration } = toListed(held)
+    return registration
   }
-  options.teams?.forEach(addTeam)
+
+  function find({ teamId, domains, bases }: LookUp): LookUpResult {
+    const found = domains.flatMap(domain => registrations.get(domain) ?? []).map(toRegistration)
+    return { registrations: found, below: bases.length === 0 ? [] : findBelow(bases, registrations.values(), teamId) }
+  }
 
   /** Atomic, because all of it is synchronous. */
-  function register(request: RegistrationRequest): Registered {
-    const { names, wildcardBases } = request
-    const holdings = registrations.findAll(names)
-    const found = {
-      registrations: holdings.map(toRegistration),
-      below: wildcardBases.map(base => registrations.findBelow(base, request.teamId)),
+  function register(step: RegistrationStep): SavedRegistrations {
+    const { teamId, lease } = step
+    const found = find(step)
+    const { created, waiting } = step.decide(found)
+    const now = new Date()
+    const newcomers = created.map(({ domain, registrableDomain }) => ({
+      domainId: createId(now.getTime()),
+      domain,
+      registrableDomain,
+      teamId,
+      createdAt: now,
+    }))
+    for (const held of newcomers) registrations.set(held.domain, held)
+    if (lease !== null) {
+      for (const held of newcomers) outbox.add(toRegistration(held), 'registered', lease)
+      outbox.lease(waiting, lease)
     }
-    const created = request.decide(found)
-    for (const { domainId } of unsynchronizedOf(request, found)) waiting.lease(domainId)
-
-    // One string, shared by all registrations of the team.
-    const teamId = teams.get(request.teamId)?.id ?? request.teamId
-    const now = Date.now()
-    // All are made before the first is saved, so that a failure saves none.
-    const newcomers = created.map(name => createHolding(name, createId(now), teamId, push === undefined))
-    newcomers.forEach(registrations.add)
-    if (push) newcomers.forEach(waiting.addRegistered)
     return { found, saved: newcomers.map(toRegistration) }
   }
 
-  function release(teamId: string, domains: readonly string[]): Registration[] {
-    requireRelease(teamId, domains)
-    return domains.flatMap(domain => {
-      const hostname = classifyHostname(domain)
-      const holding = hostname.valid ? registrations.find(hostname) : undefined
-      if (holding?.teamId !== teamId) return []
-      registrations.remove(holding)
-      if (push) waiting.addReleased(holding)
-      return [toRegistration(holding)]
-    })
+  function release(
+    teamId: string,
+    { names, domainIds }: { names: readonly { domain: string }[]; domainIds: readonly string[] },
+    lease: number,
+  ): Registration[] {
+    const ids = new Set(domainIds)
+    const byId = ids.size === 0 ? [] : [...registrations.values()].filter(({ domainId }) => ids.has(domainId))
+    const asked = new Set([...names.flatMap(({ domain }) => registrations.get(domain) ?? []), ...byId])
+    const released = [...asked].filter(held => held.teamId === teamId).map(toRegistration)
+    for (const registration of released) {
+      registrations.delete(registration.domain)
+      if (hasMonitor) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
+    }
+    return released
   }
 
-  return {
-    addTeam,
-    findTeam: teamId => teams.get(teamId) ?? null,
-    register,
-    release,
-    list(options) {
-      const { teamId, after = '', limit } = readListOptions(options)
-      const isListed = (holding: Holding) =>
-        holding.domainId > after && (teamId === undefined || holding.teamId === teamId)
-      return listPage(registrations.all(), isListed, limit).map(toRegistration)
-    },
-    ...(synchronizer && { synchronize: synchronizer.synchronize }),
-    synchronizePending: synchronizer?.synchronizePending ?? (async () => ({ synchronized: 0, failed: 0 })),
-    countPending: waiting.count,
+  function addTeam(team: Team): void {
+    requireTeam(team)
+    // A copy: the application may change its object later.
+    teams.set(team.id, Object.freeze({ ...team }))
   }
+  firstTeams?.forEach(addTeam)
+
+  const store = createManagedStore(
+    {
+      register,
+      find,
+      release,
+      list: page => listPage([...registrations.values()], page).map(toListed),
+      count: teamId =>
+        teamId === undefined
+          ? registrations.size
+          : [...registrations.values()].filter(held => held.teamId === teamId).length,
+      outbox,
+    },
+    { ...options, findTeam: id => teams.get(id) ?? null },
+  )
+  return { ...store, addTeam }
+}
+
+/** Finds what is below each of the bases, in one pass. */
+function findBelow(bases: readonly string[], registrations: Iterable<Held>, teamId: string): NamesBelow[] {
+  const below = new Map<string, NamesBelow>(bases.map(base => [base, NOTHING_BELOW]))
+  for (const held of registrations) {
+    for (const base of ancestorsOf(held.domain)) {
+      const known = below.get(base)
+      if (!known) continue
+      if (!isParted(held, base)) below.set(base, addBelow(known, held, teamId))
+      else if (known.behindSuffixes.length < FOUND_BEHIND_SUFFIXES)
+        below.set(base, { ...known, behindSuffixes: [...known.behindSuffixes, held] })
+    }
+  }
+  return [...below.values()]
+}
+
+/** @param all In the order of registration. */
+function listPage(all: Held[], { teamId, after, limit, order, domain, below }: ListPage): Held[] {
+  const listed = all.filter(
+    held => (teamId === undefined || held.teamId === teamId) && (domain === undefined || held.domain === domain),
+  )
+  if (below !== undefined) return listBelow(listed, below, after).slice(0, limit)
+  if (order === 'newest') listed.reverse()
+  const isAfter = ({ domainId }: Held) =>
+    after === undefined || (order === 'newest' ? domainId < after : domainId > after)
+  return listed.filter(isAfter).slice(0, limit)
+}
+
+/** Lists what is below a base by its path, after the given name. */
+function listBelow(all: readonly Held[], base: string, after: string | undefined): Held[] {
+  const { secondLevelDomain } = toKey(base)
+  const range = rangeBelow(base)
+  const start = after === undefined ? range.after : toKey(after).path
+  return all
+    .map(held => ({ held, key: toKey(held.domain) }))
+    .filter(({ key }) => key.secondLevelDomain === secondLevelDomain && key.path > range.after && key.path > start)
+    .filter(({ key }) => key.path < range.before)
+    .sort((one, other) => (one.key.path < other.key.path ? -1 : 1))
+    .map(({ held }) => held)
 }
 
 /** Made when asked for: bundlers keep a spread at the top level of a module, used or not. */
-const rules = (): Rules => ({
-  teams: { holds: optional(Array.isArray), expected: 'a list of teams' },
-  ...synchronizationRules,
-})
+function rules(): Rules {
+  const { findTeam: _, ...shared } = managedStoreRules
+  return { ...shared, teams: { holds: optional(Array.isArray), expected: 'a list of teams' } }
+}
 
 /** @throws {TypeError} for a team that would never be found, or never be active. */
 function requireTeam({ id, organizationId, state }: Team): void {
   const wrong = Object.entries({ id, organizationId }).find(([, value]) => typeof value !== 'string')
   if (wrong) throw new TypeError(`The "${wrong[0]}" of a team must be a string; it is ${describe(wrong[1])}`)
-  if (typeof state !== 'string') {
+  if (state !== 'active' && state !== 'suspended') {
     throw new TypeError(`The "state" of a team must be "active" or "suspended"; it is ${describe(state)}`)
   }
 }

@@ -1,7 +1,7 @@
 import * as make from '../api-errors.ts'
 import type { ApiError, ErrorCode } from '../errors.ts'
 import { REQUIRED_SCOPE } from '../keys/key-context.ts'
-import { RETRY_AFTER_SECONDS } from '../register-domains.ts'
+import { RETRY_AFTER_SECONDS } from '../team.ts'
 import { countTotals, type DomainResult } from '../wire/response.ts'
 import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
 import { list, refer } from './schemas.ts'
@@ -88,6 +88,8 @@ export function describeResponses(
     const answers = all.filter(([, [error]]) => error.status === status)
     const isLimited = rateLimited && status !== 401 && status !== 405
     const fields = answers.map(([, [error]]) => error.headers)
+    // A store that failed says when to try again; other failures do not.
+    if (status === 500) fields.push(make.storeFailed('', RETRY_AFTER_SECONDS, undefined).headers)
     const examples = answers.map(([error, [{ message }]]) => [error, { value: { error, message } }])
     responses[status] = {
       description: list(Object.fromEntries(answers.map(([code, [, meaning]]) => [code, meaning]))),

@@ -1,14 +1,5 @@
-import { TimeLimitError } from '../deadline.ts'
-import {
-  type Answer,
-  type Database,
-  READ_COMMITTED,
-  type Settings,
-  toCommands,
-  toTexts,
-  type Work,
-} from './database.ts'
-import { createQueue } from './query-queue.ts'
+import { type Answer, type Database, type Settings, toCommands } from './database.ts'
+import { createSequence, type Sequence } from './sequence.ts'
 
 /**
  * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, a PostgreSQL inside the process, has this
@@ -22,41 +13,51 @@ import { createQueue } from './query-queue.ts'
  *   transaction: work => db.transaction().execute(transaction => work(toBridge(transaction))),
  * })
  */
-export interface PostgresBridge {
+export interface PostgresBridge extends PostgresTransaction {
   /** Runs a statement outside a transaction, on any connection. */
   query(text: string, values: unknown[]): PromiseLike<Answer>
   /**
    * Runs work in a transaction. Commits when the work resolves, rolls back when it rejects, and settles after that.
    */
-  transaction<T>(work: (transaction: PostgresBridgeTransaction) => Promise<T>): PromiseLike<T>
+  transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): PromiseLike<T>
 }
 
-/** A transaction of a {@link PostgresBridge}. */
-export interface PostgresBridgeTransaction {
+/** A way to send statements in a transaction: of a {@link PostgresBridge}, or of your own. */
+export interface PostgresTransaction {
   /**
    * @param text With `$1`, `$2` and so on.
    * @param values Strings, numbers, booleans and `null`.
    */
   query(text: string, values: unknown[]): PromiseLike<Answer>
-  /** Runs several commands in one text. Without this method each is sent alone, which takes more round trips. */
-  exec?(text: string): PromiseLike<unknown>
 }
 
 export function fromBridge(bridge: PostgresBridge): Database {
+  let checked: Promise<void> | undefined
+  const check = () => {
+    checked ??= refuseTransaction(bridge).catch(error => {
+      checked = undefined
+      throw error
+    })
+    return checked
+  }
+
   return {
-    isInHostTransaction: false,
+    isInTransaction: false,
 
     async ask(deadline, { text }, ...values) {
+      await deadline.wait(check())
       return (await deadline.wait(bridge.query(text, [...values]))).rows as never
     },
 
-    async transact(deadline, settings, work) {
-      const running = bridge.transaction(async transaction => {
-        // The call may have timed out while it waited for its turn.
-        if (deadline.remaining() === 0) throw new TimeLimitError('No turn in time')
-        await apply(transaction, { ...READ_COMMITTED, ...settings })
-        const result = await carryOut(transaction, work)
-        if (deadline.remaining() === 0) throw new TimeLimitError('Not done in time')
+    async transact(deadline, { transaction_isolation, ...settings }, work) {
+      await deadline.wait(check())
+      const running = bridge.transaction(async ({ query }) => {
+        const send = ({ text, values = [] }: { text: string; values?: unknown[] }) => query(text, values)
+        const sequence = createSequence(send, { deadline })
+        for (const text of toCommands({ transaction_isolation } as Settings)) void sequence.add({ text })
+        apply(sequence, settings)
+        const result = await work(sequence)
+        await sequence.allAnswered()
         return result
       })
       return deadline.wait(running)
@@ -64,22 +65,28 @@ export function fromBridge(bridge: PostgresBridge): Database {
   }
 }
 
-export async function apply(transaction: PostgresBridgeTransaction, settings: Settings): Promise<void> {
-  if (transaction.exec) for (const text of toTexts(settings)) await transaction.exec(text)
-  else for (const command of toCommands(settings)) await transaction.query(command, [])
+/** Applies settings in one statement, since each takes a round trip. */
+export function apply(sequence: Sequence, settings: Settings): void {
+  // Citus sends only SET to its workers.
+  if ('citus.propagate_set_commands' in settings) {
+    for (const text of toCommands(settings)) void sequence.add({ text })
+    return
+  }
+  const calls = Object.keys(settings).map((name, index) => `set_config('${name}', $${index + 1}, true)`)
+  void sequence.add({ text: `SELECT ${calls.join(', ')}`, values: Object.values(settings) })
 }
 
-/** Runs both parts of the work, statement after statement. */
-export async function carryOut<Findings, T>(
-  transaction: PostgresBridgeTransaction,
-  work: Work<Findings, T>,
-): Promise<T> {
-  const queue = createQueue(({ text, values = [] }) => transaction.query(text, values), {})
-  try {
-    const result = work.save(await work.find(queue.send, false), queue.send)
-    await queue.allAnswered()
-    return result
-  } catch (error) {
-    throw queue.failure() ?? error
-  }
+/**
+ * Refuses a bridge that was made over a transaction, such as the `tx` of Drizzle: changes would be pushed to the monitor
+ * before they are committed. A local setting is gone after a statement, unless that was part of a transaction.
+ */
+async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
+  const name = `domain_registration.transaction`
+  await bridge.query(`SELECT set_config('${name}', 'open', true)`, [])
+  const { rows } = await bridge.query(`SELECT current_setting('${name}', true) AS state`, [])
+  if ((rows[0] as { state?: unknown } | undefined)?.state !== 'open') return
+  throw new TypeError(
+    'The option "database" is a bridge whose "query" runs in a transaction. For a transaction of yours pass an object ' +
+      'with "query" alone; else make the bridge over the pool',
+  )
 }

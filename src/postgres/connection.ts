@@ -1,26 +1,26 @@
-import { fromBridge, type PostgresBridge } from './bridge.ts'
+import { fromTransaction } from './application-transaction.ts'
+import { fromBridge, type PostgresBridge, type PostgresTransaction } from './bridge.ts'
 import type { Database } from './database.ts'
-import { fromHostTransaction, type PostgresHostTransaction } from './host-transaction.ts'
 import { fromPgPool, type PostgresPool } from './pg-pool.ts'
 import { fromPostgresJs, type PostgresJs } from './postgres-js.ts'
 import { findCode } from './retry.ts'
 
-export type { Database, Send, Settings, Statement, Work } from './database.ts'
+export type { Database, Settings, Statement, Transaction } from './database.ts'
 
 /** The default time limit of a transaction, in milliseconds. */
 export const DEFAULT_TIME_LIMIT = 10_000
 
 /** A pool or driver of any supported kind. */
-export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | PostgresHostTransaction
+export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | PostgresTransaction
 
 /** Options for the connection to the database. */
 export interface DriverOptions {
   /**
    * A `Pool` of `pg`, a `PGlite`, the `sql` of postgres.js, a {@link PostgresBridge} to another driver, or a
-   * transaction of yours, see {@link PostgresHostTransaction}. It stays yours: settings of its sessions change only
-   * within a transaction.
+   * transaction of yours, see {@link PostgresTransaction}. It stays yours: settings of its sessions change only within a
+   * transaction.
    */
-  pool: PostgresDriver
+  database: PostgresDriver
   /**
    * Whether `pg` and postgres.js use prepared statements, which each connection parses and plans once. Default `true`.
    * Set it to `false` behind a pooler that shares sessions and does not track prepared statements, such as PgBouncer in
@@ -29,28 +29,39 @@ export interface DriverOptions {
   preparedStatements?: boolean | undefined
 }
 
-/** @throws {TypeError} for anything else, so that a host learns of it when it starts. */
-export function toDatabase({ pool, preparedStatements = true }: DriverOptions): Database {
-  return naming(adapt(pool, preparedStatements))
+/** @throws {TypeError} for anything else, so that an application learns of it when it starts. */
+export function toDatabase({ database, preparedStatements = true }: DriverOptions): Database {
+  return explaining(adapt(database, preparedStatements))
 }
 
-type Parts = Partial<PostgresPool & PostgresJs & PostgresBridge> & { connectionParameters?: unknown; release?: unknown }
+type Parts = Partial<PostgresPool & PostgresJs & PostgresBridge> & {
+  readonly connectionParameters?: unknown
+  readonly release?: unknown
+  readonly savepoint?: unknown
+}
 
-function adapt(pool: PostgresDriver, preparedStatements: boolean): Database {
-  const { begin, unsafe, query, transaction, connect, connectionParameters, release } = (pool ?? {}) as Parts
+function adapt(database: PostgresDriver, preparedStatements: boolean): Database {
+  const { begin, unsafe, query, transaction, connect } = (database ?? {}) as Parts
+  const { connectionParameters, release, savepoint } = (database ?? {}) as Parts
   if (connectionParameters !== undefined || typeof release === 'function') {
     throw new TypeError(
-      'The option "pool" must be a pool of pg, and is one connection. For a transaction of yours pass ' +
+      'The option "database" must be a pool of pg, and is one connection. For a transaction of yours pass ' +
         '{ query: (text, values) => client.query(text, values) }',
     )
   }
+  if (typeof savepoint === 'function' && typeof unsafe === 'function') {
+    throw new TypeError(
+      'The option "database" must be the sql of postgres.js, and is a transaction of it. Pass ' +
+        '{ query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }',
+    )
+  }
   if (typeof begin === 'function' && typeof unsafe === 'function')
-    return fromPostgresJs(pool as PostgresJs, preparedStatements)
-  if (typeof connect === 'function') return fromPgPool(pool as PostgresPool, preparedStatements)
-  if (typeof query === 'function' && typeof transaction === 'function') return fromBridge(pool as PostgresBridge)
-  if (typeof query === 'function') return fromHostTransaction(pool as PostgresHostTransaction)
+    return fromPostgresJs(database as PostgresJs, preparedStatements)
+  if (typeof connect === 'function') return fromPgPool(database as PostgresPool, preparedStatements)
+  if (typeof query === 'function' && typeof transaction === 'function') return fromBridge(database as PostgresBridge)
+  if (typeof query === 'function') return fromTransaction(database as PostgresTransaction)
   throw new TypeError(
-    'The option "pool" must be a pool of pg, a PGlite, the sql of postgres.js, or an object with query and transaction',
+    'The option "database" must be a pool of pg, a PGlite, the sql of postgres.js, or an object with query and transaction',
   )
 }
 
@@ -58,7 +69,7 @@ function adapt(pool: PostgresDriver, preparedStatements: boolean): Database {
 const missing = new Set(['3F000', '42P01', '42703'])
 
 /** Explains missing tables. */
-function naming(database: Database): Database {
+function explaining(database: Database): Database {
   function explain(error: unknown): never {
     const code = findCode(error, missing)
     if (code === undefined) throw error

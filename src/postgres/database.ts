@@ -2,6 +2,7 @@ import type { Deadline } from '../deadline.ts'
 
 /** One SQL statement with parameters, prepared once on each connection. */
 export interface Statement<Row = never> {
+  /** The name of the prepared statement. Without a name the statement is not kept. */
   readonly name: string
   readonly text: string
   /** The type of a row of the answer; never set. */
@@ -20,16 +21,28 @@ export interface Answer<Row = unknown> {
 /**
  * Sends a statement in a transaction. Statements sent without waiting in between are pipelined if the driver can; they
  * run in order all the same.
+ *
+ * @returns The answer, once all statements before it have been answered too: it rejects with the first failure of all.
  */
 export type Send = <Row>(statement: Statement<Row>, ...values: readonly unknown[]) => Promise<Answer<Row>>
+
+export interface Transaction {
+  /** Claims and looks up. A transaction that does nothing else may be rolled back, which does not wait for the disk. */
+  readonly ask: Send
+  /**
+   * Changes what has to be committed. To be sent after an answer, unless it does no harm alone: the `BEGIN` before it may
+   * have failed.
+   */
+  readonly change: Send
+}
 
 /** Settings of the server for one transaction, by name. */
 export type Settings = Readonly<Record<string, string>>
 
 /** The operations that the store needs. Each kind of driver has an adapter to them. */
 export interface Database {
-  /** Whether all work is part of a transaction of the host, and committed only when the host commits. */
-  readonly isInHostTransaction: boolean
+  /** Whether all work is part of a transaction of the application, and committed only when it commits. */
+  readonly isInTransaction: boolean
   /**
    * Runs one statement outside a transaction, in one round trip.
    *
@@ -37,38 +50,12 @@ export interface Database {
    */
   ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly unknown[]): Promise<readonly Row[]>
   /**
-   * Runs a transaction in READ COMMITTED, in two round trips: `BEGIN` and the statements of `find`, then those of
-   * `save` and `COMMIT`. All of it is committed, or nothing.
+   * Runs work in a transaction and commits it, all of it or nothing.
    *
-   * @throws the first failure, within the deadline. Nothing is saved then.
+   * @throws the first failure, within the deadline. Nothing is saved then, and nothing more is sent.
    */
-  transact<Findings, T>(deadline: Deadline, settings: Settings, work: Work<Findings, T>): Promise<T>
+  transact<T>(deadline: Deadline, settings: Settings, work: (transaction: Transaction) => Promise<T>): Promise<T>
 }
-
-export interface Work<Findings, T> {
-  /**
-   * Claims and looks up. It must send nothing that would do harm outside a transaction, because the `BEGIN` before it
-   * may fail. What it sends before its first `await` goes out in one packet with the `BEGIN`, if the driver can.
-   *
-   * @param isPipelined Whether a statement can be sent before the one before is answered.
-   */
-  find(send: Send, isPipelined: boolean): Promise<Findings>
-  /**
-   * Tells whether the statements of `find` have changed nothing. If `save` sends none either, a driver may roll back
-   * instead of committing: a rollback does not wait for the disk.
-   */
-  leavesNothing?(findings: Findings): boolean
-  /**
-   * Sends the changes, after the answers to `BEGIN` and to the look-ups. It need not wait for answers: a failure of any
-   * statement rejects the transaction.
-   */
-  save(findings: Findings, send: Send): T
-}
-
-/**
- * For drivers that begin the transaction themselves. The server refuses it after a statement under another level.
- */
-export const READ_COMMITTED: Settings = { transaction_isolation: 'read committed' }
 
 /**
  * Returns the commands that apply settings, in as few texts as possible: drivers allow several commands in one text.
@@ -81,10 +68,6 @@ export function toTexts(settings: Settings, first: readonly string[] = []): stri
   return 'citus.propagate_set_commands' in settings ? commands : [commands.join('; ')]
 }
 
-export const toCommand = (settings: Settings): string => toCommands(settings).join('; ')
-
-/**
- * Uses SET and not `SELECT set_config(…)`, which has to be planned and which Citus does not propagate to its workers.
- */
+/** Uses SET and not `SELECT set_config(…)`, which has to be planned and which Citus does not propagate to its workers. */
 export const toCommands = (settings: Settings): string[] =>
   Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = '${value.replaceAll("'", "''")}'`)

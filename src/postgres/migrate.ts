@@ -1,16 +1,15 @@
 import { createDeadline, requireTimeLimit } from '../deadline.ts'
-import { type DriverOptions, toDatabase, type Work } from './connection.ts'
+import { type Database, type DriverOptions, type Settings, toDatabase } from './connection.ts'
 import { prepare } from './prepare.ts'
 import { hasCode, retryConflicts } from './retry.ts'
-import { createSchema, type PostgresTableOptions, SCHEMA_VERSION, type Tables, toTables } from './schema.ts'
+import { createSchema, type PostgresSchemaOptions, SCHEMA_VERSION, type Tables, toTables } from './schema.ts'
 
 /** Options of {@link migrate}. */
-export interface MigrateOptions extends PostgresTableOptions {
-  pool: DriverOptions['pool']
+export interface MigrateOptions extends PostgresSchemaOptions {
+  database: DriverOptions['database']
   /**
-   * Distributes the tables over the workers of Citus: names by registrable domain, in this many shards; keys as a
-   * reference table. One or two shards for each worker are fastest; see docs/postgres.md. Pass it on every start:
-   * distributed tables stay as they are.
+   * Distributes the tables over the workers of Citus: names by their last two labels, in this many shards; keys as a
+   * reference table. See docs/citus.md. Pass it on every start: distributed tables stay as they are.
    */
   citus?: { readonly shards: number } | undefined
   /** Milliseconds for the whole migration, including the wait for other processes that migrate. Default 60,000. */
@@ -22,11 +21,14 @@ const DEFAULT_TIME_LIMIT = 60_000
 /** The SQLSTATEs of a missing schema and a missing table. */
 const absent = new Set(['3F000', '42P01'])
 
+/** No `lock_timeout` of a role may end the wait for another process that migrates. */
+const PATIENT: Settings = { lock_timeout: '0' }
+
 /** Makes Citus use one connection to each worker, so that each command sees the changes of those before it. */
-const ONE_BY_ONE = { 'citus.multi_shard_modify_mode': 'sequential' }
+const ONE_BY_ONE: Settings = { ...PATIENT, 'citus.multi_shard_modify_mode': 'sequential' }
 
 /** The SQLSTATEs of two migrations at once: `IF NOT EXISTS` does not see what others have yet to commit. */
-const races = new Set(['23505', '42P07', '42P06', '42710', '40001', '40P01', 'XX000'])
+const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40P01', '55P03', 'XX000'])
 
 /**
  * Creates the tables if they are missing. Call it when your server starts; any number of processes may do so at once.
@@ -36,14 +38,15 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '40001', '40P01', 'XX
  * @throws {RangeError} if the number of shards is no integer from 1.
  *
  * @example
- * await migrate({ pool })
+ * await migrate({ database })
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  const { pool, timeLimit = DEFAULT_TIME_LIMIT, citus } = options
+  const { database: driver, timeLimit = DEFAULT_TIME_LIMIT, citus } = options
   if (citus) requireShards(citus.shards)
-  const database = toDatabase({ pool, preparedStatements: false })
+  const database = toDatabase({ database: driver, preparedStatements: false })
   const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
   const tables = toTables(options)
+  const run = (commands: readonly string[], settings: Settings) => runInOrder(database, deadline, settings, commands)
 
   async function findVersion(): Promise<number> {
     try {
@@ -72,24 +75,26 @@ export async function migrate(options: MigrateOptions): Promise<void> {
       if (version > SCHEMA_VERSION) {
         throw new Error(`The tables are of version ${version}, and this package knows ${SCHEMA_VERSION}`)
       }
-      if (version < SCHEMA_VERSION) await database.transact(deadline, {}, inOrder(createSchema(options)))
-      if (citus && !(await areSpread())) {
-        await database.transact(deadline, ONE_BY_ONE, inOrder(spread(tables, citus.shards)))
-      }
+      if (version < SCHEMA_VERSION) await run(createSchema(options, citus !== undefined), PATIENT)
+      if (citus && !(await areSpread())) await run(spread(tables, citus.shards), ONE_BY_ONE)
     },
     error => hasCode(error, races),
   )
 }
 
+async function runInOrder(
+  database: Database,
+  deadline: Parameters<Database['transact']>[0],
+  settings: Settings,
+  commands: readonly string[],
+): Promise<void> {
+  await database.transact(deadline, { transaction_isolation: 'read committed', ...settings }, async ({ change }) => {
+    for (const text of commands) await change({ name: '', text })
+  })
+}
+
 const selectVersion = ({ version }: Tables) =>
   prepare<{ version: number | null }>('version', `SELECT max(version) AS version FROM ${version}`)
-
-const inOrder = (commands: readonly string[]): Work<void, void> => ({
-  find: async () => {},
-  save(_, send) {
-    for (const text of commands) void send({ name: '', text })
-  },
-})
 
 function requireShards(shards: unknown): void {
   if (!Number.isSafeInteger(shards) || (shards as number) < 1)
@@ -97,25 +102,27 @@ function requireShards(shards: unknown): void {
 }
 
 /** The number of tables to distribute. */
-const SPREAD = 4
+const SPREAD = 5
 
-const countSpread = (tables: Tables) =>
-  prepare<{ count: number }>('count_spread', `SELECT count(*)::integer AS count FROM pg_dist_partition ${of(tables)}`)
-
-function of({ names, releases, keys, version }: Tables): string {
-  const tables = [names, releases, keys, version].map(table => `${quoteLiteral(table)}::regclass`)
-  return `WHERE logicalrelid IN (${tables.join(', ')})`
+const countSpread = ({ names, changes, locks, keys, version }: Tables) => {
+  const tables = [names, changes, locks, keys, version].map(table => `${quoteLiteral(table)}::regclass`)
+  return prepare<{ count: number }>(
+    'count_spread',
+    `SELECT count(*)::integer AS count FROM pg_dist_partition WHERE logicalrelid IN (${tables.join(', ')})`,
+  )
 }
 
 function spread(tables: Tables, shards: number): string[] {
-  const [names, releases] = [tables.names, tables.releases].map(quoteLiteral) as [string, string]
+  const [names, ...others] = [tables.names, tables.changes, tables.locks].map(quoteLiteral) as [string, ...string[]]
   const unlessSpread = (table: string) =>
     `WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = ${table}::regclass)`
   return [
-    `SELECT create_distributed_table(${names}, 'registrable_domain', shard_count => ${shards}, colocate_with => 'none')
+    `SELECT create_distributed_table(${names}, 'second_level_domain', shard_count => ${shards}, colocate_with => 'none')
      ${unlessSpread(names)}`,
-    `SELECT create_distributed_table(${releases}, 'registrable_domain', colocate_with => ${names})
-     ${unlessSpread(releases)}`,
+    ...others.map(
+      table =>
+        `SELECT create_distributed_table(${table}, 'second_level_domain', colocate_with => ${names}) ${unlessSpread(table)}`,
+    ),
     ...[tables.keys, tables.version]
       .map(quoteLiteral)
       .map(table => `SELECT create_reference_table(${table}) ${unlessSpread(table)}`),

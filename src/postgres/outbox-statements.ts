@@ -1,138 +1,124 @@
+import { toMilliseconds } from './name-statements.ts'
 import { prepare } from './prepare.ts'
-import type { NameRow } from './rows.ts'
 import type { Tables } from './schema.ts'
-import { isByKey } from './settings.ts'
 
-/** A change that is due, of either table. */
-export interface DueRow extends NameRow {
-  readonly refusals: number
-  /** In seconds since 1970. */
-  readonly due: number
-}
-
-export interface CountRow {
-  readonly count: number
-}
-
-/** A change that a sweep has leased. */
-export interface LeasedRow {
+export interface ChangeRow {
+  readonly kind: 'registered' | 'released'
   readonly domain_id: string
-  /** When the lease ends, in seconds since 1970. It identifies the lease. */
-  readonly lease: number
+  readonly domain: string
+  readonly registrable_domain: string
+  readonly team_id: string
+  readonly refusals: number
+}
+
+export interface PendingRow extends ChangeRow {
+  /** In milliseconds since 1970, as text. */
+  readonly since: string
+  readonly due: string
+  readonly last_failure: string | null
+}
+
+export interface StatsRow {
+  readonly count: string
+  readonly refused: string
+  readonly oldest: string | null
 }
 
 /** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
 /** Computed in seconds: Citus refuses to add an interval of a row to a time, which would depend on the time zone. */
-const afterWait = (row: string) => `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${row}.wait)`
-/** To the microsecond. For Citus the epoch of a time depends on the time zone, and that of a difference does not. */
-const toSeconds = (time: string) => `extract(epoch FROM ${time} - to_timestamp(0))::double precision`
+const afterWait = (milliseconds: string) =>
+  `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${milliseconds}::double precision / 1000)`
 
-/** Written so that no index matches: rows must be found by their keys. */
-const dueOf = (row: string) => `coalesce(${row}.due, 'infinity')`
+const columns = (row: string) =>
+  `${row}.kind, ${row}.domain_id::text AS domain_id, ${row}.domain, ${row}.registrable_domain, ${row}.team_id,
+       ${row}.refusals`
 
-const columnsOf = (inlinedPath: string) =>
-  `registrable_domain, path, ${inlinedPath} AS inlined_path, domain_id, team_id, false AS synchronized,
-       coalesce(refusals, 0) AS refusals, ${toSeconds('due')} AS due`
-
-/** Matches the row of a name. The name may have moved out of the head row since it was found, or into it. */
-const isName = `${isByKey('name', 'asked')} AND name.path = ANY (ARRAY[asked.path, ''])
-         AND name.domain_id IS NOT DISTINCT FROM asked.domain_id`
-const isRelease = `${isByKey('release', 'asked')} AND release.domain_id = asked.domain_id`
-
-/**
- * Statements on the waiting changes: registrations in their own rows, releases in a separate table. Rows of names must
- * be claimed before they are changed.
- */
-export const createOutboxStatements = (tables: Tables) => ({
-  ...createLookUps(tables),
-  ...createLeases(tables),
-  ...createEnds(tables),
-})
-
-function createLookUps({ names, releases }: Tables) {
-  const findDue = (name: string, table: string, inlinedPath: string) =>
-    prepare<DueRow>(
+/** Statements on the waiting changes. Waits are in milliseconds; $1 and $2 are second-level domains and IDs. */
+export function createOutboxStatements({ changes }: Tables) {
+  const isAsked = `waiting.domain_id = asked.domain_id AND waiting.second_level_domain = asked.second_level_domain`
+  const take = (name: string, condition: string) =>
+    prepare<ChangeRow>(
       name,
-      `SELECT ${columnsOf(inlinedPath)} FROM ${table} AS waiting
-       WHERE waiting.due <= ${NOW} ORDER BY waiting.due, waiting.domain_id LIMIT $1`,
+      `WITH due AS MATERIALIZED (
+         SELECT domain_id, second_level_domain, due FROM ${changes} AS waiting
+         WHERE ${condition} AND due <= ${NOW} ORDER BY due, domain_id LIMIT $1::bigint FOR UPDATE SKIP LOCKED
+       )
+       UPDATE ${changes} AS waiting SET due = ${afterWait('$2')} FROM due AS asked WHERE ${isAsked}
+       RETURNING ${columns('waiting')}`,
     )
-  return {
-    findDueNames: findDue('find_due_names', names, 'inlined_path'),
-    findDueReleases: findDue('find_due_releases', releases, 'NULL'),
+  const farDue = (condition: string) =>
+    `SELECT domain_id FROM ${changes} WHERE ${condition} AND due > ${afterWait('$1')}`
 
-    countDueNames: prepare<CountRow>(
-      'count_due_names',
-      `SELECT count(*)::integer AS count FROM ${names} AS name WHERE name.due IS NOT NULL`,
+  return {
+    /**
+     * Adds changes that are due after $8. If a registration still waits, its release takes its place, and is due after
+     * $9: the push of the registration may be under way. Fails if a trigger of yours skips a row.
+     */
+    addChanges: prepare(
+      'add_changes',
+      `WITH added AS (
+         INSERT INTO ${changes} AS waiting
+           (second_level_domain, domain_id, domain, registrable_domain, team_id, kind, since, due)
+         SELECT *, $5::text, $6::text, ${NOW}, ${afterWait('$7')}
+         FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[])
+         ON CONFLICT (domain_id, second_level_domain) DO UPDATE
+           SET kind = excluded.kind, since = ${NOW}, due = ${afterWait('$8')}, refusals = 0, last_failure = NULL
+         RETURNING 1
+       )
+       SELECT 1 / (count(*) = cardinality($2::uuid[]))::integer AS complete FROM added`,
     ),
-    countReleases: prepare<CountRow>('count_releases', `SELECT count(*)::integer AS count FROM ${releases}`),
+
+    /** Leases registrations to a call for $3, unless they are due even later. */
+    lease: prepare(
+      'lease',
+      `UPDATE ${changes} AS waiting SET due = greatest(waiting.due, ${afterWait('$3')})
+       FROM unnest($1::text[], $2::uuid[]) AS asked (second_level_domain, domain_id) WHERE ${isAsked}`,
+    ),
+
+    /** Makes due what a clock that has been corrected since put off further than $1. */
+    hasten: prepare(
+      'hasten',
+      `UPDATE ${changes} SET due = ${NOW}
+       WHERE domain_id IN (${farDue('refusals = 0')} UNION ALL ${farDue('refusals > 0')})`,
+    ),
+    takeFresh: take('take_fresh', 'refusals = 0'),
+    takeRefused: take('take_refused', 'refusals > 0'),
+
+    finish: prepare(
+      'finish',
+      `DELETE FROM ${changes} AS waiting
+       USING unnest($1::text[], $2::uuid[], $3::text[]) AS asked (second_level_domain, domain_id, kind)
+       WHERE ${isAsked} AND waiting.kind = asked.kind`,
+    ),
+    /** Makes due what has replaced a pushed change. */
+    release: prepare(
+      'release',
+      `UPDATE ${changes} AS waiting SET due = ${NOW}
+       FROM unnest($1::text[], $2::uuid[], $3::text[]) AS asked (second_level_domain, domain_id, kind)
+       WHERE ${isAsked} AND waiting.kind <> asked.kind`,
+    ),
+    postpone: prepare(
+      'postpone',
+      `UPDATE ${changes} AS waiting
+       SET due = ${afterWait('asked.wait')},
+         refusals = waiting.refusals + (asked.refusal IS NOT NULL)::integer,
+         last_failure = coalesce(asked.refusal, waiting.last_failure)
+       FROM unnest($1::text[], $2::uuid[], $3::text[], $4::double precision[], $5::text[])
+         AS asked (second_level_domain, domain_id, kind, wait, refusal)
+       WHERE ${isAsked} AND waiting.kind = asked.kind`,
+    ),
+
+    countChanges: prepare<StatsRow>(
+      'count_changes',
+      `SELECT count(*)::text AS count, (count(*) FILTER (WHERE refusals > 0))::text AS refused,
+         ${toMilliseconds('min(since)')} AS oldest
+       FROM ${changes}`,
+    ),
+    listChanges: prepare<PendingRow>(
+      'list_changes',
+      `SELECT ${columns('waiting')}, ${toMilliseconds('since')} AS since, ${toMilliseconds('due')} AS due, last_failure
+       FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
+    ),
   }
 }
-
-/** Statements that change when changes are due. */
-const createLeases = ({ names, releases }: Tables) => ({
-  /** Leases the given names for the interval $4, unless they are due later than $5 from now. */
-  leaseNames: prepare<LeasedRow>(
-    'lease_names',
-    `UPDATE ${names} AS name SET due = ${NOW} + $4::interval
-       FROM unnest($1::text[], $2::text[], $3::uuid[]) AS asked (registrable_domain, path, domain_id)
-       WHERE ${isName} AND ${dueOf('name')} <= ${NOW} + $5::interval
-       RETURNING name.domain_id, ${toSeconds('name.due')} AS lease`,
-  ),
-  leaseReleases: prepare<LeasedRow>(
-    'lease_releases',
-    `UPDATE ${releases} AS release SET due = ${NOW} + $3::interval
-       FROM unnest($1::text[], $2::uuid[]) AS asked (registrable_domain, domain_id)
-       WHERE ${isRelease} AND ${dueOf('release')} <= ${NOW}
-       RETURNING release.domain_id, ${toSeconds('release.due')} AS lease`,
-  ),
-
-  /** Postpones changes by `wait` seconds if their lease is still the given one; $7 is the length of a first lease. */
-  postponeNames: prepare(
-    'postpone_names',
-    `UPDATE ${names} AS name
-       SET due = ${afterWait('asked')}, refusals = nullif(coalesce(name.refusals, 0) + asked.refusals, 0)
-       FROM unnest($1::text[], $2::text[], $3::uuid[], $4::double precision[], $5::integer[], $6::double precision[])
-         AS asked (registrable_domain, path, domain_id, wait, refusals, lease)
-       WHERE ${isName} AND (${dueOf('name')} = to_timestamp(asked.lease)
-         OR asked.lease IS NULL AND name.due - name.created_at = $7::interval)`,
-  ),
-  postponeReleases: prepare(
-    'postpone_releases',
-    `UPDATE ${releases} AS release
-       SET due = ${afterWait('asked')}, refusals = coalesce(release.refusals, 0) + asked.refusals
-       FROM unnest($1::text[], $2::uuid[], $3::double precision[], $4::integer[], $5::double precision[])
-         AS asked (registrable_domain, domain_id, wait, refusals, lease)
-       WHERE ${isRelease} AND ${dueOf('release')} = to_timestamp(asked.lease)`,
-  ),
-})
-
-const createEnds = ({ names, releases }: Tables) => ({
-  finishNames: prepare(
-    'finish_names',
-    `UPDATE ${names} AS name SET due = NULL
-       FROM unnest($1::text[], $2::text[], $3::uuid[]) AS asked (registrable_domain, path, domain_id) WHERE ${isName}`,
-  ),
-  /** Makes releases due at once that waited for the push of their registrations. */
-  hastenReleases: prepare(
-    'hasten_releases',
-    `UPDATE ${releases} AS release SET due = ${NOW}
-       FROM unnest($1::text[], $2::uuid[]) AS asked (registrable_domain, domain_id) WHERE ${isRelease}`,
-  ),
-
-  /** Records releases, before the names are deleted. */
-  addReleases: prepare(
-    'add_releases',
-    `INSERT INTO ${releases} (registrable_domain, path, domain_id, team_id, due)
-       SELECT name.registrable_domain, coalesce(name.inlined_path, name.path), name.domain_id, name.team_id,
-         ${NOW} + $4::interval
-       FROM unnest($1::text[], $2::text[], $3::uuid[]) AS asked (registrable_domain, path, domain_id)
-       JOIN ${names} AS name ON ${isByKey('name', 'asked')} AND name.path = asked.path
-       WHERE name.domain_id IS NOT DISTINCT FROM asked.domain_id`,
-  ),
-  deleteReleases: prepare(
-    'delete_releases',
-    `DELETE FROM ${releases} AS release
-       USING unnest($1::text[], $2::uuid[]) AS asked (registrable_domain, domain_id) WHERE ${isRelease}`,
-  ),
-})

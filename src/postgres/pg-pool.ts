@@ -1,7 +1,7 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
 import { type Answer, type Database, toTexts } from './database.ts'
-import { createQueue, type Query, toNameless, toQuery } from './query-queue.ts'
 import { hasCode } from './retry.ts'
+import { createSequence, type Query, toNameless, toQuery } from './sequence.ts'
 
 /**
  * A `Pool` of `pg`. With `new Pool({ pipeline: true, … })` a call takes two round trips.
@@ -24,7 +24,6 @@ export interface PostgresClient {
   removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
 
-const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 /** Milliseconds to wait for the answer to `ROLLBACK` before the connection is closed instead. */
 const ROLLBACK_TIME_LIMIT = 1000
 
@@ -41,7 +40,7 @@ const lastingFailures = new Set([
 export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Database {
   const toNextQuery = preparedStatements ? toQuery : toNameless
   return {
-    isInHostTransaction: false,
+    isInTransaction: false,
 
     async ask(deadline, statement, ...values) {
       const { client, giveBack } = await acquire(pool, deadline)
@@ -57,28 +56,19 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
 
     async transact(deadline, settings, work) {
       const { client, giveBack } = await acquire(pool, deadline)
-      const options = { isPipelined: client.pipeline === true, toQuery: toNextQuery }
-      const queue = createQueue(query => client.query(query), options)
+      const options = { deadline, isPipelined: client.pipeline === true, toQuery: toNextQuery }
+      const sequence = createSequence(query => inOnePacket(client, query), options)
       try {
-        const begun = inOnePacket(client, () => {
-          const opening = toTexts(settings, [BEGIN]).map(text => queue.add({ text }))
-          return Promise.all([work.find(queue.send, options.isPipelined), ...opening])
-        })
-        const [findings] = await deadline.wait(begun)
-        const { result, end, ended } = inOnePacket(client, () => {
-          const sent = queue.count()
-          const result = work.save(findings, queue.send)
-          // A rollback does not wait for the disk.
-          const end = queue.count() === sent && work.leavesNothing?.(findings) ? 'ROLLBACK' : 'COMMIT'
-          return { result, end, ended: queue.add({ text: end }) }
-        })
-        await deadline.wait(queue.allAnswered())
+        for (const text of toTexts(settings, ['BEGIN'])) void sequence.add({ text })
+        const result = await deadline.wait(work(sequence))
+        const end = sequence.hasChanges() ? 'COMMIT' : 'ROLLBACK'
+        const { command } = await deadline.wait(sequence.add({ text: end }))
         // PostgreSQL answers the COMMIT of a failed transaction with the tag ROLLBACK, and no error.
-        if ((await ended).command !== end) throw new Error('The transaction was rolled back')
+        if (command !== end) throw new Error('The transaction was rolled back')
         giveBack()
         return result
-      } catch (error) {
-        const cause = queue.failure() ?? error
+      } catch (cause) {
+        sequence.end()
         giveBack((await isRolledBack(client, cause)) ? undefined : toError(cause))
         throw cause
       }
@@ -98,15 +88,16 @@ async function acquire(pool: PostgresPool, deadline: Deadline) {
 }
 
 /**
- * Corks the stream, so that statements leave in one packet. A packet for each costs the client more than all the rest.
+ * Corks the stream until the code that runs now has sent all its queries, so that they leave in one packet. A packet for
+ * each costs the client more than all the rest.
  */
-function inOnePacket<T>({ connection }: PostgresClient, send: () => T): T {
-  connection?.stream?.cork?.()
-  try {
-    return send()
-  } finally {
-    connection?.stream?.uncork?.()
+function inOnePacket(client: PostgresClient, query: Query): PromiseLike<Answer> {
+  const stream = client.connection?.stream
+  if (stream?.cork && stream.uncork) {
+    stream.cork()
+    process.nextTick(() => stream.uncork?.())
   }
+  return client.query(query)
 }
 
 /**

@@ -1,6 +1,5 @@
-import { TimeLimitError } from '../deadline.ts'
-import { type Database, READ_COMMITTED, toTexts } from './database.ts'
-import { createQueue, type Query } from './query-queue.ts'
+import { type Database, toTexts } from './database.ts'
+import { createSequence, type Query } from './sequence.ts'
 
 /** The `sql` of postgres.js: `postgres('postgres://…')`. */
 export interface PostgresJs extends PostgresJsTransaction {
@@ -23,7 +22,7 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
     through.unsafe(text, [...values] as never[], { prepare })
 
   return {
-    isInHostTransaction: false,
+    isInTransaction: false,
 
     async ask(deadline, { text }, ...values) {
       return (await deadline.wait(run(sql, text, values))) as never
@@ -32,22 +31,14 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
     async transact(deadline, settings, work) {
       let result: unknown
       const running = sql.begin(async transaction => {
-        // The call may have timed out while it waited for a connection.
-        if (deadline.remaining() === 0) throw new TimeLimitError('No turn in time')
         const send = async ({ text, values }: Query) => {
           const rows = await (values ? run(transaction, text, values) : transaction.unsafe(text))
           return { rows, rowCount: rows.count }
         }
-        const queue = createQueue(send, { isPipelined: true })
-        try {
-          const opening = toTexts({ ...READ_COMMITTED, ...settings }).map(text => queue.add({ text }))
-          const [findings] = await Promise.all([work.find(queue.send, true), ...opening])
-          result = work.save(findings, queue.send)
-          await queue.allAnswered()
-          if (deadline.remaining() === 0) throw new TimeLimitError('Not done in time')
-        } catch (error) {
-          throw queue.failure() ?? error
-        }
+        const sequence = createSequence(send, { deadline, isPipelined: true })
+        for (const text of toTexts(settings)) void sequence.add({ text })
+        result = await work(sequence)
+        await sequence.allAnswered()
       })
       await deadline.wait(running)
       return result as never

@@ -1,36 +1,19 @@
+import type { RegistrationStep, StoreBackend } from '../registry/managed-store.ts'
 import type { Name } from '../registry/name.ts'
-import { unsynchronizedOf } from '../registry/outbox.ts'
-import {
-  type Found,
-  NOTHING_BELOW,
-  type Registered,
-  type Registration,
-  type RegistrationRequest,
-} from '../registry/store.ts'
+import { rangeBelow, toKey } from '../registry/path.ts'
+import type { LookUp, LookUpResult, Registration, SavedRegistrations } from '../registry/store.ts'
 import { createUuidGenerator } from '../uuid.ts'
-import { type Claim, insert } from './claim.ts'
-import { claimAndFind } from './find.ts'
-import { leaseFound } from './outbox.ts'
-import { takeBack } from './remove.ts'
-import { toRegistration } from './rows.ts'
-import type { Transact } from './transaction.ts'
+import { toArrayLiteral } from './array-literal.ts'
+import { toRegistration } from './name-statements.ts'
+import { addChanges, leaseWaiting } from './outbox.ts'
+import type { StoreTransaction, Transact } from './transact.ts'
 
-/**
- * Makes the function that registers: claim, look, decide, save. A claim inserts the head row of each registrable domain
- * that has none, and locks the existing ones. It inserts the names that `decide` would save if nothing were held, so
- * that the claim itself writes new names. If the look-up then finds anything, `decide` is asked again, and names that
- * the claim should not have written are removed in the same transaction.
- *
- * @param lease Milliseconds until a sweep may push the registrations; 0 if the call does not push them; `null` without
- *   a monitor.
- */
-export function createRegister(transact: Transact, lease: number | null) {
+/** Makes {@link StoreBackend.register}: claim, look up, decide, save. */
+export function createRegister(transact: Transact) {
   const createId = createUuidGenerator()
 
-  return async (request: RegistrationRequest): Promise<Registered> => {
-    const { teamId, registrableDomains, names, wildcardBases, decide } = request
-    const owner = { teamId, lease }
-    const nothing: Found = { registrations: [], below: wildcardBases.map(() => NOTHING_BELOW) }
+  return ({ lease, decide, ...step }: RegistrationStep): Promise<SavedRegistrations> => {
+    const { teamId, registrableDomains, timeLimit } = step
     const name = ({ domain, registrableDomain }: Name): Registration => ({
       domainId: createId(),
       domain,
@@ -38,48 +21,112 @@ export function createRegister(transact: Transact, lease: number | null) {
       teamId,
       synchronized: lease === null,
     })
-
-    return transact({
-      async find(transaction) {
-        const expected = decide(nothing).map(name)
-        const claims = toClaims(registrableDomains, expected, name)
-        return { expected, ...(await claimAndFind(transaction, claims, { names, wildcardBases, ...owner })) }
-      },
-
-      leavesNothing: ({ fresh }) => fresh.length === 0,
-
-      save({ expected, heads, fresh, names: rows, below }, transaction) {
-        const found = { registrations: rows.map(toRegistration), below }
-        const known = new Map(expected.map(registration => [registration.domain, registration]))
-        const saved = heads.length === 0 ? expected : decide(found).map(each => known.get(each.domain) ?? name(each))
-        const claimed = new Set(fresh.map(({ domainId }) => domainId))
-        const rest = saved.filter(({ domainId }) => !claimed.has(domainId))
-        if (rest.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
+    return transact(
+      async transaction => {
+        // The look-ups are sent along with the claim, and see what was saved while it waited.
+        void claim(transaction, registrableDomains)
+        const found = await find(transaction, step)
+        const { created, waiting } = decide(found)
+        if (created.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
           throw new TypeError('decide returned a name of a registrable domain that is not locked')
-        insert(transaction, rest, heads, owner)
-        takeBack(transaction, fresh, saved)
-        if (lease) leaseFound(transaction, unsynchronizedOf(request, found), lease)
+        const saved = created.map(name)
+        insert(transaction, teamId, saved)
+        if (lease !== null) {
+          addChanges(transaction, 'registered', saved, { wait: lease, waitIfReplaced: lease })
+          leaseWaiting(transaction, waiting, lease)
+        }
         return { found, saved }
       },
-    })
+      { timeLimit },
+    )
   }
 }
 
-/**
- * Chooses one name for each registrable domain: one that is expected to be saved, preferably the registrable domain
- * itself. If there is none, a placeholder, which is removed later.
- */
-function toClaims(
-  registrableDomains: readonly string[],
-  expected: readonly Registration[],
-  name: (name: Name) => Registration,
-): readonly Claim[] {
-  const claims = new Map<string, Registration>()
-  for (const each of expected) {
-    const { domain, registrableDomain } = each
-    if (!claims.has(registrableDomain) || domain === registrableDomain) claims.set(registrableDomain, each)
+/** Makes {@link StoreBackend.find}. Under snapshot isolation, since it locks nothing. */
+export const createFind =
+  (transact: Transact) =>
+  (question: LookUp): Promise<LookUpResult> =>
+    transact(transaction => find(transaction, question), { isolation: 'repeatable read' })
+
+/** Makes {@link StoreBackend.release}: look up, claim, delete what is still there, record. */
+export const createRelease =
+  (transact: Transact): StoreBackend['release'] =>
+  async (teamId, { names, domainIds }, lease) => {
+    if (names.length + domainIds.length === 0) return []
+    return transact(async transaction => {
+      const { ask, change, statements } = transaction
+      const answers = await Promise.all([
+        ask(statements.findNames, ...toKeys(names.map(({ domain }) => domain))),
+        ask(statements.findIds, toArrayLiteral(domainIds)),
+      ])
+      const held = answers.flatMap(({ rows }) => rows).filter(row => row.team_id === teamId)
+      const asked = new Map(held.map(toRegistration).map(({ createdAt: _, ...each }) => [each.domainId, each]))
+      if (asked.size === 0) return []
+      void claim(transaction, [...new Set([...asked.values()].map(each => each.registrableDomain))].sort())
+      const ids = toArrayLiteral([...asked.keys()])
+      const deleted = await change(
+        statements.deleteNames,
+        ...toKeys([...asked.values()].map(({ domain }) => domain)),
+        ids,
+      )
+      const released = deleted.rows.flatMap(row => asked.get(row.domain_id) ?? [])
+      addChanges(transaction, 'released', released, { wait: 0, waitIfReplaced: lease })
+      return released
+    })
   }
-  return registrableDomains.map(
-    registrableDomain => claims.get(registrableDomain) ?? name({ domain: registrableDomain, registrableDomain }),
+
+/** @param registrableDomains In ascending order of code units. */
+function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
+  return ask(
+    statements.claim,
+    toArrayLiteral(registrableDomains.map(domain => toKey(domain).secondLevelDomain)),
+    toArrayLiteral(registrableDomains),
   )
+}
+
+async function find({ ask, statements }: StoreTransaction, { teamId, domains, bases }: LookUp): Promise<LookUpResult> {
+  const finding = ask(statements.findNames, ...toKeys(domains))
+  const findingBelow = bases.length > 0 && ask(statements.findBelow, ...toRanges(bases), teamId)
+  const { rows } = await finding
+  const below = findingBelow ? (await findingBelow).rows : []
+  return {
+    registrations: rows.map(toRegistration).map(({ createdAt: _, ...registration }) => registration),
+    below: below.map(row => ({
+      ownDomains: JSON.parse(row.own_domains),
+      ownCount: row.own_count,
+      heldByOthers: row.held,
+      behindSuffixes: JSON.parse(row.behind),
+    })),
+  }
+}
+
+function insert({ change, statements }: StoreTransaction, teamId: string, saved: readonly Registration[]): void {
+  if (saved.length === 0) return
+  const domains = saved.map(({ domain }) => domain)
+  void change(
+    statements.insertNames,
+    toArrayLiteral(saved.map(({ domainId }) => domainId)),
+    ...toKeys(domains),
+    toArrayLiteral(domains),
+    toArrayLiteral(saved.map(({ registrableDomain }) => registrableDomain)),
+    teamId,
+  )
+}
+
+function toKeys(domains: readonly string[]): [string, string] {
+  const keys = domains.map(toKey)
+  return [
+    toArrayLiteral(keys.map(({ secondLevelDomain }) => secondLevelDomain)),
+    toArrayLiteral(keys.map(({ path }) => path)),
+  ]
+}
+
+function toRanges(bases: readonly string[]): [string, string, string, string] {
+  const ranges = bases.map(rangeBelow)
+  return [
+    toArrayLiteral(bases.map(base => toKey(base).secondLevelDomain)),
+    toArrayLiteral(ranges.map(({ after }) => after)),
+    toArrayLiteral(ranges.map(({ before }) => before)),
+    toArrayLiteral(bases.map(({ length }) => String(length))),
+  ]
 }

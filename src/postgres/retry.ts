@@ -7,7 +7,7 @@ import type { Deadline } from '../deadline.ts'
 const conflicts = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
-  '55P03', // lock_not_available: the host's own lock_timeout is shorter than the time that a call has
+  '55P03', // lock_not_available: a lock_timeout is shorter than the time that a call has
 ])
 
 const FIRST_PAUSE = 5

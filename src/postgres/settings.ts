@@ -3,30 +3,18 @@ import type { Database, Settings } from './connection.ts'
 import { prepare } from './prepare.ts'
 
 /**
- * A setting of the transaction, with the value `now`. Inserts read their date from it, and so fail outside a
- * transaction.
- */
-export const BEGUN_AT = 'domain_registration.begun_at'
-
-/**
  * A connection plans a statement once, perhaps while the tables are empty, and keeps the plan when they have grown. So
- * each statement must have only one plan, good for tables of any size: look up each key in an index. Without these
- * kinds of scan the planner has no other choice, except a merge join over a whole index, which {@link isByKey} rules
- * out.
+ * each statement must have only one plan, good for tables of any size: go from the parameters to an index. Without these
+ * kinds of scan and join the planner has no other choice.
  */
-const ONE_PLAN = { enable_seqscan: 'off', enable_bitmapscan: 'off', jit: 'off' }
-
-/**
- * A join condition that an index can serve, and a merge join cannot. Other conditions on the key must depend on `asked`
- * too, or the planner could scan the index; IDs are compared with IS NOT DISTINCT FROM, which cannot be merged either.
- * Of a partitioned table only the partition of the key is read.
- */
-export const isByKey = (table: string, asked: string) =>
-  `${table}.registrable_domain = ANY (ARRAY[${asked}.registrable_domain])`
-
-/** Matches a head row, whose path is empty. The empty text is computed from `asked`; see {@link isByKey}. */
-export const isHeadOf = (table: string, asked: string) =>
-  `${isByKey(table, asked)} AND ${table}.path = left(${asked}.registrable_domain, 0)`
+const ONE_PLAN = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_mergejoin: 'off',
+  enable_hashjoin: 'off',
+  enable_material: 'off',
+  jit: 'off',
+}
 
 const BY_ENGINE: Readonly<Record<Engine, Settings>> = {
   // Planning a statement takes longer than running it.
@@ -48,13 +36,20 @@ const BY_ENGINE: Readonly<Record<Engine, Settings>> = {
 
 export type Engine = 'PostgreSQL' | 'Citus' | 'other'
 
-/** The settings of a transaction. The time limits end the locks of a process that freezes. */
-export function toSettings(engine: Engine, milliseconds: number): Settings {
+export type Isolation = 'read committed' | 'repeatable read'
+
+/**
+ * The settings of a transaction. The time limits end the locks of a process that freezes. A row-level security that hides
+ * rows is refused by the server, since names that are not seen would be registered twice.
+ */
+export function toSettings(engine: Engine, milliseconds: number, isolation: Isolation): Settings {
   const limit = String(Math.max(1, Math.round(milliseconds)))
   return {
+    transaction_isolation: isolation,
     statement_timeout: limit,
     idle_in_transaction_session_timeout: limit,
-    [BEGUN_AT]: 'now',
+    lock_timeout: '0',
+    row_security: 'off',
     ...BY_ENGINE[engine],
   }
 }
@@ -64,8 +59,11 @@ const selectEngine = prepare<{ version: string; citus: string | null }>(
   `SELECT version() AS version, current_setting('citus.version', true) AS citus`,
 )
 
+/** PostgreSQL itself, and not what only speaks like it: "PostgreSQL 11.2-YB-2.25" is YugabyteDB. */
+const STOCK = /^PostgreSQL \d+(?:\.\d+)*(?:(?:beta|rc)\d+|devel)?(?=[ ,]|$)(?!.*redshift)/i
+
 export async function findEngine(database: Database, deadline: Deadline): Promise<Engine> {
   const [row] = await database.ask(deadline, selectEngine)
-  if (!row?.version.startsWith('PostgreSQL')) return 'other'
+  if (!row || !STOCK.test(row.version)) return 'other'
   return row.citus === null ? 'PostgreSQL' : 'Citus'
 }

@@ -16,3 +16,8 @@ export class MonitorUnavailableError extends Error {
     this.retryAfter = retryAfter
   }
 }
+
+/** By its name, because a package in two module formats has two classes. */
+export function isMonitorUnavailable(error: unknown): error is MonitorUnavailableError {
+  return error instanceof Error && error.name === 'MonitorUnavailableError'
+}

@@ -1,104 +1,97 @@
 import type { Awaitable } from '../awaitable.ts'
-import { createDeadline, type Deadline, timeLimitRule } from '../deadline.ts'
-import { ignoreErrors } from '../ignore-errors.ts'
-import { isFunction, optional, type Rules } from '../options.ts'
-import { requireSweepOptions } from './host-arguments.ts'
-import { baseOf, isWildcard } from './name.ts'
-import { maxFailures, type Refusal, splitUntilAlone } from './split.ts'
-import type {
-  Change,
-  Found,
-  Registration,
-  RegistrationRequest,
-  SweepOptions,
-  SweepResult,
-  SynchronizationErrorHandler,
-} from './store.ts'
+import { createDeadline, TimeLimitError } from '../deadline.ts'
+import { isMonitorUnavailable } from './monitor-unavailable.ts'
+import type { Change, Registration } from './store.ts'
 
-/** A change that a sweep has taken from a store in order to push it. */
+/** A change that waits to be pushed. */
 export interface WaitingChange extends Change {
-  /** How often the monitor has refused it when a sweep pushed it alone. */
+  /** How often the monitor has refused it; while the monitor is away, at most once. */
   readonly refusals: number
-  /** Identifies this lease among all leases of the change: for example the time when it ends, by the store's clock. */
-  readonly lease: number
 }
 
 /** A change to try again later. */
 export interface Postponement {
   readonly change: Change
-  /** The lease of the {@link WaitingChange}; `null` for the first one, held by the call that saved the registration. */
-  readonly lease: number | null
   /** Milliseconds until the change is due. */
   readonly wait: number
-  /** Whether to add one to its {@link WaitingChange.refusals}. */
-  readonly isRefusal: boolean
+  /** What the monitor said; then one more refusal counts. `undefined`: none does. */
+  readonly refusal?: string | undefined
+}
+
+/** What waits, in numbers. */
+export interface PendingStats {
+  readonly count: number
+  /** How many of them have failed to be pushed at least once. */
+  readonly refused: number
+  /** Since when the oldest of them waits; `null` if none does. */
+  readonly oldest: Date | null
+}
+
+/** A change that waits, to look at. */
+export interface PendingChange extends WaitingChange {
+  readonly since: Date
+  /** When a sweep will push it, unless somebody else is pushing it now. */
+  readonly nextAttempt: Date
+  /** What the monitor said at the last refusal, shortened; `null` if it never refused. */
+  readonly lastFailure: string | null
 }
 
 /**
- * The changes that wait in a store to be pushed. Each method is one atomic step. A `domainId` has at most one waiting
- * change: its registration or its release. A release replaces a registration that still waits.
+ * The changes that wait in a store to be pushed: the outbox. Each method is one atomic step. A `domainId` has at most
+ * one waiting change, its registration or its release; a release replaces a registration that still waits.
  *
- * Each change has a time at which it is due. A lease moves that time into the future, so that nobody else takes the
- * change meanwhile:
- *
- * - `register` MUST lease the registrations that it saves, and those of its own team that it finds unsynchronized,
- *   unless they are due even later: the call pushes them itself. If its process dies, a sweep takes them when the lease
- *   ends.
- * - A release MUST be recorded in the step that releases. It is due at once if the registration was synchronized.
- *   Otherwise it is due after one lease, so that it cannot overtake a push of the registration.
+ * Each change has a time at which it is due. A lease is that time and nothing more: it lies in the future, so that nobody
+ * else takes the change meanwhile. Delivery is at least once, so a lease that ends early costs a second push, not more.
  */
 export interface Outbox {
   /**
-   * MUST lease changes that are due, at most `limit`, and return them: first those that have been due the longest, or
-   * that were taken the longest ago. Otherwise changes that are refused again and again would block newer ones.
+   * MUST lease changes that are due, at most `limit`, and return them: first those that were never refused, then the
+   * others; of each kind those that have been due the longest first. Otherwise changes that are refused again and again
+   * would block newer ones. A change that is due later than an hour and a lease from now MUST count as due: it was put
+   * off by a clock that has been corrected.
    *
    * @param lease In milliseconds.
    */
   take(limit: number, lease: number): Awaitable<readonly WaitingChange[]>
   /**
-   * MUST mark pushed registrations as synchronized, and forget pushed releases. If a release has replaced a pushed
+   * MUST forget pushed changes whose kind is still the same: nothing waits any more. If a release has replaced a pushed
    * registration meanwhile, the release stays, and is due at once.
-   *
-   * The lease does not matter here, since the monitor knows of the change by now, whoever holds the lease. No later
-   * change can get lost: the only one that can follow a registration is its release, which is of another kind.
    */
   finish(changes: readonly Change[]): Awaitable<unknown>
-  /**
-   * MUST postpone changes, but only those whose lease is still the given one, in one atomic step (compare-and-set). A
-   * change that was leased again is being pushed by somebody else.
-   */
+  /** MUST postpone changes whose kind is still the same, and count refusals. */
   postpone(postponements: readonly Postponement[]): Awaitable<unknown>
+  stats(): Awaitable<PendingStats>
+  /** Lists by `domainId`, after the given one, at most `limit`. */
+  list(after: string | undefined, limit: number): Awaitable<readonly PendingChange[]>
 }
 
-export interface SynchronizerOptions {
-  /** The host's push. */
-  readonly push: (changes: readonly Change[]) => Awaitable<unknown>
-  /** Milliseconds for each push. */
-  readonly timeLimit: number
-  readonly onError?: SynchronizationErrorHandler | undefined
-  /** Returns a number from 0 up to 1, for jitter. Default `Math.random`. */
-  readonly random?: () => number
-}
+/** Your push to the monitor. `signal` aborts when nobody waits for the answer any more. */
+export type Push = (changes: readonly Change[], context: { readonly signal: AbortSignal }) => Awaitable<unknown>
 
 /**
- * The registrations that a call pushes although an earlier call made them: those of its team that are still
- * unsynchronized and that it names itself. A wildcard that only covers one of its names is left to the sweep: calls
- * would renew its lease again and again.
+ * Called with each change that the monitor refused when it was pushed alone. If the monitor is away, called once a
+ * sweep, without a change. For logs: what it throws or rejects with is ignored.
  */
-export function unsynchronizedOf(
-  { teamId, wildcardBases }: RegistrationRequest,
-  found: Found,
-): readonly Registration[] {
-  return found.registrations.filter(
-    registration =>
-      !registration.synchronized &&
-      registration.teamId === teamId &&
-      (!isWildcard(registration) || wildcardBases.some(base => base.domain === baseOf(registration))),
-  )
+export type SynchronizationErrorHandler = (error: unknown, change?: Change) => unknown
+
+export interface SynchronizerOptions {
+  readonly push: Push
+  /** Milliseconds for each push. */
+  readonly timeLimit: number
+  /** Returns a number from 0 up to 1, for jitter. Default `Math.random`. */
+  readonly random?: (() => number) | undefined
+}
+
+/** The result of a sweep. */
+export interface SweepResult {
+  /** How many changes were pushed. */
+  readonly synchronized: number
+  /** How many were not, and will be retried. */
+  readonly failed: number
 }
 
 /** Milliseconds for each push, by default. Leases and waits follow from it. */
-export const DEFAULT_SYNCHRONIZE_TIME_LIMIT = 30_000
+export const DEFAULT_PUSH_TIME_LIMIT = 30_000
 /** The time for all pushes of a call or a sweep. Each push may take half of the rest, so that one can hang. */
 const pushingTime = (timeLimit: number) => 2 * timeLimit
 /** The length of a lease: longer than its holder may push. 90 seconds by default. */
@@ -106,136 +99,189 @@ export const leaseFor = (timeLimit: number) => 3 * timeLimit
 /** The backoff after the first failure; it doubles with each refusal. 5 seconds by default. */
 const firstWait = (timeLimit: number) => timeLimit / 6
 /** The longest backoff, in milliseconds. */
-const LONGEST_WAIT = 3_600_000
-const DEFAULT_SWEEP_LIMIT = 1_000
-
-/** The options for synchronizing that all bundled stores have. */
-export const synchronizationRules: Rules = {
-  synchronize: { holds: optional(isFunction), expected: 'a function that takes a list of changes' },
-  synchronizeTimeLimit: timeLimitRule,
-  onError: { holds: optional(isFunction), expected: 'a function that takes an error and a change' },
-}
+export const LONGEST_WAIT = 3_600_000
+/** After how many failed pushes, without one that went through, the monitor counts as away. */
+const MOST_FAILURES = 5
+/** In milliseconds, the resolution of timers. */
+const SHORTEST_WAIT = 1
 
 /**
- * Makes the synchronizing methods of a store from its {@link Outbox}. A change that the monitor refuses delays no
- * other: a push that fails is split until each failing change is alone, see {@link splitUntilAlone}. Such a change is
- * retried with exponential backoff. While the monitor is away, failures count as refusals of no change. n changes cost
- * at most 2 n − 1 pushes.
+ * Makes the pushes of a store from its {@link Outbox}. One change that the monitor refuses delays no other: changes are
+ * pushed together, and if that fails, one by one. What fails alone while others go through is tried again later and
+ * later. When nothing goes through, the monitor is away: all are tried again soon, after those that have not failed yet.
  */
-export function createSynchronizer(
-  { push, timeLimit, onError, random = Math.random }: SynchronizerOptions,
-  outbox: Outbox,
-) {
-  /** The changes that failed alone since a sweep last pushed anything; see {@link chooseProbes}. */
-  const refusedSince = new Set<string>()
-
-  /** Exponential backoff with jitter, so that changes that failed together do not come back together. */
-  const waitAfter = (refusals: number) =>
+export function createSynchronizer({ push, timeLimit, random = Math.random }: SynchronizerOptions, outbox: Outbox) {
+  /** Exponential, with jitter, so that changes that failed together do not come back together. */
+  const backoff = (refusals: number) =>
     Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
-  const putOff = { wait: firstWait(timeLimit), isRefusal: false } as const
+
+  function toPostponement({ change, cause, isAlone }: Failure, isAway: boolean): Postponement {
+    if (isMonitorUnavailable(cause)) {
+      const wait = Math.max(firstWait(timeLimit), Number(cause.retryAfter) || 0)
+      return { change, wait: Math.min(LONGEST_WAIT, wait) }
+    }
+    if (cause instanceof SweepStopped) return { change, wait: 0 }
+    // Counted once only: it shall not wait for an hour because the monitor was away for long.
+    if (isAway) {
+      const refusal = change.refusals === 0 ? describeFailure(cause) : undefined
+      return { change, wait: firstWait(timeLimit), refusal }
+    }
+    if (isAlone) return { change, wait: backoff(change.refusals), refusal: describeFailure(cause) }
+    return { change, wait: firstWait(timeLimit) }
+  }
+
+  /** Pushes changes that are leased to the caller, and postpones those that failed. */
+  async function pushAll(changes: readonly WaitingChange[], signal?: AbortSignal): Promise<readonly Failure[]> {
+    const failures = await pushTogetherOrAlone(changes, { push, outbox, timeLimit, random, signal })
+    const isAway = failures.length === changes.length
+    if (failures.length > 0) await outbox.postpone(failures.map(failure => toPostponement(failure, isAway)))
+    return failures
+  }
 
   return {
     /**
      * Pushes the registrations of a call, which are leased to it.
      *
+     * @param report Learns what was refused, if anything else went through.
      * @throws the failure of the push, if any registration was not pushed. The others are marked all the same.
      */
-    async synchronize(registrations: readonly Registration[]): Promise<void> {
-      const changes = registrations.map(registration => toChange(registration, 'registered'))
-      const deadline = createDeadline(pushingTime(timeLimit))
-      const { synchronized, refused, untried, lastCause } = await pushAndFinish(changes, [], { push, outbox, deadline })
-      const failed = [...refused.map(({ item }) => item), ...untried]
-      if (failed.length === 0) return
-      if (synchronized > 0) tell(refused, onError)
-      // No refusal is counted: the caller retries, and its calls must not lengthen the backoff. Only sweeps count.
-      await outbox.postpone(failed.map(change => ({ change, lease: null, ...putOff })))
-      throw refused.length > 0 ? (refused[0] as Refusal<Change>).cause : lastCause
+    async synchronize(registrations: readonly Registration[], report: SynchronizationErrorHandler): Promise<void> {
+      const changes = registrations.map(registration => ({ ...toChange(registration, 'registered'), refusals: 0 }))
+      const failures = await pushAll(changes)
+      const [first] = failures
+      if (!first) return
+      if (failures.length < changes.length) tell(failures, false, report)
+      throw first.cause
     },
 
     /** Pushes the changes that are due: one sweep. */
-    async synchronizePending(options: SweepOptions = {}): Promise<SweepResult> {
-      requireSweepOptions(options)
-      // Started before the changes are taken: however late the store answers, no push outlasts the lease.
-      const leased = createDeadline(leaseFor(timeLimit))
-      const changes = await outbox.take(options.limit ?? DEFAULT_SWEEP_LIMIT, leaseFor(timeLimit))
-      const deadline = createDeadline(Math.min(pushingTime(timeLimit), leased.remaining()))
-      const probes = chooseProbes(changes, refusedSince)
-      const pushed = await pushAndFinish(changes, probes, { push, outbox, deadline })
-      const { synchronized, refused, untried, lastCause, isAway } = pushed
-      if (synchronized > 0) refusedSince.clear()
-      if (isAway) for (const { item } of refused) refusedSince.add(item.domainId)
-      const report = options.onError ?? onError
-      if (untried.length > 0) {
-        ignoreErrors(report)(lastCause ?? new Error('There was no time for a push'))
-        const failed = isAway ? [...refused.map(({ item }) => item), ...untried] : untried
-        await outbox.postpone(failed.map(change => ({ change, lease: change.lease, ...putOff })))
-      }
-      if (refused.length > 0 && !isAway) {
-        tell(refused, report)
-        await outbox.postpone(
-          refused.map(({ item }) => ({
-            change: item,
-            lease: item.lease,
-            wait: waitAfter(item.refusals),
-            isRefusal: true,
-          })),
-        )
-      }
-      return { synchronized, failed: refused.length + untried.length }
+    async sweep(limit: number, report: SynchronizationErrorHandler, signal?: AbortSignal): Promise<SweepResult> {
+      if (signal?.aborted) return { synchronized: 0, failed: 0 }
+      const changes = await outbox.take(limit, leaseFor(timeLimit))
+      const failures = await pushAll(changes, signal)
+      tell(failures, failures.length === changes.length, report)
+      return { synchronized: changes.length - failures.length, failed: failures.length }
     },
   }
 }
 
-interface Pushing {
-  readonly push: SynchronizerOptions['push']
+interface Pushing extends Pick<SynchronizerOptions, 'push' | 'timeLimit'> {
+  readonly random: () => number
   readonly outbox: Outbox
-  /** The deadline of all pushes together. */
-  readonly deadline: Deadline
+  readonly signal?: AbortSignal | undefined
 }
 
-/** Pushes changes that the caller has leased, and finishes those that were pushed. */
-async function pushAndFinish<Item extends Change>(
-  changes: readonly Item[],
-  probes: readonly Item[],
-  { push, outbox, deadline }: Pushing,
-) {
-  let storeFailure: { readonly cause: unknown } | undefined
-  let synchronized = 0
-  const { refused, untried, lastCause } = await splitUntilAlone(changes, {
-    async attempt(part) {
-      await deadline.wait(push(part.map(change => toChange(change, change.kind))), deadline.remaining() / 2)
-      try {
-        await outbox.finish(part)
-        synchronized += part.length
-      } catch (cause) {
-        storeFailure = { cause }
-      }
-    },
-    hasTime: () => !storeFailure && deadline.remaining() >= SHORTEST_WAIT,
-    probes,
-  })
-  if (storeFailure) throw storeFailure.cause
-  return { synchronized, refused, untried, lastCause, isAway: synchronized === 0 && untried.length > 0 }
+interface PushFailure {
+  readonly cause: unknown
+}
+
+/** A change that could not be pushed. */
+interface Failure extends PushFailure {
+  readonly change: WaitingChange
+  /** Whether it was pushed alone: the monitor refuses it, unless it is away. */
+  readonly isAlone: boolean
+}
+
+/** The reason why a stopped sweep did not push a change. */
+class SweepStopped extends Error {}
+
+/** Pushes changes together, and if that fails, one by one. Finishes those that were pushed, and returns the others. */
+async function pushTogetherOrAlone(
+  changes: readonly WaitingChange[],
+  { outbox, random, ...pushing }: Pushing,
+): Promise<readonly Failure[]> {
+  const deadline = createDeadline(pushingTime(pushing.timeLimit))
+  let pushes = 0
+  let hasGoneThrough = false
+
+  async function attempt(part: readonly WaitingChange[]): Promise<PushFailure | null> {
+    pushes += 1
+    try {
+      await pushWithin(Math.min(pushing.timeLimit, deadline.remaining() / 2), pushing, part)
+    } catch (cause) {
+      return { cause: pushing.signal?.aborted ? new SweepStopped('The sweep was stopped') : cause }
+    }
+    // A failure of the store is no failure of the monitor: it ends the sweep.
+    await outbox.finish(part)
+    hasGoneThrough = true
+    return null
+  }
+
+  let last = changes.length > 0 ? await attempt(changes) : null
+  if (!last) return []
+  const failures: Failure[] = []
+  for (const change of leastRefusedFirst(changes, random)) {
+    const isOver: boolean =
+      isMonitorUnavailable(last.cause) ||
+      last.cause instanceof SweepStopped ||
+      (!hasGoneThrough && pushes >= MOST_FAILURES) ||
+      deadline.remaining() < SHORTEST_WAIT
+    const failure: PushFailure | null = isOver || changes.length === 1 ? last : await attempt([change])
+    if (!failure) continue
+    last = failure
+    const isAlone = !isOver && !isMonitorUnavailable(last.cause) && !(last.cause instanceof SweepStopped)
+    failures.push({ change, cause: last.cause, isAlone })
+  }
+  return failures
 }
 
 /**
- * Chooses the changes that a sweep pushes alone, before the others together. A monitor that seems to be away may in
- * fact refuse many changes, which stand before a few good ones. So the sweep after such a one probes changes that have
- * not been pushed alone yet. Once all of them have been, it starts over: the monitor may really have been away.
+ * At random within each number of refusals: where many are refused, the first few shall not always be the same, since
+ * the monitor counts as away if none of them goes through.
  */
-function chooseProbes<Item extends Change>(changes: readonly Item[], refused: Set<string>): readonly Item[] {
-  if (refused.size === 0) return []
-  if (changes.every(({ domainId }) => refused.has(domainId))) {
-    for (const { domainId } of changes) refused.delete(domainId)
-  }
-  return changes.filter(({ domainId }) => !refused.has(domainId)).slice(0, maxFailures(changes.length))
+function leastRefusedFirst(changes: readonly WaitingChange[], random: () => number): readonly WaitingChange[] {
+  const ranked = changes.map(change => ({ change, rank: random() }))
+  ranked.sort((one, other) => one.change.refusals - other.change.refusals || one.rank - other.rank)
+  return ranked.map(({ change }) => change)
 }
 
-/** In milliseconds, the resolution of timers. */
-const SHORTEST_WAIT = 1
+/** Pushes once. The signal of the push aborts when its time is over, or when the sweep is stopped. */
+async function pushWithin(
+  milliseconds: number,
+  { push, timeLimit, signal }: Pick<Pushing, 'push' | 'timeLimit' | 'signal'>,
+  changes: readonly WaitingChange[],
+): Promise<void> {
+  const abort = new AbortController()
+  const late = new TimeLimitError(`The push had no answer within its time limit of ${timeLimit} ms`)
+  const timer = setTimeout(() => abort.abort(late), milliseconds)
+  const stop = () => abort.abort(signal?.reason)
+  if (signal?.aborted) stop()
+  signal?.addEventListener('abort', stop, { once: true })
+  const aborted = new Promise<never>((_, reject) => {
+    const fail = () => reject(abort.signal.reason)
+    if (abort.signal.aborted) fail()
+    else abort.signal.addEventListener('abort', fail, { once: true })
+  })
+  const pushNow = async () =>
+    push(
+      changes.map(change => toChange(change, change.kind)),
+      { signal: abort.signal },
+    )
+  try {
+    await Promise.race([aborted, abort.signal.aborted ? undefined : pushNow()])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}
 
-function tell(refused: readonly Refusal<Change>[], onError: SynchronizationErrorHandler | undefined): void {
-  for (const { item, cause } of refused) ignoreErrors(onError)(cause, toChange(item, item.kind))
+/**
+ * Reports each change that was refused alone. What was not pushed alone, because the monitor is away or no time was left,
+ * is reported once.
+ */
+function tell(failures: readonly Failure[], isAway: boolean, report: SynchronizationErrorHandler): void {
+  const untried = failures.find(({ isAlone, cause }) => !isAlone && !(cause instanceof SweepStopped))
+  if (untried) report(untried.cause)
+  if (untried && isAway) return
+  for (const { change, cause, isAlone } of failures) if (isAlone) report(cause, toChange(change, change.kind))
+}
+
+const LONGEST_DESCRIPTION = 200
+
+/** Describes a failure for whoever looks at what waits. User names and passwords in URLs are left out. */
+function describeFailure(cause: unknown): string {
+  const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+  return text.replace(/\/\/[^\s/@]*@/g, '//').slice(0, LONGEST_DESCRIPTION)
 }
 
 /** Copies the public fields of a change; those of the store stay behind. */

@@ -1,12 +1,10 @@
 import type { Deadline } from '../deadline.ts'
 import type { Name } from './name.ts'
 import type { Verdict } from './overlap.ts'
-import { findRegistrableDomains } from './registrable-domains.ts'
-import { createRegistrationRequest } from './request.ts'
-import { splitUntilAlone } from './split.ts'
-import type { DomainStore, Registered, Registration } from './store.ts'
+import { createRegistrationRequest, judgeAll } from './request.ts'
+import type { DomainStore, LookUpResult, Registration, SavedRegistrations } from './store.ts'
 
-/** The result for a submitted name. */
+/** The outcome for a submitted name. */
 export type Outcome =
   | { readonly status: 'created' | 'existing'; readonly registration: Registration }
   | Extract<Verdict, { status: 'invalid' }>
@@ -20,49 +18,57 @@ interface Registrar {
   readonly onError: (cause: unknown) => void
 }
 
+/** Positions of names that share a registrable domain. Their verdicts depend on each other, so they stay together. */
+type Group = readonly number[]
+
 /**
- * Registers names in a team. A name that cannot be saved costs only its own result: a batch that fails is split until
- * each failing part is alone, see {@link splitUntilAlone}. Names of the same registrable domain stay together, because
- * their verdicts depend on each other. Each call of the store may take half of the remaining time, so that a name on
- * which the store hangs leaves time for the others.
+ * Registers names in a team. A name that cannot be saved costs only its own result: groups that fail together are split
+ * in two, and again, until what fails is alone. A store that is down is not asked so often: once
+ * {@link mostFailures} calls have failed and none has gone through, the rest is given up. Each call of the store may
+ * take half of the remaining time, so that a name on which the store hangs leaves time for the others.
  *
  * @returns One outcome for each name, in the same order.
  */
 export async function registerNames(registrar: Registrar, names: readonly Name[]): Promise<readonly Outcome[]> {
-  const { deadline, onError } = registrar
-  const registrableDomains = findRegistrableDomains(names)
-  let outcomes: Outcome[] = names.map(() => internalError)
-
-  const { refused, untried, lastCause } = await splitUntilAlone([...registrableDomains.all], {
-    async attempt(part) {
-      // The common case: all names at once.
-      if (part.length === registrableDomains.all.size) {
-        outcomes = await registerBatch(registrar, names, registrableDomains)
-        return
-      }
-      const chosen = new Set(part)
-      const places = [...names.keys()].filter(index => chosen.has((names[index] as Name).registrableDomain))
+  const outcomes: Outcome[] = names.map(() => internalError)
+  const groups = toGroups(names)
+  const waiting: (readonly Group[])[] = groups.length > 0 ? [groups] : []
+  const causes: unknown[] = []
+  let hasGoneThrough = false
+  let failures = 0
+  let part = waiting.shift()
+  for (; part; part = waiting.shift()) {
+    if (registrar.deadline.remaining() < SHORTEST_WAIT) {
+      if (causes.length === 0) causes.push(new Error('No time was left to ask the store'))
+      break
+    }
+    const places = part.flat().sort((one, other) => one - other)
+    try {
       const batch = await registerBatch(
         registrar,
-        places.map(index => names[index] as Name),
+        places.map(place => names[place] as Name),
       )
-      places.forEach((place, index) => {
-        outcomes[place] = batch[index] as Outcome
+      batch.forEach((outcome, index) => {
+        outcomes[places[index] as number] = outcome
       })
-    },
-    hasTime: () => deadline.remaining() >= SHORTEST_WAIT,
-  })
-
-  const causes = refused.map(({ cause }) => cause)
-  if (untried.length > 0) {
-    causes.push(lastCause === undefined ? new Error('No time was left to ask the store') : lastCause)
+      hasGoneThrough = true
+    } catch (cause) {
+      failures += 1
+      const isGivenUp = !hasGoneThrough && failures === mostFailures(groups.length)
+      if (part.length === 1 || isGivenUp) causes.push(cause)
+      if (isGivenUp) break
+      if (part.length > 1) waiting.push(...halve(part))
+    }
   }
-  for (const cause of distinct(causes)) onError(cause)
+  for (const cause of distinct(causes)) registrar.onError(cause)
   return outcomes
 }
 
 /** In milliseconds, the resolution of timers. */
 const SHORTEST_WAIT = 1
+
+/** After how many failed calls, without one that went through, a store counts as down. */
+const mostFailures = (groups: number) => Math.ceil(Math.log2(groups)) + 2
 
 export const internalError = {
   status: 'invalid',
@@ -70,34 +76,48 @@ export const internalError = {
   message: 'The hostname could not be processed, which is not its fault; send it again later.',
 } as const satisfies Outcome
 
-async function registerBatch(
-  { store, teamId, deadline }: Registrar,
-  names: readonly Name[],
-  registrableDomains = findRegistrableDomains(names),
-): Promise<Outcome[]> {
-  const request = createRegistrationRequest(teamId, names, registrableDomains)
-  const registered = await deadline.wait(store.register(request), deadline.remaining() / 2)
-  return toOutcomes(names, request.judge(requireFound(registered)), registered)
+function toGroups(names: readonly Name[]): Group[] {
+  const groups = new Map<string, number[]>()
+  for (const [place, { registrableDomain }] of names.entries()) {
+    const group = groups.get(registrableDomain)
+    if (group) group.push(place)
+    else groups.set(registrableDomain, [place])
+  }
+  return [...groups.values()]
 }
 
-function requireFound({ found, saved }: Registered): Registered['found'] {
+function halve<Item>(items: readonly Item[]): [readonly Item[], readonly Item[]] {
+  const middle = Math.floor(items.length / 2)
+  return [items.slice(0, middle), items.slice(middle)]
+}
+
+async function registerBatch({ store, teamId, deadline }: Registrar, names: readonly Name[]): Promise<Outcome[]> {
+  const timeLimit = deadline.remaining() / 2
+  const request = createRegistrationRequest(teamId, names, timeLimit)
+  const registered = await deadline.wait(store.register(request), timeLimit)
+  const verdicts = judgeAll(teamId, names, requireFound(registered))
+  return toOutcomes(names, verdicts, registered)
+}
+
+function requireFound({ found, saved }: SavedRegistrations): LookUpResult {
   if (Array.isArray(found?.registrations) && Array.isArray(found.below) && Array.isArray(saved)) return found
   throw new TypeError('The method "register" of the store must resolve to { found, saved }; see DomainStore')
 }
 
-function toOutcomes(names: readonly Name[], verdicts: readonly Verdict[], { found, saved }: Registered): Outcome[] {
+function toOutcomes(
+  names: readonly Name[],
+  verdicts: readonly Verdict[],
+  { found, saved }: SavedRegistrations,
+): Outcome[] {
   const created = names.filter((_, index) => verdicts[index]?.status === 'created')
   if (saved.length !== created.length || created.some((name, index) => saved[index]?.domain !== name.domain)) {
     throw new Error('The store did not return one registration for each name that decide returned, in that order')
   }
-  const held = verdicts.some(({ status }) => status === 'existing') ? [...found.registrations, ...saved] : []
-  const existing = new Map(held.map(registration => [registration.domain, registration]))
-  let used = 0
+  const existing = new Map([...found.registrations, ...saved].map(registration => [registration.domain, registration]))
   return names.map(({ domain }, index) => {
     const verdict = verdicts[index] as Verdict
     if (verdict.status === 'invalid') return verdict
-    const registration = verdict.status === 'created' ? saved[used++] : existing.get(domain)
-    return { status: verdict.status, registration: registration as Registration }
+    return { status: verdict.status, registration: existing.get(domain) as Registration }
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../awaitable.ts'
 import type { Name } from './name.ts'
 
-/** A team, as the host knows it. */
+/** A team, as your application knows it. */
 export interface Team {
   /** Digits only. */
   readonly id: string
@@ -18,8 +18,13 @@ export interface Registration extends Name {
   readonly synchronized: boolean
 }
 
+/** A registration in a list. */
+export interface ListedRegistration extends Registration {
+  readonly createdAt: Date
+}
+
 /**
- * A change that the host's monitor has to follow.
+ * A change that the monitor has to follow.
  *
  * A change may be delivered twice or late. A monitor that watches by `domainId`, and ignores `registered` for an ID
  * after `released`, is right all the same: IDs are never reused.
@@ -30,97 +35,119 @@ export interface Change extends Name {
   readonly teamId: string
 }
 
-/** Which registrations to list. */
-export interface ListOptions {
-  /** Lists only this team's. Default: those of all teams. */
-  teamId?: string | undefined
-  /** The `domainId` of the last registration of the page before. Default: from the first. */
-  after?: string | undefined
-  /** The length of a page. Default 1,000. */
-  limit?: number | undefined
+/**
+ * What to look up. All of it goes by the text of the names. Any of the lists may be empty.
+ */
+export interface LookUp {
+  /** The team that asks. */
+  readonly teamId: string
+  /** The canonical names to look up exactly, distinct. A wildcard is looked up as the name that it is. */
+  readonly domains: readonly string[]
+  /** The canonical names below which to look, distinct: the bases of wildcards, without `*.`. */
+  readonly bases: readonly string[]
 }
 
-export const DEFAULT_PAGE_SIZE = 1000
-
-/** The result of a sweep. */
-export interface SweepResult {
-  /** How many changes were pushed. */
-  readonly synchronized: number
-  /** How many were not, and will be retried. */
-  readonly failed: number
-}
-
-/** Options of a sweep. */
-export interface SweepOptions {
-  /** The most changes to push. Default 1,000. */
-  limit?: number | undefined
-  /** Called in place of the store's own `onError`. */
-  onError?: SynchronizationErrorHandler | undefined
+/** The answer to a {@link LookUp}. */
+export interface LookUpResult {
+  /** The registrations, of any team, whose domain is in `domains`. In any order. */
+  readonly registrations: readonly Registration[]
+  /** One for each of `bases`, in that order. */
+  readonly below: readonly NamesBelow[]
 }
 
 /**
- * Called with each change that the monitor refused when it was pushed alone. If the monitor is away, called once a
- * sweep, without a change. For logs: what it throws or rejects with is ignored.
+ * The registrations below a base, at any depth, without the base itself. The wildcard over the base may be counted or
+ * not: requests look it up among `domains` as well.
+ *
+ * Names whose registrable domain lies below the base are told apart, because a public suffix stood between the two when
+ * they were registered: `bucket.s3.amazonaws.com` below `amazonaws.com`. Whether one still does, the core looks up.
  */
-export type SynchronizationErrorHandler = (error: unknown, change?: Change) => unknown
-
-/**
- * The registrations below the base of a wildcard, at any depth, in the same registrable domain, without the base
- * itself. The wildcard over the base may be counted or not: the request looks it up among `names` as well.
- */
-export interface Below {
+export interface NamesBelow {
   /** Any three domains of the asking team; fewer if it holds fewer. */
   readonly ownDomains: readonly string[]
   /** How many the asking team holds. A store MAY stop counting at 1,000, but not before. */
   readonly ownCount: number
   /** Whether another team holds any. A store need not look if `ownCount` is not 0. */
   readonly heldByOthers: boolean
+  /**
+   * Names whose registrable domain is longer than the base. A store MAY stop at 100, and need not look if `ownCount` is
+   * not 0 or `heldByOthers` is true.
+   */
+  readonly behindSuffixes: readonly { readonly domain: string; readonly teamId: string }[]
 }
 
 /** For a base with no registrations below it. */
-export const NOTHING_BELOW: Below = /* @__PURE__ */ Object.freeze({ ownDomains: [], ownCount: 0, heldByOthers: false })
+export const NOTHING_BELOW: NamesBelow = /* @__PURE__ */ Object.freeze({
+  ownDomains: [],
+  ownCount: 0,
+  heldByOthers: false,
+  behindSuffixes: [],
+})
 
-/** A store counts {@link Below.ownCount} at least up to here. */
+/** A store counts {@link NamesBelow.ownCount} at least up to here. */
 export const COUNTED_AT_LEAST = 1000
-
-/** The answer to the look-ups of a {@link RegistrationRequest}. */
-export interface Found {
-  /** The registrations, of any team, whose domain is in `names`. In any order. */
-  readonly registrations: readonly Registration[]
-  /** One for each of `wildcardBases`, in that order. */
-  readonly below: readonly Below[]
-}
-
-/** The result of {@link DomainStore.register}. */
-export interface Registered {
-  /** The findings that were passed to the call of `decide` whose names were saved. */
-  readonly found: Found
-  /** The saved registrations, in the order in which that call returned their names. */
-  readonly saved: readonly Registration[]
-}
+/** A store finds {@link NamesBelow.behindSuffixes} at least up to here. */
+export const FOUND_BEHIND_SUFFIXES = 100
 
 /** What {@link DomainStore.register} has to do in one atomic step. Every look-up is by key. */
-export interface RegistrationRequest {
-  readonly teamId: string
+export interface RegistrationRequest extends LookUp {
   /**
    * The registrable domains to lock: distinct, in ascending order of code units, so that two calls cannot deadlock.
    */
   readonly registrableDomains: readonly string[]
-  /** The names to look up exactly, distinct: the submitted ones, and every wildcard that could cover one. */
-  readonly names: readonly Name[]
-  /** The bases below which to look, distinct: for each submitted wildcard, its base as `domain`. */
-  readonly wildcardBases: readonly Name[]
+  /**
+   * Milliseconds that the caller waits. A store MUST have settled by then, and MUST NOT do anything for the request
+   * afterwards: a caller who got no answer may commit or roll back its own transaction.
+   */
+  readonly timeLimit: number
   /**
    * Decides what to save. Pure and synchronous: the same findings give the same names. A store may call it any number
    * of times, each time with fresher findings.
    *
    * @returns The names to register for the team; distinct, and none of them among those found.
    */
-  decide(found: Found): readonly Name[]
+  decide(found: LookUpResult): readonly Name[]
 }
 
+/** The result of {@link DomainStore.register}. */
+export interface SavedRegistrations {
+  /** The findings that were passed to the call of `decide` whose names were saved. */
+  readonly found: LookUpResult
+  /** The saved registrations, in the order in which that call returned their names. */
+  readonly saved: readonly Registration[]
+}
+
+/** Which registrations to list. */
+export interface ListOptions {
+  /** Lists only this team's. Default: those of all teams. */
+  readonly teamId?: string | undefined
+  /**
+   * Where the page begins: after the registration with this `domainId`; with `below`, after this domain. Default: from
+   * the first.
+   *
+   * IDs are given before a call commits. A registration that was being made while you listed may sort before `after`:
+   * to miss none, list again from an ID that is older than your longest call.
+   */
+  readonly after?: string | undefined
+  /** The length of a page. Default 1,000. */
+  readonly limit?: number | undefined
+  /** Default `oldest`: in the order of registration. Not with `below`. */
+  readonly order?: 'oldest' | 'newest' | undefined
+  /** Lists only the registration of exactly this name, if there is one. */
+  readonly domain?: string | undefined
+  /**
+   * Lists only registrations below this name, at any depth, with the wildcard over it and without the name itself, by
+   * their labels from right to left.
+   */
+  readonly below?: string | undefined
+}
+
+export const DEFAULT_PAGE_SIZE = 1000
+
 /**
- * Where teams and registrations are kept. A store knows no rule of overlap: it looks up, calls `decide`, saves.
+ * Where teams and registrations are kept. A store knows no rule of overlap: it looks up, calls `decide`, saves. A store
+ * of your own needs `findTeam` and `register`; the other methods are optional, and `createManagedStore` makes most of
+ * them.
  *
  * The key words MUST, SHOULD and MAY are those of RFC 2119. A store MUST reject (or throw) when it fails, and MUST NOT
  * resolve to anything that looks like success. It MUST treat every string as data.
@@ -141,6 +168,8 @@ export interface DomainStore {
    * - Looking up, deciding and saving MUST be one atomic step against every other `register` that shares a registrable
    *   domain: of two racing calls, the second sees what the first saved. Calls that share none SHOULD NOT wait for each
    *   other.
+   * - A name MUST be found by its text alone, whatever its registrable domain was when it was registered, and MUST be
+   *   saved only once.
    * - All names that `decide` returned MUST be saved durably before this resolves, and none of them if it rejects.
    * - The request MUST NOT be changed. Any of its lists MAY be empty, and so may the result of `decide`.
    * - On a conflict with another call the store MAY look up and call `decide` again, a bounded number of times.
@@ -152,7 +181,7 @@ export interface DomainStore {
    *
    * @returns The saved registrations, and the findings that `decide` chose them by. The core judges all names by those.
    */
-  register(request: RegistrationRequest): Awaitable<Registered>
+  register(request: RegistrationRequest): Awaitable<SavedRegistrations>
 
   /**
    * Pushes saved registrations to the monitor, and marks them synchronized.
@@ -172,7 +201,37 @@ export interface DomainStore {
 
   /**
    * Leaves registrations to a sweep: calls neither push them nor wait for a push. For a store inside a transaction that
-   * its host has yet to commit; such a store MUST NOT push anything, and has no {@link synchronize}.
+   * your application has yet to commit; such a store MUST NOT push anything, and has no {@link synchronize}.
    */
   readonly synchronizesLater?: boolean
+
+  /**
+   * Looks up without registering. MUST find what {@link register} would find, and MUST change nothing: no lock that
+   * outlasts the answer, no lease.
+   */
+  find?(question: LookUp): Awaitable<LookUpResult>
+
+  /**
+   * Releases registrations of a team, so that the names are free again.
+   *
+   * - All of them MUST be released in one atomic step, and durably before this resolves; none if it rejects.
+   * - Names and IDs that the team does not hold MUST be passed over. A wildcard releases itself, and nothing below it.
+   * - A release is a change too: it MUST be recorded in the same step, so that the next sweep tells the monitor.
+   *
+   * @param domains Names in any spelling that {@link classifyHostname} accepts, or values of `domainId`.
+   * @returns The released registrations, in any order.
+   */
+  release?(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
+
+  /**
+   * Lists registrations page by page. The cost MUST depend on the page, never on how much is held.
+   *
+   * @returns At most `limit`; fewer on the last page.
+   * @throws {TypeError} for an option that is wrong or does not exist, and for an `after` that is no ID (with `below`: no
+   *   name).
+   */
+  list?(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
+
+  /** Counts registrations, of one team or of all. */
+  count?(options?: { readonly teamId?: string | undefined }): Awaitable<number>
 }

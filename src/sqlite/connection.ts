@@ -1,9 +1,11 @@
+import type { Awaitable } from '../awaitable.ts'
 import { timeLimitRule } from '../deadline.ts'
 import { optional, type Rules } from '../options.ts'
 import { isSqliteDatabase, type SqliteDatabase, toDriver } from './database.ts'
 import type { Driver } from './driver.ts'
 import { explainFailure } from './failures.ts'
 import { prepareTables } from './schema.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 /** Options of both SQLite stores. */
 export interface SqliteConnectionOptions {
@@ -39,16 +41,20 @@ export const connectionRules: Rules = {
 
 export interface Connection {
   readonly driver: Driver
-  readonly timeLimit: number
+  /** Runs work that only reads. */
+  ask<T>(work: () => T): Awaitable<T>
+  /**
+   * Runs work in a write transaction, once the lock is free.
+   *
+   * @param timeLimit Milliseconds, if less than the option.
+   */
+  transact<T>(work: () => T, timeLimit?: number): Awaitable<T>
 }
 
 const DEFAULT_TIME_LIMIT = 5000
 
-/**
- * Milliseconds that SQLite itself may wait for a lock, which blocks the event loop. Enough for locks that are held for
- * a moment, as while the log is recovered. For longer ones, see turns.ts.
- */
-const BUSY_TIMEOUT = 20
+/** By database: all stores on it wait in one line. */
+const turnsOf = new WeakMap<SqliteDatabase, Turns>()
 
 /**
  * Sets the connection up, and creates the tables if they are missing. Several processes may do so at once.
@@ -56,18 +62,24 @@ const BUSY_TIMEOUT = 20
  * @throws {Error} if the database cannot be used; it says why.
  */
 export function connect(options: SqliteConnectionOptions): Connection {
-  const { timeLimit = DEFAULT_TIME_LIMIT, synchronous = 'full' } = options
+  const { database, timeLimit = DEFAULT_TIME_LIMIT, synchronous = 'full' } = options
+  const turns = turnsOf.get(database) ?? createTurns()
+  turnsOf.set(database, turns)
   try {
-    const driver = toDriver(options.database)
-    // At start-up the process may block.
+    const driver = toDriver(database)
     if (driver.hasSettings) {
+      // At start-up the process may block.
       driver.execute(`PRAGMA busy_timeout = ${Math.ceil(timeLimit)}`)
       useWriteAheadLog(driver)
       driver.execute(`PRAGMA synchronous = ${synchronous}`)
     }
     prepareTables(driver)
-    if (driver.hasSettings) driver.execute(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`)
-    return { driver, timeLimit }
+    if (driver.hasSettings) driver.execute('PRAGMA busy_timeout = 0')
+    return {
+      driver,
+      ask: work => turns.takeFirst(work, timeLimit),
+      transact: (work, limit = timeLimit) => turns.take(() => driver.transact(work), Math.min(limit, timeLimit)),
+    }
   } catch (error) {
     throw explainFailure(error)
   }

@@ -3,7 +3,6 @@ import { type KeyRow, toStoredRecord } from '../keys/key-row.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
-import { takeTurn } from './turns.ts'
 
 /** Options of {@link createSqliteKeyStore}. */
 export interface SqliteKeyStoreOptions extends SqliteConnectionOptions {}
@@ -43,7 +42,7 @@ export const keyStatements = {
  */
 export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyStore {
   requireOptions(options, connectionRules)
-  const { driver, timeLimit } = connect(options)
+  const { driver, ask, transact } = connect(options)
   const find = driver.prepare<KeyRow>(keyStatements.find)
   const list = driver.prepare<KeyRow>(keyStatements.list)
   const add = driver.prepare(keyStatements.add)
@@ -52,7 +51,7 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
 
   return {
     findKey: hash =>
-      takeTurn(timeLimit, () => {
+      ask(() => {
         const [row] = find(hash)
         return row ? toStoredRecord(row) : null
       }),
@@ -66,23 +65,23 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
         record.expiresAt,
       ].map(date => date?.getTime())
       const texts = [hash, type, ownerId, JSON.stringify(scopes), label, hint]
-      return takeTurn(timeLimit, () => void add(...texts, createdAt, Date.now(), revokedAt, expiresAt, createdAt))
+      return transact(() => void add(...texts, createdAt, Date.now(), revokedAt, expiresAt, createdAt))
     },
 
     revokeKey(hash) {
       requireHash(hash)
-      return takeTurn(timeLimit, () => revoke(Date.now(), hash).length > 0)
+      return transact(() => revoke(Date.now(), hash).length > 0)
     },
 
     expireKey(hash, at) {
       requireHash(hash)
       requireExpiry(at)
-      return takeTurn(timeLimit, () => expire(at?.getTime() ?? null, hash).length > 0)
+      return transact(() => expire(at?.getTime() ?? null, hash).length > 0)
     },
 
     listKeys(owner) {
       requireOwner(owner)
-      return takeTurn(timeLimit, () => list(owner.type, owner.ownerId).map(toStoredRecord))
+      return ask(() => list(owner.type, owner.ownerId).map(toStoredRecord))
     },
   }
 }

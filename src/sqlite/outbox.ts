@@ -1,90 +1,76 @@
-import type { Awaitable } from '../awaitable.ts'
-import type { Outbox, Postponement, WaitingChange } from '../registry/outbox.ts'
+import { LONGEST_WAIT, type Outbox, type PendingChange, type WaitingChange } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
-import type { DueRow, Statements } from './statements.ts'
+import type { Connection } from './connection.ts'
+import type { ChangeRow, Statements } from './statements.ts'
 
-/** Runs work in a transaction, once the write lock is free. */
-export type Transact = <T>(work: () => T) => Awaitable<T>
-
+/** The outbox of a SQLite store. Its own functions are to be called in the transaction of a call. */
 export interface SqliteOutbox extends Outbox {
-  /** The length in milliseconds of the lease that a call has on its registrations. */
-  readonly leaseTime: number
-  /** Leases a waiting registration to the call that found it. To be called in the transaction of that call. */
-  lease(registration: Registration): void
-  /** Records a release. To be called in the transaction that releases. */
-  addReleased(registration: Registration): void
-  count(): number
+  /** Records a change that is due after `wait` milliseconds, in place of one that still waits for the same ID. */
+  add(registration: Registration, kind: Change['kind'], wait: number): void
+  /** Leases waiting registrations, unless they are due even later. */
+  lease(registrations: readonly Registration[], lease: number): void
 }
 
-/**
- * Keeps the waiting changes in the tables: registrations in their own rows, releases in a separate table. A `domainId`
- * is in one of the two.
- *
- * @param leaseTime The length in milliseconds of the lease that a call has on its registrations.
- */
-export function createOutbox(statements: Statements, transact: Transact, leaseTime: number): SqliteOutbox {
+export function createOutbox(statements: Statements, { ask, transact }: Connection): SqliteOutbox {
   function take(limit: number, lease: number): WaitingChange[] {
     const now = Date.now()
-    const due = [
-      ...statements.findDueNames(now, limit).map(row => toWaiting(row, 'registered')),
-      ...statements.findDueReleases(now, limit).map(row => toWaiting(row, 'released')),
-    ]
-    const taken = due.sort(byAge).slice(0, limit)
-    for (const { change } of taken) {
-      const leaseChange = change.kind === 'registered' ? statements.leaseName : statements.leaseRelease
-      leaseChange(now + lease, change.domainId)
-    }
-    return taken.map(({ change }) => ({ ...change, lease: now + lease }))
+    statements.bringForward(now, after(LONGEST_WAIT + lease))
+    const fresh = statements.findDue(0, now, limit)
+    const due = [...fresh, ...statements.findDue(1, now, limit - fresh.length)]
+    for (const { domain_id } of due) statements.setDue(after(lease), domain_id)
+    return due.map(toWaiting)
   }
 
   function finish({ kind, domainId }: Change): void {
-    if (kind === 'released') statements.forgetRelease(domainId)
-    // A release has replaced the registration, and waited for its push.
-    else if (statements.markSynchronized(domainId).length === 0) statements.leaseRelease(Date.now(), domainId)
-  }
-
-  function postpone({ change: { kind, domainId }, lease, wait, isRefusal }: Postponement): void {
-    const due = Date.now() + Math.ceil(wait)
-    const refusals = isRefusal ? 1 : 0
-    if (lease === null) statements.postponeSaved(due, domainId, leaseTime)
-    else if (kind === 'registered') statements.postponeName(due, refusals, domainId, lease)
-    else statements.postponeRelease(due, refusals, domainId, lease)
+    const isForgotten = statements.deleteChange(domainId, kind).length > 0
+    if (!isForgotten) statements.setDue(after(0), domainId)
   }
 
   return {
-    leaseTime,
-    lease: ({ domainId }) => void statements.leaseName(Date.now() + leaseTime, domainId),
-
-    addReleased({ domainId, domain, registrableDomain, teamId, synchronized }) {
-      // While the registration is unsynchronized, its push may be under way.
-      const due = Date.now() + (synchronized ? 0 : leaseTime)
-      statements.insertRelease(domainId, domain, registrableDomain, teamId, due)
+    add({ domainId, domain, registrableDomain, teamId }, kind, wait) {
+      statements.putChange(domainId, kind, domain, registrableDomain, teamId, after(wait), after(0))
     },
 
-    count: () => statements.countPending()[0]?.count ?? 0,
+    lease(registrations, lease) {
+      for (const { domainId } of registrations) statements.lease(after(lease), domainId)
+    },
+
     take: (limit, lease) => transact(() => take(limit, lease)),
     finish: changes => transact(() => changes.forEach(finish)),
 
-    postpone: postponements => transact(() => postponements.forEach(postpone)),
+    postpone: postponements =>
+      transact(() => {
+        for (const { change, wait, refusal } of postponements) {
+          const refusals = refusal === undefined ? 0 : 1
+          statements.postpone(after(wait), refusals, refusal ?? null, change.domainId, change.kind)
+        }
+      }),
+
+    stats: () =>
+      ask(() => {
+        const { count = 0, refused = 0, oldest = null } = statements.stats()[0] ?? {}
+        return { count, refused, oldest: oldest === null ? null : new Date(oldest) }
+      }),
+
+    list: (after = '', limit) => ask(() => statements.listChanges(after, limit).map(toPending)),
   }
 }
 
-interface Waiting {
-  readonly due: number
-  readonly change: Omit<WaitingChange, 'lease'>
-}
+/** The table keeps whole milliseconds. */
+const after = (milliseconds: number) => Math.ceil(Date.now() + milliseconds)
 
-const toWaiting = (row: DueRow, kind: Change['kind']): Waiting => ({
-  due: row.due,
-  change: {
-    kind,
-    domainId: row.domain_id,
-    domain: row.domain,
-    registrableDomain: row.registrable_domain,
-    teamId: row.team_id,
-    refusals: row.refusals,
-  },
+const toWaiting = (row: ChangeRow): WaitingChange => ({
+  kind: row.kind,
+  domainId: row.domain_id,
+  domain: row.domain,
+  registrableDomain: row.registrable_domain,
+  teamId: row.team_id,
+  refusals: row.refusals,
 })
 
-const byAge = (one: Waiting, other: Waiting) =>
-  one.due - other.due || (one.change.domainId < other.change.domainId ? -1 : 1)
+const toPending = (row: ChangeRow): PendingChange => ({
+  ...toWaiting(row),
+  since: new Date(row.since),
+  nextAttempt: new Date(row.due),
+  lastFailure: row.last_failure,
+})

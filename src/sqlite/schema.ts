@@ -23,40 +23,43 @@ export const sqliteSchema = (): string => `\
 CREATE TABLE IF NOT EXISTS domain_registration_names (
   domain_id TEXT NOT NULL PRIMARY KEY, -- UUID of version 7: in the order of registration
   domain TEXT NOT NULL,
-  registrable_domain TEXT NOT NULL,
-  path TEXT NOT NULL, -- the labels below it from right to left: 'b.a' for a.b.example.com
+  registrable_domain TEXT NOT NULL, -- by the suffix list when it was registered
+  second_level_domain TEXT NOT NULL, -- the last two labels; of an IP address, the address
+  path TEXT NOT NULL, -- the labels before it from right to left: '.b.a' for a.b.example.com
   team_id TEXT NOT NULL,
-  created_at INTEGER NOT NULL, -- milliseconds since 1970
-  due INTEGER, -- when a sweep may push it, in milliseconds since 1970; NULL once it is synchronized
-  refusals INTEGER NOT NULL DEFAULT 0 -- how often the monitor has refused it
+  created_at INTEGER NOT NULL -- milliseconds since 1970
 ) STRICT, WITHOUT ROWID;
 
-CREATE UNIQUE INDEX IF NOT EXISTS domain_registration_names_by_path
-  ON domain_registration_names (registrable_domain, path);
+CREATE UNIQUE INDEX IF NOT EXISTS domain_registration_names_by_domain ON domain_registration_names (domain);
+
+-- The names below a base are neighbors. The registrable domain is there to be compared without reading the row.
+CREATE INDEX IF NOT EXISTS domain_registration_names_by_path
+  ON domain_registration_names (second_level_domain, path, registrable_domain);
 
 -- The names of one team below a base, among however many of others.
-CREATE INDEX IF NOT EXISTS domain_registration_names_below
-  ON domain_registration_names (registrable_domain, team_id, path) WHERE path > '';
+CREATE INDEX IF NOT EXISTS domain_registration_names_of_team_below
+  ON domain_registration_names (second_level_domain, team_id, path, registrable_domain) WHERE path > '';
 
 -- The names of one team, in the order of registration.
 CREATE INDEX IF NOT EXISTS domain_registration_names_by_team
   ON domain_registration_names (team_id, domain_id);
 
-CREATE INDEX IF NOT EXISTS domain_registration_names_due
-  ON domain_registration_names (due, domain_id) WHERE due IS NOT NULL;
-
--- Names that were released, until the monitor knows of it.
-CREATE TABLE IF NOT EXISTS domain_registration_releases (
+-- What the monitor does not know yet.
+CREATE TABLE IF NOT EXISTS domain_registration_changes (
   domain_id TEXT NOT NULL PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('registered', 'released')),
   domain TEXT NOT NULL,
   registrable_domain TEXT NOT NULL,
   team_id TEXT NOT NULL,
-  due INTEGER NOT NULL,
-  refusals INTEGER NOT NULL DEFAULT 0
+  due INTEGER NOT NULL, -- when a sweep may push it, in milliseconds since 1970
+  refusals INTEGER NOT NULL DEFAULT 0, -- how often the monitor has refused it
+  since INTEGER NOT NULL, -- milliseconds since 1970
+  last_failure TEXT -- what the monitor said at the last refusal
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX IF NOT EXISTS domain_registration_releases_due
-  ON domain_registration_releases (due, domain_id);
+-- What was never refused comes first, then what was refused.
+CREATE INDEX IF NOT EXISTS domain_registration_changes_due
+  ON domain_registration_changes (refusals > 0, due, since);
 
 CREATE TABLE IF NOT EXISTS domain_registration_keys (
   hash TEXT NOT NULL PRIMARY KEY, -- SHA-256 in lower-case hex

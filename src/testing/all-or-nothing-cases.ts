@@ -4,13 +4,13 @@ import { checkEqual, checkRejects } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
 const fail = () => {
-  throw new Error('decide failed, as the case wants it')
+  throw new Error('decide failed, on purpose')
 }
 
 /** A name that cannot be read, so that saving it fails. */
 const unreadable: Name = {
   get domain(): string {
-    throw new Error('this name cannot be read, as the case wants it')
+    throw new Error('this name cannot be read, on purpose')
   },
   registrableDomain: 'example.com',
 }
@@ -23,7 +23,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
       const store = await open()
       const names = ['example.com', 'example.org'].map(toName)
       await checkRejects('register', async () => store.register(createRequest('1', names, [], fail)))
-      checkEqual('what was saved', toDomains((await lookUp(store, '1', names)).registrations), [])
+      checkEqual('what was saved', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
     },
   },
   {
@@ -48,7 +48,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
       const names = ['a.example.com', 'b.example.com', 'c.example.com'].map(toName)
       const decided = [...names.slice(0, 2), unreadable, ...names.slice(2)]
       await checkRejects('register', async () => store.register(createRequest('1', names, [], () => decided)))
-      checkEqual('what was saved', toDomains((await lookUp(store, '1', names)).registrations), [])
+      checkEqual('what was saved', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
     },
   },
   {
@@ -63,7 +63,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
           createRequest('1', versions, [], () => versions.slice(runs++).slice(0, 1)),
         )
         checkEqual('what was returned', toDomains(saved), toDomains(versions.slice(runs - 1, runs)))
-        checkEqual('what was saved', (await lookUp(store, '1', versions)).registrations, saved)
+        checkEqual('what was saved', (await lookUp(store, '1', toDomains(versions))).registrations, saved)
       })
       await Promise.all(rivals)
     },
@@ -79,7 +79,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
         const request = createRequest('1', names, [], () => (runs++ === 0 ? names : fail()))
         const [outcome] = await Promise.allSettled([(async () => store.register(request))()])
         const expected = outcome.status === 'fulfilled' ? toDomains(names) : []
-        const found = toDomains((await lookUp(store, '1', names)).registrations)
+        const found = toDomains((await lookUp(store, '1', toDomains(names))).registrations)
         checkEqual(`what was saved by a call that was ${outcome.status}`, found, expected)
       })
       await Promise.all(rivals)
@@ -94,7 +94,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
         const store = await open()
         const before = await save(store, '2', names.slice(0, 2))
         await Promise.allSettled([(async () => store.register(createRequest('1', names, [], decide)))()])
-        const { registrations } = await lookUp(store, '2', names.slice(0, 2))
+        const { registrations } = await lookUp(store, '2', toDomains(names.slice(0, 2)))
         checkEqual('what is there', registrations, before)
       }
     },

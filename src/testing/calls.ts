@@ -1,10 +1,11 @@
+import { DEFAULT_TIME_LIMIT } from '../deadline.ts'
 import { registerDomains } from '../register-domains.ts'
 import { baseOf, isWildcard, type Name } from '../registry/name.ts'
 import type { Verdict } from '../registry/overlap.ts'
 import { createRegistrationRequest, judgeAll } from '../registry/request.ts'
-import type { Found, Registration, RegistrationRequest } from '../registry/store.ts'
+import type { LookUpResult, Registration, RegistrationRequest } from '../registry/store.ts'
 import type { DomainResult, InvalidCode } from '../wire/response.ts'
-import { UnmetExpectation } from './check.ts'
+import { checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 /** The status of a result, or its code if it is invalid. */
@@ -21,15 +22,32 @@ export const toDomains = (names: readonly { readonly domain: string }[]) => name
 export const manyDomains = (count: number, prefix = '') =>
   Array.from({ length: count }, (_, index) => `${prefix}n${index}.com`)
 
+/** Returns a method that the store declares as a feature. Fails the case if it is not there. */
+export function methodOf<Method extends keyof SuiteStore>(
+  store: SuiteStore,
+  method: Method,
+): NonNullable<SuiteStore[Method]> {
+  const found = store[method]
+  if (typeof found !== 'function') throw new UnmetExpectation(`expected a method ${method}, got none`)
+  return found.bind(store) as NonNullable<SuiteStore[Method]>
+}
+
 /** Makes a request like those of the core, for these look-ups. */
 export function createRequest(
   teamId: string,
   names: readonly Name[],
-  wildcardBases: readonly Name[],
+  bases: readonly string[],
   decide: RegistrationRequest['decide'],
 ): RegistrationRequest {
-  const registrableDomains = [...new Set([...names, ...wildcardBases].map(name => name.registrableDomain))].sort()
-  return { teamId, registrableDomains, names, wildcardBases, decide }
+  const registrableDomains = [...names, ...bases.map(toName)].map(name => name.registrableDomain)
+  return {
+    teamId,
+    registrableDomains: [...new Set(registrableDomains)].sort(),
+    domains: toDomains(names),
+    bases,
+    timeLimit: DEFAULT_TIME_LIMIT,
+    decide,
+  }
 }
 
 /** Registers names without applying the rules of overlap. */
@@ -39,46 +57,49 @@ export async function save(
   submitted: readonly (string | Name)[],
 ): Promise<readonly Registration[]> {
   const names = submitted.map(name => (typeof name === 'string' ? toName(name) : name))
-  const bases = names.filter(isWildcard).map(name => ({ ...name, domain: baseOf(name) }))
+  const bases = toDomains(names).filter(isWildcard).map(baseOf)
   const { saved } = await store.register(createRequest(teamId, names, bases, () => names))
   return saved
 }
 
 /**
- * Looks up names, and what is below bases, without registering anything. Sorts what was found like the look-ups.
+ * Looks up names, and what is below bases, in a call that registers nothing. Sorts what was found like the look-ups.
  */
 export async function lookUp(
   store: SuiteStore,
   teamId: string,
-  submitted: readonly (string | Name)[],
-  submittedBases: readonly (string | Name)[] = [],
-): Promise<Found> {
-  const [names, bases] = [submitted, submittedBases].map(list =>
-    list.map(name => (typeof name === 'string' ? toName(name) : name)),
-  ) as [Name[], Name[]]
-  let found: Found | undefined
+  domains: readonly string[],
+  bases: readonly string[] = [],
+): Promise<LookUpResult> {
+  let found: LookUpResult | undefined
   await store.register(
-    createRequest(teamId, names, bases, latest => {
+    createRequest(teamId, domains.map(toName), bases, latest => {
       found = latest
       return []
     }),
   )
   if (!found) throw new UnmetExpectation('expected a call of decide, got none')
-  const position = new Map(names.map(({ domain }, index) => [domain, index]))
+  return inOrderOf(domains, found)
+}
+
+/** Sorts registrations that may be in any order. */
+export function inOrderOf(domains: readonly string[], found: LookUpResult): LookUpResult {
+  checkThat('a list of registrations was found', Array.isArray(found.registrations), found.registrations)
+  const position = new Map(domains.map((domain, index) => [domain, index]))
   const rank = ({ domain }: Registration) => position.get(domain) ?? -1
-  return { ...found, registrations: [...found.registrations].sort((one, other) => rank(one) - rank(other)) }
+  return { ...found, registrations: found.registrations.toSorted((one, other) => rank(one) - rank(other)) }
 }
 
 export interface Attempt {
   readonly codes: readonly ResultCode[]
-  readonly found: Found
+  readonly found: LookUpResult
   readonly saved: readonly Registration[]
 }
 
 /** Calls `register` once with the rules of the core, without its retries. */
 export async function attempt(store: SuiteStore, teamId: string, domains: readonly string[]): Promise<Attempt> {
   const names = domains.map(toName)
-  const { found, saved } = await store.register(createRegistrationRequest(teamId, names))
+  const { found, saved } = await store.register(createRegistrationRequest(teamId, names, DEFAULT_TIME_LIMIT))
   return { codes: judgeAll(teamId, names, found).map(toCode), found, saved }
 }
 

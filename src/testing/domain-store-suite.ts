@@ -2,21 +2,25 @@ import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, TimeLimitError } from '../deadline.ts'
 import { allOrNothingCases } from './all-or-nothing-cases.ts'
 import { checkEqual, UnmetExpectation } from './check.ts'
+import { findCases } from './find-cases.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
 import { listCases } from './list-cases.ts'
 import { lookUpCases } from './look-up-cases.ts'
 import { overlapCases } from './overlap-cases.ts'
+import { pendingCases } from './pending-cases.ts'
 import { raceCases } from './race-cases.ts'
+import { refusalCases } from './refusal-cases.ts'
 import { registrationCases } from './registration-cases.ts'
 import { releaseCases } from './release-cases.ts'
 import type { CaseDefinition, StoreCase, Trial } from './store-case.ts'
-import type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
+import { suffixListCases } from './suffix-list-cases.ts'
+import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from './suite-store.ts'
 import { sweepCases } from './sweep-cases.ts'
 import { laterCases, synchronizationCases } from './synchronization-cases.ts'
-import { teamCases, teams } from './team-cases.ts'
+import { findTeam, teamCases, teams } from './team-cases.ts'
 
 export type { StoreCase } from './store-case.ts'
-export type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
+export { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from './suite-store.ts'
 
 /** Options of {@link domainStoreSuite}. */
 export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
@@ -51,7 +55,7 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
  * import { test } from 'vitest'
  *
  * const cases = domainStoreSuite({
- *   createStore: ({ teams, synchronize }) => createMyStore({ teams, synchronize }),
+ *   createStore: ({ findTeam, synchronize }) => createMyStore({ findTeam, synchronize }),
  *   closeStore: store => store.close(),
  *   features: ['synchronize', 'release'],
  * })
@@ -86,10 +90,11 @@ const featureCases: readonly CaseDefinition[] = [
     async test({ open, features }) {
       const isPushed = features.includes('synchronize') || features.includes('synchronizesLater')
       const store = await open(isPushed ? () => {} : undefined)
-      const methods = ['countPending', 'list', 'release', 'synchronize', 'synchronizePending'] as const
-      const found: StoreFeature[] = methods.filter(part => typeof store[part] === 'function')
+      const isThere = (part: StoreFeature) =>
+        typeof (store as Partial<Record<StoreFeature, unknown>>)[part] === 'function'
+      const found: StoreFeature[] = managedStoreFeatures.filter(isThere)
       if (store.synchronizesLater) found.push('synchronizesLater')
-      checkEqual('the optional parts of the store', found, [...features].sort())
+      checkEqual('the optional parts of the store', found.sort(), [...features].sort())
     },
   },
 ]
@@ -100,13 +105,17 @@ const definitions: readonly CaseDefinition[] = [
   ...registrationCases,
   ...lookUpCases,
   ...overlapCases,
+  ...suffixListCases,
   ...raceCases,
   ...allOrNothingCases,
   ...hostileTextCases,
   ...synchronizationCases,
   ...laterCases,
+  ...findCases,
   ...releaseCases,
   ...sweepCases,
+  ...refusalCases,
+  ...pendingCases,
   ...listCases,
 ]
 
@@ -119,7 +128,7 @@ async function runCase<Store extends SuiteStore>(
   const trial: Trial = {
     features,
     async open(synchronize, more = {}) {
-      const store = await createStore({ teams, synchronize, ...more })
+      const store = await createStore({ teams, findTeam, synchronize, ...more })
       opened.push(store)
       return store
     },

@@ -1,15 +1,31 @@
-import type { ListOptions } from '../registry/store.ts'
-import { lookUp, manyDomains, save, toDomains } from './calls.ts'
-import { checkEqual, UnmetExpectation } from './check.ts'
+import { DEFAULT_PAGE_SIZE, type ListOptions } from '../registry/store.ts'
+import { lookUp, manyDomains, methodOf, save, toDomains } from './calls.ts'
+import { checkEqual, checkRejects, checkThat } from './check.ts'
 import { synchronize } from './monitor.ts'
 import { release } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-const list = async (store: SuiteStore, options?: ListOptions) => {
-  if (!store.list) throw new UnmetExpectation('expected a method list, got none')
-  return store.list(options)
+const list = async (store: SuiteStore, options?: ListOptions) => methodOf(store, 'list')(options)
+
+/** Lists a page, and the one after it, until one is not full. */
+async function listPages(
+  store: SuiteStore,
+  options: ListOptions & { readonly limit: number },
+  by: 'domainId' | 'domain' = 'domainId',
+): Promise<string[][]> {
+  const pages: string[][] = []
+  for (let after: string | undefined; pages.length < 9; ) {
+    const page = await list(store, { ...options, after })
+    pages.push(toDomains(page))
+    after = page.at(-1)?.[by]
+    if (page.length < options.limit) break
+  }
+  return pages
 }
+
+const inThrees = (domains: readonly string[]) =>
+  Array.from({ length: Math.floor(domains.length / 3) + 1 }, (_, page) => domains.slice(3 * page, 3 * page + 3))
 
 export const listCases: readonly CaseDefinition[] = [
   {
@@ -21,7 +37,8 @@ export const listCases: readonly CaseDefinition[] = [
       checkEqual('what an empty store lists', await list(store), [])
       const domains = ['c.com', '*.a.com', 'd.com', 'x.c.com']
       for (const domain of domains) await save(store, domain === 'd.com' ? '2' : '1', [domain])
-      checkEqual('what is listed', await list(store), (await lookUp(store, '1', domains)).registrations)
+      const listed = (await list(store)).map(({ createdAt: _, ...registration }) => registration)
+      checkEqual('what is listed', listed, (await lookUp(store, '1', domains)).registrations)
     },
   },
   {
@@ -58,19 +75,117 @@ export const listCases: readonly CaseDefinition[] = [
       const store = await open()
       for (const [index, domain] of manyDomains(14).entries()) await save(store, String((index % 2) + 1), [domain])
       for (const teamId of [undefined, '1']) {
-        const all = await list(store, { teamId })
-        const pages: string[][] = []
-        for (let after: string | undefined; pages.length < 9; ) {
-          const page = await list(store, { teamId, after, limit: 3 })
-          pages.push(toDomains(page))
-          after = page.at(-1)?.domainId
-          if (page.length < 3) break
-        }
-        const expected = toDomains(all)
-        const inThrees = Array.from({ length: Math.floor(expected.length / 3) + 1 }, (_, page) =>
-          expected.slice(3 * page, 3 * page + 3),
+        const expected = inThrees(toDomains(await list(store, { teamId })))
+        checkEqual(`the pages for team ${teamId ?? 'any'}`, await listPages(store, { teamId, limit: 3 }), expected)
+      }
+      checkEqual('a page of none', await list(store, { limit: 0 }), [])
+    },
+  },
+  {
+    id: 'lists-a-thousand-by-default',
+    name: `MUST list ${DEFAULT_PAGE_SIZE} registrations when no limit is given`,
+    needs: ['list'],
+    async test({ open }) {
+      const store = await open()
+      for (let call = 0; call < 11; call += 1) await save(store, '1', manyDomains(100, `c${call}.`))
+      checkEqual('how many are listed', (await list(store)).length, DEFAULT_PAGE_SIZE)
+    },
+  },
+  {
+    id: 'lists-the-newest-first',
+    name: 'MUST list the newest registrations first if that is asked for, by page too',
+    needs: ['list'],
+    async test({ open }) {
+      const store = await open()
+      const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'e.com', 'x.a.com', '*.a.com']
+      for (const domain of domains) await save(store, domain === 'b.com' ? '2' : '1', [domain])
+      for (const teamId of [undefined, '1']) {
+        const expected = domains.filter(domain => teamId === undefined || domain !== 'b.com').reverse()
+        const pages = await listPages(store, { teamId, limit: 3, order: 'newest' })
+        checkEqual(`the pages for team ${teamId ?? 'any'}`, pages, inThrees(expected))
+      }
+      checkEqual('the oldest first', toDomains(await list(store, { order: 'oldest' })), domains)
+    },
+  },
+  {
+    id: 'lists-one-domain',
+    name: 'MUST list the registration of one name if that is asked for, in any spelling',
+    needs: ['list'],
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['example.com', 'www.example.com', '*.example.com'])
+      for (const [options, expected] of [
+        [{ domain: ' WWW.example.com.' }, ['www.example.com']],
+        [{ domain: '*.example.com', teamId: '1' }, ['*.example.com']],
+        [{ domain: 'www.example.com', teamId: '2' }, []],
+        [{ domain: 'a.example.com' }, []],
+      ] as const) {
+        checkEqual(`what is listed for ${options.domain}`, toDomains(await list(store, options)), expected)
+      }
+    },
+  },
+  {
+    id: 'lists-below',
+    name: 'MUST list what is below a name, by labels from right to left, by page too',
+    needs: ['list'],
+    async test({ open }) {
+      const store = await open()
+      const below = ['*', 'a', 'b.a', 'c.b.a', 'b', 'a.b', 'c'].map(prefix => `${prefix}.example.com`)
+      const others = ['example.com', 'xexample.com', 'a.xexample.com', 'example.com.example.org', 'a.example.net']
+      for (const domain of [...below, ...others].toSorted()) {
+        await save(store, domain.startsWith('b') ? '2' : '1', [domain])
+      }
+      checkEqual('what is below', toDomains(await list(store, { below: 'Example.com' })), below)
+      checkEqual('by page', await listPages(store, { below: 'example.com', limit: 3 }, 'domain'), inThrees(below))
+      const own = below.filter(domain => domain.startsWith('b'))
+      checkEqual('of one team', toDomains(await list(store, { below: 'example.com', teamId: '2' })), own)
+      checkEqual('further below', toDomains(await list(store, { below: 'a.example.com' })), below.slice(2, 4))
+      checkEqual('below what has nothing', await list(store, { below: 'c.example.com' }), [])
+    },
+  },
+  {
+    id: 'lists-when-each-was-made',
+    name: 'MUST say when each registration was made',
+    needs: ['list'],
+    async test({ open }) {
+      const store = await open()
+      const begun = Date.now()
+      await save(store, '1', ['a.com', 'b.com'])
+      for (const { createdAt } of await list(store)) {
+        // Clocks of two machines differ.
+        const isNow = createdAt instanceof Date && Math.abs(createdAt.getTime() - begun) < 60_000
+        checkThat('a registration was made about now', isNow, createdAt)
+      }
+    },
+  },
+  {
+    id: 'lists-nothing-for-wrong-options',
+    name: 'MUST reject with a TypeError an option that is wrong or does not exist',
+    needs: ['list'],
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['example.com'])
+      const wrong: readonly object[] = [
+        { team: '1' },
+        { teamId: 1 },
+        { limit: -1 },
+        { limit: 1.5 },
+        { after: 'not an ID' },
+        { after: 7 },
+        { order: 'up' },
+        { domain: 'not a name' },
+        { below: 'not a name' },
+        { below: 'example.com', after: 'not a name' },
+        { below: 'example.com', order: 'newest' },
+        { below: 'example.com', domain: 'a.example.com' },
+      ]
+      for (const options of wrong) {
+        const error = await checkRejects(`list(${JSON.stringify(options)})`, () => list(store, options))
+        checkThat(
+          `list(${JSON.stringify(options)}) rejects with a TypeError`,
+          error instanceof TypeError,
+          String(error),
         )
-        checkEqual(`the pages for team ${teamId ?? 'any'}`, pages, inThrees)
       }
     },
   },
@@ -99,6 +214,28 @@ export const listCases: readonly CaseDefinition[] = [
         (await list(store)).map(({ synchronized }) => synchronized),
         [false, true],
       )
+    },
+  },
+  {
+    id: 'counts-registrations',
+    name: 'MUST count registrations, of one team or of all',
+    needs: ['count', 'release'],
+    async test({ open }) {
+      const store = await open()
+      const counts = async () => {
+        const count = methodOf(store, 'count')
+        return [await count(), await count({ teamId: '1' }), await count({ teamId: '2' })]
+      }
+      checkEqual('in an empty store', await counts(), [0, 0, 0])
+      await save(store, '1', manyDomains(5))
+      await save(store, '2', ['*.example.com'])
+      checkEqual('after six were made', await counts(), [6, 5, 1])
+      await release(store, '1', ['n1.com', 'n2.com', '*.example.com'])
+      checkEqual('after two were released', await counts(), [4, 3, 1])
+      for (const wrong of [{ team: '1' }, { teamId: 1 }]) {
+        const error = await checkRejects('count', async () => methodOf(store, 'count')(wrong as object))
+        checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
+      }
     },
   },
 ]

@@ -1,21 +1,25 @@
-import type { Below } from '../registry/store.ts'
-import { lookUp, manyDomains, save, submitForCodes, toDomains, type toName } from './calls.ts'
+import { type NamesBelow, NOTHING_BELOW } from '../registry/store.ts'
+import { lookUp, manyDomains, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-const NOTHING: Below = { ownDomains: [], ownCount: 0, heldByOthers: false }
-
 /** Looks up what is below a base, and sorts the domains. */
-async function lookBelow(store: SuiteStore, teamId: string, base: string | ReturnType<typeof toName>): Promise<Below> {
+async function lookBelow(store: SuiteStore, teamId: string, base: string): Promise<NamesBelow> {
   const { below } = await lookUp(store, teamId, [], [base])
   checkEqual('how many answers there are for one base', below.length, 1)
-  const [only = NOTHING] = below
+  const [only = NOTHING_BELOW] = below
   return { ...only, ownDomains: [...only.ownDomains].sort() }
 }
 
 /** What is below a base where the asking team has these domains, and no other team has any. */
-const own = (...domains: string[]): Below => ({ ownDomains: domains, ownCount: domains.length, heldByOthers: false })
+const own = (...domains: string[]): NamesBelow => ({
+  ...NOTHING_BELOW,
+  ownDomains: domains,
+  ownCount: domains.length,
+})
+
+const OTHERS: NamesBelow = { ...NOTHING_BELOW, heldByOthers: true }
 
 export const lookUpCases: readonly CaseDefinition[] = [
   {
@@ -94,7 +98,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['a.example.com', 'b.example.com'])
-      checkEqual('what team 1 learns', await lookBelow(store, '1', 'example.com'), { ...NOTHING, heldByOthers: true })
+      checkEqual('what team 1 learns', await lookBelow(store, '1', 'example.com'), OTHERS)
     },
   },
   {
@@ -157,7 +161,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
       await save(store, '1', ['*.a.example.com'])
       await save(store, '2', ['*.b.example.org'])
       checkEqual('below example.com', await lookBelow(store, '1', 'example.com'), own('*.a.example.com'))
-      checkEqual('below example.org', await lookBelow(store, '1', 'example.org'), { ...NOTHING, heldByOthers: true })
+      checkEqual('below example.org', await lookBelow(store, '1', 'example.org'), OTHERS)
     },
   },
   {
@@ -168,7 +172,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
       await save(store, '1', ['example.com', 'a.example.com'])
       await save(store, '2', ['example.org', 'a.example.org'])
       for (const base of ['a.example.com', 'a.example.org']) {
-        checkEqual(`what is below ${base}`, await lookBelow(store, '1', base), NOTHING)
+        checkEqual(`what is below ${base}`, await lookBelow(store, '1', base), NOTHING_BELOW)
       }
       checkEqual('below example.com', await lookBelow(store, '1', 'example.com'), own('a.example.com'))
     },
@@ -182,26 +186,33 @@ export const lookUpCases: readonly CaseDefinition[] = [
       const elsewhere = ['x.b.example.org', 'x.b.notexample.com', 'b.example.com.example.org', 'bxexample.com']
       await save(store, '1', [...alike, ...elsewhere])
       await save(store, '2', ['c.example.com', 'x.c.example.com', 'b1.example.com'])
-      checkEqual('what is below b.example.com', await lookBelow(store, '1', 'b.example.com'), NOTHING)
+      checkEqual('what is below b.example.com', await lookBelow(store, '1', 'b.example.com'), NOTHING_BELOW)
     },
   },
   {
-    id: 'below-same-registrable-domain-only',
-    name: 'MUST NOT count what is below a base and in another registrable domain',
+    id: 'below-tells-suffixes-apart',
+    name: 'MUST tell names apart whose registrable domain is longer than the base',
     async test({ open }) {
       const store = await open()
       // s3.amazonaws.com is a public suffix, so that each bucket belongs to somebody else.
-      const bucket = { domain: 'bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
-      const inBucket = { domain: 'a.bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
-      await save(store, '1', [bucket])
-      await save(store, '2', [inBucket])
-      checkEqual('what is below amazonaws.com', await lookBelow(store, '1', 'amazonaws.com'), NOTHING)
-      checkEqual('below the bucket', await lookBelow(store, '1', bucket), { ...NOTHING, heldByOthers: true })
+      const inBucket = (domain: string) => ({ domain, registrableDomain: 'bucket.s3.amazonaws.com' })
+      const names = ['a.bucket.s3.amazonaws.com', 'bucket.s3.amazonaws.com'].map(inBucket)
+      await save(store, '1', names.slice(0, 1))
+      await save(store, '2', names.slice(1))
+      const { behindSuffixes, ...rest } = await lookBelow(store, '1', 'amazonaws.com')
+      checkEqual('what counts as below amazonaws.com', { ...rest, behindSuffixes: [] }, NOTHING_BELOW)
+      checkEqual(
+        'what is behind a suffix',
+        behindSuffixes.map(({ domain, teamId }) => [domain, teamId]).sort(),
+        names.map(({ domain }, index) => [domain, String(index + 1)]),
+      )
+      const within = await lookBelow(store, '1', 'bucket.s3.amazonaws.com')
+      checkEqual('below the bucket', within, own('a.bucket.s3.amazonaws.com'))
     },
   },
   {
     id: 'below-answers-in-order',
-    name: 'MUST answer for each base, in the order of wildcardBases',
+    name: 'MUST answer for each base, in the order of `bases`',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['x.b.com', 'x.c.com', 'y.c.com', 'x.a.c.com'])

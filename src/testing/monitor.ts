@@ -1,4 +1,7 @@
-import type { Change, Registration, SweepResult } from '../registry/store.ts'
+import type { SweepOptions } from '../registry/managed-store.ts'
+import type { SweepResult } from '../registry/outbox.ts'
+import type { Change, Registration } from '../registry/store.ts'
+import { methodOf, save } from './calls.ts'
 import { checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
 
@@ -29,11 +32,11 @@ export function createMonitor(): Monitor {
     accepted: [],
     push(changes) {
       pushes.push([...changes])
-      if (monitor.isAway) throw new Error('the monitor is away, as the case wants it')
+      if (monitor.isAway) throw new Error('the monitor is away, on purpose')
       const refused = changes.find(({ domain }) => monitor.refused.has(domain))
-      if (refused) throw new Error(`the monitor refuses ${refused.domain}, as the case wants it`)
+      if (refused) throw new Error(`the monitor refuses ${refused.domain}`)
       monitor.accepted.push(...changes)
-      if (monitor.losesAnswers) throw new Error('the answer of the monitor is lost, as the case wants it')
+      if (monitor.losesAnswers) throw new Error('the answer of the monitor is lost')
     },
     takePushes: () => pushes.splice(0),
     watched() {
@@ -50,19 +53,19 @@ const idOf = ({ domainId }: { domainId: string }) => domainId
 /** Milliseconds for a push: short enough that leases and waits end within a case. */
 export const SOON = 30
 
-/** Sweeps once. Fails the case if the store lacks the method that it declares. */
-export async function sweep(store: SuiteStore, limit?: number): Promise<SweepResult> {
-  if (!store.synchronizePending) throw new UnmetExpectation('expected a method synchronizePending, got none')
-  const result = await store.synchronizePending(limit === undefined ? undefined : { limit })
+/** Sweeps once. */
+export async function sweep(store: SuiteStore, options?: SweepOptions): Promise<SweepResult> {
+  const result = await methodOf(store, 'synchronizePending')(options)
   const isResult = Number.isInteger(result?.synchronized) && Number.isInteger(result.failed)
   checkThat('synchronizePending resolves to { synchronized, failed }', isResult, result)
   return result
 }
 
 export async function synchronize(store: SuiteStore, registrations: readonly Registration[]): Promise<void> {
-  if (!store.synchronize) throw new UnmetExpectation('expected a method synchronize, got none')
-  await store.synchronize(registrations)
+  await methodOf(store, 'synchronize')(registrations)
 }
+
+export const pause = (milliseconds: number) => new Promise<void>(resolve => setTimeout(resolve, milliseconds))
 
 /**
  * Sweeps until a condition holds. A change is not due before its lease has ended or its next attempt has come.
@@ -75,7 +78,22 @@ export async function sweepUntil(
   for (let sweeps = 0; sweeps < 100; sweeps += 1) {
     await sweep(store)
     if (await isSo()) return
-    await new Promise(resolve => setTimeout(resolve, 10))
+    await pause(10)
   }
   throw new UnmetExpectation(`expected that after some sweeps ${claim}, got 100 sweeps without it`)
+}
+
+/** Holds what waits for `opened` until it is opened, for good. */
+export function createGate(): { readonly opened: Promise<void>; open(): void } {
+  let open = () => {}
+  const opened = new Promise<void>(resolve => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+/** Registers, synchronizes and releases names, so that their releases are due at once. */
+export async function saveAndRelease(store: SuiteStore, ...domains: string[]): Promise<void> {
+  await synchronize(store, await save(store, '1', domains))
+  await methodOf(store, 'release')('1', domains)
 }

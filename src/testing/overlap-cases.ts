@@ -41,7 +41,7 @@ export const overlapCases: readonly CaseDefinition[] = [
     ['created', 'example.com', ['www.example.com'], ['a.example.com']],
     ['created', 'bucket.s3.amazonaws.com', ['*.amazonaws.com'], ['amazonaws.com']],
   ]),
-  overlapCase('overlap-existing', 'MUST show a team a name again that it has registered', [
+  overlapCase('overlap-existing', 'MUST report a name the team already holds as existing', [
     ['existing', 'example.com', ['example.com'], []],
     ['existing', '*.example.com', ['*.example.com'], []],
     ['existing', '*.example.com', ['example.com', '*.example.com'], ['example.org']],

@@ -1,5 +1,16 @@
-import { attempt, lookUp, manyDomains, type ResultCode, toDomains } from './calls.ts'
+import {
+  attempt,
+  createRequest,
+  lookUp,
+  manyDomains,
+  methodOf,
+  type ResultCode,
+  save,
+  toDomains,
+  toName,
+} from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
+import { pause } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
@@ -13,19 +24,37 @@ const sorted = (codes: readonly (ResultCode | undefined)[]) => codes.toSorted().
 const race = (store: SuiteStore, calls: readonly (readonly [teamId: string, domains: readonly string[]])[]) =>
   Promise.all(calls.map(([teamId, domains]) => attempt(store, teamId, domains)))
 
-/** Races a wildcard of team 1 against a name below it, of team 1 or another. */
+/** What the registrable domain of a race has seen before it: names by their prefix, by team. */
+interface Past {
+  readonly held?: readonly (readonly [teamId: string, prefix: string])[]
+  /** Whether they were released again. */
+  readonly isReleased?: boolean
+}
+
+/**
+ * Races a wildcard of team 1 against a name below it, of team 1 or another. With a past, no unique key stops the second
+ * call: neither writes what the other one reads.
+ */
 function wildcardRace(
   id: string,
   name: CaseDefinition['name'],
   rival: string,
   losses: readonly ResultCode[],
+  { held = [], isReleased = false }: Past = {},
 ): CaseDefinition {
   return {
     id,
     name,
+    ...(isReleased && { needs: ['release'] as const }),
     async test({ open }) {
       const store = await open()
-      const calls = manyDomains(ROUNDS).flatMap((domain, round) => {
+      const domains = manyDomains(ROUNDS)
+      for (const [teamId, prefix] of held) {
+        const past = domains.map(domain => `${prefix}${domain}`)
+        await save(store, teamId, past)
+        if (isReleased) await methodOf(store, 'release')(teamId, past)
+      }
+      const calls = domains.flatMap((domain, round) => {
         const pair = [['1', [`*.${domain}`]] as const, [rival, [`a.b.${domain}`]] as const]
         return round % 2 === 0 ? pair : pair.reverse()
       })
@@ -36,10 +65,16 @@ function wildcardRace(
         const lost = codes.filter(code => code !== undefined && losses.includes(code)).length
         checkThat('of a wildcard and a name below it one is created and one refused', won === 1 && lost === 1, codes)
       }
-      const domains = calls.flatMap(([, [domain = '']]) => domain)
-      checkEqual('how many are registered', (await lookUp(store, '1', domains)).registrations.length, ROUNDS)
+      const raced = calls.flatMap(([, [domain = '']]) => domain)
+      checkEqual('how many are registered', (await lookUp(store, '1', raced)).registrations.length, ROUNDS)
     },
   }
+}
+
+/** A busy loop in `decide`: while it lasts, the calls after it wait for its locks. */
+function spin(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
 }
 
 export const raceCases: readonly CaseDefinition[] = [
@@ -104,6 +139,39 @@ export const raceCases: readonly CaseDefinition[] = [
     '2',
     ['domain_already_licensed'],
   ),
+  wildcardRace(
+    'race-below-a-held-name',
+    'MUST register one of a wildcard and a name below it when the team already holds their registrable domain',
+    '1',
+    ['wildcard_conflict', 'subdomain_conflict'],
+    { held: [['1', '']] },
+  ),
+  wildcardRace(
+    'race-of-teams-below-a-held-name',
+    'MUST register one of a wildcard and a name below it when each of two teams already holds a name there',
+    '2',
+    ['domain_already_licensed'],
+    // The wildcard covers neither of them.
+    {
+      held: [
+        ['2', ''],
+        ['1', 'x.y.z'],
+      ],
+    },
+  ),
+  wildcardRace(
+    'race-where-names-were-released',
+    'MUST register one of a wildcard and a name below it where others were registered and released',
+    '1',
+    ['wildcard_conflict', 'subdomain_conflict'],
+    {
+      held: [
+        ['2', 'b.'],
+        ['1', ''],
+      ],
+      isReleased: true,
+    },
+  ),
   {
     id: 'race-in-opposite-order',
     name: 'MUST serve calls for the same names in opposite order, without waiting in a circle',
@@ -134,6 +202,35 @@ export const raceCases: readonly CaseDefinition[] = [
       }
       const saved = attempts.flatMap(attempt => toDomains(attempt.saved))
       checkEqual('what was saved by all', saved.toSorted(), domains.toSorted())
+    },
+  },
+  {
+    id: 'time-limit-is-kept',
+    name: 'MUST settle within the time limit of a request, and do nothing for it afterwards',
+    async test({ open }) {
+      const store = await open()
+      const [blocked, timeLimit, tolerance] = [50, 20, 250]
+      const names = Array.from({ length: 8 }, (_, caller) => toName(`caller-${caller}.example.com`))
+      const calls = await Promise.all(
+        names.map(async name => {
+          const begun = performance.now()
+          let decided = begun
+          const decide = () => {
+            decided = performance.now()
+            spin(blocked)
+            return [name]
+          }
+          const call = async () => store.register({ ...createRequest('1', [name], [], decide), timeLimit })
+          const [outcome] = await Promise.allSettled([call()])
+          return { name, isSaved: outcome.status === 'fulfilled', late: decided - begun - timeLimit }
+        }),
+      )
+      const tooLate = calls.filter(({ isSaved, late }) => isSaved && late > tolerance)
+      checkEqual('how many calls were decided too late, and answered', tooLate.length, 0)
+      await pause(2 * blocked)
+      const { registrations } = await lookUp(store, '1', toDomains(names))
+      const expected = calls.filter(({ isSaved }) => isSaved).map(({ name }) => name)
+      checkEqual('what was saved, in the end', toDomains(registrations), toDomains(expected))
     },
   },
 ]

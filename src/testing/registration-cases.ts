@@ -1,4 +1,4 @@
-import type { Registration } from '../registry/store.ts'
+import { NOTHING_BELOW, type Registration } from '../registry/store.ts'
 import { createRequest, lookUp, manyDomains, save, submit, toDomains, toName } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
@@ -14,7 +14,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       await save(await open(), '1', domains)
       const { registrations, below } = await lookUp(await open(), '1', domains, ['left-over.com'])
       checkEqual('what a second store holds', toDomains(registrations), [])
-      checkEqual('what it holds below left-over.com', below, [{ ownDomains: [], ownCount: 0, heldByOthers: false }])
+      checkEqual('what it holds below left-over.com', below, [NOTHING_BELOW])
     },
   },
   {
@@ -45,7 +45,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       const store = await open()
       const names = [toName('example.com')]
       checkEqual('what was saved', (await store.register(createRequest('1', names, [], () => []))).saved, [])
-      checkEqual('what was found', toDomains((await lookUp(store, '1', names)).registrations), [])
+      checkEqual('what was found', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
     },
   },
   {
@@ -56,7 +56,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       const names = ['a.com', 'b.com', 'c.com'].map(toName)
       const { saved } = await store.register(createRequest('1', names, [], () => names.slice(1, 2)))
       checkEqual('what was saved', toDomains(saved), ['b.com'])
-      checkEqual('what was found', toDomains((await lookUp(store, '1', names)).registrations), ['b.com'])
+      checkEqual('what was found', toDomains((await lookUp(store, '1', toDomains(names))).registrations), ['b.com'])
     },
   },
   {
@@ -66,7 +66,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       const store = await open()
       const names = ['b.com', 'a.com', '*.c.com', 'd.a.com', 'b.a.com'].map(toName)
       const decided = ['d.a.com', '*.c.com', 'b.com', 'b.a.com', 'a.com'].map(toName)
-      const { saved } = await store.register(createRequest('1', names, [toName('c.com')], () => decided))
+      const { saved } = await store.register(createRequest('1', names, ['c.com'], () => decided))
       checkEqual('what was returned', toDomains(saved), toDomains(decided))
     },
   },
@@ -90,7 +90,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'returns-no-other-fields',
-    name: 'SHOULD return registrations without fields of its own, which a host might come to depend on',
+    name: 'SHOULD return registrations without fields of its own, which an application might come to depend on',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['example.com'])
@@ -162,9 +162,10 @@ export const registrationCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const names = Object.freeze(['c.com', '*.a.com', 'b.com'].map(name => Object.freeze(toName(name))))
-      const bases = Object.freeze([Object.freeze(toName('a.com'))])
+      const bases = Object.freeze(['a.com'])
       const request = createRequest('1', names, bases, () => names)
       Object.freeze(request.registrableDomains)
+      Object.freeze(request.domains)
       const { saved } = await store.register(Object.freeze(request))
       checkEqual('what was saved', toDomains(saved), toDomains(names))
     },

@@ -1,13 +1,11 @@
 import type { Registration } from '../registry/store.ts'
-import { lookUp, save, submitForCodes, toDomains } from './calls.ts'
-import { checkEqual, checkThat, UnmetExpectation } from './check.ts'
+import { lookUp, methodOf, save, submitForCodes, toDomains } from './calls.ts'
+import { checkEqual, checkRejects, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-export const release = async (store: SuiteStore, teamId: string, domains: readonly string[]) => {
-  if (!store.release) throw new UnmetExpectation('expected a method release, got none')
-  return store.release(teamId, domains)
-}
+export const release = async (store: SuiteStore, teamId: string, domains: readonly string[]) =>
+  methodOf(store, 'release')(teamId, domains)
 
 export const releaseCases: readonly CaseDefinition[] = [
   {
@@ -27,7 +25,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-returns-what-it-freed',
-    name: 'MUST return the registrations that were given up',
+    name: 'MUST return the registrations that it released',
     needs: ['release'],
     async test({ open }) {
       const store = await open()
@@ -39,13 +37,42 @@ export const releaseCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'release-by-id',
+    name: 'MUST release registrations by their IDs, alone and among names, each once',
+    needs: ['release'],
+    async test({ open }) {
+      const store = await open()
+      const saved = await save(store, '1', ['a.com', '*.b.com', 'c.com', 'd.com'])
+      const [a = '', b = '', c = ''] = saved.map(({ domainId }) => domainId)
+      checkEqual('what one ID released', toDomains(await release(store, '1', [a])), ['a.com'])
+      const released = await release(store, '1', [b, 'c.com', c, b, a])
+      checkEqual('what the others released', toDomains(released).toSorted(), ['*.b.com', 'c.com'])
+      const { registrations } = await lookUp(store, '1', toDomains(saved))
+      checkEqual('what is still there', toDomains(registrations), ['d.com'])
+    },
+  },
+  {
+    id: 'release-of-a-wildcard-alone',
+    name: 'MUST release a wildcard alone, and neither its base nor what is below it',
+    needs: ['release'],
+    async test({ open }) {
+      const store = await open()
+      const others = ['example.com', 'a.example.com', '*.b.example.com']
+      await save(store, '1', ['*.example.com', ...others])
+      checkEqual('what was returned', toDomains(await release(store, '1', ['*.example.com'])), ['*.example.com'])
+      const { registrations } = await lookUp(store, '1', ['*.example.com', ...others])
+      checkEqual('what is still there', toDomains(registrations), others)
+    },
+  },
+  {
     id: 'release-passes-over-other-teams',
     name: 'MUST NOT release what another team holds',
     needs: ['release'],
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '2', ['example.com', '*.example.org'])
-      checkEqual('what was returned', await release(store, '1', ['example.com', '*.example.org']), [])
+      const keys = ['example.com', '*.example.org', ...saved.map(({ domainId }) => domainId)]
+      checkEqual('what was returned', await release(store, '1', keys), [])
       const { registrations } = await lookUp(store, '2', ['example.com', '*.example.org'])
       checkEqual('what is still there', registrations, saved)
     },
@@ -73,6 +100,24 @@ export const releaseCases: readonly CaseDefinition[] = [
       await submitForCodes(store, '1', ['www.example.com', 'bücher.example.org'])
       const released = await release(store, '1', [' WWW.Example.com.', 'Bücher.example.org'])
       checkEqual('what was returned', toDomains(released).toSorted(), ['www.example.com', 'xn--bcher-kva.example.org'])
+    },
+  },
+  {
+    id: 'release-refuses-what-is-no-list',
+    name: 'MUST reject with a TypeError what is no team ID, and what is no list of names',
+    needs: ['release'],
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['example.com'])
+      const wrong: readonly (readonly [unknown, unknown])[] = [
+        [1, ['example.com']],
+        ['1', 'example.com'],
+        ['1', undefined],
+      ]
+      for (const [teamId, domains] of wrong) {
+        const error = await checkRejects('release', () => release(store, teamId as string, domains as string[]))
+        checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
+      }
     },
   },
   {

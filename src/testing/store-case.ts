@@ -1,5 +1,4 @@
-import type { Awaitable } from '../awaitable.ts'
-import type { Change } from '../registry/store.ts'
+import type { Push } from '../registry/outbox.ts'
 import type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 
 /** One claim about a store, and the test of it. */
@@ -34,10 +33,7 @@ export interface CaseDefinition {
 export interface Trial {
   readonly features: readonly StoreFeature[]
   /** Makes an empty store. */
-  open(
-    synchronize?: (changes: readonly Change[]) => Awaitable<unknown>,
-    more?: Pick<StoreSetup, 'onError' | 'synchronizeTimeLimit'>,
-  ): Promise<SuiteStore>
+  open(synchronize?: Push, more?: Pick<StoreSetup, 'onError' | 'synchronizeTimeLimit'>): Promise<SuiteStore>
   /**
    * Registers work that runs beside the case. When the case is over, passed or failed, `end` is called and the work is
    * awaited.

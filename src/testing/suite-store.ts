@@ -1,49 +1,48 @@
 import type { Awaitable } from '../awaitable.ts'
-import type {
-  Change,
-  DomainStore,
-  ListOptions,
-  Registration,
-  SweepOptions,
-  SweepResult,
-  SynchronizationErrorHandler,
-  Team,
-} from '../registry/store.ts'
+import type { ManagedStore } from '../registry/managed-store.ts'
+import type { Push, SynchronizationErrorHandler } from '../registry/outbox.ts'
+import type { DomainStore, Team } from '../registry/store.ts'
+
+/** The optional methods of a store that cases call. */
+type OptionalMethods = Pick<ManagedStore, 'synchronizePending' | 'countPending' | 'pendingStats' | 'listPending'>
 
 /** An optional part of a store. */
 export type StoreFeature =
   | 'synchronize'
   | 'synchronizesLater'
-  | 'synchronizePending'
-  | 'countPending'
+  | 'find'
   | 'release'
   | 'list'
+  | 'count'
+  | keyof OptionalMethods
 
-/** A {@link DomainStore} with the optional methods that all bundled stores have. */
-export interface SuiteStore extends DomainStore {
-  /** Pushes at most `limit` changes that are due, the oldest first. */
-  synchronizePending?(options?: SweepOptions): Awaitable<SweepResult>
-  /** Counts the changes that wait to be pushed. */
-  countPending?(): Awaitable<number>
-  /**
-   * Releases registrations of a team, and passes over names that the team does not hold.
-   *
-   * @returns The released registrations.
-   */
-  release?(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
-  /** Lists registrations in the order in which they were made, by page. */
-  list?(options?: ListOptions): Awaitable<readonly Registration[]>
-}
+/** Every part that a bundled store has, and one made with `createManagedStore`. */
+export const managedStoreFeatures: readonly StoreFeature[] = [
+  'synchronize',
+  'find',
+  'release',
+  'list',
+  'count',
+  'synchronizePending',
+  'countPending',
+  'pendingStats',
+  'listPending',
+]
+
+/** A {@link DomainStore} with some of the methods of a {@link ManagedStore}. */
+export interface SuiteStore extends DomainStore, Partial<OptionalMethods> {}
 
 /** The teams and options of a new store. */
 export interface StoreSetup {
   /** All teams that exist. */
   readonly teams: readonly Team[]
+  /** Finds one of them, or `null`: for stores that leave teams to your application. */
+  readonly findTeam: (teamId: string) => Awaitable<Team | null>
   /**
    * The push that the store makes, in `synchronize` or in a later sweep. Passed only if the feature `synchronize` or
    * `synchronizesLater` is declared.
    */
-  readonly synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
+  readonly synchronize?: Push | undefined
   /** Called with each change that could not be pushed. Passed only if the feature `synchronizePending` is declared. */
   readonly onError?: SynchronizationErrorHandler | undefined
   /**

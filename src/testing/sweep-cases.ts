@@ -1,39 +1,19 @@
 import { toChange } from '../registry/outbox.ts'
 import type { Change } from '../registry/store.ts'
-import { manyDomains, save, submit, toDomains } from './calls.ts'
-import { checkEqual, checkRejects, checkThat, UnmetExpectation } from './check.ts'
-import { createMonitor, SOON, sweep, sweepUntil, synchronize } from './monitor.ts'
+import { attempt, manyDomains, save, submit, toDomains } from './calls.ts'
+import { checkEqual, checkRejects, checkThat } from './check.ts'
+import { createGate, createMonitor, pause, SOON, saveAndRelease, sweep, sweepUntil, synchronize } from './monitor.ts'
 import { release } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
-import type { SuiteStore } from './suite-store.ts'
 import { areSynchronized } from './synchronization-cases.ts'
 
 const needs = ['synchronize', 'synchronizePending'] as const
 const needsRelease = [...needs, 'release'] as const
 const soon = { synchronizeTimeLimit: SOON }
 
-const countPending = async (store: SuiteStore) => {
-  if (!store.countPending) throw new UnmetExpectation('expected a method countPending, got none')
-  return store.countPending()
-}
 const toKinds = (changes: readonly Change[]) => changes.map(({ kind, domain }) => `${kind} ${domain}`)
 const isEach = (accepted: readonly Change[], ...domains: string[]) =>
   domains.every(domain => accepted.some(change => change.domain === domain))
-
-/** Holds what waits for `opened` until it is opened, for good. */
-function createGate(): { readonly opened: Promise<void>; open(): void } {
-  let open = () => {}
-  const opened = new Promise<void>(resolve => {
-    open = resolve
-  })
-  return { opened, open }
-}
-
-/** Registers, synchronizes and releases names, so that their releases are due at once. */
-async function saveAndRelease(store: SuiteStore, ...domains: string[]): Promise<void> {
-  await synchronize(store, await save(store, '1', domains))
-  await release(store, '1', domains)
-}
 
 export const sweepCases: readonly CaseDefinition[] = [
   {
@@ -44,6 +24,25 @@ export const sweepCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const store = await open(monitor.push)
       await save(store, '1', ['a.com', 'b.com'])
+      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what was pushed', monitor.takePushes(), [])
+    },
+  },
+  {
+    id: 'call-keeps-what-it-found',
+    name: 'SHOULD lease to a call what it finds waiting of its team: no sweep pushes it too',
+    needs,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const timeLimit = 300
+      const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
+      monitor.isAway = true
+      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+      monitor.isAway = false
+      monitor.takePushes()
+      // A change that failed once is tried again within the time limit of a push.
+      await pause(timeLimit)
+      await attempt(store, '1', ['a.com'])
       checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
       checkEqual('what was pushed', monitor.takePushes(), [])
     },
@@ -78,7 +77,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       let failed = 0
       for (let sweeps = 0; failed < 2 && sweeps < 100; sweeps += 1) {
         failed += (await sweep(store)).failed
-        await new Promise(resolve => setTimeout(resolve, 10))
+        await pause(10)
       }
       checkThat('synchronizePending counts what failed', failed >= 2, failed)
       monitor.isAway = false
@@ -111,7 +110,10 @@ export const sweepCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, ...manyDomains(5))
       monitor.takePushes()
       for (const expected of [2, 2, 1]) {
-        checkEqual('what synchronizePending says', await sweep(store, 2), { synchronized: expected, failed: 0 })
+        checkEqual('what synchronizePending says', await sweep(store, { limit: 2 }), {
+          synchronized: expected,
+          failed: 0,
+        })
         checkEqual('how many were pushed', monitor.takePushes().flat().length, expected)
       }
     },
@@ -147,7 +149,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       hangs = true
       const sweeps = [sweep(store), sweep(store)].map(each => alongside(each, gate.open))
       for (let turns = 0; pushes.length === 0 && turns < 300; turns += 1) {
-        await new Promise(resolve => setTimeout(resolve, 10))
+        await pause(10)
       }
       // The push of the first sweep is under way, so this one comes after it.
       checkEqual('what a later sweep says', await sweep(store), { synchronized: 0, failed: 0 })
@@ -157,90 +159,8 @@ export const sweepCases: readonly CaseDefinition[] = [
     },
   },
   {
-    id: 'refused-in-a-call-alone',
-    name: 'MUST synchronize all of a call but what is refused, and reject',
-    needs,
-    async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
-      const domains = manyDomains(20)
-      monitor.refused.add('n7.com')
-      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', domains)))
-      checkEqual(
-        'synchronized',
-        await areSynchronized(store, ...domains),
-        domains.map(domain => domain !== 'n7.com'),
-      )
-      const retried = await submit(store, '1', ['n0.com', 'n19.com'])
-      checkEqual(
-        'what becomes of the others',
-        retried.map(({ status }) => status),
-        ['existing', 'existing'],
-      )
-    },
-  },
-  {
-    id: 'refused-in-a-sweep-alone',
-    name: 'MUST push all that waits but what is refused, in the same sweep',
-    needs: needsRelease,
-    async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
-      await saveAndRelease(store, ...manyDomains(20))
-      monitor.refused.add('n0.com')
-      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 19, failed: 1 })
-    },
-  },
-  {
-    id: 'refused-is-told',
-    name: 'MUST tell onError each change that is refused alone, with why',
-    needs: needsRelease,
-    async test({ open }) {
-      const monitor = createMonitor()
-      const told: unknown[] = []
-      const store = await open(monitor.push, {
-        onError: (error, change) => void told.push([String(error), change]),
-      })
-      await saveAndRelease(store, ...manyDomains(5))
-      const [released] = monitor.accepted.filter(({ domain }) => domain === 'n3.com')
-      monitor.refused.add('n3.com')
-      await sweep(store)
-      const why = 'Error: the monitor refuses n3.com, as the case wants it'
-      checkEqual('what was told', told, [[why, { ...released, kind: 'released' }]])
-    },
-  },
-  {
-    id: 'refused-waits',
-    name: 'MUST NOT try again at once what was refused',
-    needs: needsRelease,
-    async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
-      await saveAndRelease(store, 'a.com', 'b.com', 'c.com')
-      monitor.refused.add('b.com')
-      await sweep(store)
-      monitor.takePushes()
-      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
-      checkEqual('what was pushed', monitor.takePushes(), [])
-    },
-  },
-  {
-    id: 'monitor-that-is-away',
-    name: 'SHOULD push a few times, and not each change alone, while nothing goes through',
-    needs,
-    async test({ open }) {
-      const monitor = createMonitor()
-      monitor.isAway = true
-      const store = await open(monitor.push)
-      const saved = await save(store, '1', manyDomains(64))
-      await checkRejects('synchronize', () => synchronize(store, saved))
-      const pushes = monitor.takePushes().length
-      checkThat('64 changes cost at most 14 pushes', pushes <= 14, pushes)
-    },
-  },
-  {
     id: 'release-is-pushed',
-    name: 'MUST push that a registration was released, whole, and as often as it takes',
+    name: 'MUST push that a registration was released, whole, until the push goes through',
     needs: needsRelease,
     async test({ open }) {
       const monitor = createMonitor()
@@ -317,7 +237,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'registered-again-is-watched',
-    name: 'MUST end with what is registered being watched, for the team that holds it, whatever failed before',
+    name: 'MUST end with exactly the registered names watched, whatever failed before',
     needs: needsRelease,
     async test({ open }) {
       const monitor = createMonitor()
@@ -345,33 +265,71 @@ export const sweepCases: readonly CaseDefinition[] = [
     },
   },
   {
-    id: 'counts-what-waits',
-    name: 'MUST count what waits: registrations and releases, whoever is about to push them',
-    needs: [...needsRelease, 'countPending'],
+    id: 'release-outlives-a-failed-push',
+    name: 'MUST keep a release that is made while the push of its registration fails',
+    needs: needsRelease,
     async test({ open }) {
-      const store = await open(() => {})
-      const counts = [await countPending(store)]
-      const saved = await save(store, '1', ['a.com', 'b.com', 'c.com'])
-      counts.push(await countPending(store))
-      await synchronize(store, saved.slice(0, 2))
-      counts.push(await countPending(store))
-      await release(store, '1', ['a.com', 'b.com'])
-      counts.push(await countPending(store))
+      const monitor = createMonitor()
+      monitor.losesAnswers = true
+      let isFirst = true
+      const store = await open(async changes => {
+        const isReleased = isFirst
+        isFirst = false
+        if (isReleased) await release(store, '1', ['a.com'])
+        monitor.push(changes)
+      }, soon)
+      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+      monitor.losesAnswers = false
+      await sweepUntil(store, 'the release is pushed', () => toKinds(monitor.accepted).includes('released a.com'))
+      monitor.takePushes()
+      await pause(3 * SOON)
       await sweep(store)
-      counts.push(await countPending(store))
-      checkEqual('what countPending says', counts, [0, 3, 1, 3, 1])
+      checkEqual('what is pushed after that', monitor.takePushes(), [])
+      checkEqual('what is watched', monitor.watched(), [])
     },
   },
   {
-    id: 'counts-nothing-without-synchronize',
-    name: 'MUST have nothing waiting where there is nothing to push to',
-    needs: ['countPending', 'synchronizePending', 'release'],
-    async test({ open }) {
-      const store = await open()
-      await save(store, '1', ['a.com', 'b.com'])
-      await release(store, '1', ['a.com'])
-      checkEqual('what countPending says', await countPending(store), 0)
-      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+    id: 'push-gets-a-signal',
+    name: 'MUST pass a signal to the push, which aborts when its time is over',
+    needs,
+    async test({ open, alongside }) {
+      const gate = createGate()
+      const reasons: unknown[] = []
+      const store = await open(async (_, context) => {
+        checkThat('the push gets a signal', context?.signal instanceof AbortSignal, typeof context?.signal)
+        context.signal.addEventListener('abort', () => reasons.push(context.signal.reason))
+        await gate.opened
+      }, soon)
+      const pushing = synchronize(store, await save(store, '1', ['a.com']))
+      await checkRejects('synchronize', () => alongside(pushing, gate.open))
+      checkThat('the signal of a push that hangs has aborted', reasons.length > 0, reasons.map(String))
+    },
+  },
+  {
+    id: 'sweep-ends-when-told',
+    name: 'MUST end a sweep whose signal aborts, and keep what was not pushed for the next one',
+    needs: needsRelease,
+    async test({ open, alongside }) {
+      const gate = createGate()
+      const monitor = createMonitor()
+      const begun = createGate()
+      let hangs = false
+      const store = await open(async changes => {
+        if (hangs) {
+          begun.open()
+          await gate.opened
+        }
+        monitor.push(changes)
+      })
+      await saveAndRelease(store, 'a.com', 'b.com')
+      hangs = true
+      const stopping = new AbortController()
+      const sweeping = alongside(sweep(store, { signal: stopping.signal }), gate.open)
+      await begun.opened
+      stopping.abort(new Error('the application stops, on purpose'))
+      checkEqual('what synchronizePending says', await sweeping, { synchronized: 0, failed: 2 })
+      hangs = false
+      checkEqual('what the next sweep says', await sweep(store), { synchronized: 2, failed: 0 })
     },
   },
 ]

@@ -119,9 +119,9 @@ export const synchronizationCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const pushes = [
         () => {
-          throw new Error('fails at once, as the case wants it')
+          throw new Error('fails at once, on purpose')
         },
-        () => Promise.reject(new Error('fails later, as the case wants it')),
+        () => Promise.reject(new Error('fails later, on purpose')),
       ]
       for (const push of pushes) {
         const store = await open(push)

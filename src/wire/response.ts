@@ -49,6 +49,57 @@ export interface RegisterDomainsResponse {
   }
 }
 
+/** What a call of {@link previewDomains} tells of one hostname. */
+export type PreviewResult =
+  | { status: 'created'; input: string; domain: string }
+  /** Without a `domainId` if an earlier hostname of the same call would create it. */
+  | { status: 'existing'; input: string; domain: string; domainId?: string }
+  | InvalidResult
+
+/** The body of a `200` answer to a preview. */
+export interface PreviewDomainsResponse {
+  data: { results: PreviewResult[]; totals: Totals }
+}
+
+/** What became of one hostname to delete. */
+export type DeleteResult =
+  | { status: 'deleted'; input: string; domain: string; domainId: string }
+  /** This team does not hold it, whoever else does. */
+  | { status: 'missing'; input: string }
+  | { status: 'invalid'; input: string; code: HostnameRejection; message: string }
+
+/** The body of a `200` answer to a deletion. */
+export interface DeleteDomainsResponse {
+  data: { results: DeleteResult[]; totals: { deleted: number; missing: number; invalid: number } }
+}
+
+/** A registration in a list or an export. */
+export interface ListedDomain {
+  domain: string
+  domainId: string
+  /** As by `Date.prototype.toISOString`: `2026-11-22T10:00:00.000Z`. */
+  createdAt: string
+}
+
+/** The body of a `200` answer to a list. */
+export interface ListDomainsResponse {
+  data: {
+    domains: ListedDomain[]
+    /** To be sent as `after` for the next page; `null` at the end. */
+    next: string | null
+  }
+}
+
+export const toListedDomain = (registration: {
+  readonly domain: string
+  readonly domainId: string
+  readonly createdAt: Date
+}): ListedDomain => ({
+  domain: registration.domain,
+  domainId: registration.domainId,
+  createdAt: registration.createdAt.toISOString(),
+})
+
 /** The body of any other answer. */
 export interface ErrorResponse {
   /** For programs: one of {@link ErrorCode}, or a code of your own. */

@@ -165,8 +165,8 @@ for (const [name, framework] of versions) {
       ]
       for (const store of failing) await call(framework().use(domainsRouter({ store, authenticate })), '/v1/domains')
       expect(log.mock.calls).toEqual([
-        ['POST /v1/domains failed, registering names:', cause],
-        ['POST /v1/domains failed, looking up the team:', cause],
+        ['A call for domains failed, registering names:', cause],
+        ['A call for domains failed, looking up the team:', cause],
       ])
       log.mockRestore()
     })

@@ -190,7 +190,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         }),
         onError: (error, { request, step }) => onError(error, request.raw.url, step),
       })
-      expect((await call(app, '/v1/domains', { ...json, 'X-Team': '1' })).status).toBe(200)
+      expect((await call(app, '/v1/domains', { ...json, 'X-Team': '1' })).status).toBe(500)
       expect(onError.mock.calls).toEqual([[new Error('disk full'), '/v1/domains', 'register']])
     })
 
@@ -201,9 +201,9 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       const store = { ...options.store, register: () => Promise.reject(new Error('disk full')) }
       app.register(domainsPlugin, { ...options, store })
       const sent = JSON.stringify({ domains: ['a.com', 'b.com'] })
-      expect((await call(app, '/v1/domains', headers, sent)).status).toBe(200)
+      expect((await call(app, '/v1/domains', headers, sent)).status).toBe(500)
       expect(lines.filter(({ level }) => level >= 50)).toMatchObject([
-        { msg: 'POST /v1/domains failed, registering names', err: { message: 'disk full' }, reqId: 'req-1' },
+        { msg: 'A call for domains failed, registering names', err: { message: 'disk full' }, reqId: 'req-1' },
       ])
     })
 

@@ -81,8 +81,8 @@ describe('fetch: a request', () => {
           body: json,
         }),
       )
-    expect((await post(domainsHandler(options))).status).toBe(200)
-    expect(log.mock.calls).toEqual([['POST /v1/domains failed, registering names:', cause]])
+    expect((await post(domainsHandler(options))).status).toBe(500)
+    expect(log.mock.calls).toEqual([['A call for domains failed, registering names:', cause]])
     await post(domainsHandler({ ...options, onError: (error, { request }) => onError(error, request.raw.url) }))
     expect(onError.mock.calls).toEqual([[cause, 'https://host.test/?team=1']])
     expect(log).toHaveBeenCalledTimes(1)
@@ -98,7 +98,7 @@ describe('fetch: a request', () => {
     })
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: json }
     const context = { locals: { teamId: '1' } }
-    expect((await handle(new Request('https://host.test/', init), context)).status).toBe(200)
+    expect((await handle(new Request('https://host.test/', init), context)).status).toBe(500)
     const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
     expect(onError.mock.calls).toEqual([[new Error('disk full'), context, keyContext]])
     // @ts-expect-error: the context is missing

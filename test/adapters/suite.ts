@@ -430,13 +430,14 @@ export function describeHttp(
       }
     })
 
-    test('a store that fails for every name is told to the host once', async () => {
+    test('a store that fails for every name fails the call, and the application is told once', async () => {
       const store = createStore()
       const register = vi.fn(() => Promise.reject(new Error('disk full')))
       await serve(
         async ({ post, onError }) => {
-          const { data } = await (await post({ domains: ['a.com', 'b.com', 'c.com'] })).json()
-          expect(data.totals).toEqual({ created: 0, existing: 0, invalid: 3 })
+          const response = await post({ domains: ['a.com', 'b.com', 'c.com'] })
+          expect([response.status, response.headers.get('Retry-After')]).toEqual([500, '5'])
+          expect(await response.json()).toMatchObject({ error: 'internal_error' })
           expect(onError.mock.calls).toMatchObject([[{ message: 'disk full' }, { step: 'register' }]])
           expect(register.mock.calls.length).toBeGreaterThan(1)
         },
@@ -452,7 +453,7 @@ export function describeHttp(
       await serve(
         async ({ post }) => {
           const response = await post({ domains: ['example.com'] })
-          expect((await response.json()).data.results).toMatchObject([{ code: 'internal_error' }])
+          expect(await response.json()).toMatchObject({ error: 'internal_error' })
         },
         { store, onError },
       )

@@ -1,28 +1,49 @@
 import fc from 'fast-check'
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import type { Name } from '../../src/registry/name.ts'
-import type { Change, DomainStore, Found, Registration } from '../../src/registry/store.ts'
-import { lookUp } from '../../src/testing/calls.ts'
+import type { ManagedStore } from '../../src/registry/managed-store.ts'
+import { ancestorsOf, wildcardOver } from '../../src/registry/name.ts'
+import { createRegistrationRequest } from '../../src/registry/request.ts'
+import type { Change, ListOptions, LookUpResult } from '../../src/registry/store.ts'
 import { counts, seed } from '../counts.ts'
-import { bases, names, someNames, team, teamIds } from '../few-names.ts'
+import { names, team, teamIds } from '../few-names.ts'
 import { shrinkingAtMost } from '../shrinking.ts'
 import { tableOptions, throughFirst } from './engine.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
-/**
- * PostgreSQL against the memory store, which is held against a plain list by a test of its own: over random sequences
- * of calls, on so few names that they meet in the row of a registrable domain, come to it and leave it.
+/*
+ * PostgreSQL against the memory store, over random sequences of calls on so few names that they meet. Some of the names
+ * were registered under a suffix list by which `a.example.com` is a public suffix.
  */
 
+const HOURS = 3_600_000
+const now = performance.now.bind(performance)
+
+const parted = ['a.example.com', 'b.a.example.com'].map(domain => ({ domain, registrableDomain: 'b.a.example.com' }))
+const someNames = fc.uniqueArray(fc.constantFrom(...names, ...parted.slice(1)), {
+  minLength: 1,
+  maxLength: 5,
+  selector: ({ domain }) => domain,
+})
+
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('register' as const), team, names: someNames }) },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('release' as const), team, names: someNames }) },
+  { weight: 6, arbitrary: fc.record({ type: fc.constant('register' as const), team, names: someNames }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ type: fc.constant('release' as const), team, names: someNames, byId: fc.boolean() }),
+  },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('synchronize' as const), names: someNames }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('sweep' as const) }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('reclassify' as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('sweep' as const),
+      limit: fc.constantFrom(1, 100),
+      refuses: fc.boolean(),
+      clock: fc.constantFrom(0, 2 * HOURS, -72 * HOURS),
+    }),
+  },
 )
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
@@ -31,29 +52,23 @@ let pool: Pool
 beforeAll(async () => {
   server = await openDatabase()
   pool = server.createPool({ pipeline: true })
-  await migrate({ pool: throughFirst(pool), ...tableOptions })
+  await migrate({ database: throughFirst(pool), ...tableOptions })
 })
 afterAll(() => server.stop())
 
 test(`does what the memory store does (seed ${seed})`, { timeout: 600_000 }, async () => {
-  const seen = { inlined: 0, empty: 0, pushed: 0 }
+  const seen = { pushed: 0, refused: 0, released: 0 }
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 5, maxLength: 25 }),
       shrinkingAtMost(100, async steps => {
-        for (const table of ['names', 'releases']) await pool.query(`DELETE FROM domain_registration.${table}`)
-        const run = start()
+        for (const table of ['names', 'changes']) await pool.query(`DELETE FROM domain_registration.${table}`)
+        const run = start(seen)
         for (const each of steps) {
           await run.take(each)
           await run.compare()
-          const { rows } = await pool.query(
-            `SELECT count(*) FILTER (WHERE inlined_path IS NOT NULL)::integer AS inlined,
-               count(*) FILTER (WHERE domain_id IS NULL)::integer AS empty FROM domain_registration.names`,
-          )
-          seen.inlined += rows[0].inlined
-          seen.empty += rows[0].empty
         }
-        seen.pushed += run.pushed
+        vi.restoreAllMocks()
       }),
     ),
     { seed, numRuns: counts.sequences },
@@ -61,83 +76,137 @@ test(`does what the memory store does (seed ${seed})`, { timeout: 600_000 }, asy
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
 })
 
-function start() {
-  const pushes = { memory: [] as string[], postgres: [] as string[] }
-  const pushTo = (pushed: string[]) => (changes: readonly Change[]) =>
-    void pushed.push(...changes.map(({ kind, domain, teamId }) => `${kind} ${domain} for ${teamId}`))
-  const memory = createMemoryStore({ synchronize: pushTo(pushes.memory) })
-  const postgres = createPostgresStore({ pool, findTeam: () => null, synchronize: pushTo(pushes.postgres) })
-  /** IDs, which the stores make for themselves, by domain. */
-  const ids = new Map<string, string>()
+/** A store with what was pushed from it, and its IDs, which the stores make for themselves, by domain. */
+interface Side {
+  readonly store: ManagedStore
+  readonly pushed: string[]
+  readonly ids: Map<string, string>
+}
+
+function start(seen: { pushed: number; refused: number; released: number }) {
+  let refuses = false
+  let clock = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + clock)
+
+  function createSide(create: (synchronize: (changes: readonly Change[]) => void) => ManagedStore): Side {
+    const pushed: string[] = []
+    const store = create(changes => {
+      const isRefused = ({ domain, kind }: Change) => domain.startsWith('b.example.') && kind === 'registered'
+      if (refuses && changes.some(isRefused)) throw new Error('refused')
+      pushed.push(...changes.map(({ kind, domain, teamId }) => `${kind} ${domain} for ${teamId}`))
+    })
+    return { store, pushed, ids: new Map() }
+  }
+  const onError = () => {
+    seen.refused += 1
+  }
+  const memory = createSide(synchronize => createMemoryStore({ synchronize, onError }))
+  const postgres = createSide(synchronize =>
+    createPostgresStore({ database: pool, findTeam: () => null, synchronize, onError }),
+  )
+  const both = async <T>(ask: (side: Side) => T) => {
+    const [expected, actual] = [await ask(memory), await ask(postgres)]
+    expect(actual).toEqual(expected)
+    return actual
+  }
 
   async function compare(): Promise<void> {
+    const domains = names.flatMap(({ domain }) => [domain, ...ancestorsOf(domain).map(wildcardOver)])
+    const bases = names.map(({ domain }) => domain).filter(domain => !domain.startsWith('*.'))
     for (const teamId of teamIds) {
-      const [expected, actual] = [
-        await lookUp(memory, teamId, names, bases),
-        await lookUp(postgres, teamId, names, bases),
-      ]
-      expect(actual.registrations.map(withoutId)).toEqual(expected.registrations.map(withoutId))
-      // Whether the wildcard over a base counts is all the same.
-      const isTold = (_: unknown, index: number) => !ids.has(`*.${bases[index]?.domain}`)
-      expect(actual.below.filter(isTold).map(toCounts)).toEqual(expected.below.filter(isTold).map(toCounts))
-      for (const { domain, domainId } of actual.registrations) expect(domainId).toBe(ids.get(domain))
+      const held = await both(async ({ store, ids }) => {
+        const found = await store.find({ teamId, domains: [...new Set(domains)], bases })
+        for (const { domain, domainId } of found.registrations) expect(domainId).toBe(ids.get(domain))
+        return withoutIds(found.registrations)
+      })
+      const isUncovered = (_: unknown, index: number) => !held.some(({ domain }) => domain === `*.${bases[index]}`)
+      await both(async ({ store }) =>
+        (await store.find({ teamId, domains: [], bases })).below.filter(isUncovered).map(toComparable),
+      )
     }
-    const { rows } = await pool.query('SELECT domain, domain_id FROM domain_registration.registrations')
-    expect(new Map(rows.map(row => [row.domain, row.domain_id]))).toEqual(ids)
-    // What is released in one transaction has no order.
-    expect(pushes.postgres.toSorted()).toEqual(pushes.memory.toSorted())
-    expect(await postgres.countPending()).toBe(memory.countPending())
+    for (const teamId of [undefined, ...teamIds]) {
+      await both(({ store }) => store.count({ teamId }))
+      for (const options of lists) await both(side => listAll(side, { ...options, teamId }))
+    }
+    await both(async ({ store }) => {
+      const { count, refused } = await store.pendingStats()
+      const waiting = await store.listPending()
+      expect(waiting).toHaveLength(count)
+      const tell = ({ domain, kind, refusals, lastFailure }: (typeof waiting)[number]) =>
+        `${domain} ${kind} ${refusals} ${lastFailure}`
+      return [refused, ...waiting.map(tell).sort()]
+    })
+    expect(postgres.pushed.toSorted()).toEqual(memory.pushed.toSorted())
   }
 
   async function take(taken: Step): Promise<void> {
     if (taken.type === 'register') {
-      await register(memory, taken.team, taken.names)
-      const { saved } = await register(postgres, taken.team, taken.names)
-      for (const { domain, domainId } of saved) ids.set(domain, domainId)
+      await both(async ({ store, ids }) => {
+        const { saved } = await store.register(createRegistrationRequest(taken.team, taken.names, 10_000))
+        for (const { domain, domainId } of saved) ids.set(domain, domainId)
+        return saved.map(({ domain, synchronized }) => `${domain} ${synchronized}`)
+      })
     } else if (taken.type === 'release') {
-      const domains = taken.names.map(({ domain }) => domain)
-      const released = memory.release(taken.team, domains).map(withoutId)
-      expect(sorted((await postgres.release(taken.team, domains)).map(withoutId))).toEqual(sorted(released))
-      for (const { domain } of released) ids.delete(domain)
+      const released = await both(async ({ store, ids }) => {
+        const keys = taken.names.map(({ domain }) => (taken.byId ? (ids.get(domain) ?? domain) : domain))
+        const released = withoutIds(await store.release(taken.team, keys))
+        for (const { domain } of released) ids.delete(domain)
+        return released
+      })
+      seen.released += released.length
     } else if (taken.type === 'synchronize') {
-      for (const store of [memory, postgres]) {
-        const { registrations } = await lookUp(store, '1', taken.names)
-        if (registrations.length > 0) await store.synchronize?.(registrations)
-      }
-    } else if (taken.type === 'sweep') {
-      expect(await postgres.synchronizePending()).toEqual(await memory.synchronizePending())
+      refuses = false
+      await both(async ({ store }) => {
+        const domains = taken.names.map(({ domain }) => domain)
+        const { registrations } = await store.find({ teamId: '1', domains, bases: [] })
+        const waiting = registrations.filter(({ synchronized }) => !synchronized)
+        if (waiting.length > 0) await store.synchronize?.(waiting)
+      })
     } else {
-      expect(await postgres.reclassify()).toEqual({ examined: ids.size, moved: 0, left: [] })
+      refuses = taken.refuses
+      // By turning the clock of one back, and what waits of the other forward.
+      clock += taken.clock
+      await pool.query("UPDATE domain_registration.changes SET due = due - $1 * interval '1 ms'", [taken.clock])
+      // Which of those that a clock has put off comes first is not said.
+      const limit = taken.clock < 0 ? 100 : taken.limit
+      const { synchronized } = await both(({ store }) => store.synchronizePending({ limit }))
+      seen.pushed += synchronized
     }
   }
 
-  return {
-    take,
-    compare,
-    get pushed() {
-      return pushes.postgres.length
-    },
+  return { take, compare }
+}
+
+const lists: readonly ListOptions[] = [
+  { order: 'oldest' },
+  { order: 'newest' },
+  { domain: 'a.example.com' },
+  { below: 'example.com' },
+  { below: 'a.example.com' },
+]
+
+async function listAll({ store }: Side, options: ListOptions): Promise<string[]> {
+  const listed: string[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await store.list({ ...options, after, limit: 2 })
+    listed.push(...page.map(({ domain, teamId, synchronized }) => `${domain} ${teamId} ${synchronized}`))
+    if (page.length < 2) return listed
+    after = options.below === undefined ? page.at(-1)?.domainId : page.at(-1)?.domain
   }
 }
 
-const register = async (store: DomainStore, teamId: string, submitted: readonly Name[]) =>
-  store.register({
-    teamId,
-    registrableDomains: [...new Set(submitted.map(({ registrableDomain }) => registrableDomain))].sort(),
-    names: submitted,
-    wildcardBases: [],
-    decide: ({ registrations }: Found) =>
-      submitted.filter(name => !registrations.some(({ domain }) => domain === name.domain)),
-  })
+const withoutIds = <Item extends { readonly domain: string }>(registrations: readonly Item[]) =>
+  registrations
+    .map(registration => ({ ...registration, domainId: '' }))
+    .sort((one, other) => (one.domain < other.domain ? -1 : 1))
 
-const withoutId = ({ domainId, ...rest }: Registration) => rest
-
-/** Stores need not look for names of others where there are own. */
-const toCounts = ({ ownDomains, ownCount, heldByOthers }: Found['below'][number]) => ({
-  ownCount,
-  named: new Set(ownDomains).size,
-  heldByOthers: ownCount === 0 && heldByOthers,
-})
-
-const sorted = (registrations: readonly Omit<Registration, 'domainId'>[]) =>
-  registrations.toSorted((one, other) => (one.domain < other.domain ? -1 : 1))
+/** Stores need not look for names of others where there are own, nor behind suffixes where there are others. */
+function toComparable({ ownDomains, ownCount, heldByOthers, behindSuffixes }: LookUpResult['below'][number]) {
+  const isHeld = ownCount > 0 || heldByOthers
+  return {
+    ownCount,
+    named: new Set(ownDomains).size,
+    heldByOthers: ownCount === 0 && heldByOthers,
+    behindSuffixes: isHeld ? [] : behindSuffixes.map(({ domain, teamId }) => `${domain} ${teamId}`).sort(),
+  }
+}

@@ -1,103 +1,152 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { createMemoryStore } from '../../src/memory/memory-store.ts'
-import type { Name } from '../../src/registry/name.ts'
-import type { Change, DomainStore, Found, Registration } from '../../src/registry/store.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createMemoryStore, type ManagedStore, registerDomains } from '../../src/index.ts'
+import type { Change, LookUpResult } from '../../src/registry/store.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
-import { lookUp } from '../../src/testing/calls.ts'
-import { counts, seed } from '../counts.ts'
-import { bases, names, someNames, team, teamIds } from '../few-names.ts'
 import { shrinkingAtMost } from '../shrinking.ts'
 import { openDatabase } from './open-database.ts'
 
 /**
- * SQLite against the memory store, which is held against a plain list by a test of its own: over random sequences of
- * calls, on so few names that they meet.
+ * SQLite against the memory store, over random sequences of calls on so few names that they meet, some of them behind a
+ * public suffix below a registrable domain.
  */
 
+const seed = Date.now() % 1_000_000
+const RUNS = 60
+const DAY = 86_400_000
+
+const bases = ['example.com', 'a.example.com', 'example.co.uk', 'amazonaws.com', 'x.s3.amazonaws.com']
+const names = [
+  ...bases,
+  'b.a.example.com',
+  'b.example.com',
+  'a.example.co.uk',
+  'c.x.s3.amazonaws.com',
+  'a.amazonaws.com',
+]
+const hostnames = [...names, ...names.map(name => `*.${name}`), '8.8.8.8']
+const teamIds = ['1', '2']
+
+const team = fc.constantFrom(...teamIds)
+const some = fc.uniqueArray(fc.constantFrom(...hostnames), { minLength: 1, maxLength: 5 })
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('register' as const), team, names: someNames }) },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('release' as const), team, names: someNames }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('synchronize' as const), names: someNames }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('sweep' as const) }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('register' as const), team, domains: some }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ type: fc.constant('release' as const), team, domains: some, byId: fc.boolean() }),
+  },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('sweep' as const), refused: some }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('wait' as const), time: fc.constantFrom(1, 90_000, DAY) }) },
 )
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout'] })
+  vi.spyOn(Math, 'random').mockReturnValue(0.5)
+})
+afterAll(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
 test(`does what the memory store does (seed ${seed})`, async () => {
-  let pushed = 0
+  let count = 0
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 5, maxLength: 25 }),
       shrinkingAtMost(100, async steps => {
         const database = openDatabase()
-        const pushes = { memory: [] as Change[], sqlite: [] as Change[] }
-        const memory = createMemoryStore({ synchronize: changes => pushes.memory.push(...changes) })
-        const findTeam = () => null
-        const sqlite = createSqliteStore({
-          database,
-          findTeam,
-          synchronize: changes => pushes.sqlite.push(...changes),
-        })
-        for (const each of steps) {
-          const [expected, actual] = [await take(memory, each), await take(sqlite, each)]
-          expect(actual).toEqual(expected)
-          expect(toKinds(pushes.sqlite)).toEqual(toKinds(pushes.memory))
-          expect(await sqlite.countPending()).toBe(memory.countPending())
-          expect((await sqlite.list()).map(withoutId)).toEqual(memory.list().map(withoutId))
-          for (const teamId of teamIds) expect(await look(sqlite, teamId)).toEqual(await look(memory, teamId))
+        const pushed = { memory: [] as string[], sqlite: [] as string[] }
+        let refused: readonly string[] = []
+        const pushTo = (log: string[]) => (changes: readonly Change[]) => {
+          const wrong = changes.find(({ domain }) => refused.includes(domain))
+          if (wrong) throw new Error(`Not ${wrong.domain}`)
+          log.push(...changes.map(({ kind, domain }) => `${kind} ${domain}`))
         }
-        pushed += pushes.sqlite.length
+        const options = {
+          findTeam: (id: string) => ({ id, organizationId: '1', state: 'active' }) as const,
+          onError() {},
+        }
+        const memory = createMemoryStore({
+          teams: teamIds.map(options.findTeam),
+          onError() {},
+          synchronize: pushTo(pushed.memory),
+        })
+        const sqlite = createSqliteStore({ ...options, database, synchronize: pushTo(pushed.sqlite) })
+        for (const taken of steps) {
+          refused = taken.type === 'sweep' ? taken.refused : []
+          if (taken.type === 'wait') vi.advanceTimersByTime(taken.time)
+          expect(await take(sqlite, taken)).toEqual(await take(memory, taken))
+          expect(await look(sqlite)).toEqual(await look(memory))
+          expect(pushed.sqlite.toSorted()).toEqual(pushed.memory.toSorted())
+        }
+        count += pushed.sqlite.length
         database.close()
       }),
     ),
-    { seed, numRuns: counts.sequences },
+    { seed, numRuns: RUNS },
   )
-  expect(pushed).toBeGreaterThan(0)
+  expect(count).toBeGreaterThan(0)
 })
 
-type Store = ReturnType<typeof createSqliteStore> | ReturnType<typeof createMemoryStore>
-
-async function take(store: Store, taken: Step): Promise<unknown> {
-  if (taken.type === 'register') return (await register(store, taken.team, taken.names)).saved.map(withoutId)
+async function take(store: ManagedStore, taken: Step): Promise<unknown> {
+  if (taken.type === 'wait') return null
   if (taken.type === 'sweep') return store.synchronizePending()
-  if (taken.type === 'release') {
-    const domains = taken.names.map(({ domain }) => domain)
-    return (await store.release(taken.team, domains)).map(withoutId)
+  if (taken.type === 'register') {
+    const keyContext = { type: 'team', teamId: taken.team, scopes: ['domains:create'] } as const
+    const { data } = await registerDomains(keyContext, { domains: taken.domains }, store)
+    // A message names any three of the names below a base.
+    return data.results.map(result => (result.status === 'invalid' ? result.code : `${result.status} ${result.domain}`))
   }
-  const { registrations } = await lookUp(store, '1', taken.names)
-  if (registrations.length > 0) await store.synchronize?.(registrations)
-  return registrations.length
+  const held = await store.list()
+  const ids = held.filter(({ domain }) => taken.domains.includes(domain)).map(({ domainId }) => domainId)
+  const released = await store.release(taken.team, taken.byId ? ids : taken.domains)
+  return released.map(withoutId).sort(byDomain)
 }
 
-const register = async (store: DomainStore, teamId: string, submitted: readonly Name[]) =>
-  store.register({
-    teamId,
-    registrableDomains: [...new Set(submitted.map(({ registrableDomain }) => registrableDomain))].sort(),
-    names: submitted,
-    wildcardBases: [],
-    decide: ({ registrations }: Found) =>
-      submitted.filter(name => !registrations.some(({ domain }) => domain === name.domain)),
-  })
+/** All that a store tells of what it holds. */
+async function look(store: ManagedStore): Promise<unknown> {
+  const all = await store.list()
+  const middle = all[Math.floor(all.length / 2)]?.domainId
+  const pages = []
+  for (const teamId of [undefined, ...teamIds]) {
+    for (const order of ['oldest', 'newest'] as const) {
+      pages.push(await store.list({ teamId, order, limit: 3 }), await store.list({ teamId, order, after: middle }))
+      pages.push(await store.list({ teamId, order, domain: 'a.example.com', after: middle }))
+    }
+    for (const below of bases) {
+      pages.push(
+        await store.list({ teamId, below }),
+        await store.list({ teamId, below, after: 'a.example.com', limit: 2 }),
+      )
+    }
+  }
+  const found = await Promise.all(teamIds.map(teamId => store.find({ teamId, domains: hostnames, bases })))
+  return {
+    pages: pages.map(page => page.map(withoutId)),
+    counts: await Promise.all([undefined, ...teamIds].map(teamId => store.count({ teamId }))),
+    found: found.map(toFound),
+    stats: await store.pendingStats(),
+    pending: (await store.listPending()).map(withoutId),
+    rest: (await store.listPending({ after: middle, limit: 2 })).map(withoutId),
+  }
+}
 
 /**
- * What is held, and what is below each base. Stores need not look for names of others where there are own, and may
- * count the wildcard over a base or not.
+ * What a store MUST tell: it need not look for names of others where the team has its own, and may count the wildcard
+ * over a base or not.
  */
-async function look(store: DomainStore, teamId: string): Promise<unknown> {
-  const { registrations, below } = await lookUp(store, teamId, names, bases)
-  const held = new Set(registrations.map(({ domain }) => domain))
-  const isTold = (_: unknown, index: number) => !held.has(`*.${bases[index]?.domain}`)
+function toFound({ registrations, below }: LookUpResult): unknown {
+  const isTold = (_: unknown, index: number) => !registrations.some(({ domain }) => domain === `*.${bases[index]}`)
   return {
     registrations: registrations.map(withoutId),
-    below: below.filter(isTold).map(({ ownDomains, ownCount, heldByOthers }) => ({
-      ownCount,
-      named: new Set(ownDomains).size,
-      heldByOthers: ownCount === 0 && heldByOthers,
-    })),
+    below: below.filter(isTold).map(({ ownDomains, ownCount, heldByOthers, behindSuffixes }) => {
+      if (ownCount > 0) return { ownCount, named: new Set(ownDomains).size }
+      return heldByOthers || behindSuffixes.map(({ domain, teamId }) => `${teamId} ${domain}`).sort()
+    }),
   }
 }
 
-const withoutId = ({ domainId, ...rest }: Registration) => rest
-
-/** In any order: a sweep of releases that are due in the same millisecond has none. */
-const toKinds = (changes: readonly Change[]) => changes.map(({ kind, domain }) => `${kind} ${domain}`).sort()
+const withoutId = <T extends { readonly domainId: string }>({ domainId, ...rest }: T) => rest
+const byDomain = (one: { readonly domain: string }, other: { readonly domain: string }) =>
+  one.domain < other.domain ? -1 : 1

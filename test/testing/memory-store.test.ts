@@ -1,10 +1,10 @@
 import { describe, test } from 'vitest'
 import { createMemoryStore } from '../../src/index.ts'
-import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
+import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
 
 const cases = domainStoreSuite({
-  createStore: setup => createMemoryStore(setup),
-  features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
+  createStore: ({ findTeam: _, ...setup }) => createMemoryStore(setup),
+  features: managedStoreFeatures,
 })
 
 describe('the memory store', () => {

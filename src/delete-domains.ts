@@ -1,0 +1,65 @@
+import { storeFailed } from './api-errors.ts'
+import { createDeadline, DEFAULT_TIME_LIMIT, requireTimeLimit } from './deadline.ts'
+import { classifyHostname } from './hostname/classify.ts'
+import { type KeyContext, requireScope } from './keys/key-context.ts'
+import type { OperationOptions } from './preview-domains.ts'
+import type { DomainStore, Registration } from './registry/store.ts'
+import { toName } from './registry/store-arguments.ts'
+import { RETRY_AFTER_SECONDS, requireActiveTeam, requireMethod } from './team.ts'
+import { parseRequest } from './wire/request.ts'
+import type { DeleteDomainsResponse, DeleteResult } from './wire/response.ts'
+
+/**
+ * Deletes 1 to 100 registrations of one team, each with a result of its own. The names are free at once, and the next
+ * sweep tells the monitor. The same call may be made again at any time: what it deleted before is then `missing`.
+ *
+ * @param body `{ domains, team_id }`, as for registering.
+ * @returns One result for each submitted name, in the submitted order, and totals. `missing` means that this team does
+ *   not hold the name, whoever else does. A wildcard deletes itself, and nothing below it.
+ * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
+ *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`; 500 `internal_error` when the store failed. Then
+ *   nothing was deleted, or all of it; send the same call again.
+ * @throws {TypeError} for a store without `release`.
+ *
+ * @example
+ * const { data } = await deleteDomains(keyContext, { domains: ['www.example.com', 'example.net'] }, store)
+ * data.results[0] // { status: 'deleted', input: 'www.example.com', domain: 'www.example.com', domainId: '0199…' }
+ * data.totals // { deleted: 1, missing: 1, invalid: 0 }
+ */
+export async function deleteDomains(
+  keyContext: KeyContext,
+  body: unknown,
+  store: DomainStore,
+  { timeLimit = DEFAULT_TIME_LIMIT }: OperationOptions = {},
+): Promise<DeleteDomainsResponse> {
+  const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
+  const release = requireMethod(store, 'release')
+  requireScope(keyContext, 'domains:delete')
+  const request = parseRequest(body, keyContext)
+  const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
+
+  const domains = request.domains.map(text => toName(text)?.domain)
+  let released: readonly Registration[] = []
+  try {
+    const asked = [...new Set(domains.filter(domain => domain !== undefined))]
+    if (asked.length > 0) released = await deadline.wait(release(team.id, asked))
+  } catch (cause) {
+    throw storeFailed('The domains could not be deleted.', RETRY_AFTER_SECONDS, cause)
+  }
+  const ids = new Map(released.map(({ domain, domainId }) => [domain, domainId]))
+  const results = request.domains.map((input, index): DeleteResult => {
+    const domain = domains[index]
+    const domainId = domain === undefined ? undefined : ids.get(domain)
+    if (domain !== undefined && domainId !== undefined) {
+      // The same name again in this call finds nothing any more.
+      ids.delete(domain)
+      return { status: 'deleted', input, domain, domainId }
+    }
+    const hostname = classifyHostname(input)
+    if (hostname.valid) return { status: 'missing', input }
+    return { status: 'invalid', input, code: hostname.code, message: hostname.message }
+  })
+  const totals = { deleted: 0, missing: 0, invalid: 0 }
+  for (const { status } of results) totals[status] += 1
+  return { data: { results, totals } }
+}

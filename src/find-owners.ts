@@ -1,0 +1,61 @@
+import { classifyHostname } from './hostname/classify.ts'
+import { ancestorsOf, type Name, wildcardOver } from './registry/name.ts'
+import { covers } from './registry/overlap.ts'
+import type { DomainStore, Registration } from './registry/store.ts'
+import { requireMethod } from './team.ts'
+
+/** Who monitors a hostname. */
+export interface HostnameOwner {
+  /** The hostname as it was passed. */
+  readonly hostname: string
+  /** The registration of the name itself or of a wildcard that covers it; `null` if there is none. */
+  readonly registration: Registration | null
+}
+
+/** How many hostnames are looked up at a time. */
+const BATCH = 1000
+
+/**
+ * Finds the registration that covers each hostname: of the name itself, or of a wildcard above it. There is at most one,
+ * since overlapping names are not registered. For alerts ("whose host is this?") and for support. All look-ups are by
+ * key, in batches.
+ *
+ * @param hostnames In any spelling that {@link classifyHostname} accepts. For a text that is no hostname there is none.
+ * @returns One for each hostname, in the same order.
+ * @throws {TypeError} for a store without `find`, and for hostnames that are no list of strings.
+ * @throws the failure of the store.
+ *
+ * @example
+ * const [owner] = await findOwners(store, ['api.eu.example.com'])
+ * owner.registration?.teamId // '1', which has registered *.example.com
+ */
+export async function findOwners(store: DomainStore, hostnames: readonly string[]): Promise<readonly HostnameOwner[]> {
+  const find = requireMethod(store, 'find')
+  if (!Array.isArray(hostnames) || !hostnames.every(hostname => typeof hostname === 'string'))
+    throw new TypeError('The hostnames must be a list of strings')
+  const owners: HostnameOwner[] = []
+  for (let start = 0; start < hostnames.length; start += BATCH) {
+    const batch = hostnames.slice(start, start + BATCH).map(hostname => ({ hostname, name: toName(hostname) }))
+    const domains = new Set(batch.flatMap(({ name }) => (name ? coveringDomains(name) : [])))
+    const { registrations } = await find({ teamId: '', domains: [...domains], bases: [] })
+    const held = new Map(registrations.map(registration => [registration.domain, registration]))
+    for (const { hostname, name } of batch)
+      owners.push({ hostname, registration: name ? findCovering(name, held) : null })
+  }
+  return owners
+}
+
+function toName(text: string): Name | null {
+  const hostname = classifyHostname(text)
+  return hostname.valid ? hostname : null
+}
+
+/** What covers a name: it itself, and the wildcards above it, nearest first. */
+const coveringDomains = ({ domain }: Name): readonly string[] => [domain, ...ancestorsOf(domain).map(wildcardOver)]
+
+function findCovering(name: Name, held: ReadonlyMap<string, Registration>): Registration | null {
+  const domain = coveringDomains(name).find(
+    domain => held.has(domain) && (domain === name.domain || covers(domain, name)),
+  )
+  return domain === undefined ? null : (held.get(domain) ?? null)
+}

@@ -1,0 +1,123 @@
+import { deleteDomains } from '../delete-domains.ts'
+import type { KeyContext, Scope } from '../keys/key-context.ts'
+import { exportDomains, listDomains } from '../list-domains.ts'
+import { previewDomains } from '../preview-domains.ts'
+import { type RegisterDomainsOptions, registerDomains } from '../register-domains.ts'
+import type { DomainStore } from '../registry/store.ts'
+import { parseFormat, type Query } from '../wire/query.ts'
+import type { ListedDomain } from '../wire/response.ts'
+import type { Step } from './failure.ts'
+import { type HandlerResponse, respond, respondWithStream } from './response.ts'
+
+/** What a handler may offer, by name. */
+export type OperationName = 'create' | 'preview' | 'delete' | 'list' | 'export'
+
+/** What an operation needs. */
+interface Call {
+  readonly keyContext: KeyContext
+  /** The parsed body of a POST, or the parameters of a GET. */
+  readonly input: unknown
+  readonly store: DomainStore
+  readonly options: RegisterDomainsOptions
+}
+
+interface HttpOperation {
+  readonly method: 'POST' | 'GET'
+  /** Behind the path of the API. */
+  readonly suffix: '' | '/preview' | '/delete' | '/export'
+  readonly scope: Scope
+  /** The optional methods of a store that it needs. */
+  readonly needs: readonly ('find' | 'release' | 'list')[]
+  /** The step that the store does for it. */
+  readonly step: Step
+  /** @returns The answer, without the header fields that all answers have. */
+  run(call: Call): Promise<HandlerResponse>
+}
+
+/** Every operation: its route, its scope and the function of the core behind it. */
+export const operations: Readonly<Record<OperationName, HttpOperation>> = {
+  create: {
+    method: 'POST',
+    suffix: '',
+    scope: 'domains:create',
+    needs: [],
+    step: 'register',
+    run: async ({ keyContext, input, store, options }) =>
+      respond(200, await registerDomains(keyContext, input, store, options)),
+  },
+  preview: {
+    method: 'POST',
+    suffix: '/preview',
+    scope: 'domains:create',
+    needs: ['find'],
+    step: 'find',
+    run: async ({ keyContext, input, store, options: { timeLimit } }) =>
+      respond(200, await previewDomains(keyContext, input, store, { timeLimit })),
+  },
+  delete: {
+    method: 'POST',
+    suffix: '/delete',
+    scope: 'domains:delete',
+    needs: ['release'],
+    step: 'release',
+    run: async ({ keyContext, input, store, options: { timeLimit } }) =>
+      respond(200, await deleteDomains(keyContext, input, store, { timeLimit })),
+  },
+  list: {
+    method: 'GET',
+    suffix: '',
+    scope: 'domains:read',
+    needs: ['list'],
+    step: 'list',
+    run: async ({ keyContext, input, store, options: { timeLimit } }) =>
+      respond(200, await listDomains(keyContext, input as Query, store, { timeLimit })),
+  },
+  export: {
+    method: 'GET',
+    suffix: '/export',
+    scope: 'domains:read',
+    needs: ['list'],
+    step: 'list',
+    async run({ keyContext, input, store, options: { timeLimit } }) {
+      const format = formats[parseFormat(input as Query)]
+      const pages = await exportDomains(keyContext, input as Query, store, { timeLimit })
+      return respondWithStream(format.contentType, format.write(pages))
+    },
+  },
+}
+
+export const operationNames = Object.keys(operations) as readonly OperationName[]
+
+type Pages = AsyncIterable<readonly ListedDomain[]>
+
+const formats = {
+  /** RFC 4180. No value needs quotes, and none is a formula to a spreadsheet: hostnames begin with a letter, digit or *. */
+  csv: {
+    contentType: 'text/csv; charset=utf-8; header=present',
+    async *write(pages: Pages) {
+      yield 'domain,domainId,createdAt\r\n'
+      for await (const page of pages)
+        yield page.map(({ domain, domainId, createdAt }) => `${domain},${domainId},${createdAt}\r\n`).join('')
+    },
+  },
+  ndjson: {
+    contentType: 'application/x-ndjson; charset=utf-8',
+    async *write(pages: Pages) {
+      for await (const page of pages) yield page.map(listed => `${JSON.stringify(listed)}\n`).join('')
+    },
+  },
+} as const
+
+/**
+ * Finds the operation of a request among those that are offered.
+ *
+ * @param path The path of the API.
+ * @param requested The requested path, without a trailing slash.
+ */
+export const findOperation = (
+  offered: readonly OperationName[],
+  path: string,
+  method: string,
+  requested: string,
+): OperationName | undefined =>
+  offered.find(name => operations[name].method === method && `${path}${operations[name].suffix}` === requested)

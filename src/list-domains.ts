@@ -1,0 +1,106 @@
+import { storeFailed } from './api-errors.ts'
+import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, requireTimeLimit } from './deadline.ts'
+import { type KeyContext, requireScope } from './keys/key-context.ts'
+import type { OperationOptions } from './preview-domains.ts'
+import type { DomainStore, ListedRegistration, ListOptions } from './registry/store.ts'
+import { RETRY_AFTER_SECONDS, requireMethod, requireTeam } from './team.ts'
+import { parseExportQuery, parseListQuery, type Query } from './wire/query.ts'
+import { type ListDomainsResponse, type ListedDomain, toListedDomain } from './wire/response.ts'
+
+/**
+ * Lists the registrations of one team page by page, also of a suspended one.
+ *
+ * @param query The query parameters, as texts: `team_id` (required with an organization key), `limit` (1 to 1,000,
+ *   default 100), `after` (the `next` of the page before), `order` (`oldest` or `newest`), `domain` (only exactly this
+ *   name) or `below` (only what is below this name, in the order of names). Parameters of other names are ignored.
+ * @returns The page; `next` is `null` at the end.
+ * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
+ *   `invalid_request`, 404 `team_not_found`; 500 `internal_error` when the store failed.
+ * @throws {TypeError} for a store without `list`.
+ *
+ * @example
+ * const { data } = await listDomains(keyContext, { limit: '2', order: 'newest' }, store)
+ * data.domains // [{ domain: 'www.example.com', domainId: '0199…', createdAt: '2026-11-22T10:00:00.000Z' }, …]
+ * data.next // to be sent as "after"
+ */
+export async function listDomains(
+  keyContext: KeyContext,
+  query: Query,
+  store: DomainStore,
+  { timeLimit = DEFAULT_TIME_LIMIT }: OperationOptions = {},
+): Promise<ListDomainsResponse> {
+  const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
+  const list = requireMethod(store, 'list')
+  requireScope(keyContext, 'domains:read')
+  const { limit, ...page } = parseListQuery(query, keyContext)
+  const team = await requireTeam(page.teamId, keyContext, store, deadline)
+
+  // One more than asked for tells whether there is a next page.
+  const found = await ask(list, { ...page, teamId: team.id, limit: limit + 1 }, deadline)
+  const listed = found.slice(0, limit)
+  const last = found.length > limit ? listed.at(-1) : undefined
+  const next = last === undefined ? null : page.below === undefined ? last.domainId : last.domain
+  return { data: { domains: listed.map(toListedDomain), next } }
+}
+
+const EXPORT_PAGE = 1000
+
+/**
+ * Exports all registrations of one team, in the order of registration, also of a suspended one. One page at a time is in
+ * memory, and the next is not read before the one before was taken.
+ *
+ * @param query The query parameters, as texts: `team_id` (required with an organization key), and `after`, the `domainId`
+ *   of the last line of an export that was cut off.
+ * @param options `timeLimit`: milliseconds for each page.
+ * @returns Pages of registrations. The checks are done before this resolves; a store that fails later makes the iterator
+ *   throw.
+ * @throws {ApiError} as {@link listDomains}.
+ * @throws {TypeError} for a store without `list`.
+ *
+ * @example
+ * for await (const page of await exportDomains(keyContext, {}, store)) {
+ *   for (const { domain } of page) console.log(domain)
+ * }
+ */
+export async function exportDomains(
+  keyContext: KeyContext,
+  query: Query,
+  store: DomainStore,
+  { timeLimit = DEFAULT_TIME_LIMIT }: OperationOptions = {},
+): Promise<AsyncGenerator<readonly ListedDomain[], void>> {
+  requireTimeLimit('timeLimit', timeLimit)
+  const list = requireMethod(store, 'list')
+  requireScope(keyContext, 'domains:read')
+  const { teamId, after } = parseExportQuery(query, keyContext)
+  const deadline = createDeadline(timeLimit)
+  const team = await requireTeam(teamId, keyContext, store, deadline)
+  const read = (start: string | undefined, limit: Deadline) =>
+    ask(list, { teamId: team.id, after: start, limit: EXPORT_PAGE }, limit)
+  // Read before the answer begins, so that a store that is down is a 500.
+  const first = await read(after, deadline)
+  return pages(first, last => read(last, createDeadline(timeLimit)))
+}
+
+async function* pages(
+  first: readonly ListedRegistration[],
+  readAfter: (domainId: string) => Promise<readonly ListedRegistration[]>,
+): AsyncGenerator<readonly ListedDomain[], void> {
+  let page = first
+  while (page.length > 0) {
+    yield page.map(toListedDomain)
+    if (page.length < EXPORT_PAGE) return
+    page = await readAfter((page.at(-1) as ListedRegistration).domainId)
+  }
+}
+
+async function ask(
+  list: NonNullable<DomainStore['list']>,
+  options: ListOptions,
+  deadline: Deadline,
+): Promise<readonly ListedRegistration[]> {
+  try {
+    return await deadline.wait(list(options))
+  } catch (cause) {
+    throw storeFailed('The registrations could not be listed.', RETRY_AFTER_SECONDS, cause)
+  }
+}

@@ -1,0 +1,94 @@
+import { LONGEST_WAIT, type Outbox, type PendingChange, toChange } from '../registry/outbox.ts'
+import type { Change, Registration } from '../registry/store.ts'
+
+interface Waiting {
+  readonly change: Change
+  /** By the monotonic clock, in milliseconds. */
+  due: number
+  refusals: number
+  readonly since: Date
+  lastFailure: string | null
+}
+
+/** The outbox of a memory store. */
+export interface MemoryOutbox extends Outbox {
+  /** Records a change that is due after `wait` milliseconds, in place of one that still waits for the same ID. */
+  add(registration: Registration, kind: Change['kind'], wait: number): void
+  has(domainId: string): boolean
+  /** Leases waiting registrations, unless they are due even later. */
+  lease(registrations: readonly Registration[], lease: number): void
+}
+
+export function createMemoryOutbox(): MemoryOutbox {
+  /** By `domainId`. */
+  const changes = new Map<string, Waiting>()
+  const after = (milliseconds: number) => performance.now() + milliseconds
+
+  return {
+    add(registration, kind, wait) {
+      const change = toChange(registration, kind)
+      changes.set(change.domainId, { change, due: after(wait), refusals: 0, since: new Date(), lastFailure: null })
+    },
+
+    has: domainId => changes.has(domainId),
+
+    lease(registrations, lease) {
+      for (const { domainId } of registrations) {
+        const waiting = changes.get(domainId)
+        if (waiting) waiting.due = Math.max(waiting.due, after(lease))
+      }
+    },
+
+    take(limit, lease) {
+      const [now, latest] = [after(0), after(LONGEST_WAIT + lease)]
+      const due = [...changes.values()].filter(waiting => waiting.due <= now || waiting.due > latest)
+      due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
+      return due.slice(0, limit).map(waiting => {
+        waiting.due = after(lease)
+        return { ...waiting.change, refusals: waiting.refusals }
+      })
+    },
+
+    finish(pushed) {
+      for (const { domainId, kind } of pushed) {
+        const waiting = changes.get(domainId)
+        if (waiting?.change.kind === kind) changes.delete(domainId)
+        else if (waiting) waiting.due = after(0)
+      }
+    },
+
+    postpone(postponements) {
+      for (const { change, wait, refusal } of postponements) {
+        const waiting = changes.get(change.domainId)
+        if (waiting?.change.kind !== change.kind) continue
+        waiting.due = after(wait)
+        if (refusal === undefined) continue
+        waiting.refusals += 1
+        waiting.lastFailure = refusal
+      }
+    },
+
+    stats() {
+      const all = [...changes.values()]
+      const oldest = all.reduce<Date | null>(
+        (oldest, { since }) => (oldest === null || since < oldest ? since : oldest),
+        null,
+      )
+      return { count: all.length, refused: all.filter(({ refusals }) => refusals > 0).length, oldest }
+    },
+
+    list(start = '', limit) {
+      const all = [...changes.values()].filter(({ change }) => change.domainId > start)
+      all.sort((one, other) => (one.change.domainId < other.change.domainId ? -1 : 1))
+      return all.slice(0, limit).map(toPending)
+    },
+  }
+}
+
+const toPending = ({ change, due, refusals, since, lastFailure }: Waiting): PendingChange => ({
+  ...change,
+  refusals,
+  since,
+  nextAttempt: new Date(Date.now() + due - performance.now()),
+  lastFailure,
+})

@@ -1,0 +1,126 @@
+import { createDeadline, type Deadline } from '../deadline.ts'
+import { apply, type PostgresTransaction } from './bridge.ts'
+import type { Answer, Database, Settings } from './database.ts'
+import { hasCode, retryConflicts } from './retry.ts'
+import { createSequence, type Query, type Sequence } from './sequence.ts'
+
+/*
+ * A transaction of the application, in READ COMMITTED: an object with `query` and without `transaction`. Each call uses a
+ * savepoint, so a call that fails leaves the transaction as it was. Whoever made the call may commit or roll back as soon
+ * as its time is over. So the store ends its savepoint before, and sends nothing afterwards.
+ */
+
+const SAVEPOINT = 'domain_registration'
+const RELEASE = `RELEASE SAVEPOINT ${SAVEPOINT}`
+
+/** The part of the time of a call that its statements may take. The rest is for rolling back to the savepoint. */
+const WORKING_SHARE = 0.9
+/** The part of the rest of that time that one statement may take on the server. */
+const STATEMENT_SHARE = 0.6
+
+/** The last call in each session, of whichever store. Calls run one after another: savepoints cannot overlap. */
+const lastTurn = new Map<string, Promise<unknown>>()
+
+export function fromTransaction(transaction: PostgresTransaction): Database {
+  let session: string | undefined
+
+  async function inTurn<T>(deadline: Deadline, work: (call: Call) => Promise<T>): Promise<T> {
+    session ??= await deadline.wait(identify(transaction, deadline))
+    const key = session
+    const turn = (lastTurn.get(key) ?? Promise.resolve()).then(() => inSavepoint(transaction, deadline, work))
+    const settled = turn.then(ignore, ignore)
+    lastTurn.set(key, settled)
+    void settled.then(() => lastTurn.get(key) === settled && lastTurn.delete(key))
+    return deadline.wait(turn)
+  }
+
+  return {
+    isInTransaction: true,
+
+    ask: (deadline, statement, ...values) =>
+      inTurn(deadline, async ({ sequence }) => (await sequence.ask(statement, ...values)).rows as never),
+
+    transact: (deadline, settings, work) =>
+      inTurn(deadline, async ({ sequence, limit }) => {
+        // The time that the application may be idle is its own affair.
+        const { transaction_isolation: _, idle_in_transaction_session_timeout: __, ...applied } = settings
+        const before = await readSettings(sequence, Object.keys(applied))
+        apply(sequence, { ...applied, statement_timeout: limit() })
+        const result = await work(sequence)
+        apply(sequence, before)
+        await sequence.allAnswered()
+        return result
+      }),
+  }
+}
+
+interface Call {
+  readonly sequence: Sequence
+  /** Returns a value of `statement_timeout` for the next statements. */
+  limit(): string
+}
+
+async function inSavepoint<T>(
+  transaction: PostgresTransaction,
+  deadline: Deadline,
+  work: (call: Call) => Promise<T>,
+): Promise<T> {
+  const working = createDeadline(deadline.remaining() * WORKING_SHARE)
+  let serverLimit = Number.POSITIVE_INFINITY
+  function limit(): string {
+    serverLimit = Math.max(1, Math.floor(working.remaining() * STATEMENT_SHARE))
+    return String(serverLimit)
+  }
+  async function query({ text, values = [] }: Query): Promise<Answer> {
+    if (serverLimit !== Number.POSITIVE_INFINITY && serverLimit > working.remaining())
+      await transaction.query(`SET LOCAL statement_timeout = '${limit()}'`, [])
+    return transaction.query(text, values)
+  }
+  const sequence = createSequence(query, { deadline: working })
+  await working.wait(sequence.add({ text: `SAVEPOINT ${SAVEPOINT}` }))
+  let result: T
+  try {
+    result = await working.wait(work({ sequence, limit }))
+    sequence.end()
+  } catch (error) {
+    sequence.end()
+    // Sent at once: behind a statement that still runs, and before anything that the application sends.
+    await deadline.wait(settle(transaction.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, [])))
+    if (working.remaining() > 0) await deadline.wait(settle(transaction.query(RELEASE, [])))
+    throw error
+  }
+  await deadline.wait(transaction.query(RELEASE, []))
+  return result
+}
+
+/** The error of the call says why the transaction has ended. */
+const settle = (answer: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(answer).catch(ignore)
+
+/** Names the session, whichever object sends its statements: process IDs are unique on a server while it runs. */
+async function identify(transaction: PostgresTransaction, deadline: Deadline): Promise<string> {
+  const text = `SELECT concat_ws(' ', pg_backend_pid(), inet_server_addr(), inet_server_port()) AS session`
+  // The statement of another store may just have failed in its savepoint.
+  const { rows } = await retryConflicts(
+    deadline,
+    async () => transaction.query(text, []),
+    error => hasCode(error, aborted) && deadline.remaining() > 0,
+  )
+  return (rows[0] as { session: string }).session
+}
+
+/** The SQLSTATE in_failed_sql_transaction. */
+const aborted = new Set(['25P02'])
+
+/** Reads the application's settings, to restore them: SET LOCAL would last until the end of its transaction. */
+async function readSettings(sequence: Sequence, names: readonly string[]): Promise<Settings> {
+  const columns = names.map(name => `current_setting('${name}', true) AS "${name}"`)
+  const text = `SELECT ${["current_setting('transaction_isolation') AS isolation", ...columns].join(', ')}`
+  const [row] = (await sequence.add({ text })).rows as [Record<string, string | null>]
+  const { isolation, ...settings } = row
+  // Under any other level a statement does not see rows that others committed while it waited for their lock.
+  if (isolation !== 'read committed')
+    throw new Error(`A transaction of yours must be in READ COMMITTED; it is in ${isolation?.toUpperCase()}`)
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value ?? '']))
+}
+
+function ignore(): void {}

@@ -1,0 +1,176 @@
+import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES, type ListedRegistration } from '../registry/store.ts'
+import { prepare } from './prepare.ts'
+import type { Tables } from './schema.ts'
+import type { Engine } from './settings.ts'
+
+export interface NameRow {
+  readonly domain_id: string
+  readonly domain: string
+  readonly registrable_domain: string
+  readonly team_id: string
+  /** In milliseconds since 1970, as text, since drivers read times and large numbers differently. */
+  readonly created_at: string
+  readonly synchronized: boolean
+}
+
+export interface BelowRow {
+  readonly own_count: number
+  /** As JSON, since drivers read arrays differently. */
+  readonly own_domains: string
+  readonly held: boolean
+  readonly behind: string
+}
+
+/** To the millisecond. For Citus the epoch of a time depends on the time zone, and that of a difference does not. */
+export const toMilliseconds = (time: string) =>
+  `floor(extract(epoch FROM ${time} - to_timestamp(0)) * 1000)::bigint::text`
+
+export const toRegistration = (row: NameRow): ListedRegistration => ({
+  domainId: row.domain_id,
+  domain: row.domain,
+  registrableDomain: row.registrable_domain,
+  teamId: row.team_id,
+  synchronized: row.synchronized,
+  createdAt: new Date(Number(row.created_at)),
+})
+
+/** Statements on names. Each names the second-level domains that it needs, by which tables may be distributed. */
+export function createNameStatements({ names, changes, locks }: Tables, engine: Engine) {
+  const select = `SELECT name.domain_id::text AS domain_id, name.domain, name.registrable_domain, name.team_id,
+      ${toMilliseconds('name.created_at')} AS created_at, waiting.domain_id IS NULL AS synchronized`
+  const withChange = `LEFT JOIN ${changes} AS waiting
+      ON waiting.domain_id = name.domain_id AND waiting.second_level_domain = name.second_level_domain`
+  const selectNames = `${select} FROM ${names} AS name ${withChange}`
+
+  return {
+    /**
+     * Inserts the lock rows of registrable domains that have none, and locks the existing ones, in the given order: it
+     * must be ascending, so that two calls cannot deadlock. `WHERE false` locks a row without writing to it.
+     *
+     * A concurrent call for the same registrable domain waits. Its look-ups are separate statements, because only those
+     * have a snapshot from after the wait (READ COMMITTED). An engine that may only have snapshot isolation learns of the
+     * other call by a write.
+     */
+    claim: prepare(
+      'claim',
+      `INSERT INTO ${locks} AS lock (second_level_domain, registrable_domain)
+       SELECT * FROM unnest($1::text[], $2::text[])
+       ON CONFLICT (second_level_domain, registrable_domain)
+       DO UPDATE SET registrable_domain = excluded.registrable_domain${engine === 'other' ? '' : ' WHERE false'}`,
+    ),
+
+    findNames: prepare<NameRow>(
+      'find_names',
+      `${select}
+       FROM unnest($1::text[], $2::text[]) AS asked (second_level_domain, path)
+       JOIN ${names} AS name ON name.second_level_domain = asked.second_level_domain AND name.path = asked.path
+       ${withChange}`,
+    ),
+    findIds: prepare<NameRow>(
+      'find_ids',
+      `${select}
+       FROM unnest($1::uuid[]) AS asked (domain_id) JOIN ${names} AS name ON name.domain_id = asked.domain_id
+       ${withChange}`,
+    ),
+    findBelow: prepare<BelowRow>('find_below', findBelow(names)),
+
+    /** Fails if a trigger of yours skips a row: a registration that is not there must not be answered. */
+    insertNames: prepare(
+      'insert_names',
+      `WITH inserted AS (
+         INSERT INTO ${names}
+           (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)
+         SELECT *, $6::text, statement_timestamp()
+         FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
+         RETURNING 1
+       )
+       SELECT 1 / (count(*) = cardinality($1::uuid[]))::integer AS complete FROM inserted`,
+    ),
+
+    deleteNames: prepare<{ domain_id: string }>(
+      'delete_names',
+      `DELETE FROM ${names} AS name
+       USING unnest($1::text[], $2::text[], $3::uuid[]) AS gone (second_level_domain, path, domain_id)
+       WHERE name.second_level_domain = gone.second_level_domain AND name.path = gone.path
+         AND name.domain_id = gone.domain_id
+       RETURNING name.domain_id::text AS domain_id`,
+    ),
+
+    // IDs of version 7 sort by time.
+    ...listsById(selectNames),
+    ...listsByName(selectNames),
+
+    countAll: prepare<CountRow>('count_all', `SELECT count(*)::text AS count FROM ${names}`),
+    countTeam: prepare<CountRow>('count_team', `SELECT count(*)::text AS count FROM ${names} WHERE team_id = $1`),
+  }
+}
+
+export interface CountRow {
+  readonly count: string
+}
+
+/**
+ * Finds what is below bases. $1 to $3 are their second-level domains and ranges of paths, $4 the lengths of the bases, $5
+ * the team.
+ */
+function findBelow(names: string): string {
+  const inRange = `name.second_level_domain = base.second_level_domain
+           AND name.path > base.after AND name.path < base.before`
+  const isWithin = 'length(name.registrable_domain) <= base.length'
+  const own = `FROM ${names} AS name WHERE ${inRange} AND name.team_id = $5 AND ${isWithin}`
+  return `SELECT own.count AS own_count,
+       array_to_json(ARRAY(SELECT name.domain ${own} ORDER BY name.path LIMIT 3))::text AS own_domains,
+       others.held,
+       CASE WHEN own.count > 0 OR others.held THEN '[]' ELSE (
+         SELECT coalesce(json_agg(parted), '[]')::text FROM (
+           SELECT name.domain, name.team_id AS "teamId" FROM ${names} AS name WHERE ${inRange}
+           ORDER BY name.path LIMIT ${FOUND_BEHIND_SUFFIXES}
+         ) AS parted
+       ) END AS behind
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[])
+       WITH ORDINALITY AS base (second_level_domain, after, before, length, position)
+     CROSS JOIN LATERAL (
+       SELECT count(*)::integer AS count FROM (SELECT ${own} LIMIT ${COUNTED_AT_LEAST}) AS counted
+     ) AS own
+     CROSS JOIN LATERAL (
+       SELECT own.count = 0 AND EXISTS (SELECT FROM ${names} AS name WHERE ${inRange} AND ${isWithin}) AS held
+     ) AS others
+     ORDER BY base.position`
+}
+
+const listsById = (select: string) => ({
+  listOldest: prepare<NameRow>(
+    'list_oldest',
+    `${select} WHERE name.domain_id > $1::uuid ORDER BY name.domain_id LIMIT $2::bigint`,
+  ),
+  listNewest: prepare<NameRow>(
+    'list_newest',
+    `${select} WHERE name.domain_id < $1::uuid ORDER BY name.domain_id DESC LIMIT $2::bigint`,
+  ),
+  listTeamOldest: prepare<NameRow>(
+    'list_team_oldest',
+    `${select} WHERE name.team_id = $3 AND name.domain_id > $1::uuid
+     ORDER BY name.team_id, name.domain_id LIMIT $2::bigint`,
+  ),
+  listTeamNewest: prepare<NameRow>(
+    'list_team_newest',
+    `${select} WHERE name.team_id = $3 AND name.domain_id < $1::uuid
+     ORDER BY name.team_id DESC, name.domain_id DESC LIMIT $2::bigint`,
+  ),
+})
+
+const listsByName = (select: string) => {
+  const inRange = 'name.second_level_domain = $1 AND name.path > $2 AND name.path < $3'
+  return {
+    listBelow: prepare<NameRow>(
+      'list_below',
+      `${select} WHERE ${inRange} AND name.path <> $4
+       ORDER BY name.second_level_domain, name.path LIMIT $5::bigint`,
+    ),
+    listTeamBelow: prepare<NameRow>(
+      'list_team_below',
+      `${select} WHERE ${inRange} AND name.path <> $4 AND name.team_id = $6
+       ORDER BY name.second_level_domain, name.team_id, name.path LIMIT $5::bigint`,
+    ),
+  }
+}

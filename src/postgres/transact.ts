@@ -1,0 +1,38 @@
+import { createDeadline } from '../deadline.ts'
+import type { Database, Transaction } from './connection.ts'
+import { retryConflicts } from './retry.ts'
+import type { Tables } from './schema.ts'
+import { type Engine, findEngine, type Isolation, toSettings } from './settings.ts'
+import { createStatements, type Statements } from './statements.ts'
+
+/** A transaction with the statements to send in it. */
+export interface StoreTransaction extends Transaction {
+  readonly statements: Statements
+  readonly engine: Engine
+}
+
+/** Runs a transaction, again after a conflict as long as there is time. */
+export type Transact = <T>(
+  work: (transaction: StoreTransaction) => Promise<T>,
+  options?: { readonly timeLimit?: number; readonly isolation?: Isolation },
+) => Promise<T>
+
+/** Of the time that is left, so that the server gives up first and the connection can be kept. */
+const SERVER_SHARE = 0.9
+
+/** @param longest Milliseconds for each transaction. */
+export function createTransact(database: Database, tables: Tables, longest: number): Transact {
+  let known: { readonly engine: Engine; readonly statements: Statements } | undefined
+  return async (work, { timeLimit = longest, isolation = 'read committed' } = {}) => {
+    const deadline = createDeadline(Math.min(timeLimit, longest))
+    return retryConflicts(deadline, async () => {
+      if (!known) {
+        const engine = await findEngine(database, deadline)
+        known = { engine, statements: createStatements(tables, engine) }
+      }
+      const { engine, statements } = known
+      const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation)
+      return database.transact(deadline, settings, ({ ask, change }) => work({ ask, change, statements, engine }))
+    })
+  }
+}

@@ -1,0 +1,67 @@
+import { storeFailed } from './api-errors.ts'
+import { createDeadline, DEFAULT_TIME_LIMIT, requireTimeLimit } from './deadline.ts'
+import { classifyHostname } from './hostname/classify.ts'
+import { type KeyContext, requireScope } from './keys/key-context.ts'
+import { createLookUp, judgeAll } from './registry/request.ts'
+import type { DomainStore, LookUpResult } from './registry/store.ts'
+import { RETRY_AFTER_SECONDS, requireActiveTeam, requireMethod } from './team.ts'
+import { parseRequest } from './wire/request.ts'
+import { countTotals, type PreviewDomainsResponse, type PreviewResult } from './wire/response.ts'
+
+/** What operations other than registering take beside the call itself. */
+export interface OperationOptions {
+  /** How many milliseconds the call may wait for the store, all its steps together. Default 30,000. */
+  timeLimit?: number | undefined
+}
+
+/**
+ * Tells what {@link registerDomains} would answer now, and changes nothing: it saves, leases and pushes nothing. Another
+ * call may change the answer before the names are registered.
+ *
+ * @param body As for registering.
+ * @returns As for registering, but `created` without a `domainId`.
+ * @throws {ApiError} as for registering, except 503.
+ * @throws {TypeError} for a store without `find`.
+ *
+ * @example
+ * const { data } = await previewDomains(keyContext, { domains: ['www.example.com'] }, store)
+ * data.results[0] // { status: 'created', input: 'www.example.com', domain: 'www.example.com' }
+ */
+export async function previewDomains(
+  keyContext: KeyContext,
+  body: unknown,
+  store: DomainStore,
+  { timeLimit = DEFAULT_TIME_LIMIT }: OperationOptions = {},
+): Promise<PreviewDomainsResponse> {
+  const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
+  const find = requireMethod(store, 'find')
+  requireScope(keyContext, 'domains:create')
+  const request = parseRequest(body, keyContext)
+  const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
+
+  const hostnames = request.domains.map(classifyHostname)
+  const names = hostnames.filter(hostname => hostname.valid)
+  let found: LookUpResult
+  try {
+    found = await deadline.wait(find(createLookUp(team.id, names)))
+  } catch (cause) {
+    throw storeFailed('The registrations could not be looked up.', RETRY_AFTER_SECONDS, cause)
+  }
+  const existing = new Map(found.registrations.map(registration => [registration.domain, registration]))
+  const verdicts = judgeAll(team.id, names, found)
+  let used = 0
+  const results = hostnames.map((hostname, index): PreviewResult => {
+    const input = request.domains[index] as string
+    if (!hostname.valid) return { status: 'invalid', input, code: hostname.code, message: hostname.message }
+    const verdict = verdicts[used++]
+    if (verdict?.status === 'invalid') return { status: 'invalid', input, code: verdict.code, message: verdict.message }
+    // A name that the call itself would create before it has no ID yet.
+    const domainId = existing.get(hostname.domain)?.domainId
+    const { domain } = hostname
+    if (verdict?.status !== 'existing') return { status: 'created', input, domain }
+    return domainId === undefined
+      ? { status: 'existing', input, domain }
+      : { status: 'existing', input, domain, domainId }
+  })
+  return { data: { results, totals: countTotals(results) } }
+}

@@ -1,0 +1,105 @@
+import type { DomainStore, ListedRegistration, Registration } from './registry/store.ts'
+import { requireMethod } from './team.ts'
+
+/** What a monitor watches. */
+export interface Watched {
+  readonly domainId: string
+  readonly domain: string
+}
+
+/** What has to be done so that exactly the registered names are watched. */
+export type Correction =
+  | { readonly action: 'add'; readonly registration: Registration }
+  | { readonly action: 'remove'; readonly watched: Watched }
+
+const PAGE = 1000
+
+/**
+ * Compares what is registered with what a monitor says that it watches, and yields what to add and what to remove. Both
+ * move meanwhile: what differs is looked up once more before it is told, and a registration that still waits to be pushed
+ * is left to the sweeps. It keeps a page in memory, whatever the number of names.
+ *
+ * @param watched In ascending order of `domainId`.
+ * @returns Corrections; adding what is watched already and removing what is gone must do no harm.
+ * @throws {TypeError} for a store without `list` and `find`, and when `watched` is not in order.
+ * @throws the failure of the store, or of `watched`.
+ *
+ * @example
+ * for await (const correction of reconcile(store, monitor.list())) {
+ *   if (correction.action === 'add') await monitor.watch(correction.registration)
+ *   else await monitor.forget(correction.watched.domainId)
+ * }
+ */
+export async function* reconcile(
+  store: DomainStore,
+  watched: AsyncIterable<Watched> | Iterable<Watched>,
+): AsyncGenerator<Correction, void> {
+  let differing: Correction[] = []
+  for await (const correction of compare(listAll(store), inOrder(watched))) {
+    differing.push(correction)
+    if (differing.length < PAGE) continue
+    yield* await confirm(store, differing)
+    differing = []
+  }
+  yield* await confirm(store, differing)
+}
+
+/** Walks both sides in order of their IDs. */
+async function* compare(
+  registered: AsyncIterator<ListedRegistration>,
+  watched: AsyncIterator<Watched>,
+): AsyncGenerator<Correction, void> {
+  let [left, right] = [await registered.next(), await watched.next()]
+  while (!left.done || !right.done) {
+    const order = compareIds(left, right)
+    if (order < 0 && !left.done) yield { action: 'add', registration: left.value }
+    if (order > 0 && !right.done) yield { action: 'remove', watched: right.value }
+    if (order <= 0) left = await registered.next()
+    if (order >= 0) right = await watched.next()
+  }
+}
+
+/** A side that has ended comes last. */
+function compareIds(left: IteratorResult<ListedRegistration>, right: IteratorResult<Watched>): number {
+  if (left.done) return 1
+  if (right.done) return -1
+  if (left.value.domainId === right.value.domainId) return 0
+  return left.value.domainId < right.value.domainId ? -1 : 1
+}
+
+async function* listAll(store: DomainStore): AsyncGenerator<ListedRegistration, void> {
+  const list = requireMethod(store, 'list')
+  let after: string | undefined
+  for (;;) {
+    const page = await list({ after, limit: PAGE })
+    yield* page
+    if (page.length < PAGE) return
+    after = page.at(-1)?.domainId
+  }
+}
+
+async function* inOrder(watched: AsyncIterable<Watched> | Iterable<Watched>): AsyncGenerator<Watched, void> {
+  let last = ''
+  for await (const each of watched) {
+    if (typeof each?.domainId !== 'string' || typeof each.domain !== 'string')
+      throw new TypeError('What is watched must be { domainId, domain }, both strings')
+    if (each.domainId <= last) throw new TypeError('What is watched must come in ascending order of "domainId"')
+    last = each.domainId
+    yield each
+  }
+}
+
+/** Looks once more, and keeps what still differs. */
+async function confirm(store: DomainStore, corrections: readonly Correction[]): Promise<readonly Correction[]> {
+  if (corrections.length === 0) return []
+  const find = requireMethod(store, 'find')
+  const domainOf = (each: Correction) => (each.action === 'add' ? each.registration.domain : each.watched.domain)
+  const domains = [...new Set(corrections.map(domainOf))]
+  const { registrations } = await find({ teamId: '', domains, bases: [] })
+  const held = new Map(registrations.map(registration => [registration.domainId, registration]))
+  return corrections.filter(each =>
+    each.action === 'add'
+      ? held.get(each.registration.domainId)?.synchronized === true
+      : !held.has(each.watched.domainId),
+  )
+}

@@ -1,0 +1,214 @@
+import type { Awaitable } from '../awaitable.ts'
+import { timeLimitRule } from '../deadline.ts'
+import { ignoreErrors } from '../ignore-errors.ts'
+import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { baseOf, isWildcard, type Name } from './name.ts'
+import {
+  createSynchronizer,
+  DEFAULT_PUSH_TIME_LIMIT,
+  leaseFor,
+  type Outbox,
+  type PendingChange,
+  type PendingStats,
+  type Push,
+  type SweepResult,
+  type SynchronizationErrorHandler,
+} from './outbox.ts'
+import type {
+  DomainStore,
+  ListedRegistration,
+  ListOptions,
+  LookUp,
+  LookUpResult,
+  Registration,
+  RegistrationRequest,
+  SavedRegistrations,
+  Team,
+} from './store.ts'
+import {
+  type ListPage,
+  readCountOptions,
+  readListOptions,
+  readPendingOptions,
+  readRelease,
+  readSweepOptions,
+} from './store-arguments.ts'
+
+/** The options that all bundled stores share. */
+export interface ManagedStoreOptions {
+  /** Finds a team among yours; see {@link DomainStore.findTeam}. */
+  findTeam: (teamId: string) => Awaitable<Team | null>
+  /**
+   * Pushes changes to your monitor. It must be idempotent on `domainId` and `kind`, since a change may be pushed twice.
+   * While it rejects, calls that registered something answer 503. Default: registrations need no push.
+   */
+  synchronize?: Push | undefined
+  /**
+   * Milliseconds after which a push counts as failed, and will be repeated even if it goes through later. Default
+   * 30,000.
+   */
+  synchronizeTimeLimit?: number | undefined
+  /** Called with each change that could not be pushed. Default: `console.error`. */
+  onError?: SynchronizationErrorHandler | undefined
+}
+
+/** Options of a sweep. */
+export interface SweepOptions {
+  /** The most changes to push. Default 1,000. */
+  limit?: number | undefined
+  /** Called in place of the store's own `onError`. */
+  onError?: SynchronizationErrorHandler | undefined
+  /** Ends the sweep: the push that is under way is aborted, and what was not pushed waits for the next sweep. */
+  signal?: AbortSignal | undefined
+}
+
+/** A store with everything that your application needs beside the calls: what all bundled stores are. */
+export interface ManagedStore extends DomainStore {
+  find(question: LookUp): Awaitable<LookUpResult>
+  release(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
+  list(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
+  count(options?: { readonly teamId?: string | undefined }): Awaitable<number>
+  /**
+   * Sweeps: pushes the waiting changes that are due, those first that have never failed. {@link startSynchronizing}
+   * calls this in a loop. Refused changes are retried with exponential backoff, up to an hour. Processes that share a
+   * database share the work.
+   *
+   * @throws {TypeError} for an option that is wrong or does not exist.
+   */
+  synchronizePending(options?: SweepOptions): Promise<SweepResult>
+  /** Counts the changes that wait to be pushed, registrations and releases. For alerts. */
+  countPending(): Awaitable<number>
+  /** What waits, in numbers: how many, how many of them were refused, and since when the oldest waits. For alerts. */
+  pendingStats(): Awaitable<PendingStats>
+  /**
+   * Lists what waits, by `domainId`, to see why.
+   *
+   * @param options `after`: the `domainId` of the last change of the page before. `limit`: default 1,000.
+   */
+  listPending(options?: {
+    readonly after?: string | undefined
+    readonly limit?: number | undefined
+  }): Awaitable<readonly PendingChange[]>
+}
+
+/** What a store does for a request, in one atomic step; see {@link DomainStore.register}. */
+export interface RegistrationStep extends Omit<RegistrationRequest, 'decide'> {
+  /**
+   * Milliseconds until a sweep may push the new registrations: they are leased to the call. 0: at once. `null`: there is
+   * no monitor, and they are saved as synchronized.
+   */
+  readonly lease: number | null
+  /** Pure and synchronous; may be called any number of times. */
+  decide(found: LookUpResult): Decision
+}
+
+export interface Decision {
+  /** The names to save for the team. */
+  readonly created: readonly Name[]
+  /** Found registrations that still wait to be pushed: MUST be leased to the call too, unless they are due even later. */
+  readonly waiting: readonly Registration[]
+}
+
+/** Where a {@link ManagedStore} keeps its registrations and its {@link Outbox}. All names are canonical. */
+export interface StoreBackend {
+  /** See {@link DomainStore.register}. */
+  register(step: RegistrationStep): Awaitable<SavedRegistrations>
+  /** See {@link DomainStore.find}. */
+  find(question: LookUp): Awaitable<LookUpResult>
+  /**
+   * Releases what the team holds of these names and IDs; see {@link DomainStore.release}. A registration that still
+   * waits may be on its way to the monitor: its release MUST be due only after `lease` milliseconds, so that it does not
+   * overtake it. Any other release is due at once.
+   */
+  release(
+    teamId: string,
+    keys: { readonly names: readonly Name[]; readonly domainIds: readonly string[] },
+    lease: number,
+  ): Awaitable<readonly Registration[]>
+  /** See {@link DomainStore.list}. */
+  list(page: ListPage): Awaitable<readonly ListedRegistration[]>
+  /** @param teamId Default: all teams. */
+  count(teamId: string | undefined): Awaitable<number>
+  readonly outbox: Outbox
+  /** Whether all work is part of a transaction that the application has yet to commit: then nothing is pushed. */
+  readonly isInTransaction?: boolean
+}
+
+/** The rules of {@link ManagedStoreOptions}. */
+export const managedStoreRules: Rules = {
+  findTeam: { holds: isFunction, expected: 'a function from an ID to a team' },
+  synchronize: { holds: optional(isFunction), expected: 'a function that takes a list of changes' },
+  synchronizeTimeLimit: timeLimitRule,
+  onError: { holds: optional(isFunction), expected: 'a function that takes an error and a change' },
+}
+
+/**
+ * Makes a store for your application out of a backend: checks arguments, brings names to their canonical form, pushes
+ * changes and backs off. All bundled stores are made with it; a store of your own can be.
+ *
+ * @throws {TypeError} for an option that is wrong or does not exist.
+ *
+ * @example
+ * const store = createManagedStore(backend, { findTeam: id => teams.find(id), synchronize: push })
+ */
+export function createManagedStore(backend: StoreBackend, options: ManagedStoreOptions): ManagedStore {
+  requireOptions(options, managedStoreRules)
+  const { findTeam, synchronize: push, onError = reportToConsole } = options
+  const { synchronizeTimeLimit: timeLimit = DEFAULT_PUSH_TIME_LIMIT } = options
+  const { outbox, isInTransaction = false } = backend
+  const synchronizer = push && createSynchronizer({ push, timeLimit }, outbox)
+  const lease = push ? (isInTransaction ? 0 : leaseFor(timeLimit)) : null
+
+  return {
+    findTeam,
+    register: request => backend.register(toStep(request, lease)),
+    find: question => backend.find(question),
+    release: (teamId, domains) => backend.release(teamId, readRelease(teamId, domains), leaseFor(timeLimit)),
+    list: page => backend.list(readListOptions(page)),
+    count: options => backend.count(readCountOptions(options).teamId),
+    ...(synchronizer && isInTransaction && { synchronizesLater: true }),
+    ...(synchronizer &&
+      !isInTransaction && {
+        synchronize: (registrations: readonly Registration[]) =>
+          synchronizer.synchronize(registrations, ignoreErrors(onError)),
+      }),
+
+    async synchronizePending(sweep) {
+      const { limit, onError: report = onError, signal } = readSweepOptions(sweep)
+      if (!synchronizer) return { synchronized: 0, failed: 0 }
+      if (isInTransaction)
+        throw new Error('In a transaction nothing is pushed: sweep with a store on a pool, once you have committed')
+      return synchronizer.sweep(limit, ignoreErrors(report), signal)
+    },
+
+    countPending: async () => (await outbox.stats()).count,
+    pendingStats: () => outbox.stats(),
+    listPending(page) {
+      const { after, limit } = readPendingOptions(page)
+      return outbox.list(after, limit)
+    },
+  }
+}
+
+/**
+ * A call pushes what it registers, and what it names of its team that still waits. A wildcard that only covers one of its
+ * names is left to the sweep: calls would renew its lease again and again.
+ */
+function toStep({ decide, ...request }: RegistrationRequest, lease: number | null): RegistrationStep {
+  const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))
+  const isWaiting = (registration: Registration) =>
+    !registration.synchronized && registration.teamId === request.teamId && isNamed(registration)
+  return {
+    ...request,
+    lease,
+    decide: found => ({
+      created: decide(found),
+      waiting: lease === null ? [] : found.registrations.filter(isWaiting),
+    }),
+  }
+}
+
+function reportToConsole(error: unknown, ...change: readonly unknown[]): void {
+  // biome-ignore lint/suspicious/noConsole: without onError, a failure is shown where the application looks
+  console.error('domain-registration: a change could not be pushed to the monitor', ...change, error)
+}

@@ -1,0 +1,32 @@
+import { isAddress } from './name.ts'
+
+/** The key of a name in a sorted table. It depends on the text alone, so that no update of the suffix list changes it. */
+export interface NameKey {
+  /** The last two labels, `example.com`; of an IP address, the address. To distribute or partition a table by. */
+  readonly secondLevelDomain: string
+  /**
+   * The labels before it from right to left, each after a dot: `.b.a` for `a.b.example.com`, `.*` for `*.example.com`,
+   * nothing for `example.com`.
+   */
+  readonly path: string
+}
+
+/**
+ * Returns the key of a canonical name. In order of code units (COLLATE "C" in PostgreSQL, BINARY in SQLite), the names
+ * below a name are neighbors.
+ */
+export function toKey(domain: string): NameKey {
+  if (isAddress(domain)) return { secondLevelDomain: domain, path: '' }
+  const labels = domain.split('.')
+  const before = labels.slice(0, -2).reverse()
+  return { secondLevelDomain: labels.slice(-2).join('.'), path: before.map(label => `.${label}`).join('') }
+}
+
+/**
+ * Returns the open range of the paths of all names below a base, within its second-level domain. `/` follows `.` in
+ * ASCII, so the range holds exactly the paths that continue the base's with a dot.
+ */
+export function rangeBelow(base: string): { readonly after: string; readonly before: string } {
+  const { path } = toKey(base)
+  return { after: `${path}.`, before: `${path}/` }
+}

@@ -1,0 +1,135 @@
+import { classifyHostname } from '../hostname/classify.ts'
+import { describe, isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { baseOf, isWildcard, type Name } from './name.ts'
+import type { SynchronizationErrorHandler } from './outbox.ts'
+import { DEFAULT_PAGE_SIZE, type ListOptions } from './store.ts'
+
+/*
+ * Checks of what your application passes to the methods of a bundled store, perhaps without types. A misspelled `teamId`
+ * would list the registrations of all teams, and a number in place of a team's ID would release nothing.
+ */
+
+/** {@link ListOptions} that were checked, with canonical names. */
+export interface ListPage {
+  readonly teamId: string | undefined
+  /** With `below` a canonical name, else a `domainId`. */
+  readonly after: string | undefined
+  readonly limit: number
+  readonly order: 'oldest' | 'newest'
+  readonly domain: string | undefined
+  readonly below: string | undefined
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+/** As the bundled stores make them (RFC 9562, section 4). */
+const isDomainId = (value: unknown): boolean =>
+  typeof value === 'string' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value)
+const isHostname = (value: unknown): boolean => typeof value === 'string' && toName(value) !== null
+
+const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(String(value).trim())
+
+const teamIdRule = { holds: optional(isText), expected: 'the ID of a team, a string' }
+const afterRule = { holds: optional(isDomainId), expected: 'the "domainId" of the last one of the page before' }
+const limitRule = {
+  holds: optional(value => Number.isSafeInteger(value) && (value as number) >= 0),
+  expected: 'an integer from 0',
+}
+
+const listRules: Rules = {
+  teamId: teamIdRule,
+  after: {
+    holds: (value, { below }) => optional(below === undefined ? isDomainId : isHostname)(value),
+    expected: 'the "domainId" of the last registration of the page before, or with "below" its "domain"',
+  },
+  limit: limitRule,
+  order: {
+    holds: (value, { below }) =>
+      value === undefined || (below === undefined && (value === 'oldest' || value === 'newest')),
+    expected: '"oldest" or "newest", and is not for a list "below" a name',
+  },
+  domain: { holds: optional(isHostname), expected: 'a hostname' },
+  below: { holds: optional(isBase), expected: 'a hostname that is no wildcard' },
+}
+
+/** @throws {TypeError} */
+export function readListOptions(options: ListOptions = {}): ListPage {
+  requireOptions(options, listRules)
+  const { teamId, after, limit = DEFAULT_PAGE_SIZE, order = 'oldest', domain, below } = options
+  if (domain !== undefined && below !== undefined)
+    throw new TypeError('The options "domain" and "below" exclude each other')
+  return {
+    teamId,
+    // IDs are compared as text, and are in lower case.
+    after: below === undefined ? after?.toLowerCase() : toCanonical(after),
+    limit,
+    order,
+    domain: toCanonical(domain),
+    below: toCanonical(below),
+  }
+}
+
+const toCanonical = (text: string | undefined) => (text === undefined ? undefined : toName(text)?.domain)
+
+/**
+ * Reads a name that may be registered. Under an older suffix list that may be a wildcard over what is a public suffix
+ * today, or a name whose top-level domain is gone: it is found by its text.
+ */
+export function toName(text: string): Name | null {
+  const hostname = classifyHostname(text)
+  if (hostname.valid) return hostname
+  if (hostname.code !== 'public_suffix_domain' && hostname.code !== 'internal_domain') return null
+  const domain = text.trim().toLowerCase().replace(/\.$/, '')
+  return { domain, registrableDomain: isWildcard(domain) ? baseOf(domain) : domain }
+}
+
+/** @throws {TypeError} */
+export function readCountOptions(options: { readonly teamId?: string | undefined } = {}) {
+  requireOptions(options, { teamId: teamIdRule })
+  return options
+}
+
+/** @throws {TypeError} */
+export function readPendingOptions(
+  options: { readonly after?: string | undefined; readonly limit?: number | undefined } = {},
+) {
+  requireOptions(options, { after: afterRule, limit: limitRule })
+  const { after, limit = DEFAULT_PAGE_SIZE } = options
+  return { after: after?.toLowerCase(), limit }
+}
+
+interface Sweep {
+  readonly limit?: number | undefined
+  readonly onError?: SynchronizationErrorHandler | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** @throws {TypeError} */
+export function readSweepOptions(options: Sweep = {}) {
+  requireOptions(options, {
+    limit: limitRule,
+    onError: { holds: optional(isFunction), expected: 'a function that takes an error and a change' },
+    signal: { holds: optional(value => value instanceof AbortSignal), expected: 'an AbortSignal' },
+  })
+  const { limit = DEFAULT_PAGE_SIZE, onError, signal } = options
+  return { limit, onError, signal }
+}
+
+/**
+ * Reads what to release. What is neither a hostname nor an ID is passed over, like a name that the team does not hold.
+ *
+ * @throws {TypeError}
+ */
+export function readRelease(
+  teamId: string,
+  domains: readonly string[],
+): { readonly names: readonly Name[]; readonly domainIds: readonly string[] } {
+  if (!isText(teamId)) throw new TypeError(`The ID of a team must be a string; it is ${describe(teamId)}`)
+  if (!Array.isArray(domains))
+    throw new TypeError(`The domains must be a list of strings; they are ${describe(domains)}`)
+  const names = new Map<string, Name>()
+  for (const name of domains.filter(isText).map(toName)) {
+    if (name) names.set(name.domain, name)
+  }
+  const domainIds = new Set(domains.filter(isDomainId).map(id => id.toLowerCase()))
+  return { names: [...names.values()], domainIds: [...domainIds] }
+}

@@ -1,0 +1,70 @@
+import type { LookUp, LookUpResult } from '../registry/store.ts'
+import { inOrderOf, lookUp, methodOf, save, toDomains } from './calls.ts'
+import { checkEqual, UnmetExpectation } from './check.ts'
+import { createMonitor, pause, SOON, sweep } from './monitor.ts'
+import type { CaseDefinition } from './store-case.ts'
+import type { SuiteStore } from './suite-store.ts'
+
+async function find(store: SuiteStore, question: LookUp): Promise<LookUpResult> {
+  return inOrderOf(question.domains, await methodOf(store, 'find')(question))
+}
+
+export const findCases: readonly CaseDefinition[] = [
+  {
+    id: 'finds-what-register-finds',
+    name: 'MUST find without registering what register would find',
+    needs: ['find'],
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['example.com', '*.a.example.com', 'www.example.com', 'x.www.example.com', '8.8.8.8'])
+      await save(store, '2', ['b.example.com', '*.example.org', 'www.example.net'])
+      const domains = ['www.example.com', '*.example.org', 'a.example.org', '*.a.example.com', '8.8.8.8', 'missing.com']
+      const bases = ['example.net', 'example.com', 'www.example.com', 'a.example.com', 'missing.com']
+      for (const teamId of ['1', '2']) {
+        const sortBelow = ({ registrations, below }: LookUpResult) => ({
+          registrations,
+          below: below.map(each => ({ ...each, ownDomains: each.ownDomains.toSorted() })),
+        })
+        const found = await find(store, { teamId, domains, bases })
+        checkEqual(
+          `what team ${teamId} finds`,
+          sortBelow(found),
+          sortBelow(await lookUp(store, teamId, domains, bases)),
+        )
+      }
+      const nothing = await find(store, { teamId: '1', domains: [], bases: [] })
+      checkEqual('what is found when nothing is asked', nothing, { registrations: [], below: [] })
+    },
+  },
+  {
+    id: 'find-registers-nothing',
+    name: 'MUST NOT change anything when it finds: nothing is registered, and the question stays as it is',
+    needs: ['find'],
+    async test({ open }) {
+      const store = await open()
+      const domains = Object.freeze(['b.com', 'a.com'])
+      const question = Object.freeze({ teamId: '1', domains, bases: Object.freeze(['b.com', 'a.com']) })
+      for (const _ of ['first', 'second']) {
+        checkEqual('what is found', toDomains((await find(store, question)).registrations), [])
+      }
+      checkEqual('what is registered', toDomains((await lookUp(store, '1', domains)).registrations), [])
+    },
+  },
+  {
+    id: 'find-extends-no-lease',
+    name: 'MUST NOT lease what it finds, so that a sweep still comes to it',
+    needs: ['find', 'synchronize', 'synchronizePending'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push, { synchronizeTimeLimit: SOON })
+      await save(store, '1', ['a.com'])
+      for (let turns = 0; turns < 100; turns += 1) {
+        await find(store, { teamId: '1', domains: ['a.com'], bases: ['b.com'] })
+        await sweep(store)
+        if (monitor.accepted.length > 0) return
+        await pause(10)
+      }
+      throw new UnmetExpectation('expected that a sweep pushes what somebody looks at, got 100 sweeps that did not')
+    },
+  },
+]

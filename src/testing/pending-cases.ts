@@ -1,0 +1,124 @@
+import type { PendingChange } from '../registry/outbox.ts'
+import { toChange } from '../registry/outbox.ts'
+import { manyDomains, methodOf, save, toDomains } from './calls.ts'
+import { checkEqual, checkRejects, checkThat } from './check.ts'
+import { createMonitor, saveAndRelease, sweep, synchronize } from './monitor.ts'
+import { release } from './release-cases.ts'
+import type { CaseDefinition } from './store-case.ts'
+
+const needs = ['synchronize', 'synchronizePending'] as const
+const needsRelease = [...needs, 'release'] as const
+
+const byDomain = (one: { readonly domain: string }, other: { readonly domain: string }) =>
+  one.domain < other.domain ? -1 : 1
+
+export const pendingCases: readonly CaseDefinition[] = [
+  {
+    id: 'counts-what-waits',
+    name: 'MUST count what waits: registrations and releases, whoever is about to push them',
+    needs: [...needsRelease, 'countPending'],
+    async test({ open }) {
+      const store = await open(() => {})
+      const counts = [await methodOf(store, 'countPending')()]
+      const saved = await save(store, '1', ['a.com', 'b.com', 'c.com'])
+      counts.push(await methodOf(store, 'countPending')())
+      await synchronize(store, saved.slice(0, 2))
+      counts.push(await methodOf(store, 'countPending')())
+      await release(store, '1', ['a.com', 'b.com'])
+      counts.push(await methodOf(store, 'countPending')())
+      await sweep(store)
+      counts.push(await methodOf(store, 'countPending')())
+      checkEqual('what countPending says', counts, [0, 3, 1, 3, 1])
+    },
+  },
+  {
+    id: 'counts-nothing-without-synchronize',
+    name: 'MUST have nothing waiting where there is nothing to push to',
+    needs: ['countPending', 'synchronizePending', 'release'],
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['a.com', 'b.com'])
+      await release(store, '1', ['a.com'])
+      checkEqual('what countPending says', await methodOf(store, 'countPending')(), 0)
+      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+    },
+  },
+  {
+    id: 'says-since-when-it-waits',
+    name: 'MUST say how much waits, how much of it was refused, and since when the oldest of it waits',
+    needs: [...needsRelease, 'pendingStats'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      const stats = async () => methodOf(store, 'pendingStats')()
+      checkEqual('what waits in an empty store', await stats(), { count: 0, refused: 0, oldest: null })
+      const begun = Date.now()
+      await saveAndRelease(store, 'a.com', 'b.com', 'c.com')
+      const { oldest } = await stats()
+      // Clocks of two machines differ.
+      const isNow = oldest instanceof Date && Math.abs(oldest.getTime() - begun) < 60_000
+      checkThat('the oldest waits since about now', isNow, oldest)
+      await save(store, '1', ['d.com'])
+      monitor.refused.add('b.com')
+      await sweep(store)
+      const { count, refused } = await stats()
+      checkEqual('how much waits, and was refused', [count, refused], [2, 1])
+    },
+  },
+  {
+    id: 'shows-what-waits',
+    name: 'MUST list what waits, with how often and why it was refused',
+    needs: [...needsRelease, 'listPending'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      const saved = await save(store, '1', ['a.com', 'b.com', 'c.com'])
+      await synchronize(store, saved.slice(1))
+      await release(store, '1', ['b.com', 'c.com'])
+      monitor.refused.add('b.com')
+      await sweep(store)
+      const pending = (await methodOf(store, 'listPending')()).toSorted(byDomain)
+      const [a, b] = saved
+      const expected = [a && toChange(a, 'registered'), b && toChange(b, 'released')]
+      const { kind, domainId, domain, registrableDomain, teamId } = expected[0] ?? {}
+      checkEqual(
+        'what waits',
+        pending.map(each => toChange(each, each.kind)),
+        [{ kind, domainId, domain, registrableDomain, teamId }, expected[1]],
+      )
+      checkEqual(
+        'how often each was refused, and why',
+        pending.map(({ refusals, lastFailure }) => [refusals, lastFailure]),
+        [
+          [0, null],
+          [1, 'Error: the monitor refuses b.com'],
+        ],
+      )
+      const areDates = ({ since, nextAttempt }: PendingChange) => since instanceof Date && nextAttempt > since
+      checkThat('each waits since a time, for a later one', pending.every(areDates), pending)
+    },
+  },
+  {
+    id: 'shows-what-waits-by-page',
+    name: 'MUST list what waits by ID and page: at most limit changes, those after the one that is named',
+    needs: [...needs, 'listPending'],
+    async test({ open }) {
+      const store = await open(() => {})
+      const saved = await save(store, '1', manyDomains(7))
+      const listPending = methodOf(store, 'listPending')
+      const pages: string[][] = []
+      for (let after: string | undefined; pages.length < 9; ) {
+        const page = await listPending({ after, limit: 3 })
+        pages.push(toDomains(page))
+        after = page.at(-1)?.domainId
+        if (page.length < 3) break
+      }
+      const domains = toDomains(saved.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1)))
+      checkEqual('the pages', pages, [domains.slice(0, 3), domains.slice(3, 6), domains.slice(6)])
+      for (const wrong of [{ limit: -1 }, { after: 7 }, { teamId: '1' }]) {
+        const error = await checkRejects('listPending', async () => listPending(wrong as object))
+        checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
+      }
+    },
+  },
+]

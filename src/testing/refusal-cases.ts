@@ -1,0 +1,137 @@
+import type { SynchronizationErrorHandler } from '../registry/outbox.ts'
+import { manyDomains, save, submit, toDomains } from './calls.ts'
+import { checkEqual, checkRejects, checkThat } from './check.ts'
+import { createMonitor, pause, SOON, saveAndRelease, sweep, synchronize } from './monitor.ts'
+import type { CaseDefinition } from './store-case.ts'
+import { areSynchronized } from './synchronization-cases.ts'
+
+const needs = ['synchronize', 'synchronizePending'] as const
+const needsRelease = [...needs, 'release'] as const
+
+export const refusalCases: readonly CaseDefinition[] = [
+  {
+    id: 'refused-in-a-call-alone',
+    name: 'MUST synchronize all of a call but what is refused, and reject',
+    needs,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      const domains = manyDomains(20)
+      monitor.refused.add('n7.com')
+      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', domains)))
+      checkEqual(
+        'synchronized',
+        await areSynchronized(store, ...domains),
+        domains.map(domain => domain !== 'n7.com'),
+      )
+      const retried = await submit(store, '1', ['n0.com', 'n19.com'])
+      checkEqual(
+        'what becomes of the others',
+        retried.map(({ status }) => status),
+        ['existing', 'existing'],
+      )
+    },
+  },
+  {
+    id: 'refused-in-a-sweep-alone',
+    name: 'MUST push all that waits but what is refused, in the same sweep',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      await saveAndRelease(store, ...manyDomains(20))
+      monitor.refused.add('n0.com')
+      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 19, failed: 1 })
+    },
+  },
+  {
+    id: 'refused-is-told',
+    name: 'MUST tell onError each change that is refused alone, and why',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const told: unknown[] = []
+      const store = await open(monitor.push, {
+        onError: (error, change) => void told.push([String(error), change]),
+      })
+      await saveAndRelease(store, ...manyDomains(5))
+      const [released] = monitor.accepted.filter(({ domain }) => domain === 'n3.com')
+      monitor.refused.add('n3.com')
+      await sweep(store)
+      const why = 'Error: the monitor refuses n3.com'
+      checkEqual('what was told', told, [[why, { ...released, kind: 'released' }]])
+    },
+  },
+  {
+    id: 'refused-waits',
+    name: 'MUST NOT try again at once what was refused',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      await saveAndRelease(store, 'a.com', 'b.com', 'c.com')
+      monitor.refused.add('b.com')
+      await sweep(store)
+      monitor.takePushes()
+      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what was pushed', monitor.takePushes(), [])
+    },
+  },
+  {
+    id: 'monitor-that-is-away',
+    name: 'SHOULD push a few times, and not each change alone, while nothing goes through',
+    needs,
+    async test({ open }) {
+      const monitor = createMonitor()
+      monitor.isAway = true
+      const store = await open(monitor.push)
+      const saved = await save(store, '1', manyDomains(64))
+      await checkRejects('synchronize', () => synchronize(store, saved))
+      const pushes = monitor.takePushes().length
+      checkThat('64 changes cost at most 14 pushes', pushes <= 14, pushes)
+    },
+  },
+  {
+    id: 'refused-let-new-ones-pass',
+    name: 'MUST push a new change in the next sweep, however many others are refused',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push, { synchronizeTimeLimit: SOON })
+      const refused = manyDomains(6)
+      await saveAndRelease(store, ...refused)
+      for (const domain of refused) monitor.refused.add(domain)
+      await sweep(store)
+      // They are due again before the new change is, which is younger.
+      await pause(3 * SOON)
+      await saveAndRelease(store, 'new.com')
+      monitor.accepted.length = 0
+      await sweep(store, { limit: 3 })
+      checkEqual('what went through', toDomains(monitor.accepted), ['new.com'])
+    },
+  },
+  {
+    id: 'refused-is-told-to-its-own-sweep',
+    name: 'MUST tell the onError of a sweep what that sweep could not push, and not that of another one',
+    needs: needsRelease,
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      const domains = manyDomains(2)
+      await saveAndRelease(store, ...domains)
+      for (const domain of domains) monitor.refused.add(domain)
+      const told: string[][] = [[], []]
+      const sweeps = told.map(list => {
+        const onError: SynchronizationErrorHandler = (_, change) => void list.push(change?.domain ?? '')
+        return sweep(store, { limit: 1, onError })
+      })
+      const results = await Promise.all(sweeps)
+      checkEqual(
+        'how many changes each sweep was told of',
+        told.map(({ length }) => length),
+        results.map(({ failed }) => failed),
+      )
+      checkEqual('what both were told of', told.flat().sort(), domains)
+    },
+  },
+]

@@ -1,0 +1,84 @@
+import type { Name } from '../registry/name.ts'
+import { lookUp, methodOf, type ResultCode, save, submitForCodes, toDomains } from './calls.ts'
+import { checkEqual } from './check.ts'
+import type { CaseDefinition } from './store-case.ts'
+
+/*
+ * The Public Suffix List changes, and what was registered under another version of it stays. `github.io` became a public
+ * suffix once; before, it was a registrable domain like any other. A name below `example.com` may have been registered
+ * while there was a public suffix between the two.
+ */
+
+const before = (domain: string): Name => ({ domain, registrableDomain: 'github.io' })
+const behind = (domain: string): Name => ({ domain, registrableDomain: 'shop.platform.example.com' })
+
+/** The result for a name that team 1 submits while a team holds what was registered under another list. */
+type Row = readonly [code: ResultCode, submitted: string, teamId: string, held: Name]
+
+const rows: readonly Row[] = [
+  ['existing', 'me.github.io', '1', before('me.github.io')],
+  ['domain_already_licensed', 'me.github.io', '2', before('me.github.io')],
+  ['wildcard_conflict', 'me.github.io', '1', before('*.github.io')],
+  ['domain_already_licensed', 'www.me.github.io', '2', before('*.github.io')],
+  ['domain_already_licensed', '*.me.github.io', '2', before('*.github.io')],
+  ['subdomain_conflict', '*.me.github.io', '1', before('www.me.github.io')],
+  ['domain_already_licensed', '*.me.github.io', '2', before('*.www.me.github.io')],
+  ['created', 'you.github.io', '2', before('me.github.io')],
+  ['existing', 'www.shop.platform.example.com', '1', behind('www.shop.platform.example.com')],
+  ['subdomain_conflict', '*.example.com', '1', behind('www.shop.platform.example.com')],
+  ['domain_already_licensed', '*.example.com', '2', behind('shop.platform.example.com')],
+  ['domain_already_licensed', '*.platform.example.com', '2', behind('*.shop.platform.example.com')],
+  ['wildcard_conflict', 'a.b.shop.platform.example.com', '1', behind('*.shop.platform.example.com')],
+  ['created', '*.www.shop.platform.example.com', '2', behind('shop.platform.example.com')],
+]
+
+const inherited = [before('*.github.io'), before('me.github.io'), behind('www.shop.platform.example.com')]
+
+export const suffixListCases: readonly CaseDefinition[] = [
+  {
+    id: 'suffix-list-found',
+    name: 'MUST find by its text alone what was registered under another suffix list, and keep its registrable domain',
+    async test({ open }) {
+      const store = await open()
+      const saved = await save(store, '1', inherited)
+      const { registrations } = await lookUp(store, '2', toDomains(inherited), ['github.io'])
+      checkEqual('what was found', registrations, saved)
+      const { below } = await lookUp(store, '1', [], ['me.github.io', 'platform.example.com'])
+      checkEqual(
+        'what is below',
+        below.map(({ ownDomains, behindSuffixes }) => [...ownDomains, ...toDomains(behindSuffixes)]),
+        [[], ['www.shop.platform.example.com']],
+      )
+    },
+  },
+  {
+    id: 'suffix-list-conflicts',
+    name: 'MUST judge what overlaps with a registration under another suffix list, as with any other',
+    async test({ open }) {
+      for (const [code, submitted, teamId, held] of rows) {
+        const store = await open()
+        await save(store, teamId, [held])
+        const codes = await submitForCodes(store, '1', [submitted])
+        checkEqual(`${submitted}, while team ${teamId} holds ${held.domain}`, codes, [code])
+      }
+    },
+  },
+  {
+    id: 'suffix-list-released',
+    name: 'MUST release what was registered under another suffix list, by name and by ID',
+    needs: ['release'],
+    async test({ open }) {
+      for (const by of ['domain', 'domainId'] as const) {
+        const store = await open()
+        const saved = await save(store, '1', inherited)
+        const released = await methodOf(store, 'release')(
+          '1',
+          saved.map(registration => registration[by]),
+        )
+        checkEqual(`released, by ${by}`, toDomains(released).toSorted(), toDomains(inherited).toSorted())
+        const codes = await submitForCodes(store, '2', ['me.github.io', '*.example.com'])
+        checkEqual('what becomes of the names for another team', codes, ['created', 'created'])
+      }
+    },
+  },
+]

@@ -1,0 +1,63 @@
+/**
+ * What subscribers of a tracing channel learn of one step. It never holds a key or a hostname. Fields are set as they
+ * become known: subscribe to `asyncEnd` to see all of them.
+ */
+export interface TraceContext {
+  /** The team that the call acts on. */
+  teamId?: string
+  /** How many names were submitted, or changes pushed. */
+  count?: number
+  /** How many results have each status: `{ created: 2, existing: 0, invalid: 1 }`. */
+  totals?: Readonly<Record<string, number>>
+  /** Milliseconds from start to end. */
+  duration?: number
+  /** Why the step failed; set before the channel's `error` and `asyncEnd`. */
+  error?: unknown
+}
+
+/** The steps that can be traced: the channel of `register` is `domain-registration:register`. */
+export type TracedStep = 'register' | 'delete' | 'authenticate' | 'push' | 'sweep'
+
+/** What is needed of a `TracingChannel` of `node:diagnostics_channel`. */
+interface Channel {
+  readonly start: { readonly hasSubscribers: boolean }
+  readonly asyncEnd: { readonly hasSubscribers: boolean }
+  readonly error: { readonly hasSubscribers: boolean }
+  tracePromise<T>(work: () => Promise<T>, context: TraceContext): Promise<T>
+}
+
+interface DiagnosticsChannels {
+  tracingChannel(name: string): Channel
+}
+
+/** Taken from the process where there is one, so that the core imports nothing of Node and runs everywhere. */
+const loadChannels = (): DiagnosticsChannels | undefined =>
+  (
+    globalThis as { process?: { getBuiltinModule?: (name: string) => DiagnosticsChannels | undefined } }
+  ).process?.getBuiltinModule?.('node:diagnostics_channel')
+
+const channels = new Map<TracedStep, Channel | undefined>()
+
+function channelOf(step: TracedStep): Channel | undefined {
+  if (!channels.has(step)) channels.set(step, loadChannels()?.tracingChannel(`domain-registration:${step}`))
+  return channels.get(step)
+}
+
+/**
+ * Runs a step, and tells it to the subscribers of its tracing channel (https://nodejs.org/api/diagnostics_channel.html).
+ * Without a subscriber it only runs the step.
+ */
+export function trace<T>(step: TracedStep, work: (context: TraceContext) => Promise<T>): Promise<T> {
+  const context: TraceContext = {}
+  const channel = channelOf(step)
+  if (!channel || !(channel.start.hasSubscribers || channel.asyncEnd.hasSubscribers || channel.error.hasSubscribers))
+    return work(context)
+  const begun = performance.now()
+  return channel.tracePromise(async () => {
+    try {
+      return await work(context)
+    } finally {
+      context.duration = performance.now() - begun
+    }
+  }, context)
+}

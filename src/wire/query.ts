@@ -1,0 +1,91 @@
+import { invalidRequest } from '../api-errors.ts'
+import { classifyHostname } from '../hostname/classify.ts'
+import type { KeyContext } from '../keys/key-context.ts'
+import { MAX_TEAM_ID_LENGTH } from './request.ts'
+
+/** The parameters of a query, as texts. A framework may have made something else of them, such as a list. */
+export type Query = Readonly<Record<string, unknown>>
+
+/** The most registrations on a page. */
+export const MAX_LIMIT = 1000
+export const DEFAULT_LIMIT = 100
+
+/** A validated query for a page of a list. */
+export interface ListQuery {
+  readonly teamId: string
+  readonly limit: number
+  readonly after?: string
+  readonly order?: 'oldest' | 'newest'
+  readonly domain?: string
+  readonly below?: string
+}
+
+/** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
+export function parseListQuery(query: Query, keyContext: KeyContext): ListQuery {
+  const below = readHostname(query, 'below')
+  if (below?.startsWith('*.')) throw invalidRequest('below must be a hostname that is no wildcard.')
+  const domain = readHostname(query, 'domain')
+  const order = readText(query, 'order')
+  const after = below === undefined ? readDomainId(query) : readHostname(query, 'after')
+  if (below !== undefined && domain !== undefined) throw invalidRequest('Send either "domain" or "below", not both.')
+  if (order !== undefined && order !== 'oldest' && order !== 'newest')
+    throw invalidRequest('order must be "oldest" or "newest".')
+  if (below !== undefined && order !== undefined)
+    throw invalidRequest('order cannot be sent with "below": such a list is in the order of names.')
+  return {
+    teamId: readTeamId(query, keyContext),
+    limit: readLimit(query),
+    ...(after !== undefined && { after }),
+    ...(order !== undefined && { order }),
+    ...(domain !== undefined && { domain }),
+    ...(below !== undefined && { below }),
+  }
+}
+
+/** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
+export function parseExportQuery(query: Query, keyContext: KeyContext): { teamId: string; after: string | undefined } {
+  return { teamId: readTeamId(query, keyContext), after: readDomainId(query) }
+}
+
+function readText(query: Query, name: string): string | undefined {
+  const value = query[name]
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value === 'string') return value
+  throw invalidRequest(`${name} must be sent once.`)
+}
+
+/** With a team key the parameter is ignored, whatever it is: the call acts on the key's own team. */
+function readTeamId(query: Query, keyContext: KeyContext): string {
+  if (keyContext.type === 'team') return keyContext.teamId
+  const teamId = readText(query, 'team_id')
+  if (teamId !== undefined && /^[0-9]+$/.test(teamId) && teamId.length <= MAX_TEAM_ID_LENGTH) return teamId
+  throw invalidRequest(`team_id is required with an organization key: send the ID of the team, a string of digits.`)
+}
+
+function readLimit(query: Query): number {
+  const text = readText(query, 'limit') ?? String(DEFAULT_LIMIT)
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= MAX_LIMIT) return limit
+  throw invalidRequest(`limit must be a whole number from 1 to ${MAX_LIMIT}.`)
+}
+
+function readDomainId(query: Query): string | undefined {
+  const after = readText(query, 'after')
+  if (after === undefined || /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(after)) return after
+  throw invalidRequest('after must be the "next" of the page before.')
+}
+
+function readHostname(query: Query, name: string): string | undefined {
+  const text = readText(query, name)
+  if (text === undefined) return undefined
+  const hostname = classifyHostname(text)
+  if (hostname.valid) return hostname.domain
+  throw invalidRequest(`${name} must be a hostname. ${hostname.message}`)
+}
+
+/** @throws {ApiError} 400 `invalid_request`. */
+export function parseFormat(query: Query): 'csv' | 'ndjson' {
+  const format = readText(query, 'format') ?? 'csv'
+  if (format === 'csv' || format === 'ndjson') return format
+  throw invalidRequest('format must be "csv" or "ndjson".')
+}

@@ -24,7 +24,7 @@ const publicNames = {
   './fastify': ['domainsPlugin'],
   './fetch': ['domainsHandler'],
   './openapi': ['openapi'],
-  './client': ['CallError', 'RegisterAllError', 'registerAll'],
+  './client': ['CallError', 'DeleteAllError', 'RegisterAllError', 'deleteAll', 'listAll', 'registerAll'],
   './webhook': ['MonitorUnavailableError', 'WebhookVerificationError', 'createWebhook', 'verifyWebhook'],
   './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],
   './sqlite': ['createSqliteKeyStore', 'createSqliteStore', 'sqliteSchema'],

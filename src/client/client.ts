@@ -1,14 +1,24 @@
 export type { RegisterDomainsRequest } from '../wire/request.ts'
 export type {
+  DeleteResult,
   DomainResult,
   ErrorResponse,
   InvalidCode,
   InvalidResult,
+  ListedDomain,
   RegisterDomainsResponse,
   RegisteredResult,
   Totals,
 } from '../wire/response.ts'
 export { CallError, type CallOptions } from './call.ts'
+export {
+  DeleteAllError,
+  type DeleteAllOptions,
+  type DeleteAllResult,
+  type DeleteProgress,
+  deleteAll,
+} from './delete-all.ts'
+export { type ListAllOptions, type ListProgress, listAll } from './list-all.ts'
 export {
   type Progress,
   RegisterAllError,

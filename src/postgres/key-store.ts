@@ -1,7 +1,8 @@
-import { createDeadline, requireTimeLimit } from '../deadline.ts'
+import { createDeadline, timeLimitRule } from '../deadline.ts'
 import { requireExpiry, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
 import { type KeyRow, toStoredRecord } from '../keys/key-row.ts'
 import type { ManagedKeyStore, Promised } from '../keys/key-store.ts'
+import { optional, type Rules, requireOptions } from '../options.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { DEFAULT_TIME_LIMIT, type DriverOptions, type Statement, toDatabase } from './connection.ts'
 import { prepare } from './prepare.ts'
@@ -16,17 +17,26 @@ export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOp
 /** A key store in PostgreSQL. */
 export interface PostgresKeyStore extends Promised<ManagedKeyStore> {}
 
+const rules: Rules = {
+  database: { holds: database => database !== undefined, expected: 'a pool or another driver' },
+  preparedStatements: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
+  schema: { holds: optional(name => typeof name === 'string'), expected: 'the name of a schema' },
+  timeLimit: timeLimitRule,
+}
+
 /**
  * Keeps API keys in PostgreSQL, by their hash. Create the table first; see {@link migrate}.
  *
+ * @throws {TypeError} for an option that is missing, wrong or does not exist.
+ *
  * @example
- * const keys = createPostgresKeyStore({ pool })
+ * const keys = createPostgresKeyStore({ database: pool })
  * const { key, hash, hint } = await generateApiKey({ type: 'team', id: '1' })
  * await keys.addKey({ hash, hint, type: 'team', ownerId: '1', scopes: ['domains:create'] })
  */
 export function createPostgresKeyStore(options: PostgresKeyStoreOptions): PostgresKeyStore {
+  requireOptions(options, rules)
   const { timeLimit = DEFAULT_TIME_LIMIT } = options
-  requireTimeLimit('timeLimit', timeLimit)
   const database = toDatabase(options)
   const statements = createKeyStatements(toTables(options))
 

@@ -1,8 +1,9 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../src/index.ts'
+import { save } from '../../src/testing/calls.ts'
 import { createWebhook, MonitorUnavailableError, verifyWebhook } from '../../src/webhook/webhook.ts'
-import { rejection } from '../fixtures.ts'
+import { createStore, rejection } from '../fixtures.ts'
 import { receive, toIds } from './receiver.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -161,4 +162,26 @@ test.each<[options: object, message: RegExp]>([
   expect(call).toThrow(TypeError)
   expect(call).toThrow(message)
   expect(call).not.toThrow(/hidden/)
+})
+
+test('a store whose monitor is away pushes once and counts no refusal; a refused change alone waits', async () => {
+  let status = 503
+  await receive(
+    async (url, received) => {
+      const errors: unknown[] = []
+      const onError = (error: unknown) => errors.push(error)
+      const store = createStore({ synchronize: createWebhook({ url, secret }), onError })
+      const saved = await save(store, '1', ['a.com', 'b.com', 'refused.com', 'd.com'])
+      await expect(store.synchronize?.(saved)).rejects.toBeInstanceOf(MonitorUnavailableError)
+      expect(received).toHaveLength(1)
+      expect(await store.pendingStats()).toMatchObject({ count: 4, refused: 0 })
+
+      status = 422
+      await rejection(Promise.resolve(store.synchronize?.(saved)))
+      expect(await store.pendingStats()).toMatchObject({ count: 1 })
+    },
+    (response, { body }) => {
+      response.writeHead(status === 503 || body.includes('refused.com') ? status : 204).end()
+    },
+  )
 })

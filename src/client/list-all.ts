@@ -1,0 +1,91 @@
+import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import type { ListDomainsResponse, ListedDomain } from '../wire/response.ts'
+import { get } from './answer.ts'
+import { type CallOptions, callRules, send } from './call.ts'
+
+/** Options of {@link listAll}. */
+export interface ListAllOptions extends CallOptions {
+  /** Default `oldest`, the order of registration. */
+  order?: 'newest' | 'oldest' | undefined
+  /** Lists only this name. */
+  domain?: string | undefined
+  /** Lists only what is below this name. */
+  below?: string | undefined
+  /** Goes on after a page: the `next` of the last {@link ListProgress}. */
+  after?: string | undefined
+  /** Called after each page, for instance to show progress. What it throws ends the work. */
+  onProgress?: ((progress: ListProgress) => void) | undefined
+}
+
+/** The progress of {@link listAll}. */
+export interface ListProgress {
+  /** How many registrations have come. */
+  readonly done: number
+  /** To go on later, as `after`; `null` at the end. */
+  readonly next: string | null
+}
+
+/** The most registrations that the service answers at once. */
+const PAGE_SIZE = '1000'
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+const rules: Rules = {
+  ...callRules,
+  order: { holds: optional(order => order === 'newest' || order === 'oldest'), expected: '"newest" or "oldest"' },
+  domain: { holds: optional(isText), expected: 'a hostname' },
+  below: { holds: optional(isText), expected: 'a hostname' },
+  after: { holds: optional(isText), expected: 'the "next" of a page' },
+  onProgress: { holds: optional(isFunction), expected: 'a function that takes the progress' },
+}
+
+/**
+ * Lists all registrations of one team with a service that offers this operation (`GET {url}`), page by page; the next
+ * page is asked for when the one before was read. The key needs the scope `domains:read`. Retries are those of
+ * {@link registerAll}.
+ *
+ * @returns The registrations, in the order that was asked for; of `below`, in the order of names.
+ * @throws {CallError} from the iterator, for an answer that a retry would not change, such as 403, and after the last
+ *   attempt.
+ * @throws {TypeError} at once, for an option that is missing, wrong or does not exist.
+ *
+ * @example
+ * for await (const { domain, createdAt } of listAll({ url: 'https://api.example.com/v1/domains', apiKey })) {
+ *   console.log(domain, createdAt)
+ * }
+ */
+export function listAll(options: ListAllOptions): AsyncGenerator<ListedDomain, void, undefined> {
+  requireOptions(options, rules)
+  return readPages(options)
+}
+
+async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain, void, undefined> {
+  const { teamId, order, domain, below, onProgress } = options
+  let { after } = options
+  for (let done = 0; ; ) {
+    const url = new URL(options.url)
+    const query = { team_id: teamId, limit: PAGE_SIZE, after, order, domain, below }
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
+    const { domains, next } = await send({ url, read: body => readPage(body, after) }, options)
+    done += domains.length
+    onProgress?.({ done, next })
+    yield* domains
+    if (next === null) return
+    after = next
+  }
+}
+
+/** @throws {Error} that says what is wrong. A cursor that does not move would never end. */
+function readPage(body: unknown, after: string | undefined): ListDomainsResponse['data'] {
+  const data = get(body, 'data')
+  const [domains, next] = [get(data, 'domains'), get(data, 'next')]
+  if (!Array.isArray(domains)) throw new Error('it has no data.domains')
+  for (const [index, domain] of domains.entries()) {
+    for (const field of ['domain', 'domainId', 'createdAt']) {
+      if (typeof get(domain, field) !== 'string') throw new Error(`domains[${index}].${field} is no text`)
+    }
+  }
+  if (next !== null && typeof next !== 'string') throw new Error('data.next is neither a text nor null')
+  if (next !== null && next === after) throw new Error('data.next is that of the page before')
+  return { domains, next }
+}

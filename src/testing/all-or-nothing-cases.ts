@@ -69,23 +69,6 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
     },
   },
   {
-    id: 'rejects-when-decide-throws-later',
-    name: 'MUST save everything or nothing when decide returns once and throws from then on',
-    async test({ open }) {
-      const store = await open()
-      const rivals = Array.from({ length: 4 }, async (_, caller) => {
-        const names = ['a', 'b'].map(label => toName(`${label}.caller-${caller}.example.com`))
-        let runs = 0
-        const request = createRequest('1', names, [], () => (runs++ === 0 ? names : fail()))
-        const [outcome] = await Promise.allSettled([(async () => store.register(request))()])
-        const expected = outcome.status === 'fulfilled' ? toDomains(names) : []
-        const found = toDomains((await lookUp(store, '1', toDomains(names))).registrations)
-        checkEqual(`what was saved by a call that was ${outcome.status}`, found, expected)
-      })
-      await Promise.all(rivals)
-    },
-  },
-  {
     id: 'save-does-not-replace',
     name: 'MUST NOT let a call that fails change what was there before',
     async test({ open }) {

@@ -99,6 +99,9 @@ const featureCases: readonly CaseDefinition[] = [
   },
 ]
 
+const withFeatures = (needs: readonly StoreFeature[], cases: readonly CaseDefinition[]): readonly CaseDefinition[] =>
+  cases.map(definition => ({ ...definition, needs: [...needs, ...(definition.needs ?? [])] }))
+
 const definitions: readonly CaseDefinition[] = [
   ...featureCases,
   ...teamCases,
@@ -110,13 +113,11 @@ const definitions: readonly CaseDefinition[] = [
   ...allOrNothingCases,
   ...hostileTextCases,
   ...synchronizationCases,
-  ...laterCases,
-  ...findCases,
-  ...releaseCases,
-  ...sweepCases,
-  ...refusalCases,
-  ...pendingCases,
-  ...listCases,
+  ...withFeatures(['synchronizesLater'], laterCases),
+  ...withFeatures(['find'], findCases),
+  ...withFeatures(['release'], releaseCases),
+  ...withFeatures(['synchronize', 'synchronizePending'], [...sweepCases, ...refusalCases, ...pendingCases]),
+  ...withFeatures(['list'], listCases),
 ]
 
 async function runCase<Store extends SuiteStore>(

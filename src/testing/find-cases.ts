@@ -13,7 +13,6 @@ export const findCases: readonly CaseDefinition[] = [
   {
     id: 'finds-what-register-finds',
     name: 'MUST find without registering what register would find',
-    needs: ['find'],
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', '*.a.example.com', 'www.example.com', 'x.www.example.com', '8.8.8.8'])
@@ -39,7 +38,6 @@ export const findCases: readonly CaseDefinition[] = [
   {
     id: 'find-registers-nothing',
     name: 'MUST NOT change anything when it finds: nothing is registered, and the question stays as it is',
-    needs: ['find'],
     async test({ open }) {
       const store = await open()
       const domains = Object.freeze(['b.com', 'a.com'])
@@ -53,7 +51,7 @@ export const findCases: readonly CaseDefinition[] = [
   {
     id: 'find-extends-no-lease',
     name: 'MUST NOT lease what it finds, so that a sweep still comes to it',
-    needs: ['find', 'synchronize', 'synchronizePending'],
+    needs: ['synchronize', 'synchronizePending'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, { synchronizeTimeLimit: SOON })

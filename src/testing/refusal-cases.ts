@@ -5,14 +5,10 @@ import { createMonitor, pause, SOON, saveAndRelease, sweep, synchronize } from '
 import type { CaseDefinition } from './store-case.ts'
 import { areSynchronized } from './synchronization-cases.ts'
 
-const needs = ['synchronize', 'synchronizePending'] as const
-const needsRelease = [...needs, 'release'] as const
-
 export const refusalCases: readonly CaseDefinition[] = [
   {
     id: 'refused-in-a-call-alone',
     name: 'MUST synchronize all of a call but what is refused, and reject',
-    needs,
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
@@ -35,7 +31,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   {
     id: 'refused-in-a-sweep-alone',
     name: 'MUST push all that waits but what is refused, in the same sweep',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
@@ -47,7 +43,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   {
     id: 'refused-is-told',
     name: 'MUST tell onError each change that is refused alone, and why',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
       const told: unknown[] = []
@@ -65,7 +61,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   {
     id: 'refused-waits',
     name: 'MUST NOT try again at once what was refused',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
@@ -80,7 +76,6 @@ export const refusalCases: readonly CaseDefinition[] = [
   {
     id: 'monitor-that-is-away',
     name: 'SHOULD push a few times, and not each change alone, while nothing goes through',
-    needs,
     async test({ open }) {
       const monitor = createMonitor()
       monitor.isAway = true
@@ -94,7 +89,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   {
     id: 'refused-let-new-ones-pass',
     name: 'MUST push a new change in the next sweep, however many others are refused',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, { synchronizeTimeLimit: SOON })
@@ -113,7 +108,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   {
     id: 'refused-is-told-to-its-own-sweep',
     name: 'MUST tell the onError of a sweep what that sweep could not push, and not that of another one',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)

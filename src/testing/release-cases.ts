@@ -1,5 +1,4 @@
-import type { Registration } from '../registry/store.ts'
-import { lookUp, methodOf, save, submitForCodes, toDomains } from './calls.ts'
+import { lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
@@ -10,12 +9,13 @@ export const release = async (store: SuiteStore, teamId: string, domains: readon
 export const releaseCases: readonly CaseDefinition[] = [
   {
     id: 'release-frees-names',
-    name: 'MUST free what a team releases, names and wildcards, for other teams',
-    needs: ['release'],
+    name: 'MUST return what a team releases, names and wildcards, and free it for other teams',
     async test({ open }) {
       const store = await open()
-      await save(store, '1', ['a.example.com', 'b.example.com', '*.example.org'])
-      await release(store, '1', ['a.example.com', '*.example.org'])
+      const saved = await save(store, '1', ['a.example.com', '*.example.org', 'b.example.com'])
+      const released = await release(store, '1', ['*.example.org', 'a.example.com'])
+      const sorted = released.toSorted((one, other) => (one.domain > other.domain ? -1 : 1))
+      checkEqual('what was returned', sorted, saved.slice(0, 2))
       checkEqual(
         'what becomes of them for another team',
         await submitForCodes(store, '2', ['a.example.com', 'www.example.org', '*.example.com', 'b.example.com']),
@@ -24,22 +24,8 @@ export const releaseCases: readonly CaseDefinition[] = [
     },
   },
   {
-    id: 'release-returns-what-it-freed',
-    name: 'MUST return the registrations that it released',
-    needs: ['release'],
-    async test({ open }) {
-      const store = await open()
-      const saved = await save(store, '1', ['a.example.com', '*.example.org', 'b.com'])
-      const released = await release(store, '1', ['a.example.com', '*.example.org'])
-      const sort = (registrations: readonly Registration[]) =>
-        registrations.toSorted((one, other) => (one.domain < other.domain ? -1 : 1))
-      checkEqual('what was returned', sort(released), sort(saved.slice(0, 2)))
-    },
-  },
-  {
     id: 'release-by-id',
     name: 'MUST release registrations by their IDs, alone and among names, each once',
-    needs: ['release'],
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['a.com', '*.b.com', 'c.com', 'd.com'])
@@ -54,7 +40,6 @@ export const releaseCases: readonly CaseDefinition[] = [
   {
     id: 'release-of-a-wildcard-alone',
     name: 'MUST release a wildcard alone, and neither its base nor what is below it',
-    needs: ['release'],
     async test({ open }) {
       const store = await open()
       const others = ['example.com', 'a.example.com', '*.b.example.com']
@@ -67,7 +52,6 @@ export const releaseCases: readonly CaseDefinition[] = [
   {
     id: 'release-passes-over-other-teams',
     name: 'MUST NOT release what another team holds',
-    needs: ['release'],
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '2', ['example.com', '*.example.org'])
@@ -80,7 +64,6 @@ export const releaseCases: readonly CaseDefinition[] = [
   {
     id: 'release-passes-over-what-is-not-there',
     name: 'MUST pass over names that nobody holds, and what is no hostname',
-    needs: ['release'],
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'www.example.org'])
@@ -94,7 +77,6 @@ export const releaseCases: readonly CaseDefinition[] = [
   {
     id: 'release-in-any-spelling',
     name: 'MUST release a name in any spelling that registers it',
-    needs: ['release'],
     async test({ open }) {
       const store = await open()
       await submitForCodes(store, '1', ['www.example.com', 'bücher.example.org'])
@@ -105,7 +87,6 @@ export const releaseCases: readonly CaseDefinition[] = [
   {
     id: 'release-refuses-what-is-no-list',
     name: 'MUST reject with a TypeError what is no team ID, and what is no list of names',
-    needs: ['release'],
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com'])
@@ -123,7 +104,6 @@ export const releaseCases: readonly CaseDefinition[] = [
   {
     id: 'release-ends-an-id',
     name: 'MUST give a name a new ID when it is registered again after a release',
-    needs: ['release'],
     async test({ open }) {
       const store = await open()
       const [before] = await save(store, '1', ['example.com'])
@@ -135,7 +115,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   {
     id: 'release-during-a-push',
     name: 'MUST NOT bring back what was released while it was pushed',
-    needs: ['release', 'synchronize'],
+    needs: ['synchronize'],
     async test({ open }) {
       const store = await open(async () => {
         await release(store, '1', ['example.com'])
@@ -143,6 +123,28 @@ export const releaseCases: readonly CaseDefinition[] = [
       const saved = await save(store, '1', ['example.com'])
       await store.synchronize?.(saved)
       checkEqual('what is there', toDomains((await lookUp(store, '1', ['example.com'])).registrations), [])
+    },
+  },
+  {
+    id: 'counts-registrations',
+    name: 'MUST count registrations, of one team or of all',
+    needs: ['count'],
+    async test({ open }) {
+      const store = await open()
+      const counts = async () => {
+        const count = methodOf(store, 'count')
+        return [await count(), await count({ teamId: '1' }), await count({ teamId: '2' })]
+      }
+      checkEqual('in an empty store', await counts(), [0, 0, 0])
+      await save(store, '1', manyDomains(5))
+      await save(store, '2', ['*.example.com'])
+      checkEqual('after six were made', await counts(), [6, 5, 1])
+      await release(store, '1', ['n1.com', 'n2.com', '*.example.com'])
+      checkEqual('after two were released', await counts(), [4, 3, 1])
+      for (const wrong of [{ team: '1' }, { teamId: 1 }]) {
+        const error = await checkRejects('count', async () => methodOf(store, 'count')(wrong as object))
+        checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
+      }
     },
   },
 ]

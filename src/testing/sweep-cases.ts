@@ -7,8 +7,6 @@ import { release } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 import { areSynchronized } from './synchronization-cases.ts'
 
-const needs = ['synchronize', 'synchronizePending'] as const
-const needsRelease = [...needs, 'release'] as const
 const soon = { synchronizeTimeLimit: SOON }
 
 const toKinds = (changes: readonly Change[]) => changes.map(({ kind, domain }) => `${kind} ${domain}`)
@@ -19,7 +17,6 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'call-keeps-what-it-saved',
     name: 'MUST lease what register saved to the call that saved it: no sweep pushes it too',
-    needs,
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
@@ -31,7 +28,6 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'call-keeps-what-it-found',
     name: 'SHOULD lease to a call what it finds waiting of its team: no sweep pushes it too',
-    needs,
     async test({ open }) {
       const monitor = createMonitor()
       const timeLimit = 300
@@ -50,7 +46,6 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'sweep-takes-what-a-call-left',
     name: 'MUST push what a call has saved and never pushed, once its lease has ended, and mark it',
-    needs,
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -67,7 +62,6 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'pending-survive-a-failed-push',
     name: 'MUST try again what could not be pushed, in a call or in a sweep',
-    needs,
     async test({ open }) {
       const monitor = createMonitor()
       monitor.isAway = true
@@ -88,7 +82,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'pending-oldest-first',
     name: 'MUST push what waits oldest first',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
@@ -102,40 +96,27 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pending-within-the-limit',
-    name: 'MUST push at most limit changes, and say how many',
-    needs: needsRelease,
+    name: 'MUST push at most limit changes, each once, and say how many',
+    needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
       await saveAndRelease(store, ...manyDomains(5))
       monitor.takePushes()
-      for (const expected of [2, 2, 1]) {
+      for (const expected of [2, 2, 1, 0]) {
         checkEqual('what synchronizePending says', await sweep(store, { limit: 2 }), {
           synchronized: expected,
           failed: 0,
         })
-        checkEqual('how many were pushed', monitor.takePushes().flat().length, expected)
+        const pushes = monitor.takePushes().map(({ length }) => length)
+        checkEqual('how many changes each push had', pushes, expected === 0 ? [] : [expected])
       }
-    },
-  },
-  {
-    id: 'pending-pushed-once',
-    name: 'MUST NOT push again what has gone through, nor call the push for nothing',
-    needs: needsRelease,
-    async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
-      await saveAndRelease(store, 'a.com', 'b.com')
-      await sweep(store)
-      monitor.takePushes()
-      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
-      checkEqual('what was pushed', monitor.takePushes(), [])
     },
   },
   {
     id: 'pending-is-shared',
     name: 'MUST NOT take for one sweep what another has just taken',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open, alongside }) {
       const pushes: (readonly Change[])[] = []
       const gate = createGate()
@@ -161,7 +142,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'release-is-pushed',
     name: 'MUST push that a registration was released, whole, until the push goes through',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -182,22 +163,9 @@ export const sweepCases: readonly CaseDefinition[] = [
     },
   },
   {
-    id: 'release-does-not-push',
-    name: 'MUST NOT push from within release: that is for sweeps',
-    needs: needsRelease,
-    async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
-      await synchronize(store, await save(store, '1', ['example.com']))
-      monitor.takePushes()
-      await release(store, '1', ['example.com'])
-      checkEqual('what was pushed', monitor.takePushes(), [])
-    },
-  },
-  {
     id: 'release-overtakes-nothing',
     name: 'MUST NOT push a release while the push of its registration is under way',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open, alongside }) {
       const pushed: string[] = []
       const gate = createGate()
@@ -222,7 +190,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'release-of-what-was-never-pushed',
     name: 'MUST NOT push a registration once it is released, and push its release at most once',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -238,7 +206,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'registered-again-is-watched',
     name: 'MUST end with exactly the registered names watched, whatever failed before',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -267,7 +235,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'release-outlives-a-failed-push',
     name: 'MUST keep a release that is made while the push of its registration fails',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
       monitor.losesAnswers = true
@@ -291,7 +259,6 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'push-gets-a-signal',
     name: 'MUST pass a signal to the push, which aborts when its time is over',
-    needs,
     async test({ open, alongside }) {
       const gate = createGate()
       const reasons: unknown[] = []
@@ -308,7 +275,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'sweep-ends-when-told',
     name: 'MUST end a sweep whose signal aborts, and keep what was not pushed for the next one',
-    needs: needsRelease,
+    needs: ['release'],
     async test({ open, alongside }) {
       const gate = createGate()
       const monitor = createMonitor()

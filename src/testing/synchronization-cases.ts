@@ -178,7 +178,6 @@ export const laterCases: readonly CaseDefinition[] = [
   {
     id: 'later-is-not-now',
     name: 'MUST NOT push anything by itself if it has synchronizesLater, nor have its calls wait for a push',
-    needs: ['synchronizesLater'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)

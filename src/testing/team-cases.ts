@@ -34,18 +34,10 @@ export const teamCases: readonly CaseDefinition[] = [
   },
   {
     id: 'unknown-team-is-null',
-    name: 'MUST resolve to null for a team that does not exist',
+    name: 'MUST resolve to null for a team that does not exist, however long its ID',
     async test({ open }) {
       const store = await open()
-      for (const id of ['77', '10', '20']) checkEqual(`findTeam('${id}')`, await store.findTeam(id), null)
-    },
-  },
-  {
-    id: 'team-id-of-any-length',
-    name: 'MUST resolve to null for a team that does not exist, however long its ID or like another one',
-    async test({ open }) {
-      const store = await open()
-      for (const id of [...mistakableIds, '0', '8'.repeat(40), '1'.repeat(1000)]) {
+      for (const id of ['77', '10', '20', '0', ...mistakableIds, '8'.repeat(40), '1'.repeat(1000)]) {
         checkEqual(`findTeam('${id.slice(0, 60)}')`, await store.findTeam(id), null)
       }
     },

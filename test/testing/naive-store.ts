@@ -1,299 +1,304 @@
-import { classifyHostname } from '../../src/index.ts'
-import type { Name } from '../../src/registry/name.ts'
-import { createSynchronizer, leaseFor, type Outbox, toChange, unsynchronizedOf } from '../../src/registry/outbox.ts'
+import { createManagedStore, type Decision, type RegistrationStep } from '../../src/registry/managed-store.ts'
+import { ancestorsOf, type Name } from '../../src/registry/name.ts'
+import { LONGEST_WAIT, type Outbox, type Push, toChange } from '../../src/registry/outbox.ts'
+import { isParted } from '../../src/registry/overlap.ts'
+import { toKey } from '../../src/registry/path.ts'
 import type {
-  Below,
   Change,
-  Found,
-  ListOptions,
+  ListedRegistration,
+  LookUp,
+  LookUpResult,
+  NamesBelow,
   Registration,
-  RegistrationRequest,
-  SweepOptions,
-  SweepResult,
   Team,
 } from '../../src/registry/store.ts'
+import type { ListPage } from '../../src/registry/store-arguments.ts'
 import type { StoreSetup, SuiteStore } from '../../src/testing/domain-store-suite.ts'
 
 /** Waits as for a database, so that calls interleave. */
 const pause = () => Promise.resolve()
 
 type Unlock = () => void
+export type Row = Omit<ListedRegistration, 'synchronized'>
+
+/** A change that waits. */
+export interface Waiting {
+  readonly change: Change
+  due: number
+  refusals: number
+  readonly since: Date
+  lastFailure: string | null
+}
+
+export interface Tables {
+  readonly rows: Row[]
+  /** By `domainId`. */
+  readonly waiting: Map<string, Waiting>
+}
 
 /** The steps of a store, each of which can be replaced by a wrong one. */
 export interface Steps {
-  createTable(): Registration[]
+  createRows(): Row[]
   findTeam(id: string, teams: readonly Team[]): Team | null
-  createLock(): (request: RegistrationRequest) => Promise<Unlock>
+  createLock(): (step: RegistrationStep) => Promise<Unlock>
   /** Which registrations an exact look-up finds. */
-  matches(row: Registration, name: Name, request: RegistrationRequest): boolean
-  isBelow(row: Registration, base: Name): boolean
-  summarize(own: Registration[], others: Registration[], base: Name, table: Registration[]): Below
-  /** A last change to what was found, before it is handed to decide. */
-  reportFound(found: Found, request: RegistrationRequest, table: Registration[], hasWaited: boolean): Found
-  decide(request: RegistrationRequest, found: Found): readonly Name[]
-  createId(name: Name, call: number, teamId: string): string
-  save(table: Registration[], names: readonly Name[], toRow: (name: Name) => Registration): Registration[]
+  matches(row: Row, domain: string, question: LookUp): boolean
+  isBelow(row: Row, base: string): boolean
+  summarize(own: readonly Row[], others: readonly Row[], behind: readonly Row[], base: string): NamesBelow
+  toRegistration(row: Row, tables: Tables): Registration
+  /** A last change to what was found. */
+  reportFound(found: LookUpResult, question: LookUp, tables: Tables, hasWaited: boolean): LookUpResult
+  decide(step: RegistrationStep, found: LookUpResult): Decision
+  createId(name: Name, call: number): string
+  save(rows: Row[], names: readonly Name[], toRow: (name: Name) => Row): Row[]
   /** A last change to what was saved, before it is returned. */
-  reportSaved(saved: Registration[], request: RegistrationRequest, found: Found): readonly Registration[]
+  reportSaved(saved: Registration[], step: RegistrationStep, found: LookUpResult): readonly Registration[]
   /** After everything, unless it failed before. */
-  finishCall(
-    request: RegistrationRequest,
-    table: Registration[],
-    saved: Registration[],
-    push: Push,
-  ): Promise<void> | void
-  recover(request: RegistrationRequest, table: Registration[]): void
-  /** What the host's push is called with. */
-  push(changes: readonly Change[], push: Push): unknown
-  /** Does what `synchronize` has to. */
-  synchronize(registrations: readonly Registration[], context: SynchronizationContext): Promise<void>
-  /** Does what `synchronizePending` has to. */
-  sweep(options: SweepOptions, context: SynchronizationContext): Promise<SweepResult>
-  /** How a mark is made: what becomes of a row. */
-  mark(table: Registration[], change: Change): void
-  /** Which changes a sweep takes, of all that wait. */
-  choose(waiting: readonly Waiting[], limit: number, now: number): readonly Waiting[]
+  finishCall(step: RegistrationStep, tables: Tables, saved: Row[]): void
+  recover(step: RegistrationStep, tables: Tables): void
   /** How long what is taken, saved or found stays with who did so. */
   lease(milliseconds: number, by: 'sweep' | 'save' | 'find'): number
-  finish(waiting: Map<string, Waiting>, change: Change): void
-  postpone(waiting: Map<string, Waiting>, change: Waiting, wait: number): void
+  /** Which changes a sweep takes, of all that wait. */
+  choose(waiting: readonly Waiting[], limit: number, now: number): readonly Waiting[]
+  finish(tables: Tables, change: Change): void
+  postpone(tables: Tables, change: Change, wait: number, refusal: string | undefined): void
+  canRelease(row: Row, teamId: string): boolean
+  remove(rows: Row[], row: Row): void
   /** What waits once a registration is released; `before` is what waited for it. */
-  recordRelease(row: Registration, before: Waiting | undefined, lease: number): Waiting | null
-  count(waiting: ReadonlyMap<string, Waiting>): number
-  /** @param positionOf The position of each registration that there has ever been. */
-  list(
-    table: readonly Registration[],
-    options: ListOptions,
-    positionOf: (domainId: string) => number,
-  ): readonly Registration[]
-  canRelease(row: Registration, teamId: string, domain: string): boolean
-  readDomain(domain: string): string | null
-  remove(table: Registration[], row: Registration): void
-  reportReleased(rows: Registration[]): Registration[]
-  isSynchronized(hasPush: boolean, index: number): { returned: boolean; stored: boolean }
+  recordRelease(row: Row, before: Waiting | undefined, lease: number): Waiting | undefined
+  list(rows: readonly Row[], page: ListPage): readonly Row[]
+  /** What your application pushes. */
+  push(changes: readonly Change[], context: Parameters<Push>[1], push: Push): unknown
+  /** A last change to the store. */
+  wrap(store: SuiteStore, tables: Tables, setup: StoreSetup): SuiteStore
 }
-
-export interface SynchronizationContext {
-  readonly table: Registration[]
-  readonly waiting: Map<string, Waiting>
-  readonly push: Push
-  /** Milliseconds for each push; leases and waits follow from it. */
-  readonly timeLimit: number
-  readonly sound: ReturnType<typeof createSynchronizer>
-  readonly outbox: Outbox
-}
-
-/** A change that waits. */
-export interface Waiting extends Change {
-  due: number
-  /** When the lease of the call ends that saved it. */
-  readonly firstLease?: number
-  refusals: number
-}
-export type Push = (changes: readonly Change[]) => unknown
 
 /** Lets a call begin once it need not wait for any that runs. */
-export function lockWhere(mustWait: (one: RegistrationRequest, other: RegistrationRequest) => boolean) {
+export function lockWhere(mustWait: (one: RegistrationStep, other: RegistrationStep) => boolean) {
   return () => {
-    const running = new Map<RegistrationRequest, Promise<void>>()
-    return async (request: RegistrationRequest): Promise<Unlock> => {
+    const running = new Map<RegistrationStep, Promise<void>>()
+    return async (step: RegistrationStep): Promise<Unlock> => {
       for (;;) {
-        const obstacle = [...running].find(([other]) => mustWait(request, other))
+        const obstacle = [...running].find(([other]) => mustWait(step, other))
         if (!obstacle) break
         await obstacle[1]
       }
       let end: Unlock = () => {}
-      running.set(request, new Promise(resolve => (end = resolve)))
+      running.set(step, new Promise(resolve => (end = resolve)))
       return () => {
-        running.delete(request)
+        running.delete(step)
         end()
       }
     }
   }
 }
 
-export const shareRegistrableDomain = (one: RegistrationRequest, other: RegistrationRequest) =>
+export const shareRegistrableDomain = (one: RegistrationStep, other: RegistrationStep) =>
   one.registrableDomains.some(domain => other.registrableDomains.includes(domain))
+
+export const toWaiting = (row: Row, kind: Change['kind'], wait: number): Waiting => ({
+  change: toChange(row, kind),
+  due: performance.now() + wait,
+  refusals: 0,
+  since: new Date(),
+  lastFailure: null,
+})
 
 let lastId = 0
 
 export const soundSteps: Steps = {
-  createTable: () => [],
+  createRows: () => [],
   findTeam: (id, teams) => teams.find(team => team.id === id) ?? null,
   createLock: lockWhere(shareRegistrableDomain),
-  matches: (row, { domain }) => row.domain === domain,
-  isBelow: (row, base) => row.registrableDomain === base.registrableDomain && row.domain.endsWith(`.${base.domain}`),
-  summarize: (own, others) => ({
+  matches: (row, domain) => row.domain === domain,
+  isBelow: (row, base) => ancestorsOf(row.domain).includes(base),
+  summarize: (own, others, behind) => ({
     ownDomains: own.slice(0, 3).map(({ domain }) => domain),
     ownCount: own.length,
     heldByOthers: others.length > 0,
+    behindSuffixes: behind,
   }),
+  toRegistration: ({ createdAt: _, ...row }, { waiting }) => ({ ...row, synchronized: !waiting.has(row.domainId) }),
   reportFound: found => found,
-  decide: (request, found) => request.decide(found),
-  createId: () => `id-${++lastId}`,
-  save(table, names, toRow) {
-    const rows = names.map(toRow)
-    table.push(...rows)
-    return rows
+  decide: (step, found) => step.decide(found),
+  createId: () => `00000000-0000-7000-8000-${String(++lastId).padStart(12, '0')}`,
+  save(rows, names, toRow) {
+    const saved = names.map(toRow)
+    rows.push(...saved)
+    return saved
   },
   reportSaved: saved => saved,
   finishCall: () => {},
   recover: () => {},
-  push: (changes, push) => push(changes),
-  synchronize: (registrations, { sound }) => sound.synchronize(registrations),
-  sweep: (options, { sound }) => sound.synchronizePending(options),
-  mark(table, { domainId }) {
-    const index = table.findIndex(row => row.domainId === domainId)
-    const row = table[index]
-    if (row) table[index] = { ...row, synchronized: true }
-  },
-  choose: (waiting, limit, now) => waiting.filter(({ due }) => due <= now).slice(0, limit),
   lease: milliseconds => milliseconds,
-  finish(waiting, { domainId, kind }) {
-    const change = waiting.get(domainId)
-    if (change?.kind === kind) waiting.delete(domainId)
-    else if (change) change.due = performance.now()
+  choose(waiting, limit, now) {
+    const due = waiting.filter(({ due }) => due <= now || due > now + LONGEST_WAIT + 1_000_000)
+    due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
+    return due.slice(0, limit)
   },
-  postpone: (_, change, wait) => {
-    change.due = performance.now() + wait
+  finish({ waiting }, { domainId, kind }) {
+    const found = waiting.get(domainId)
+    if (found?.change.kind === kind) waiting.delete(domainId)
+    else if (found) found.due = performance.now()
   },
-  recordRelease: (row, before, lease) => ({
-    ...toChange(row, 'released'),
-    due: Math.min(before?.due ?? performance.now(), performance.now() + lease),
-    refusals: 0,
-  }),
-  count: waiting => waiting.size,
-  list(table, { teamId, after, limit = 1000 }, positionOf) {
-    const isListed = (row: Registration) =>
-      (teamId === undefined || row.teamId === teamId) &&
-      (after === undefined || positionOf(row.domainId) > positionOf(after))
-    return table.filter(isListed).slice(0, limit)
+  postpone({ waiting }, { domainId, kind }, wait, refusal) {
+    const found = waiting.get(domainId)
+    if (found?.change.kind !== kind) return
+    found.due = performance.now() + wait
+    if (refusal === undefined) return
+    found.refusals += 1
+    found.lastFailure = refusal
   },
   canRelease: (row, teamId) => row.teamId === teamId,
-  readDomain(domain) {
-    const hostname = classifyHostname(domain)
-    return hostname.valid ? hostname.domain : null
+  remove: (rows, row) => void rows.splice(rows.indexOf(row), 1),
+  recordRelease: (row, before, lease) => toWaiting(row, 'released', before ? lease : 0),
+  list(rows, { teamId, after, limit, order, domain, below }) {
+    const keyOf = (row: Row) => (below === undefined ? row.domainId : toKey(row.domain).path)
+    const start = after !== undefined && below !== undefined ? toKey(after).path : after
+    const direction = order === 'newest' ? -1 : 1
+    return rows
+      .filter(row => teamId === undefined || row.teamId === teamId)
+      .filter(row => domain === undefined || row.domain === domain)
+      .filter(row => below === undefined || row.domain.endsWith(`.${below}`))
+      .filter(row => start === undefined || direction * (keyOf(row) > start ? 1 : -1) > 0)
+      .filter(row => row.domainId !== after)
+      .toSorted((one, other) => direction * (keyOf(one) < keyOf(other) ? -1 : 1))
+      .slice(0, limit)
   },
-  remove: (table, row) => void table.splice(table.indexOf(row), 1),
-  reportReleased: rows => rows,
-  isSynchronized: hasPush => ({ returned: !hasPush, stored: !hasPush }),
+  push: (changes, context, push) => push(changes, context),
+  wrap: store => store,
 }
 
 /** A store that does everything step by step and pauses in between, as one over a database does. */
 export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}): SuiteStore {
-  const { teams, synchronize: push, onError, synchronizeTimeLimit: timeLimit = 30_000 } = setup
+  const { teams, synchronize: push, onError, synchronizeTimeLimit } = setup
   const steps = { ...soundSteps, ...changes }
-  const table = steps.createTable()
+  const tables: Tables = { rows: steps.createRows(), waiting: new Map() }
+  const { rows, waiting } = tables
   const lock = steps.createLock()
-  const waiting = new Map<string, Waiting>()
-  const positions = new Map<string, number>()
-  const outbox = createOutbox(steps, table, waiting)
-  const pushChanged = (batch: readonly Change[]) => steps.push(batch, push ?? (() => {}))
-  const sound = createSynchronizer({ push: pushChanged, timeLimit, onError }, outbox)
-  const context: SynchronizationContext = { table, waiting, push: pushChanged, timeLimit, sound, outbox }
-  const leaseEnd = (by: 'save' | 'find') => performance.now() + steps.lease(leaseFor(timeLimit), by)
   let calls = 0
 
-  function look(request: RegistrationRequest, hasWaited: boolean): Found {
-    const { names, wildcardBases, teamId } = request
+  function look(question: LookUp, hasWaited = false): LookUpResult {
+    const { domains, bases, teamId } = question
     const found = {
-      registrations: table.filter(row => names.some(name => steps.matches(row, name, request))),
-      below: wildcardBases.map(base => {
-        const below = table.filter(row => steps.isBelow(row, base))
-        const own = below.filter(row => row.teamId === teamId)
-        const others = below.filter(row => row.teamId !== teamId)
-        return steps.summarize(own, others, base, table)
+      registrations: rows
+        .filter(row => domains.some(domain => steps.matches(row, domain, question)))
+        .map(row => steps.toRegistration(row, tables)),
+      below: bases.map(base => {
+        const below = rows.filter(row => steps.isBelow(row, base))
+        const [behind, inside] = [true, false].map(parted => below.filter(row => isParted(row, base) === parted))
+        const [own = [], others = []] = [true, false].map(isOwn =>
+          inside?.filter(row => (row.teamId === teamId) === isOwn),
+        )
+        return steps.summarize(own, others, behind ?? [], base)
       }),
     }
-    return steps.reportFound(found, request, table, hasWaited)
+    return steps.reportFound(found, question, tables, hasWaited)
   }
 
-  return {
-    findTeam: id => steps.findTeam(id, teams),
-
-    async register(request) {
-      const call = ++calls
-      const before = table.length
-      const unlock = await lock(request)
-      try {
-        const found = look(request, table.length > before)
-        await pause()
-        const names = steps.decide(request, found)
-        await pause()
-        let index = 0
-        const marks: boolean[] = []
-        const saved = steps.save(table, names, ({ domain, registrableDomain }) => {
-          const { returned, stored } = steps.isSynchronized(push !== undefined, index++)
-          const domainId = steps.createId({ domain, registrableDomain }, call, request.teamId)
-          marks.push(returned)
-          return { domainId, domain, registrableDomain, teamId: request.teamId, synchronized: stored }
-        })
-        for (const row of saved) {
-          positions.set(row.domainId, positions.size)
-          if (row.synchronized) continue
-          const due = leaseEnd('save')
-          waiting.set(row.domainId, { ...toChange(row, 'registered'), due, firstLease: due, refusals: 0 })
+  async function register(step: RegistrationStep) {
+    const call = ++calls
+    const before = rows.length
+    const end = performance.now() + step.timeLimit
+    const unlock = await lock(step)
+    try {
+      if (performance.now() >= end) throw new Error('No time is left')
+      const found = look(step, rows.length > before)
+      await pause()
+      const { created, waiting: leased } = steps.decide(step, found)
+      await pause()
+      const saved = steps.save(rows, created, ({ domain, registrableDomain }) => ({
+        domainId: steps.createId({ domain, registrableDomain }, call),
+        domain,
+        registrableDomain,
+        teamId: step.teamId,
+        createdAt: new Date(),
+      }))
+      if (step.lease !== null) {
+        for (const row of saved)
+          waiting.set(row.domainId, toWaiting(row, 'registered', steps.lease(step.lease, 'save')))
+        for (const { domainId } of leased) {
+          const found = waiting.get(domainId)
+          if (found) found.due = Math.max(found.due, performance.now() + steps.lease(step.lease, 'find'))
         }
-        for (const { domainId } of unsynchronizedOf(request, found)) {
-          const change = waiting.get(domainId)
-          if (change) change.due = Math.max(change.due, leaseEnd('find'))
-        }
-        await steps.finishCall(request, table, saved, push ?? (() => {}))
-        const returned = saved.map((row, position) => ({ ...row, synchronized: marks[position] ?? row.synchronized }))
-        return { found, saved: steps.reportSaved(returned, request, found) }
-      } catch (error) {
-        steps.recover(request, table)
-        throw error
-      } finally {
-        unlock()
       }
-    },
-
-    ...(push && { synchronize: registrations => steps.synchronize(registrations, context) }),
-    synchronizePending: async (options = {}) => steps.sweep(options, context),
-    countPending: () => steps.count(waiting),
-    list: (options = {}) => steps.list(table, options, domainId => positions.get(domainId) ?? -1),
-
-    release(teamId, domains) {
-      const released = domains.flatMap(submitted => {
-        const domain = steps.readDomain(submitted)
-        return table.filter(row => row.domain === domain && steps.canRelease(row, teamId, row.domain))
-      })
-      for (const row of released) {
-        steps.remove(table, row)
-        if (!push) continue
-        const change = steps.recordRelease(row, waiting.get(row.domainId), leaseFor(timeLimit))
-        if (change) waiting.set(row.domainId, change)
-        else waiting.delete(row.domainId)
-      }
-      return steps.reportReleased(released)
-    },
+      const registrations = saved.map(row => steps.toRegistration(row, tables))
+      steps.finishCall(step, tables, saved)
+      return { found, saved: steps.reportSaved(registrations, step, found) }
+    } catch (error) {
+      steps.recover(step, tables)
+      throw error
+    } finally {
+      unlock()
+    }
   }
+
+  const store = createManagedStore(
+    {
+      register,
+      find: question => look(question),
+      release(teamId, { names, domainIds }, lease) {
+        const isAsked = (row: Row) => domainIds.includes(row.domainId) || names.some(name => name.domain === row.domain)
+        const released = rows.filter(row => isAsked(row) && steps.canRelease(row, teamId))
+        const registrations = released.map(row => steps.toRegistration(row, tables))
+        for (const row of released) {
+          steps.remove(rows, row)
+          if (!push) continue
+          const change = steps.recordRelease(row, waiting.get(row.domainId), lease)
+          if (change) waiting.set(row.domainId, change)
+          else waiting.delete(row.domainId)
+        }
+        return registrations
+      },
+      list: page =>
+        steps.list(rows, page).map(row => ({ ...steps.toRegistration(row, tables), createdAt: row.createdAt })),
+      count: teamId => rows.filter(row => teamId === undefined || row.teamId === teamId).length,
+      outbox: createOutbox(steps, tables),
+    },
+    {
+      findTeam: id => steps.findTeam(id, teams),
+      synchronize: push && ((changes, context) => steps.push(changes, context, push)),
+      onError,
+      synchronizeTimeLimit,
+    },
+  )
+  return steps.wrap(store, tables, setup)
 }
 
-function createOutbox(steps: Steps, table: Registration[], waiting: Map<string, Waiting>): Outbox {
+function createOutbox(steps: Steps, tables: Tables): Outbox {
+  const { waiting } = tables
   return {
     async take(limit, milliseconds) {
       await pause()
       const taken = steps.choose([...waiting.values()], limit, performance.now())
-      for (const change of taken) change.due = performance.now() + steps.lease(milliseconds, 'sweep')
-      return taken.map(change => ({ ...change, lease: change.due }))
+      for (const each of taken) each.due = performance.now() + steps.lease(milliseconds, 'sweep')
+      return taken.map(({ change, refusals }) => ({ ...change, refusals }))
     },
     async finish(changes) {
       await pause()
-      for (const change of changes) {
-        steps.mark(table, change)
-        steps.finish(waiting, change)
-      }
+      for (const change of changes) steps.finish(tables, change)
     },
     async postpone(postponements) {
       await pause()
-      for (const { change, lease, wait, isRefusal } of postponements) {
-        const row = waiting.get(change.domainId)
-        if (row?.kind !== change.kind || row.due !== (lease ?? row.firstLease)) continue
-        if (isRefusal) row.refusals += 1
-        steps.postpone(waiting, row, wait)
-      }
+      for (const { change, wait, refusal } of postponements) steps.postpone(tables, change, wait, refusal)
     },
+    stats() {
+      const all = [...waiting.values()]
+      const oldest = Math.min(...all.map(({ since }) => since.getTime()))
+      const refused = all.filter(({ refusals }) => refusals > 0).length
+      return { count: all.length, refused, oldest: all.length === 0 ? null : new Date(oldest) }
+    },
+    list: (after = '', limit) =>
+      [...waiting.values()]
+        .filter(({ change }) => change.domainId > after)
+        .toSorted((one, other) => (one.change.domainId < other.change.domainId ? -1 : 1))
+        .slice(0, limit)
+        .map(({ change, due, refusals, since, lastFailure }) => ({
+          ...change,
+          refusals,
+          since,
+          lastFailure,
+          nextAttempt: new Date(Date.now() + due - performance.now()),
+        })),
   }
 }

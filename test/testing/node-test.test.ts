@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
+import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
 import { createNaiveStore } from './naive-store.ts'
 
 const run = promisify(execFile)
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 test('the suite runs under node:test, every case of it', async () => {
   const { length } = domainStoreSuite({
     createStore: setup => createNaiveStore(setup),
-    features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
+    features: managedStoreFeatures,
   })
   // Node tells its tests by this variable that they are run by another one, and they then report in another way.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env

@@ -40,9 +40,13 @@ export const suffixListCases: readonly CaseDefinition[] = [
     name: 'MUST find by its text alone what was registered under another suffix list, and keep its registrable domain',
     async test({ open }) {
       const store = await open()
-      const saved = await save(store, '1', inherited)
+      await save(store, '1', inherited)
       const { registrations } = await lookUp(store, '2', toDomains(inherited), ['github.io'])
-      checkEqual('what was found', registrations, saved)
+      checkEqual(
+        'what was found',
+        registrations.map(({ domain, registrableDomain }) => ({ domain, registrableDomain })),
+        inherited,
+      )
       const { below } = await lookUp(store, '1', [], ['me.github.io', 'platform.example.com'])
       checkEqual(
         'what is below',

@@ -65,7 +65,7 @@ describe('each case', () => {
   })
 
   test.each(brokenStores)('$id finds a store that $breaks', async ({ id, createStore, ...broken }) => {
-    const options = { createStore, features: broken.features ?? features }
+    const options = { createStore, features: broken.features ?? features, timeLimit: 2000 }
     const found = domainStoreSuite(options).find(each => each.id === id)
     await expect(found?.run()).rejects.toThrow(/: expected .+, got /s)
   })

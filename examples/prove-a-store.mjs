@@ -1,9 +1,9 @@
 import { test } from 'node:test'
 import { createMemoryStore } from 'domain-registration'
-import { domainStoreSuite } from 'domain-registration/testing'
+import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/testing'
 
 const cases = domainStoreSuite({
   createStore: setup => createMemoryStore(setup), // in its place, your store
-  features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
+  features: managedStoreFeatures,
 })
 for (const { name, run } of cases) test(name, run)

@@ -28,7 +28,7 @@ const publicNames = {
   './webhook': ['MonitorUnavailableError', 'WebhookVerificationError', 'createWebhook', 'verifyWebhook'],
   './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],
   './sqlite': ['createSqliteKeyStore', 'createSqliteStore', 'sqliteSchema'],
-  './testing': ['domainStoreSuite'],
+  './testing': ['domainStoreSuite', 'managedStoreFeatures'],
 }
 
 test('the exports map lists these entry points and no others', () => {

@@ -55,7 +55,6 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   const registrations = new Map<string, Held>()
   const outbox = createMemoryOutbox()
   const createId = createUuidGenerator()
-  const hasMonitor = options.synchronize !== undefined
 
   const toListed = (held: Held): ListedRegistration => ({ ...held, synchronized: !outbox.has(held.domainId) })
 
@@ -93,7 +92,7 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   function release(
     teamId: string,
     { names, domainIds }: { names: readonly { domain: string }[]; domainIds: readonly string[] },
-    lease: number,
+    lease: number | null,
   ): Registration[] {
     const ids = new Set(domainIds)
     const byId = ids.size === 0 ? [] : [...registrations.values()].filter(({ domainId }) => ids.has(domainId))
@@ -101,7 +100,7 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
     const released = [...asked].filter(held => held.teamId === teamId).map(toRegistration)
     for (const registration of released) {
       registrations.delete(registration.domain)
-      if (hasMonitor) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
+      if (lease !== null) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
     }
     return released
   }

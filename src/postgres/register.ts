@@ -70,7 +70,7 @@ export const createRelease =
         ids,
       )
       const released = deleted.rows.flatMap(row => asked.get(row.domain_id) ?? [])
-      addChanges(transaction, 'released', released, { wait: 0, waitIfReplaced: lease })
+      if (lease !== null) addChanges(transaction, 'released', released, { wait: 0, waitIfReplaced: lease })
       return released
     })
   }

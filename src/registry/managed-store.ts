@@ -119,11 +119,13 @@ export interface StoreBackend {
    * Releases what the team holds of these names and IDs; see {@link DomainStore.release}. A registration that still
    * waits may be on its way to the monitor: its release MUST be due only after `lease` milliseconds, so that it does not
    * overtake it. Any other release is due at once.
+   *
+   * @param lease `null`: there is no monitor, and nothing MUST be left waiting.
    */
   release(
     teamId: string,
     keys: { readonly names: readonly Name[]; readonly domainIds: readonly string[] },
-    lease: number,
+    lease: number | null,
   ): Awaitable<readonly Registration[]>
   /** See {@link DomainStore.list}. */
   list(page: ListPage): Awaitable<readonly ListedRegistration[]>
@@ -163,7 +165,8 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
     findTeam,
     register: request => backend.register(toStep(request, lease)),
     find: question => backend.find(question),
-    release: (teamId, domains) => backend.release(teamId, readRelease(teamId, domains), leaseFor(timeLimit)),
+    release: (teamId, domains) =>
+      backend.release(teamId, readRelease(teamId, domains), push ? leaseFor(timeLimit) : null),
     list: page => backend.list(readListOptions(page)),
     count: options => backend.count(readCountOptions(options).teamId),
     ...(synchronizer && isInTransaction && { synchronizesLater: true }),

@@ -79,13 +79,13 @@ export function createRegistrations(statements: Statements, outbox: SqliteOutbox
   function release(
     teamId: string,
     { names, domainIds }: Parameters<StoreBackend['release']>[1],
-    lease: number,
+    lease: number | null,
   ): Registration[] {
     function releaseOne([row]: readonly NameRow[]): Registration[] {
       if (row?.team_id !== teamId) return []
       const registration = toRegistration(row)
       statements.deleteName(row.domain_id)
-      outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
+      if (lease !== null) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
       return [registration]
     }
     return [

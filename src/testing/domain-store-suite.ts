@@ -17,7 +17,7 @@ import { suffixListCases } from './suffix-list-cases.ts'
 import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from './suite-store.ts'
 import { sweepCases } from './sweep-cases.ts'
 import { laterCases, synchronizationCases } from './synchronization-cases.ts'
-import { findTeam, teamCases, teams } from './team-cases.ts'
+import { teamCases, teams } from './team-cases.ts'
 
 export type { StoreCase } from './store-case.ts'
 export { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from './suite-store.ts'
@@ -55,7 +55,7 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
  * import { test } from 'vitest'
  *
  * const cases = domainStoreSuite({
- *   createStore: ({ findTeam, synchronize }) => createMyStore({ findTeam, synchronize }),
+ *   createStore: ({ teams, synchronize }) => createMyStore({ teams, synchronize }),
  *   closeStore: store => store.close(),
  *   features: ['synchronize', 'release'],
  * })
@@ -120,6 +120,9 @@ const definitions: readonly CaseDefinition[] = [
   ...withFeatures(['list'], listCases),
 ]
 
+/** What is refused on purpose is no news. */
+const quiet = { onError: () => {} }
+
 async function runCase<Store extends SuiteStore>(
   { id, test }: CaseDefinition,
   { createStore, closeStore, features, timeLimit = 4000 }: StoreSuiteOptions<Store>,
@@ -129,7 +132,12 @@ async function runCase<Store extends SuiteStore>(
   const trial: Trial = {
     features,
     async open(synchronize, more = {}) {
-      const store = await createStore({ teams, findTeam, synchronize, ...more })
+      const store = await createStore({
+        teams,
+        synchronize,
+        ...(features.includes('synchronizePending') && quiet),
+        ...more,
+      })
       opened.push(store)
       return store
     },

@@ -1,4 +1,3 @@
-import type { Awaitable } from '../awaitable.ts'
 import type { ManagedStore } from '../registry/managed-store.ts'
 import type { Push, SynchronizationErrorHandler } from '../registry/outbox.ts'
 import type { DomainStore, Team } from '../registry/store.ts'
@@ -36,8 +35,6 @@ export interface SuiteStore extends DomainStore, Partial<OptionalMethods> {}
 export interface StoreSetup {
   /** All teams that exist. */
   readonly teams: readonly Team[]
-  /** Finds one of them, or `null`: for stores that leave teams to your application. */
-  readonly findTeam: (teamId: string) => Awaitable<Team | null>
   /**
    * The push that the store makes, in `synchronize` or in a later sweep. Passed only if the feature `synchronize` or
    * `synchronizesLater` is declared.

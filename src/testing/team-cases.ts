@@ -18,8 +18,6 @@ export const teams: readonly Team[] = [
   { id: VAST_ID, organizationId: '20', state: 'active' },
 ]
 
-export const findTeam = (teamId: string) => teams.find(({ id }) => id === teamId) ?? null
-
 /** IDs that a store mistakes for `1` or for {@link LARGE_ID} if it treats them as numbers. */
 const mistakableIds = ['01', '4294967297', '18446744073709551617', '9007199254740993']
 

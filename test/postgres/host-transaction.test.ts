@@ -4,7 +4,7 @@ import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../s
 import { registerDomains } from '../../src/register-domains.ts'
 import type { Change } from '../../src/registry/store.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
-import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
+import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
 import { rejection, team1, teams } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
@@ -49,7 +49,10 @@ describe('a store in a transaction of the host', () => {
       })
       return store
     },
-    features: ['synchronizesLater', 'countPending', 'release', 'list'],
+    features: [
+      'synchronizesLater',
+      ...managedStoreFeatures.filter(feature => feature !== 'synchronize' && feature !== 'synchronizePending'),
+    ],
   })
   test.each(cases)('$name', ({ run }) => run())
 })

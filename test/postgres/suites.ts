@@ -12,7 +12,7 @@ import {
   type PostgresKeyStore,
   type PostgresTableOptions,
 } from '../../src/postgres/index.ts'
-import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
+import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
 import { scopes, teams } from '../fixtures.ts'
 import { describeKeyStore as describeManagedKeyStore } from '../keys/key-store-suite.ts'
 import { tableOptions, throughFirst } from './engine.ts'
@@ -44,7 +44,7 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
           findTeam: id => teams.find(team => team.id === id) ?? null,
         })
       },
-      features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
+      features: managedStoreFeatures,
     })
     test.each(cases)('$name', ({ run }) => run())
     test('is asked many cases', () => expect(cases.length).toBeGreaterThan(90))

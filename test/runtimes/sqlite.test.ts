@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { build } from 'tsup'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
-import { domainStoreSuite } from '../../src/testing/domain-store-suite.ts'
+import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
 import { bun, deno, nodes, why, workerd } from './runtimes.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -23,7 +23,7 @@ const runtimes = [...nodes.slice(1), bun, deno]
 
 const allCases = domainStoreSuite({
   createStore: createMemoryStore,
-  features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
+  features: managedStoreFeatures,
 }).map(({ id }) => ({ id, failure: null }))
 
 describe('the types of what hosts have fit the options:', () => {

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
-import { domainStoreSuite, type SuiteStore } from '../../src/testing/domain-store-suite.ts'
+import { domainStoreSuite, managedStoreFeatures, type SuiteStore } from '../../src/testing/domain-store-suite.ts'
 import { openDatabase, type TestDatabase } from './open-database.ts'
 
 describe('the SQLite store', () => {
@@ -14,7 +14,7 @@ describe('the SQLite store', () => {
       return store
     },
     closeStore: store => databases.get(store)?.close(),
-    features: ['synchronize', 'synchronizePending', 'countPending', 'release', 'list'],
+    features: managedStoreFeatures,
   })
   test.each(cases)('$name', ({ run }) => run())
 })

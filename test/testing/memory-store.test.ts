@@ -3,7 +3,7 @@ import { createMemoryStore } from '../../src/index.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
 
 const cases = domainStoreSuite({
-  createStore: ({ findTeam: _, ...setup }) => createMemoryStore(setup),
+  createStore: setup => createMemoryStore(setup),
   features: managedStoreFeatures,
 })
 

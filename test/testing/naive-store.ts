@@ -243,7 +243,7 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
         const registrations = released.map(row => steps.toRegistration(row, tables))
         for (const row of released) {
           steps.remove(rows, row)
-          if (!push) continue
+          if (lease === null) continue
           const change = steps.recordRelease(row, waiting.get(row.domainId), lease)
           if (change) waiting.set(row.domainId, change)
           else waiting.delete(row.domainId)

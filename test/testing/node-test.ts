@@ -4,7 +4,7 @@ import { createMemoryStore } from '../../src/index.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
 
 const cases = domainStoreSuite({
-  createStore: ({ findTeam: _, ...setup }) => createMemoryStore(setup),
+  createStore: setup => createMemoryStore(setup),
   features: managedStoreFeatures,
 })
 for (const { name, run } of cases) test(name, run)

@@ -1,30 +1,33 @@
-import { record } from './figures.ts'
-import { measure } from './measure.ts'
-import { type Row, toRow } from './report.ts'
+/** `classifyHostname` against what does a part of it, on the same hostnames, in turn. */
+import { classifyHostname } from 'domain-registration'
+import { parse } from 'tldts'
+import { readLines } from '../test/vectors/read.ts'
+import { compare, parsed, report, time } from './measure.ts'
 
-const module = new URL('hostname-contenders.ts', import.meta.url)
+const ascii = parsed(readLines('hostnames.txt').filter(text => /^[\0-\x7f]*$/.test(text)))
+const international = parsed(readLines('international-hostnames.txt'))
+const TURNS = { warmUp: 15, rounds: 40 }
 
-/** `classifyHostname` against what does a part of it, on the same inputs. */
-export async function benchHostnames(): Promise<Row[]> {
-  const rows: Row[] = []
-  for (const [set, goal, others] of [
-    ['ascii', '≤ 1.1', ['tldts.parse', 'psl.parse', 'validator.isFQDN', 'new URL']],
-    ['international', '≤ 2.5', ['new URL', 'tldts.parse']],
-    ['complexScripts', '≤ 2.5', ['new URL']],
-    ['addresses', '', ['tldts.parse']],
-  ] as const) {
-    const [yardstick, ...rest] = others
-    const names = [yardstick, 'classifyHostname', ...rest].map(name => `${set}: ${name}`)
-    for (const [name, timing] of await measure(module, names)) {
-      if (name === 'ascii: classifyHostname') record('ascii', timing.ratio)
-      if (name === 'international: classifyHostname') record('international', timing.ratio)
-      rows.push(toRow(`hostnames, ${name}`, timing, name.endsWith('classifyHostname') ? goal : ''))
-    }
-  }
-  const [hostile] = await measure(module, ['hostile: classifyHostname'])
-  if (hostile) rows.push(toRow('hostnames, a text of the worst found (goal: 100 in 50 ms)', hostile[1], '500 µs'))
-  const acceptedAndRejected = ['ascii: classifyHostname', 'rejected: classifyHostname']
-  const [, rejected] = await measure(module, acceptedAndRejected)
-  if (rejected) rows.push(toRow('hostnames, rejected against accepted: classifyHostname', rejected[1], '≤ 10'))
-  return rows
-}
+/** Results are kept for a while, as a caller would, so that making them cannot be optimized away. */
+const kept: unknown[] = new Array(1024).fill(null)
+
+// A loop for each, so that the compiler sees what it calls.
+const classify = (hostnames: readonly string[]) =>
+  time(() => {
+    for (let index = 0; index < hostnames.length; index += 1)
+      kept[index & 1023] = classifyHostname(hostnames[index] ?? '')
+  })
+const parseWithTldts = (hostnames: readonly string[]) =>
+  time(() => {
+    for (let index = 0; index < hostnames.length; index += 1) kept[index & 1023] = parse(hostnames[index] ?? '')
+  })
+const parseAsUrl = (hostnames: readonly string[]) =>
+  time(() => {
+    for (let index = 0; index < hostnames.length; index += 1)
+      kept[index & 1023] = new URL(`http://${hostnames[index]}/`)
+  })
+
+report({
+  ascii: await compare(() => ascii, TURNS, classify, parseWithTldts),
+  international: await compare(() => international, TURNS, classify, parseAsUrl),
+})

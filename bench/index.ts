@@ -1,67 +1,105 @@
 /**
- * Measures what the goals of the project ask for (goals.ts), against a yardstick of the same run: all sections, or
- * those named, as in `npm run bench -- http import`. Each writes its figures to figures.json. At the end the table of
- * all goals is printed and put into RESULTS.md. The exit status is 1 where a goal of these sections is missed.
+ * Measures what the goals of the project ask for (goals.ts), each against a yardstick of the same process: all
+ * sections, or those named, as in `npm run bench -- http import`. A goal is missed when the median of its starts is
+ * above it; then the exit status is 1. The table of all goals is printed and put into RESULTS.md.
  */
-import { spawnSync } from 'node:child_process'
+import { execFileSync, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { nodes } from '../test/runtimes/runtimes.ts'
-import { readFigures, run } from './figures.ts'
-import { benchHostnames } from './hostnames.ts'
-import { printKeyLookup } from './key-lookup.ts'
-import { printHead, printMachine, printRow } from './report.ts'
-import { findMissed, toTable, writeTable } from './table.ts'
+import { type Goal, type GoalName, goals, type Section, sections } from './goals.ts'
 
-const sections: Readonly<Record<string, () => unknown>> = {
-  async hostnames() {
-    printHead()
-    for (const row of await benchHostnames()) printRow(row)
-  },
-  // With room for ten million registrations.
-  memory: () => runProgram('memory-store.ts', '--expose-gc', '--max-old-space-size=6000'),
-  postgres: () => runProgram('postgres.ts'),
-  'postgres-scale': () => runProgram('postgres-scale.ts'),
-  sqlite: () => runProgramIn(findNodeWithSqlite(), 'sqlite.ts'),
-  http: () => runProgram('http.ts'),
-  import: () => runProgram('imports.ts'),
-  size: () => runProgram('size.ts'),
-  soak: () => runProgram('soak.ts'),
-  hold: () => runProgram('hold.ts'),
-  keys: printKeyLookup,
-  // The table alone, from the figures that there are.
-  table() {},
+/** What was measured for a goal, and in what circumstances. */
+interface Figure {
+  readonly starts: readonly number[]
+  readonly where: string
 }
+type Figures = Partial<Record<GoalName, Figure>>
 
-/** In a process of its own. */
-const runProgram = (file: string, ...options: string[]) => runProgramIn(process.execPath, file, ...options)
-
-function runProgramIn(node: string, file: string, ...options: string[]): void {
-  const program = fileURLToPath(new URL(file, import.meta.url))
-  const env = { ...process.env, BENCH_RUN: run }
-  const { status } = spawnSync(node, [...options, '--import', 'tsx', program], { stdio: 'inherit', env })
-  process.exitCode ||= status ?? 1
-}
-
-/** This one, or one of those that are tested in. */
-function findNodeWithSqlite(): string {
-  if (process.getBuiltinModule('node:sqlite')) return process.execPath
-  const program = nodes.slice(1).find(node => node.program)?.program
-  if (!program) throw new Error('This Node has no SQLite; npm ci --prefix test/runtimes installs others')
-  return program
-}
+const file = new URL('figures.json', import.meta.url)
+const results = new URL('RESULTS.md', import.meta.url)
+const here = fileURLToPath(new URL('.', import.meta.url))
 
 const named = process.argv.slice(2)
 const unknown = named.filter(name => !Object.hasOwn(sections, name))
-if (unknown.length > 0)
+if (unknown.length > 0) {
   throw new Error(`No section ${unknown.join(', ')}; there are ${Object.keys(sections).join(', ')}`)
+}
+const chosen = (Object.keys(sections) as Section[]).filter(name =>
+  named.length > 0 ? named.includes(name) : sections[name] > 0,
+)
 
-const chosen = Object.keys(sections).filter(name => named.length === 0 || named.includes(name))
-printMachine()
-for (const name of chosen) await sections[name]?.()
-writeTable()
-console.log(`\n${toTable(readFigures())}`)
-const missed = findMissed(chosen)
+const figures: Figures = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { cwd: here, encoding: 'utf8' }).trim()
+const load = loadavg()[0]?.toFixed(0)
+const where = `${new Date().toISOString().slice(0, 10)}, ${commit}, ${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.versions.node}, load ${load}`
+
+for (const section of chosen) await measure(section)
+writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`)
+const [before, after] = readFileSync(results, 'utf8').split(/(?<=<!-- goals -->\n)[\s\S]*(?=<!-- \/goals -->)/)
+if (after === undefined) throw new Error('RESULTS.md has no place for the table')
+writeFileSync(results, `${before}${toTable()}\n${after}`)
+console.log(`\n${toTable()}`)
+
+const missed = entriesOf(goals).filter(([name, goal]) => chosen.includes(goal.section) && isMissed(name))
 if (missed.length > 0) {
-  console.log(`\nMissed: ${missed.join(', ')}`)
+  console.log(`\nMissed: ${missed.map(([name]) => name).join(', ')}`)
   process.exitCode = 1
+}
+
+/** Starts the program of a section as often as it says, each time in a process of its own. */
+async function measure(section: Section): Promise<void> {
+  const starts: Partial<Record<GoalName, number[]>> = {}
+  for (let start = 0; start < Math.max(1, sections[section]); start += 1) {
+    const child = fork(`${here}${section}.ts`, { execArgv: ['--import', 'tsx'], execPath: findNode(section) })
+    child.on('message', (measured: Partial<Record<GoalName, number>>) => {
+      for (const [name, figure] of entriesOf(measured)) starts[name] = [...(starts[name] ?? []), figure as number]
+    })
+    const [status] = await once(child, 'exit')
+    if (status !== 0) throw new Error(`bench/${section}.ts ended with ${status}`)
+  }
+  for (const [name, measured] of entriesOf(starts)) {
+    figures[name] = { starts: measured as number[], where }
+    console.log(toCells(name, goals[name]).slice(0, 5).join('  '))
+  }
+}
+
+/** Node 20 has no SQLite. */
+function findNode(section: Section): string {
+  if (process.getBuiltinModule('node:sqlite') || !['sqlite', 'hold'].includes(section)) return process.execPath
+  const program = nodes.slice(1).find(node => node.program)?.program
+  if (!program) throw new Error('This Node has no SQLite; npm ci --prefix test/runtimes installs one that has')
+  return program
+}
+
+/** All goals with the last figures that were measured for them, as Markdown. */
+function toTable(): string {
+  const head = ['work', 'against', 'median', 'range', 'goal', 'measured', '`npm run bench --`']
+  const rows = entriesOf(goals).map(([name, goal]) => toCells(name, goal))
+  return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+function toCells(name: GoalName, { work, yardstick, most, unit, section }: Goal): string[] {
+  const format = (value: number) => value.toFixed(unit === '×' ? 2 : 1)
+  const figure = figures[name]
+  const goal = `≤ ${most} ${unit}`
+  if (!figure) return [work, yardstick, '**not measured**', '', goal, '', `\`${section}\``]
+  const range = `${format(Math.min(...figure.starts))} – ${format(Math.max(...figure.starts))}`
+  const median = `${format(medianOf(figure))} ${unit}${isMissed(name) ? ', **missed**' : ''}`
+  return [work, yardstick, median, range, goal, figure.where, `\`${section}\``]
+}
+
+function isMissed(name: GoalName): boolean {
+  const figure = figures[name]
+  return !figure || medianOf(figure) > goals[name].most
+}
+
+function medianOf({ starts }: Figure): number {
+  return starts.toSorted((one, other) => one - other)[starts.length >> 1] as number
+}
+
+function entriesOf<Value>(record: Partial<Record<GoalName, Value>>): [GoalName, Value][] {
+  return Object.entries(record) as [GoalName, Value][]
 }

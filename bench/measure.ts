@@ -1,92 +1,72 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import type { GoalName } from './goals.ts'
 
-/** One way to do a piece of work, to be timed. */
-export interface Contender {
-  /** How many operations a run makes; times are per operation. */
-  readonly operations: number
-  run(): unknown
-}
-
-/** A module that can be timed: it exports makers of contenders by name, so that a process sets up only its own. */
-export interface ContenderModule {
-  readonly contenders: Readonly<Record<string, () => Contender | Promise<Contender>>>
-}
-
-/** Nanoseconds for an operation over the counted rounds. */
-export interface Timing {
-  readonly median: number
-  /** The tenth and the ninetieth percentile. */
-  readonly low: number
-  readonly high: number
-  /** Round by round against the yardstick, then the median: what the machine does to both cancels out. */
-  readonly ratio: number
-}
+/** One side of a comparison: does its work on an input, and says how long that took. */
+export type Side<Input> = (input: Input) => Promise<number> | number
 
 /**
- * Times contenders in turn, round by round, each in a process of its own, so that neither the machine's changes of
- * speed nor what one has taught the compiler tells on another. The first contender is the yardstick.
+ * Lets two sides take turns on the same inputs, so that what the machine does to both cancels out.
+ *
+ * @returns The median of the ratios, round by round.
  */
-export async function measure(
-  module: URL,
-  names: readonly string[],
-  { rounds = 40, warmUp = 15 } = {},
-): Promise<Map<string, Timing>> {
-  const children = names.map(name =>
-    fork(fileURLToPath(import.meta.url), [module.href, name], { execArgv: ['--import', 'tsx', '--expose-gc'] }),
-  )
-  try {
-    await Promise.all(children.map(child => once(child, 'message')))
-    const samples: number[][] = names.map(() => [])
-    for (let round = 0; round < warmUp + rounds; round += 1) {
-      for (const [index, child] of children.entries()) {
-        child.send('run')
-        const [nanoseconds] = (await once(child, 'message')) as [number]
-        if (round >= warmUp) samples[index]?.push(nanoseconds)
-      }
-    }
-    const [yardstick = []] = samples
-    return new Map(
-      names.map((name, index) => {
-        const own = samples[index] ?? []
-        return [
-          name,
-          {
-            median: percentile(own, 0.5),
-            low: percentile(own, 0.1),
-            high: percentile(own, 0.9),
-            ratio: percentile(
-              own.map((value, round) => value / (yardstick[round] ?? Number.NaN)),
-              0.5,
-            ),
-          },
-        ]
-      }),
-    )
-  } finally {
-    for (const child of children) child.kill()
+export async function compare<Input>(
+  makeInput: () => Input | Promise<Input>,
+  { warmUp, rounds }: { readonly warmUp: number; readonly rounds: number },
+  work: Side<Input>,
+  yardstick: Side<Input>,
+): Promise<number> {
+  const ratios: number[] = []
+  for (let round = 0; round < warmUp + rounds; round += 1) {
+    const input = await makeInput()
+    const ratio = (await work(input)) / (await yardstick(input))
+    if (round >= warmUp) ratios.push(ratio)
   }
+  return median(ratios)
 }
 
-function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN
+/** Milliseconds. */
+export async function time(work: () => unknown): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
 }
 
-/** The other end: in a process of its own, runs one contender once for each message. */
-async function serve(href: string, name: string): Promise<void> {
-  const { contenders } = (await import(href)) as ContenderModule
-  const make = contenders[name]
-  if (!make) throw new Error(`No contender ${name}`)
-  const { operations, run } = await make()
-  process.on('message', async () => {
-    globalThis.gc?.()
-    const start = process.hrtime.bigint()
-    await run()
-    process.send?.(Number(process.hrtime.bigint() - start) / operations)
-  })
-  process.send?.('ready')
+/** Milliseconds of the processor, which other programs do not add to. */
+export async function timeCpu(work: () => unknown): Promise<number> {
+  const start = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
 }
 
-const [, script, href, name] = process.argv
-if (script === fileURLToPath(import.meta.url) && href && name) await serve(href, name)
+export const median = (values: readonly number[]): number =>
+  values.toSorted((one, other) => one - other)[values.length >> 1] as number
+
+/** Tells `index.ts` what this start has measured. */
+export function report(figures: Partial<Record<GoalName, number>>): void {
+  if (process.send) process.send(figures)
+  else console.log(figures)
+}
+
+let names = 0
+
+/** Names that nobody has registered, as customers have them: one to three below each registrable domain. */
+export function newNames(count = 100): string[] {
+  const labels = ['', 'www.', '', 'api.']
+  const suffixes = ['com', 'com', 'net', 'org', 'de', 'co.uk', 'io']
+  return parsed(
+    Array.from({ length: count }, () => {
+      const index = names++
+      return `${labels[index % 4]}${word(index)}.${suffixes[index % 7]}`
+    }),
+  )
+}
+
+/** Spread over the alphabet, and different for each process. */
+export const word = (index: number): string =>
+  `${(Math.imul(index + 1, 0x9e3779b1) >>> 0).toString(36)}-${process.pid.toString(36)}-${index.toString(36)}`
+
+/** Strings of their own, as they come out of a parsed request, where `split` and templates make slices and ropes. */
+export const parsed = (texts: readonly string[]): string[] => JSON.parse(JSON.stringify(texts))
+
+export const team = { id: '1', organizationId: '1', state: 'active' } as const
+export const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] } as const

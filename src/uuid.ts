@@ -42,7 +42,7 @@ export function createUuidGenerator(): (now?: number) => string {
 
 /**
  * Writes four words of 32 bits, most significant first. From character codes: text joined of parts takes more memory
- * until it is read. Measured in bench/RESULTS.md.
+ * until it is read.
  */
 function format(a: number, b: number, c: number, d: number): string {
   // biome-ignore format: one line for each group

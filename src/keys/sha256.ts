@@ -2,7 +2,7 @@
  * Returns the SHA-256 of a text in UTF-8, in lower-case hex.
  *
  * Every runtime has WebCrypto, but it computes each digest on another thread, which on Node costs far more than the
- * digest itself (bench/key-lookup.ts). So Node's own module is used if there is one. It is looked up at the first
+ * digest itself. So Node's own module is used if there is one. It is looked up at the first
  * digest and not imported, because bundlers for the edge refuse the import. The look-up may throw: other runtimes have
  * no `process`, and that of Next.js at the edge refuses the call.
  */

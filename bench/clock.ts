@@ -1,0 +1,8 @@
+/** How long `npm test` takes, from an `npm ci` that was done before. */
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { report, time } from './measure.ts'
+
+const cwd = fileURLToPath(new URL('..', import.meta.url))
+const spent = await time(() => execFileSync('npm', ['test'], { cwd, stdio: ['ignore', 'ignore', 'inherit'] }))
+report({ clock: spent / 1000 })

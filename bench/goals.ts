@@ -36,6 +36,8 @@ export const goals = {
   postgres: goal('postgres', 'PostgreSQL, 100 new names', insert, 2, '×'),
   postgresExisting: goal('postgres', 'PostgreSQL, 100 existing names', `${insert}; 1.31 × at 0c734a6`, 1.31, '×'),
   postgresMillions: goal('millions', 'the same 100 new names among 10 million rows', 'an empty table', 1.3, '×'),
+  findOwners: goal('millions', '`findOwners`, 1,000 hostnames among 10 million', '1,000 look-ups by key', 3, '×'),
+  export: goal('millions', 'export of a million names, memory at most', 'during the first tenth', 1.2, '×'),
   sqlite: goal('sqlite', 'SQLite, 100 new names, synchronous = FULL', 'a prepared `INSERT`, 100 times', 1.6, '×'),
   ascii: goal('hostnames', '`classifyHostname`, real ASCII hostnames', '`tldts.parse`, default options', 1.5, '×'),
   international: goal('hostnames', 'the same, international hostnames', "`new URL('http://' + host)`", 2.5, '×'),

@@ -1,8 +1,16 @@
-/** 100 new names in PostgreSQL among ten million, against an empty table; beside it the same of a bare INSERT. */
+/**
+ * What ten million names in PostgreSQL cost: 100 new names, against an empty table, and beside it the same of a bare
+ * INSERT; 1,000 hostnames whose owners are looked up; an export of a million names.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
 import type { Pool } from 'pg'
-import { migrate } from '../src/postgres/index.ts'
+import { domainsRouter } from '../src/adapters/express.ts'
+import { findOwners } from '../src/index.ts'
+import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { startServer } from '../test/postgres/server.ts'
-import { compare, newNames, report, time } from './measure.ts'
+import { compare, keyContext, newNames, report, team, time } from './measure.ts'
 import { createBareInsert, createRegister } from './postgres.ts'
 
 const MILLIONS = 10
@@ -22,8 +30,8 @@ async function fill(pool: Pool, schema: string): Promise<void> {
     `INSERT INTO ${schema}.names
        (domain_id, created_at, second_level_domain, path, domain, registrable_domain, team_id)
      SELECT uuidv7(), now(), base, path, substr(path, 2) || CASE path WHEN '' THEN '' ELSE '.' END || base, base,
-       (n % 1000)::text
-     FROM generate_series(1, ${(MILLIONS * 1_000_000) / 2}) AS n, LATERAL (SELECT md5(n::text) || '.com') AS bases (base),
+       (n % 10)::text
+     FROM generate_series(1, ${MILLIONS * 500_001}) AS n, LATERAL (SELECT md5(n::text) || '.com') AS bases (base),
        unnest(CASE n % 3 WHEN 0 THEN '{""}'::text[] WHEN 1 THEN '{"",.www}' ELSE '{"",.www,.api}' END) AS path`,
   )
   const primary = rows.find(({ name }) => name === 'names_pkey')?.definition.replace(/^.*\(/, '(')
@@ -64,5 +72,52 @@ if (insertInLarge && insertInFresh) {
   const bare = await compare(registered, { warmUp: 300, rounds: 400 }, insertInLarge, insertInFresh)
   console.log(`a bare INSERT: ${bare.toFixed(2)} ×`)
 }
+
+const store = createPostgresStore({ database, schema: 'large', findTeam: id => ({ ...team, id }) })
+report({ postgresMillions, findOwners: await measureOwners(), export: await measureExport() })
 await server.stop()
-report({ postgresMillions })
+
+/** Against as many look-ups by primary key, in one statement that answers with the same columns. */
+async function measureOwners(): Promise<number> {
+  const { rows } = await database.query('SELECT * FROM large.names TABLESAMPLE SYSTEM (0.5)')
+  const byKey = `SELECT name.* FROM unnest($1::text[], $2::text[]) AS asked (base, path)
+    JOIN large.names AS name ON name.second_level_domain = asked.base AND name.path = asked.path`
+  let picks = 0
+  const pickRows = () => {
+    picks += 1
+    return Array.from({ length: 1000 }, (_, index) => rows[(picks * 1000 + index * 7919) % rows.length])
+  }
+  return compare(
+    pickRows,
+    { warmUp: 30, rounds: 60 },
+    picked =>
+      time(async () => {
+        const owners = await findOwners(
+          store,
+          picked.map(({ domain }) => domain),
+        )
+        if (owners.some(({ registration }) => !registration)) throw new Error('An owner was not found')
+      }),
+    picked => {
+      const values = [picked.map(row => row.second_level_domain), picked.map(({ path }) => path)]
+      return time(() => database.query({ name: 'by key', text: byKey, values }))
+    },
+  )
+}
+
+/** The most memory of this process, server and reader, during an export, against that during the first tenth of it. */
+async function measureExport(): Promise<number> {
+  const authenticate = () => ({ ...keyContext, scopes: ['domains:read'] })
+  const http = createServer(express().use(domainsRouter({ store, authenticate, operations: ['export'] })))
+  await new Promise<void>(resolve => http.listen(0, '127.0.0.1', resolve))
+  const response = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}/v1/domains/export?format=csv`)
+  let [lines, peak, early] = [0, 0, 0]
+  for await (const chunk of response.body ?? []) {
+    for (const byte of chunk) if (byte === 10) lines += 1
+    peak = Math.max(peak, process.memoryUsage.rss())
+    if (lines < MILLIONS * 10_000) early = peak
+  }
+  http.close()
+  if (lines < MILLIONS * 100_000) throw new Error(`Only ${lines} lines`)
+  return peak / early
+}

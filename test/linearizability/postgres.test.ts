@@ -31,8 +31,8 @@ afterAll(async () => {
 
 test('some order explains the answers of calls that race for one PostgreSQL from three processes', async () => {
   const pool = server.createPool({ pipeline: true })
-  await migrate({ pool: throughFirst(pool), ...tableOptions })
-  const store = createPostgresStore({ pool, findTeam })
+  await migrate({ database: throughFirst(pool), ...tableOptions })
+  const store = createPostgresStore({ database: pool, findTeam })
   await Promise.all(CLIENTS.map((names, index) => startRacer({ config: server.config, seed: seed + index, names })))
   for (let round = 1; round <= counts.races; round += 1) {
     // Every other round is the first on its registrable domains.

@@ -1,14 +1,10 @@
-import type { Awaitable } from '../../src/awaitable.ts'
 import { registerDomains } from '../../src/register-domains.ts'
 import type { DomainStore, Registration } from '../../src/registry/store.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Known } from '../simulation/rules.ts'
 import type { Deed, Held, Operation } from './registry.ts'
 
-export interface RacedStore extends DomainStore {
-  release(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
-  list(): Awaitable<readonly Registration[]>
-}
+export type RacedStore = DomainStore & Required<Pick<DomainStore, 'release' | 'list'>>
 
 /** Makes one call of its store after another. */
 export interface Client {

@@ -18,7 +18,7 @@ process.once('message', ({ seed, config, names }: RacerTask) => {
   const pool = new Pool({ ...config, max: names.length })
   // Its connections are cut when a test has failed.
   pool.on('error', () => {})
-  const store = createPostgresStore({ pool, findTeam })
+  const store = createPostgresStore({ database: pool, findTeam })
   const clients = names.map(name => ({ name, store }))
   process.on('message', async (round: Round) => {
     process.send?.(await race({ clients, random, ...round }).catch(String))

@@ -1,7 +1,7 @@
 import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
 import { explainAddressRange } from './address-range.ts'
 import { explainInvalid, explainUnknownTopLevel } from './explain.ts'
-import { isAscii, type LabelFault, toALabels } from './idna/labels.ts'
+import { isAscii, toALabels } from './idna/labels.ts'
 import { isPlainName, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
 import type { Mistake } from './mistake.ts'
 import { readSuffix } from './public-suffix.ts'
@@ -87,8 +87,8 @@ export function classifyHostname(input: string): HostnameClassification {
 /** A refused hostname before its message is made. */
 interface Rejection extends Mistake {
   readonly code: HostnameRejection
-  /** The same name as A-labels, which are accepted where its characters are not. */
-  readonly asALabels?: string | undefined
+  /** Whether the name may be accepted as A-labels. */
+  readonly isPunctuated?: boolean
 }
 
 /** @param text Trimmed. */
@@ -104,7 +104,10 @@ function classify(text: string): ValidHostname | Rejection {
   const name = toALabels(base)
   const range = explainAddressRange(typeof name === 'string' ? name : base)
   if (range !== undefined) return isWildcard ? rejectWildcardAddress() : { code: 'invalid_domain', ...range }
-  if (typeof name !== 'string') return rejectLabels(text, name)
+  if (typeof name !== 'string') {
+    const isPunctuated = name.reason === 'punctuation'
+    return { code: 'invalid_domain', ...explainInvalid(dropRootDot(text), name), isPunctuated }
+  }
   return isWildcard ? classifyWildcard(name, text) : classifyName(name, base, text)
 }
 
@@ -116,15 +119,17 @@ function classifyIPv6({ address, reserved }: AddressReading, sent: string): Vali
   return classifyAddress({ address, reserved }, isCanonical, address)
 }
 
-/** Names that are live as A-labels may be refused in characters (see `toALabels`). The message then says so. */
-function rejectLabels(text: string, fault: LabelFault): Rejection {
-  const rejection: Rejection = { code: 'invalid_domain', ...explainInvalid(dropRootDot(text), fault) }
-  if (fault.reason !== 'punctuation') return rejection
+/**
+ * Names that are live as A-labels may be refused in characters (see `toALabels`). The message then says so.
+ *
+ * @returns The A-labels to send.
+ */
+function findALabels(text: string): string | undefined {
   const isWildcard = text.startsWith('*.')
   const name = toALabels(dropRootDot(isWildcard ? text.slice(2) : text), { acceptsPunctuation: true })
-  if (typeof name !== 'string') return rejection
+  if (typeof name !== 'string') return undefined
   const outcome = isWildcard ? classifyWildcard(name, text) : classifyName(name, name, text)
-  return 'valid' in outcome ? { ...rejection, asALabels: outcome.domain } : rejection
+  return 'valid' in outcome ? outcome.domain : undefined
 }
 
 /**
@@ -212,9 +217,10 @@ function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
 const MAX_MISTAKES = 4
 
 /** Undoes all mistakes. If the rest is a hostname, suggests it; if not, also says what is wrong with the rest. */
-function toMessage(sent: string, { problem, meant, asALabels }: Rejection): string {
+function toMessage(sent: string, { problem, meant, isPunctuated }: Rejection): string {
   const subject = sent === '' ? 'The hostname' : quote(sent)
   const message = `${subject} ${problem}`
+  const asALabels = isPunctuated ? findALabels(sent) : undefined
   const otherwise = asALabels === undefined ? '' : `; if you mean this name, send "${asALabels}"`
   let rest = meant
   for (let undone = 0; rest && undone < MAX_MISTAKES; undone += 1) {

@@ -40,7 +40,7 @@ export const rows: readonly Row[] = [
     problem: 'begins like an item of a list or a comment',
     by: '',
   },
-  { pattern: /^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]\s*/, problem: 'begins with a bullet', by: '' },
+  { pattern: /^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]+\s*/, problem: 'begins with a bullet', by: '' },
   {
     pattern: /^\S+\s+(?:#|\/\/|[;(\u2013\u2014-])/,
     problem: 'has a remark after it',
@@ -63,7 +63,7 @@ export const rows: readonly Row[] = [
     problem: 'has a quote or a bracket at its start or end',
     undo: text => stripEnd(text.replace(/^["'`<({[]+/, ''), `"'\`>)}],;`),
   },
-  { pattern: /^[\u2018-\u201f\u00ab\u2039\u300c\u300e]|[\u2018-\u201f\u00bb\u203a\u300d\u300f]$/, by: '' },
+  { pattern: /^[\u2018-\u201f\u00ab\u2039\u300c\u300e]+|[\u2018-\u201f\u00bb\u203a\u300d\u300f]$/, by: '' },
   {
     pattern: /^(?:dns|(?:host_?|server_?|c)?name|host|domain|url|site|fqdn|cn|website)(?:\s*[:=]\s*|\s+)(?=\D)/i,
     problem: 'begins with the name of a field',

@@ -11,6 +11,9 @@ const texts = [
   `${'｡'.repeat(10)}${'\u0f73'.repeat(495)}\u0338\u200b`,
   `a${'\u0f73'.repeat(251)}.a${'\u0f73'.repeat(250)}.com\u200b`,
   `${`a${'\u0f73'.repeat(60)}。`.repeat(8)}com`,
+  // Letters that are mapped, behind mistakes that are undone one by one.
+  `${'·'.repeat(4)}${'İİİİא．İ–'.repeat(63)}`,
+  `“«„‘${'İİİİא．İ–'.repeat(63)}`,
   // A-labels that are too long to decode.
   `${`xn--${'9'.repeat(240)}.`.repeat(2)}com`,
   `xn--${'a'.repeat(500)}`,

@@ -44,8 +44,8 @@ try {
   )
   const ofUse = [
     /^dist\/[\w-]+\.c?js$/,
-    /^dist\/types\/(?:esm|cjs)\/(?:[\w-]+\/)?[\w-]+\.d\.ts(?:\.map)?$/,
-    /^src\/(?:[\w-]+\/)?[\w-]+(?:\.d)?\.ts$/,
+    /^dist\/types\/(?:esm|cjs)\/(?:[\w-]+\/)*[\w-]+\.d\.ts(?:\.map)?$/,
+    /^src\/(?:[\w-]+\/)*[\w-]+(?:\.d)?\.ts$/,
     /^docs\/[\w-]+\.md$/,
     /^examples\/[\w-]+\.(?:ts|mjs|txt)$/,
   ]

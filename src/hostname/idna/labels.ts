@@ -58,14 +58,15 @@ export function toALabels(name: string, options: LabelOptions = {}): string | La
     mapped.push(text)
   }
   const labels: Label[] = []
+  let length = -1
   for (const [index, text] of mapped.entries()) {
     const label = readLabel(sent[index] as string, text, options)
     if ('reason' in label) return label
     labels.push(label)
+    length += 1 + label.ascii.length
+    if (length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
   }
-  const ascii = labels.map(label => label.ascii).join('.')
-  if (ascii.length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
-  return findBidiFault(labels) ?? ascii
+  return findBidiFault(labels) ?? labels.map(label => label.ascii).join('.')
 }
 
 /** A label that is allowed. */
@@ -92,7 +93,9 @@ function mapLabel(sent: string): string | LabelFault {
     const character = Array.from(sent).find(part => mapCharacter(part) === null)
     return { reason: 'disallowed character', label: sent, character }
   }
-  const mapped = (held & (MAPPED | IGNORED)) === 0 ? sent : Array.from(sent, mapCharacter).join('')
+  let mapped = ''
+  if ((held & (MAPPED | IGNORED)) === 0) mapped = sent
+  else for (const character of sent) mapped += mapCharacter(character)
   return isLonger(mapped, MAX_MAPPED_LENGTH) ? { reason: 'long label', label: sent } : mapped
 }
 

@@ -61,7 +61,8 @@ function adapt(database: PostgresDriver, preparedStatements: boolean): Database 
   if (typeof query === 'function' && typeof transaction === 'function') return fromBridge(database as PostgresBridge)
   if (typeof query === 'function') return fromTransaction(database as PostgresTransaction)
   throw new TypeError(
-    'The option "database" must be a pool of pg, a PGlite, the sql of postgres.js, or an object with query and transaction',
+    'The option "database" must be a pool of pg, a PGlite, the sql of postgres.js, or an object with "query" and ' +
+      '"transaction"',
   )
 }
 

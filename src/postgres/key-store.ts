@@ -30,7 +30,7 @@ const rules: Rules = {
  * @throws {TypeError} for an option that is missing, wrong or does not exist.
  *
  * @example
- * const keys = createPostgresKeyStore({ database: pool })
+ * const keys = createPostgresKeyStore({ database })
  * const { key, hash, hint } = await generateApiKey({ type: 'team', id: '1' })
  * await keys.addKey({ hash, hint, type: 'team', ownerId: '1', scopes: ['domains:create'] })
  */

@@ -1,4 +1,3 @@
-import { wildcardOver } from '../registry/name.ts'
 import { rangeBelow, toKey } from '../registry/path.ts'
 import type { ListedRegistration } from '../registry/store.ts'
 import type { ListPage } from '../registry/store-arguments.ts'
@@ -51,8 +50,7 @@ function askBelow(
   const range = rangeBelow(below)
   const afterPath = after === undefined ? '' : toKey(after).path
   const start = afterPath > range.after ? afterPath : range.after
-  // A wildcard is not below its base.
-  const values = [secondLevelDomain, start, range.before, toKey(wildcardOver(below)).path, limit]
+  const values = [secondLevelDomain, start, range.before, limit]
   if (teamId === undefined) return ask(statements.listBelow, ...values)
   return ask(statements.listTeamBelow, ...values, teamId)
 }

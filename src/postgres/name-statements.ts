@@ -164,13 +164,12 @@ const listsByName = (select: string) => {
   return {
     listBelow: prepare<NameRow>(
       'list_below',
-      `${select} WHERE ${inRange} AND name.path <> $4
-       ORDER BY name.second_level_domain, name.path LIMIT $5::bigint`,
+      `${select} WHERE ${inRange} ORDER BY name.second_level_domain, name.path LIMIT $4::bigint`,
     ),
     listTeamBelow: prepare<NameRow>(
       'list_team_below',
-      `${select} WHERE ${inRange} AND name.path <> $4 AND name.team_id = $6
-       ORDER BY name.second_level_domain, name.team_id, name.path LIMIT $5::bigint`,
+      `${select} WHERE ${inRange} AND name.team_id = $5
+       ORDER BY name.second_level_domain, name.team_id, name.path LIMIT $4::bigint`,
     ),
   }
 }

@@ -97,7 +97,7 @@ function start(seen: { pushed: number; refused: number; released: number }) {
     })
     return { store, pushed, ids: new Map() }
   }
-  const onError = () => {
+  function onError(): void {
     seen.refused += 1
   }
   const memory = createSide(synchronize => createMemoryStore({ synchronize, onError }))

@@ -2,13 +2,13 @@ import type { PostgresBridge } from 'domain-registration/postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import { CompiledQuery, type Kysely } from 'kysely'
 
-// createPostgresStore({ pool: bridgeKysely(db), findTeam })
+// createPostgresStore({ database: bridgeKysely(db), findTeam })
 export const bridgeKysely = (db: Kysely<unknown>): PostgresBridge => ({
   query: (text, values) => db.executeQuery(CompiledQuery.raw(text, values)),
   transaction: work => db.transaction().execute(transaction => work(bridgeKysely(transaction))),
 })
 
-// createPostgresStore({ pool: bridgeDrizzle(drizzle(pool)), findTeam })
+// createPostgresStore({ database: bridgeDrizzle(drizzle(pool)), findTeam })
 export const bridgeDrizzle = (db: Drizzle): PostgresBridge => ({
   query: (text, values) => db.execute(toSql(text, values)),
   transaction: work => db.transaction(transaction => work(bridgeDrizzle(transaction))),

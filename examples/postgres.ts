@@ -13,11 +13,11 @@ const pool = DATABASE_URL
   ? new pg.Pool({ connectionString: DATABASE_URL, pipeline: true, connectionTimeoutMillis: 5000 })
   : new PGlite(DATA_FOLDER)
 if (pool instanceof pg.Pool) pool.on('error', console.error) // of connections that are cut while nobody uses them
-await migrate({ pool })
+await migrate({ database: pool })
 
 const teams = new Map([['1', { id: '1', organizationId: '10', state: 'active' } as const]])
 const store = createPostgresStore({
-  pool,
+  database: pool,
   findTeam: id => teams.get(id) ?? null,
   synchronize(changes) {
     // Stands for your monitoring.
@@ -25,7 +25,7 @@ const store = createPostgresStore({
   },
 })
 
-const keys = createPostgresKeyStore({ pool })
+const keys = createPostgresKeyStore({ database: pool })
 const { key, hash } = await generateApiKey({ type: 'team', id: '1' }) // to try it with, until this process ends
 await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 

@@ -25,14 +25,14 @@ const takers: readonly (readonly [what: string, option: string, take: (limit: nu
     'synchronizeTimeLimit',
     synchronizeTimeLimit => createMemoryStore({ synchronize() {}, synchronizeTimeLimit }),
   ],
-  ['createPostgresStore', 'timeLimit', timeLimit => createPostgresStore({ pool, findTeam, timeLimit })],
+  ['createPostgresStore', 'timeLimit', timeLimit => createPostgresStore({ database: pool, findTeam, timeLimit })],
   [
     'createPostgresStore',
     'synchronizeTimeLimit',
-    synchronizeTimeLimit => createPostgresStore({ pool, findTeam, synchronizeTimeLimit }),
+    synchronizeTimeLimit => createPostgresStore({ database: pool, findTeam, synchronizeTimeLimit }),
   ],
-  ['createPostgresKeyStore', 'timeLimit', timeLimit => createPostgresKeyStore({ pool, timeLimit })],
-  ['migrate', 'timeLimit', timeLimit => migrate({ pool, timeLimit })],
+  ['createPostgresKeyStore', 'timeLimit', timeLimit => createPostgresKeyStore({ database: pool, timeLimit })],
+  ['migrate', 'timeLimit', timeLimit => migrate({ database: pool, timeLimit })],
 ]
 
 describe.each(takers)('%s with a %s', (_, option, take) => {

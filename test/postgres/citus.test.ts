@@ -11,7 +11,7 @@ const sent: string[] = []
 beforeAll(async () => {
   server = await openDatabase({ 'citus.version': 'none' })
   pool = server.createPool({ max: 1, pipeline: true })
-  await migrate({ pool })
+  await migrate({ database: pool })
   pool.once('acquire', client => {
     const query = client.query.bind(client) as (config: { text: string }) => unknown
     client.query = ((config: { text: string }) => {
@@ -26,7 +26,7 @@ beforeEach(() => {
 afterAll(() => server.stop())
 
 test('on Citus a call claims in one statement, however many domains it has, and each SET is by itself', async () => {
-  const store = createPostgresStore({ pool, findTeam: () => null })
+  const store = createPostgresStore({ database: pool, findTeam: () => null })
   const saved = await save(store, '1', ['a.com', 'www.b.com', 'c.com', 'd.com', 'e.com'])
   expect(saved).toHaveLength(5)
   const inserts = sent.filter(text => text.startsWith('INSERT'))
@@ -38,7 +38,7 @@ test('on Citus a call claims in one statement, however many domains it has, and 
 })
 
 test('on Citus a release of more registrable domains than one statement has parameters for is refused', async () => {
-  const store = createPostgresStore({ pool, findTeam: () => null })
+  const store = createPostgresStore({ database: pool, findTeam: () => null })
   const domains = Array.from({ length: 21_845 }, (_, index) => `name-${index}.com`)
   await save(store, '1', ['name-0.com'])
   sent.length = 0

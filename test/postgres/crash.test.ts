@@ -113,8 +113,8 @@ describe(`with SEED=${seed},`, () => {
 async function open(schema: string, count: number) {
   const configs: PoolConfig[] = Array.from({ length: count }, () => server.config)
   await pool.query('TRUNCATE monitor.pushes')
-  await migrate({ ...tableOptions, pool, schema })
-  const keyStore = createPostgresKeyStore({ pool, schema })
+  await migrate({ ...tableOptions, database: pool, schema })
+  const keyStore = createPostgresKeyStore({ database: pool, schema })
   const keys = new Map<string, string>()
   for (const id of ['1', '2', '3']) {
     const { key, hash } = await generateApiKey({ type: 'team', id })
@@ -144,7 +144,7 @@ async function open(schema: string, count: number) {
 }
 
 async function expectAllPushed(schema: string, rows: readonly HeldRow[]): Promise<void> {
-  const store = createPostgresStore({ pool, schema, findTeam: () => null })
+  const store = createPostgresStore({ database: pool, schema, findTeam: () => null })
   expect(await store.countPending()).toBe(0)
   const pushed = await pool.query('SELECT DISTINCT domain_id FROM monitor.pushes')
   expect(pushed.rows.map(row => row.domain_id).toSorted()).toEqual(rows.map(row => row.domain_id).toSorted())

@@ -27,7 +27,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const overKysely = (through: Pool) => bridgeKysely(new Kysely({ dialect: new PostgresDialect({ pool: through }) }))
+const overKysely = (through: Pool) => bridgeKysely(new Kysely({ dialect: new PostgresDialect({ database: through }) }))
 const overDrizzle = (through: Pool) => bridgeDrizzle(drizzle(through))
 
 const drivers: readonly (readonly [string, () => PostgresDriver])[] = [
@@ -45,8 +45,8 @@ describeStore('postgres.js, without prepared statements', () => sql, { preparedS
 
 describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
   test('tables that are not there are told with what to do about it', async () => {
-    const store = createPostgresStore({ pool: open(), schema: 'absent', findTeam: () => null })
-    const keys = createPostgresKeyStore({ pool: open(), schema: 'absent' })
+    const store = createPostgresStore({ database: open(), schema: 'absent', findTeam: () => null })
+    const keys = createPostgresKeyStore({ database: open(), schema: 'absent' })
     const expected = { message: expect.stringContaining('run migrate()'), code: '42P01', cause: expect.anything() }
     expect(await rejection(save(store, '1', ['example.com']))).toMatchObject(expected)
     expect(await rejection(Promise.resolve(keys.findKey('a'.repeat(64))))).toMatchObject(expected)
@@ -60,7 +60,7 @@ describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
         for (const value of [1, 2, 3]) void send({ name: 'insert_half', text: 'INSERT INTO halves VALUES ($1)' }, value)
       },
     }
-    const running = toDatabase({ pool: open() }).transact(createDeadline(5000), {}, work)
+    const running = toDatabase({ database: open() }).transact(createDeadline(5000), {}, work)
     expect(hasCode(await rejection(running), new Set(['23514']))).toBe(true)
     expect((await pool.query('SELECT FROM halves')).rowCount).toBe(0)
   })
@@ -73,7 +73,7 @@ test.each([
 ])('%s: transactions are in READ COMMITTED, whatever is the default', async (_, open) => {
   const strict = server.createPool({ options: '-c default_transaction_isolation=serializable' })
   const level = { name: 'isolation', text: "SELECT current_setting('transaction_isolation') AS level" }
-  const { rows } = await toDatabase({ pool: open(strict) }).transact(
+  const { rows } = await toDatabase({ database: open(strict) }).transact(
     createDeadline(5000),
     {},
     {
@@ -89,9 +89,9 @@ test('a single connection of pg is refused at start-up, in the words of what to 
   const lent = await pool.connect()
   for (const connection of [client, lent] as never[]) {
     const refusal = /"pool" must be a pool of pg, and is one connection/
-    expect(() => createPostgresStore({ pool: connection, findTeam: () => null })).toThrow(refusal)
-    expect(() => createPostgresKeyStore({ pool: connection })).toThrow(refusal)
-    await expect(migrate({ pool: connection })).rejects.toThrow(refusal)
+    expect(() => createPostgresStore({ database: connection, findTeam: () => null })).toThrow(refusal)
+    expect(() => createPostgresKeyStore({ database: connection })).toThrow(refusal)
+    await expect(migrate({ database: connection })).rejects.toThrow(refusal)
   }
   lent.release()
 })

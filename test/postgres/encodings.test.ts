@@ -8,8 +8,8 @@ test.each(['LATIN1', 'WIN1252', 'KOI8R', 'EUC_JP', 'SQL_ASCII', 'UTF8'])(
   async encoding => {
     const server = await openDatabase({}, { encoding })
     const pool = server.createPool({ pipeline: true })
-    await migrate({ pool })
-    const store = createPostgresStore({ pool, findTeam: id => ({ id, organizationId: '1', state: 'active' }) })
+    await migrate({ database: pool })
+    const store = createPostgresStore({ database: pool, findTeam: id => ({ id, organizationId: '1', state: 'active' }) })
     expect(await submitForCodes(store, '1', ['*.example.com', '*.b.example.org', 'zürich.example.net'])).toEqual(
       Array(3).fill('created'),
     )

@@ -9,7 +9,6 @@ import type { TestServer } from './server.ts'
 interface Engine {
   /** Of each node. Tables are made through the first. */
   readonly urls: readonly string[]
-  readonly partitions?: number
   readonly shards?: number
   /** A shell command that kills a node, starts it again, and ends when it has recovered. */
   readonly kill?: string
@@ -24,8 +23,7 @@ export const engine: Engine = ENGINE === undefined ? { urls: [] } : JSON.parse(E
 export const isGiven = engine.urls.length > 0
 
 /** Of the tables, for `migrate`. */
-export const tableOptions: Pick<MigrateOptions, 'partitions' | 'citus'> = {
-  partitions: engine.partitions,
+export const tableOptions: Pick<MigrateOptions, 'citus'> = {
   citus: engine.shards === undefined ? undefined : { shards: engine.shards },
 }
 

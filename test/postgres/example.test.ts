@@ -98,7 +98,7 @@ describe('examples/postgres.ts', () => {
   test('ends its key when it is asked to end', async () => {
     const { key = '', end } = await start(toSettings(server))
     expect(await end('SIGTERM')).toBe(0)
-    const keys = createPostgresKeyStore({ pool: server.createPool() })
+    const keys = createPostgresKeyStore({ database: server.createPool() })
     expect(await keys.findKey(await hashApiKey(key))).toMatchObject({ revokedAt: expect.any(Date) })
   })
 

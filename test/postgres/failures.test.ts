@@ -11,7 +11,7 @@ import { openDatabase, type TestServer } from './server.ts'
 let server: TestServer
 beforeAll(async () => {
   server = await openDatabase({ deadlock_timeout: '50ms' })
-  await migrate({ pool: server.createPool() })
+  await migrate({ database: server.createPool() })
 })
 afterAll(() => server.stop())
 
@@ -35,7 +35,7 @@ describe.each([
   function createStore(options: Partial<PostgresStoreOptions> = {}, poolOptions: PoolConfig = {}) {
     const pool = server.createPool({ pipeline, max: 1, ...poolOptions })
     const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
-    return { pool, store: createPostgresStore({ pool, findTeam, timeLimit: 5000, ...options }) }
+    return { database: pool, store: createPostgresStore({ database: pool, findTeam, timeLimit: 5000, ...options }) }
   }
 
   /** Runs a statement of PL/pgSQL when the row of a path is saved. */
@@ -63,7 +63,7 @@ describe.each([
     ['knows only promises', (pool: Pool) => () => pool.connect()],
     ['is behind an asynchronous function', (pool: Pool) => async (done: never) => pool.connect(done)],
   ])('takes a connection of a pool that %s, and says why it gets none', async (_, toConnect) => {
-    const { pool, store } = createStore()
+    const { database: pool, store } = createStore()
     const behind = createPostgresStore({ pool: { connect: toConnect(pool) }, findTeam: () => null })
     await save(behind, '1', ['a.com', 'b.com'])
     expect(await lookUp(store, '2', ['a.com'])).toMatchObject({ registrations: [{ teamId: '1' }] })
@@ -104,7 +104,7 @@ describe.each([
   })
 
   test('rejects in time when the pool has no connection to give, and takes none later', async () => {
-    const { pool, store } = createStore({ timeLimit: 200 })
+    const { database: pool, store } = createStore({ timeLimit: 200 })
     const only = await pool.connect()
     await expect(rejection(save(store, '1', ['example.com']))).resolves.toMatchObject({ name: 'TimeLimitError' })
     only.release()
@@ -114,7 +114,7 @@ describe.each([
   })
 
   test('rejects in time when a lock is not given up, and keeps its connection', async () => {
-    const { pool, store } = createStore({ timeLimit: 500 })
+    const { database: pool, store } = createStore({ timeLimit: 500 })
     await save(store, '1', ['example.com'])
     const other = await foreign.connect()
     await other.query(`BEGIN; SELECT FROM ${names} FOR UPDATE`)
@@ -129,7 +129,7 @@ describe.each([
   })
 
   test('rejects when its connection is cut while it waits for a lock, and opens another', async () => {
-    const { pool, store } = createStore()
+    const { database: pool, store } = createStore()
     await save(store, '1', ['example.com'])
     const other = await foreign.connect()
     await other.query(`BEGIN; SELECT FROM ${names} FOR UPDATE`)
@@ -154,7 +154,7 @@ describe.each([
   })
 
   test('saves nothing when a look-up fails that nobody waits for; without pipelining it is not sent', async () => {
-    const { pool, store } = createStore()
+    const { database: pool, store } = createStore()
     pool.on('acquire', client => {
       const query = client.query.bind(client) as (query: { name?: string; text: string }) => unknown
       client.query = ((sent: { name?: string; text: string }) =>
@@ -172,7 +172,7 @@ describe.each([
     ['the commit', 'CONSTRAINT TRIGGER'],
   ])('rejects when the database refuses %s, saves nothing of the call, and keeps its connection', async (_, kind) => {
     await sabotage('poison', "RAISE EXCEPTION 'poisoned' USING ERRCODE = 'DR001'", kind)
-    const { pool, store } = createStore()
+    const { database: pool, store } = createStore()
     const names = ['example.com', 'poison.example.com', 'example.org']
     await expect(rejection(save(store, '1', names))).resolves.toMatchObject({ code: 'DR001' })
     expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
@@ -192,7 +192,7 @@ describe.each([
   })
 
   test('rejects on a read-only server, and tells the host once', async () => {
-    const { pool, store } = createStore({}, { options: '-c default_transaction_read_only=on' })
+    const { database: pool, store } = createStore({}, { options: '-c default_transaction_read_only=on' })
     const onError = vi.fn()
     const domains = ['example.com', 'www.example.com', 'example.org']
     const { data } = await registerDomains(team1, { domains }, store, { onError })
@@ -202,7 +202,7 @@ describe.each([
   })
 
   test('keeps no connection whose prepared statements somebody has thrown away', async () => {
-    const { pool, store } = createStore()
+    const { database: pool, store } = createStore()
     await save(store, '1', ['a.com', 'www.a.com'])
     await pool.query('DEALLOCATE ALL')
     await expect(rejection(save(store, '1', ['b.com', 'www.b.com']))).resolves.toMatchObject({ code: '26000' })
@@ -210,10 +210,10 @@ describe.each([
   })
 
   test('keeps no connection whose plans have other types of columns', async () => {
-    const { pool } = createStore()
+    const { database: pool } = createStore()
     await foreign.query('DROP TABLE IF EXISTS changing; CREATE TABLE changing (value integer)')
     const find = (send: Send) => send({ name: 'find_value', text: 'SELECT value FROM changing' })
-    const read = () => toDatabase({ pool }).transact(createDeadline(5000), {}, { find, save: ({ rows }) => rows })
+    const read = () => toDatabase({ database: pool }).transact(createDeadline(5000), {}, { find, save: ({ rows }) => rows })
     await read()
     await foreign.query('ALTER TABLE changing ALTER COLUMN value TYPE text')
     await expect(rejection(read())).resolves.toMatchObject({ code: '0A000' })
@@ -268,7 +268,7 @@ describe.each([
   })
 
   test('leaves no setting of its own behind in the sessions of the pool', async () => {
-    const { pool, store } = createStore()
+    const { database: pool, store } = createStore()
     const settings = ['statement_timeout', 'idle_in_transaction_session_timeout', 'enable_seqscan', 'enable_hashjoin']
     const show = async () =>
       (await pool.query('SELECT name, setting FROM pg_settings WHERE name = ANY ($1) ORDER BY name', [settings])).rows

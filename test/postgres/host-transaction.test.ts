@@ -18,7 +18,7 @@ let client: PoolClient
 beforeAll(async () => {
   server = await openDatabase()
   pool = server.createPool()
-  await migrate({ pool })
+  await migrate({ database: pool })
 })
 beforeEach(async () => {
   await pool.query(`DELETE FROM ${table}`)
@@ -33,7 +33,7 @@ afterAll(() => server.stop())
 async function begin(options: Partial<PostgresStoreOptions> = {}, command = 'BEGIN') {
   await client.query(command)
   const query = (text: string, values: unknown[]) => client.query(text, values)
-  return createPostgresStore({ pool: { query }, findTeam, ...options })
+  return createPostgresStore({ database: { query }, findTeam, ...options })
 }
 
 const held = async () =>
@@ -79,7 +79,7 @@ test('nothing is pushed before the host commits; the sweep of a store on a pool 
   expect(data.totals.created).toBe(1)
   expect([store.synchronize, store.synchronizesLater]).toEqual([undefined, true])
   await expect(store.synchronizePending()).rejects.toThrow('sweep with a store on a pool')
-  const sweeping = createPostgresStore({ pool, findTeam, synchronize })
+  const sweeping = createPostgresStore({ database: pool, findTeam, synchronize })
   await sweeping.synchronizePending()
   expect(pushed).toEqual([])
   await client.query('COMMIT')

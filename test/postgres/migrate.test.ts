@@ -19,20 +19,20 @@ test.each([
   await server.createPool().query(before)
   const pools = Array.from({ length: STARTS }, () => server.createPool({ max: 1 }))
   await Promise.all(pools.map(pool => pool.query('SELECT')))
-  await Promise.all(pools.map(pool => migrate({ pool, schema })))
+  await Promise.all(pools.map(pool => migrate({ database: pool, schema })))
   const [pool] = pools as [(typeof pools)[0]]
   expect((await pool.query(`SELECT version FROM ${schema}.version`)).rows).toEqual([{ version: 1 }])
-  expect(await save(createPostgresStore({ pool, schema, findTeam: () => null }), '1', ['example.com'])).toHaveLength(1)
+  expect(await save(createPostgresStore({ database: pool, schema, findTeam: () => null }), '1', ['example.com'])).toHaveLength(1)
 })
 
 test('migrating again keeps what is there, and needs no right to make anything', async () => {
   const pool = server.createPool()
-  await migrate({ pool })
-  const saved = await save(createPostgresStore({ pool, findTeam: () => null }), '1', [
+  await migrate({ database: pool })
+  const saved = await save(createPostgresStore({ database: pool, findTeam: () => null }), '1', [
     'b.a.example.com',
     '*.example.org',
   ])
-  await migrate({ pool: server.createPool({ options: '-c default_transaction_read_only=on' }) })
+  await migrate({ database: server.createPool({ options: '-c default_transaction_read_only=on' }) })
   await pool.query(postgresSchema())
   const { rows } = await pool.query(
     'SELECT domain, registrable_domain, domain_id, synchronized FROM domain_registration.registrations ' +
@@ -50,15 +50,15 @@ test('migrating again keeps what is there, and needs no right to make anything',
 
 test('tables of a later version are refused', async () => {
   const pool = server.createPool()
-  await migrate({ pool, schema: 'later' })
+  await migrate({ database: pool, schema: 'later' })
   await pool.query('INSERT INTO later.version (version) VALUES (1000)')
-  await expect(migrate({ pool, schema: 'later' })).rejects.toThrow('The tables are of version 1000')
+  await expect(migrate({ database: pool, schema: 'later' })).rejects.toThrow('The tables are of version 1000')
 })
 
 test('a failure that is no race is told, and leaves nothing half-made', async () => {
   const pool = server.createPool()
   await pool.query('CREATE SCHEMA occupied; CREATE TABLE occupied.registrations ()')
-  await expect(rejection(migrate({ pool, schema: 'occupied', timeLimit: 2000 }))).resolves.toMatchObject({
+  await expect(rejection(migrate({ database: pool, schema: 'occupied', timeLimit: 2000 }))).resolves.toMatchObject({
     code: '42809',
   })
   const { rows } = await pool.query("SELECT FROM pg_class WHERE oid = to_regclass('occupied.names')")
@@ -70,12 +70,12 @@ test.each(['', 'a\0b'])('%j is no name of a schema', schema => {
 })
 
 test('tables are not spread over workers where there is no Citus', async () => {
-  const migrating = migrate({ pool: server.createPool(), schema: 'alone', citus: { shards: 2 } })
+  const migrating = migrate({ database: server.createPool(), schema: 'alone', citus: { shards: 2 } })
   await expect(migrating).rejects.toThrow('"citus" is for databases with the extension')
 })
 
 test.each([0, -1, 1.5, '2', undefined] as number[])('tables are not spread over %j shards', async shards => {
-  await expect(migrate({ pool: server.createPool(), citus: { shards } })).rejects.toThrow(RangeError)
+  await expect(migrate({ database: server.createPool(), citus: { shards } })).rejects.toThrow(RangeError)
 })
 
 test.each([0, 1, 1.5, Number.NaN])('a table of %j partitions is refused', partitions => {

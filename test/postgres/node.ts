@@ -29,7 +29,7 @@ const tell = (message: NodeMessage) => process.send?.(message)
 async function serve({ config, monitor, schema, node }: NodeTask): Promise<void> {
   const pool = new Pool({ ...config, max: 4, pipeline: true })
   pool.on('error', () => {})
-  await migrate({ pool, schema })
+  await migrate({ database: pool, schema })
 
   const monitorPool = new Pool({ ...monitor, max: 2 })
   monitorPool.on('error', () => {})
@@ -46,7 +46,7 @@ async function serve({ config, monitor, schema, node }: NodeTask): Promise<void>
       await monitorPool.query('INSERT INTO monitor.pushes (domain_id, node) SELECT unnest($1::uuid[]), $2', [ids, node])
     },
   })
-  const keys = createPostgresKeyStore({ pool, schema })
+  const keys = createPostgresKeyStore({ database: pool, schema })
 
   startSynchronizing(store, { every: SWEEP, onError: error => tell({ failure: String(error) }) })
 

@@ -40,7 +40,7 @@ beforeAll(async () => {
   server = await openDatabase()
   network = await createFaultyNetwork({ host: '127.0.0.1', port: server.config.port as number })
   foreign = server.createPool({ options: '-c default_transaction_read_only=off' })
-  await migrate({ pool: foreign })
+  await migrate({ database: foreign })
 }, 60_000)
 beforeEach(async () => {
   network.suffer(noFault)
@@ -69,7 +69,7 @@ describe('over HTTP', () => {
   const onError = vi.fn()
   beforeEach(async () => {
     pool = createPool({ connectionTimeoutMillis: 500 })
-    const keys = createPostgresKeyStore({ pool, timeLimit: 1000 })
+    const keys = createPostgresKeyStore({ database: pool, timeLimit: 1000 })
     const issued = await generateApiKey({ type: 'team', id: '1' })
     key = issued.key
     await keys.addKey({ hash: issued.hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
@@ -78,7 +78,7 @@ describe('over HTTP', () => {
       ['/', 10_000],
       ['/impatient', 300],
     ] as const) {
-      const store = createPostgresStore({ pool, findTeam, timeLimit })
+      const store = createPostgresStore({ database: pool, findTeam, timeLimit })
       app.use(mount, domainsRouter({ store, keys, onError }))
       app.use(mount, domainsRouter({ store, authenticate: () => team1, onError, path: '/known-caller' }))
     }
@@ -241,7 +241,7 @@ describe.each([
   async function call(domains: readonly string[]) {
     const pool = createPool({ pipeline, application_name: OURS })
     const onError = vi.fn()
-    const store = createPostgresStore({ pool, findTeam, timeLimit: 5000 })
+    const store = createPostgresStore({ database: pool, findTeam, timeLimit: 5000 })
     const { data } = await registerDomains(team1, { domains }, store, { onError })
     await pool.end()
     return { ...data, failures: onError.mock.calls.length }
@@ -311,14 +311,14 @@ test('a disk that has no more room costs what needs room alone; with room again 
     const fill = `INSERT INTO ${table} (registrable_domain, path, domain_id, team_id, created_at)
       SELECT 'n' || n || '.com', '', gen_random_uuid(), '2', now() FROM generate_series(1, 30000) AS n`
     const pool = server.createPool({ ...full.config, max: 1, pipeline: true })
-    await migrate({ pool })
+    await migrate({ database: pool })
     await pool.query(fill)
     const { rows } = await pool.query(`SELECT pg_relation_size('${table}')::integer AS size`)
     await full.killAll()
     await full.start(rows[0].size)
 
     const onError = vi.fn()
-    const store = createPostgresStore({ pool, findTeam })
+    const store = createPostgresStore({ database: pool, findTeam })
     const register = async (domains: readonly string[]) =>
       (await registerDomains(team1, { domains }, store, { onError })).data
     const count = async () =>

@@ -36,9 +36,9 @@ describe.skipIf(!program)(name, () => {
 
   /** More callers than sessions, so that these are swapped. */
   async function call(through: Pool, schema: string, preparedStatements: boolean): Promise<unknown[]> {
-    await migrate({ pool: through, schema })
+    await migrate({ database: through, schema })
     const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
-    const store = createPostgresStore({ pool: through, schema, findTeam, preparedStatements })
+    const store = createPostgresStore({ database: through, schema, findTeam, preparedStatements })
     const failures: unknown[] = []
     async function work(_: unknown, caller: number): Promise<void> {
       for (let call = 0; call < CALLS; call += 1) {

@@ -14,6 +14,6 @@ describeServer('PGlite', () => pool)
 test('the SQL for a migration tool may be run twice, and is enough', async () => {
   await pool.exec(postgresSchema({ schema: 'mine' }))
   await pool.exec(postgresSchema({ schema: 'mine' }))
-  const store = createPostgresStore({ pool, schema: 'mine', findTeam: () => null })
+  const store = createPostgresStore({ database: pool, schema: 'mine', findTeam: () => null })
   expect(await save(store, '1', ['example.com'])).toHaveLength(1)
 })

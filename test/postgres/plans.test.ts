@@ -13,7 +13,7 @@ let client: PoolClient
 beforeAll(async () => {
   server = await openDatabase()
   const pool = server.createPool()
-  await migrate({ pool })
+  await migrate({ database: pool })
   client = await pool.connect()
 })
 afterAll(async () => {
@@ -111,7 +111,7 @@ test.each(['claim', 'insert', 'occupy'] as const)('%s fails outside a transactio
 
 test('a connection plans each statement once', async () => {
   const pool = server.createPool({ max: 1, pipeline: true })
-  const store = createPostgresStore({ pool, findTeam: () => null })
+  const store = createPostgresStore({ database: pool, findTeam: () => null })
   for (const domain of ['planned.com', 'www.planned.com', 'api.planned.com', '*.planned.net']) {
     await save(store, '1', [domain])
   }
@@ -143,7 +143,7 @@ describe('with a hundred thousand names of team 1 below one base', () => {
 
   test('the answers are right all the same', async () => {
     const pool = server.createPool()
-    const store = createPostgresStore({ pool, findTeam: () => null })
+    const store = createPostgresStore({ database: pool, findTeam: () => null })
     const own = await lookUp(store, '1', [], ['crowd.com'])
     expect(own.below).toEqual([
       { ownDomains: [expect.any(String), expect.any(String), expect.any(String)], ownCount: 1000, heldByOthers: false },

@@ -18,7 +18,7 @@ beforeAll(async () => {
   server = await openDatabase()
   network = await createFaultyNetwork({ host: '127.0.0.1', port: server.config.port as number })
   foreign = server.createPool()
-  await migrate({ pool: foreign })
+  await migrate({ database: foreign })
 })
 beforeEach(async () => {
   network.suffer(noFault)
@@ -42,7 +42,7 @@ describe.each([
 
   test('nothing of the second part is sent, and the connection is kept', async () => {
     const pool = createPool()
-    const database = toDatabase({ pool })
+    const database = toDatabase({ database: pool })
     await pool.query('SELECT')
     network.suffer(refuseBegin)
     let isSaving = false
@@ -65,7 +65,7 @@ describe.each([
   })
 
   test('a call saves nothing, and goes through when it is made again', async () => {
-    const store = createPostgresStore({ pool: createPool(), findTeam: () => null })
+    const store = createPostgresStore({ database: createPool(), findTeam: () => null })
     await save(store, '1', ['a.com'])
     await save(store, '1', ['b.a.com'])
     network.suffer(refuseBegin)
@@ -76,7 +76,7 @@ describe.each([
   })
 
   test('a call for new names claims nothing', async () => {
-    const store = createPostgresStore({ pool: createPool(), findTeam: () => null })
+    const store = createPostgresStore({ database: createPool(), findTeam: () => null })
     await save(store, '1', ['a.com'])
     network.suffer(refuseBegin)
     expect(await rejection(save(store, '1', ['new.com', 'www.new.net']))).toMatchObject({ code: '53300' })

@@ -13,6 +13,5 @@ afterAll(() => server.stop())
 
 describeStore('PostgreSQL, pipelined', () => pool)
 describeStore('PostgreSQL, one statement after the other', () => server.createPool())
-describeStore('PostgreSQL, in eight partitions', () => pool, { partitions: 8 })
 describeKeyStore('PostgreSQL', () => pool)
 describeServer('PostgreSQL', () => pool)

@@ -12,7 +12,7 @@ let server: TestServer
 const racers: ChildProcess[] = []
 beforeAll(async () => {
   server = await openDatabase({ deadlock_timeout: '100ms' })
-  await migrate({ pool: throughFirst(server.createPool()), ...tableOptions })
+  await migrate({ database: throughFirst(server.createPool()), ...tableOptions })
 })
 afterAll(async () => {
   for (const racer of racers) if (racer.exitCode === null) racer.kill()

@@ -25,7 +25,7 @@ async function race({ config, teamId, calls }: RacerTask): Promise<RacerReport> 
     findTeam: id => ({ id, organizationId: '1', state: 'active' }),
     timeLimit: 20_000,
   })
-  await migrate({ pool })
+  await migrate({ database: pool })
   process.send?.('ready')
   await new Promise(resolve => process.once('message', resolve))
 

@@ -20,9 +20,9 @@ afterAll(() => server.stop())
 
 async function createWatchedStore(pipeline: boolean): Promise<PostgresStore> {
   const pool = server.createPool({ max: 1, pipeline })
-  await migrate({ pool })
+  await migrate({ database: pool })
   pool.on('acquire', watch)
-  return createPostgresStore({ pool, findTeam: () => null })
+  return createPostgresStore({ database: pool, findTeam: () => null })
 }
 
 const watched = new Set<PoolClient>()

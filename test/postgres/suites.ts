@@ -10,7 +10,7 @@ import {
   createPostgresStore,
   migrate,
   type PostgresKeyStore,
-  type PostgresTableOptions,
+  type PostgresSchemaOptions,
 } from '../../src/postgres/index.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
 import { scopes, teams } from '../fixtures.ts'
@@ -20,7 +20,7 @@ import { tableOptions, throughFirst } from './engine.ts'
 /** Gives the one pool of a file of tests. */
 type OpenPool = () => PostgresDriver
 
-type StoreOptions = Pick<PostgresTableOptions, 'partitions' | 'schema'> & Pick<DriverOptions, 'preparedStatements'>
+type StoreOptions = PostgresSchemaOptions & Pick<DriverOptions, 'preparedStatements'>
 
 /** Cases run one after the other, in a schema whose name must be quoted. */
 export function describeStore(name: string, open: OpenPool, options: StoreOptions = {}): void {
@@ -30,16 +30,15 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
     let pool: PostgresDriver
     beforeAll(async () => {
       pool = open()
-      const { partitions = tableOptions.partitions } = options
-      await migrate({ ...tableOptions, pool: throughFirst(pool), schema, partitions })
+      await migrate({ ...tableOptions, database: throughFirst(pool), schema })
     })
     const cases = domainStoreSuite({
       async createStore({ teams, ...setup }) {
-        for (const table of ['names', 'releases']) await clear(pool, `${quoted}.${table}`)
+        for (const table of ['names', 'changes']) await clear(pool, `${quoted}.${table}`)
         return createPostgresStore({
           ...setup,
           preparedStatements: options.preparedStatements,
-          pool,
+          database: pool,
           schema,
           findTeam: id => teams.find(team => team.id === id) ?? null,
         })
@@ -52,7 +51,7 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
 }
 
 async function clear(pool: PostgresDriver, table: string): Promise<void> {
-  const database = toDatabase({ pool, preparedStatements: false })
+  const database = toDatabase({ database: pool, preparedStatements: false })
   await database.ask(createDeadline(5000), { name: 'clear', text: `DELETE FROM ${table}` })
 }
 
@@ -65,13 +64,13 @@ export function describeKeyStore(
     let keys: PostgresKeyStore
     beforeAll(async () => {
       const pool = open()
-      await migrate({ ...tableOptions, pool: throughFirst(pool), schema: 'keys "of" mine' })
-      keys = createPostgresKeyStore({ ...options, pool, schema: 'keys "of" mine' })
+      await migrate({ ...tableOptions, database: throughFirst(pool), schema: 'keys "of" mine' })
+      keys = createPostgresKeyStore({ ...options, database: pool, schema: 'keys "of" mine' })
     })
     describeManagedKeyStore('PostgreSQL', () => keys)
 
     test('a key store rejects when it cannot tell', async () => {
-      const absent = createPostgresKeyStore({ pool: open(), schema: 'not there' })
+      const absent = createPostgresKeyStore({ database: open(), schema: 'not there' })
       await expect(absent.findKey('a'.repeat(64))).rejects.toMatchObject({ code: '42P01' })
     })
   })
@@ -81,11 +80,11 @@ export function describeServer(name: string, open: OpenPool): void {
   describe(`over HTTP, with registrations and keys in ${name},`, () => {
     async function serve() {
       const pool = open()
-      await migrate({ ...tableOptions, pool: throughFirst(pool) })
+      await migrate({ ...tableOptions, database: throughFirst(pool) })
       const monitor = { isOnline: true, watched: [] as string[] }
-      const keys = createPostgresKeyStore({ pool })
+      const keys = createPostgresKeyStore({ database: pool })
       const store = createPostgresStore({
-        pool,
+        database: pool,
         findTeam: id => teams.find(team => team.id === id) ?? null,
         synchronize(registrations) {
           if (!monitor.isOnline) throw new Error('The monitor is offline')

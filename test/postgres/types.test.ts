@@ -30,10 +30,10 @@ test('the drivers have the types that the store asks for', () => {
 
 test('without types, what is no driver or no way to find a team is refused at start-up', async () => {
   for (const pool of [undefined, null, {}, 'postgres://localhost', { transaction() {} }] as never[]) {
-    expect(() => createPostgresStore({ pool, findTeam: () => null })).toThrow('"pool" must be')
-    expect(() => createPostgresKeyStore({ pool })).toThrow('"pool" must be')
-    await expect(migrate({ pool })).rejects.toThrow('"pool" must be')
+    expect(() => createPostgresStore({ database: pool, findTeam: () => null })).toThrow('"pool" must be')
+    expect(() => createPostgresKeyStore({ database: pool })).toThrow('"pool" must be')
+    await expect(migrate({ database: pool })).rejects.toThrow('"pool" must be')
   }
   const pool = { connect() {} } as never
-  expect(() => createPostgresStore({ pool, findTeam: undefined as never })).toThrow('"findTeam" must be')
+  expect(() => createPostgresStore({ database: pool, findTeam: undefined as never })).toThrow('"findTeam" must be')
 })

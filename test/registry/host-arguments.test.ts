@@ -8,7 +8,7 @@ import { openDatabase } from '../sqlite/open-database.ts'
 
 const pool = new PGlite()
 const database = openDatabase()
-beforeAll(() => migrate({ pool }))
+beforeAll(() => migrate({ database: pool }))
 afterAll(async () => {
   await pool.close()
   database.close()
@@ -20,7 +20,7 @@ const { findTeam: _, ...withoutTeams } = options
 describe.each([
   ['in memory', createMemoryStore(withoutTeams)],
   ['in SQLite', createSqliteStore({ ...options, database })],
-  ['in PostgreSQL', createPostgresStore({ ...options, pool })],
+  ['in PostgreSQL', createPostgresStore({ ...options, database: pool })],
 ])('a store %s', (_, store) => {
   beforeAll(async () => {
     await save(store, '1', ['one.com'])

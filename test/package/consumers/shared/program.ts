@@ -57,10 +57,10 @@ export const document: OpenApiDocument = openapi({
 export const successes: object = openapi({ path: '/names' }).paths['/names'].post.responses[200].content
 export const { RegisterDomainsResponse: schema }: { RegisterDomainsResponse: object } = document.components.schemas
 declare const pool: PostgresPool
-export const durable: DomainStore = createPostgresStore({ pool, findTeam: () => null })
-export const migrated: Promise<void> = migrate({ pool, schema: 'registry' })
+export const durable: DomainStore = createPostgresStore({ database: pool, findTeam: () => null })
+export const migrated: Promise<void> = migrate({ database: pool, schema: 'registry' })
 export const sql: string = postgresSchema()
-createHandler({ store: durable, keys: createPostgresKeyStore({ pool }) })
+createHandler({ store: durable, keys: createPostgresKeyStore({ database: pool }) })
 declare const database: SqliteHandle
 declare const storage: DurableObjectStorage
 export const file: DomainStore = createSqliteStore({ database, findTeam: () => null, synchronize: undefined })

@@ -34,8 +34,7 @@ async function askForName(
   { teamId, after, limit, order }: ListPage,
   domain: string,
 ): Promise<Answer<NameRow>> {
-  const { secondLevelDomain, path } = toKey(domain)
-  const { rows } = await ask(statements.findNames, toArrayLiteral([secondLevelDomain]), toArrayLiteral([path]))
+  const { rows } = await ask(statements.findNames, toArrayLiteral([domain]))
   const isAfter = (id: string) => after === undefined || (order === 'oldest' ? id > after : id < after)
   const isListed = (row: NameRow) => (teamId === undefined || row.team_id === teamId) && isAfter(row.domain_id)
   return { rows: rows.filter(isListed).slice(0, limit) }

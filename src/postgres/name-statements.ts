@@ -1,5 +1,5 @@
 import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES, type ListedRegistration } from '../registry/store.ts'
-import { prepare } from './prepare.ts'
+import { prepare, unprepared } from './prepare.ts'
 import type { Tables } from './schema.ts'
 import type { Engine } from './settings.ts'
 
@@ -34,13 +34,14 @@ export const toRegistration = (row: NameRow): ListedRegistration => ({
   createdAt: new Date(Number(row.created_at)),
 })
 
-/** Statements on names. Each names the second-level domains that it needs, by which tables may be distributed. */
+/** Statements on names. */
 export function createNameStatements({ names, changes, locks }: Tables, engine: Engine) {
-  const select = `SELECT name.domain_id::text AS domain_id, name.domain, name.registrable_domain, name.team_id,
-      ${toMilliseconds('name.created_at')} AS created_at, waiting.domain_id IS NULL AS synchronized`
-  const withChange = `LEFT JOIN ${changes} AS waiting
-      ON waiting.domain_id = name.domain_id AND waiting.second_level_domain = name.second_level_domain`
-  const selectNames = `${select} FROM ${names} AS name ${withChange}`
+  const selectNames = `SELECT name.domain_id::text AS domain_id, name.domain, name.registrable_domain, name.team_id,
+      ${toMilliseconds('name.created_at')} AS created_at,
+      (
+        SELECT waiting.kind FROM ${changes} AS waiting
+        WHERE waiting.domain_id = name.domain_id AND waiting.second_level_domain = name.second_level_domain
+      ) IS NULL AS synchronized`
 
   return {
     /**
@@ -59,20 +60,14 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
        DO UPDATE SET registrable_domain = excluded.registrable_domain${engine === 'other' ? '' : ' WHERE false'}`,
     ),
 
+    /** By the hash index, which cannot be walked: there is no other plan, whatever the size of the tables. */
     findNames: prepare<NameRow>(
       'find_names',
-      `${select}
-       FROM unnest($1::text[], $2::text[]) AS asked (second_level_domain, path)
-       JOIN ${names} AS name ON name.second_level_domain = asked.second_level_domain AND name.path = asked.path
-       ${withChange}`,
+      `${selectNames}
+       FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain`,
     ),
-    findIds: prepare<NameRow>(
-      'find_ids',
-      `${select}
-       FROM unnest($1::uuid[]) AS asked (domain_id) JOIN ${names} AS name ON name.domain_id = asked.domain_id
-       ${withChange}`,
-    ),
-    findBelow: prepare<BelowRow>('find_below', findBelow(names)),
+    findIds: unprepared<NameRow>(`${selectNames} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
+    findBelow: unprepared<BelowRow>(findBelow(names)),
 
     /** Fails if a trigger of yours skips a row: a registration that is not there must not be answered. */
     insertNames: prepare(
@@ -87,21 +82,16 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
        SELECT 1 / (count(*) = cardinality($1::uuid[]))::integer AS complete FROM inserted`,
     ),
 
-    deleteNames: prepare<{ domain_id: string }>(
-      'delete_names',
-      `DELETE FROM ${names} AS name
-       USING unnest($1::text[], $2::text[], $3::uuid[]) AS gone (second_level_domain, path, domain_id)
-       WHERE name.second_level_domain = gone.second_level_domain AND name.path = gone.path
-         AND name.domain_id = gone.domain_id
-       RETURNING name.domain_id::text AS domain_id`,
+    deleteNames: unprepared<{ domain_id: string }>(
+      `DELETE FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[]) RETURNING name.domain_id::text AS domain_id`,
     ),
 
     // IDs of version 7 sort by time.
-    ...listsById(selectNames),
-    ...listsByName(selectNames),
+    ...listsById(`${selectNames} FROM ${names} AS name`),
+    ...listsByName(`${selectNames} FROM ${names} AS name`),
 
-    countAll: prepare<CountRow>('count_all', `SELECT count(*)::text AS count FROM ${names}`),
-    countTeam: prepare<CountRow>('count_team', `SELECT count(*)::text AS count FROM ${names} WHERE team_id = $1`),
+    countAll: unprepared<CountRow>(`SELECT count(*)::text AS count FROM ${names}`),
+    countTeam: unprepared<CountRow>(`SELECT count(*)::text AS count FROM ${names} WHERE team_id = $1`),
   }
 }
 
@@ -139,37 +129,23 @@ function findBelow(names: string): string {
 }
 
 const listsById = (select: string) => ({
-  listOldest: prepare<NameRow>(
-    'list_oldest',
-    `${select} WHERE name.domain_id > $1::uuid ORDER BY name.domain_id LIMIT $2::bigint`,
-  ),
-  listNewest: prepare<NameRow>(
-    'list_newest',
+  listOldest: unprepared<NameRow>(`${select} WHERE name.domain_id > $1::uuid ORDER BY name.domain_id LIMIT $2::bigint`),
+  listNewest: unprepared<NameRow>(
     `${select} WHERE name.domain_id < $1::uuid ORDER BY name.domain_id DESC LIMIT $2::bigint`,
   ),
-  listTeamOldest: prepare<NameRow>(
-    'list_team_oldest',
-    `${select} WHERE name.team_id = $3 AND name.domain_id > $1::uuid
-     ORDER BY name.team_id, name.domain_id LIMIT $2::bigint`,
-  ),
-  listTeamNewest: prepare<NameRow>(
-    'list_team_newest',
-    `${select} WHERE name.team_id = $3 AND name.domain_id < $1::uuid
-     ORDER BY name.team_id DESC, name.domain_id DESC LIMIT $2::bigint`,
-  ),
+  listTeamOldest: unprepared<NameRow>(`${select} WHERE name.team_id = $3 AND name.domain_id > $1::uuid
+     ORDER BY name.team_id, name.domain_id LIMIT $2::bigint`),
+  listTeamNewest: unprepared<NameRow>(`${select} WHERE name.team_id = $3 AND name.domain_id < $1::uuid
+     ORDER BY name.team_id DESC, name.domain_id DESC LIMIT $2::bigint`),
 })
 
 const listsByName = (select: string) => {
   const inRange = 'name.second_level_domain = $1 AND name.path > $2 AND name.path < $3'
   return {
-    listBelow: prepare<NameRow>(
-      'list_below',
+    listBelow: unprepared<NameRow>(
       `${select} WHERE ${inRange} ORDER BY name.second_level_domain, name.path LIMIT $4::bigint`,
     ),
-    listTeamBelow: prepare<NameRow>(
-      'list_team_below',
-      `${select} WHERE ${inRange} AND name.team_id = $5
-       ORDER BY name.second_level_domain, name.team_id, name.path LIMIT $4::bigint`,
-    ),
+    listTeamBelow: unprepared<NameRow>(`${select} WHERE ${inRange} AND name.team_id = $5
+       ORDER BY name.second_level_domain, name.team_id, name.path LIMIT $4::bigint`),
   }
 }

@@ -1,5 +1,5 @@
 import { toMilliseconds } from './name-statements.ts'
-import { prepare } from './prepare.ts'
+import { prepare, unprepared } from './prepare.ts'
 import type { Tables } from './schema.ts'
 
 export interface ChangeRow {
@@ -37,9 +37,8 @@ const columns = (row: string) =>
 /** Statements on the waiting changes. Waits are in milliseconds; $1 and $2 are second-level domains and IDs. */
 export function createOutboxStatements({ changes }: Tables) {
   const isAsked = `waiting.domain_id = asked.domain_id AND waiting.second_level_domain = asked.second_level_domain`
-  const take = (name: string, condition: string) =>
-    prepare<ChangeRow>(
-      name,
+  const take = (condition: string) =>
+    unprepared<ChangeRow>(
       `WITH due AS MATERIALIZED (
          SELECT domain_id, second_level_domain, due FROM ${changes} AS waiting
          WHERE ${condition} AND due <= ${NOW} ORDER BY due, domain_id LIMIT $1::bigint FOR UPDATE SKIP LOCKED
@@ -70,55 +69,41 @@ export function createOutboxStatements({ changes }: Tables) {
     ),
 
     /** Leases registrations to a call for $3, unless they are due even later. */
-    lease: prepare(
-      'lease',
-      `UPDATE ${changes} AS waiting SET due = greatest(waiting.due, ${afterWait('$3')})
-       FROM unnest($1::text[], $2::uuid[]) AS asked (second_level_domain, domain_id) WHERE ${isAsked}`,
-    ),
+    lease: unprepared(`UPDATE ${changes} AS waiting SET due = greatest(waiting.due, ${afterWait('$3')})
+       FROM unnest($1::text[], $2::uuid[]) AS asked (second_level_domain, domain_id) WHERE ${isAsked}`),
 
     /** Makes due what a clock that has been corrected since put off further than $1. */
-    hasten: prepare(
-      'hasten',
-      `UPDATE ${changes} SET due = ${NOW}
-       WHERE domain_id IN (${farDue('refusals = 0')} UNION ALL ${farDue('refusals > 0')})`,
-    ),
-    takeFresh: take('take_fresh', 'refusals = 0'),
-    takeRefused: take('take_refused', 'refusals > 0'),
+    hasten: unprepared(`UPDATE ${changes} SET due = ${NOW}
+       WHERE domain_id IN (${farDue('refusals = 0')} UNION ALL ${farDue('refusals > 0')})`),
+    takeFresh: take('refusals = 0'),
+    takeRefused: take('refusals > 0'),
 
+    /** Forgets changes of the kind $3. */
     finish: prepare(
       'finish',
-      `DELETE FROM ${changes} AS waiting
-       USING unnest($1::text[], $2::uuid[], $3::text[]) AS asked (second_level_domain, domain_id, kind)
-       WHERE ${isAsked} AND waiting.kind = asked.kind`,
+      `DELETE FROM ${changes}
+       WHERE domain_id = ANY ($2::uuid[]) AND second_level_domain = ANY ($1::text[]) AND kind = $3`,
     ),
-    /** Makes due what has replaced a pushed change. */
-    release: prepare(
-      'release',
-      `UPDATE ${changes} AS waiting SET due = ${NOW}
-       FROM unnest($1::text[], $2::uuid[], $3::text[]) AS asked (second_level_domain, domain_id, kind)
-       WHERE ${isAsked} AND waiting.kind <> asked.kind`,
+    /** Makes the releases due that have replaced pushed registrations. */
+    hastenReleases: prepare(
+      'hasten_releases',
+      `UPDATE ${changes} SET due = ${NOW}
+       WHERE domain_id = ANY ($2::uuid[]) AND second_level_domain = ANY ($1::text[]) AND kind = 'released'`,
     ),
-    postpone: prepare(
-      'postpone',
-      `UPDATE ${changes} AS waiting
+    postpone: unprepared(`UPDATE ${changes} AS waiting
        SET due = ${afterWait('asked.wait')},
          refusals = waiting.refusals + (asked.refusal IS NOT NULL)::integer,
          last_failure = coalesce(asked.refusal, waiting.last_failure)
        FROM unnest($1::text[], $2::uuid[], $3::text[], $4::double precision[], $5::text[])
          AS asked (second_level_domain, domain_id, kind, wait, refusal)
-       WHERE ${isAsked} AND waiting.kind = asked.kind`,
-    ),
+       WHERE ${isAsked} AND waiting.kind = asked.kind`),
 
-    countChanges: prepare<StatsRow>(
-      'count_changes',
-      `SELECT count(*)::text AS count, (count(*) FILTER (WHERE refusals > 0))::text AS refused,
+    countChanges:
+      unprepared<StatsRow>(`SELECT count(*)::text AS count, (count(*) FILTER (WHERE refusals > 0))::text AS refused,
          ${toMilliseconds('min(since)')} AS oldest
-       FROM ${changes}`,
-    ),
-    listChanges: prepare<PendingRow>(
-      'list_changes',
-      `SELECT ${columns('waiting')}, ${toMilliseconds('since')} AS since, ${toMilliseconds('due')} AS due, last_failure
-       FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
-    ),
+       FROM ${changes}`),
+    listChanges:
+      unprepared<PendingRow>(`SELECT ${columns('waiting')}, ${toMilliseconds('since')} AS since, ${toMilliseconds('due')} AS due, last_failure
+       FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`),
   }
 }

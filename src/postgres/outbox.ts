@@ -23,9 +23,13 @@ export const createOutbox = (transact: Transact): Outbox => ({
 
   finish: changes =>
     transact(async ({ change, statements }) => {
-      const values = toKinds(sort(changes))
-      void change(statements.finish, ...values)
-      void change(statements.release, ...values)
+      const sorted = sort(changes)
+      const registered = sorted.filter(({ kind }) => kind === 'registered')
+      const released = sorted.filter(({ kind }) => kind === 'released')
+      if (released.length > 0) void change(statements.finish, ...toIds(released), 'released')
+      if (registered.length === 0) return
+      void change(statements.finish, ...toIds(registered), 'registered')
+      void change(statements.hastenReleases, ...toIds(registered))
     }),
 
   postpone: postponements =>
@@ -33,7 +37,8 @@ export const createOutbox = (transact: Transact): Outbox => ({
       const sorted = postponements.toSorted((one, other) => compare(one.change, other.change))
       void change(
         statements.postpone,
-        ...toKinds(sorted.map(each => each.change)),
+        ...toIds(sorted.map(each => each.change)),
+        toArrayLiteral(sorted.map(each => each.change.kind)),
         toArrayLiteral(sorted.map(({ wait }) => String(Math.round(wait)))),
         toArrayLiteral(sorted.map(({ refusal }) => refusal?.replaceAll('\0', '') ?? null)),
       )
@@ -91,11 +96,6 @@ const compare = (one: Identified, other: Identified) => (one.domainId < other.do
 const toIds = (items: readonly Identified[]): [string, string] => [
   toArrayLiteral(items.map(({ domain }) => toKey(domain).secondLevelDomain)),
   toArrayLiteral(items.map(({ domainId }) => domainId)),
-]
-
-const toKinds = (changes: readonly Change[]): [string, string, string] => [
-  ...toIds(changes),
-  toArrayLiteral(changes.map(({ kind }) => kind)),
 ]
 
 const toChange = (row: ChangeRow): WaitingChange => ({

@@ -56,19 +56,14 @@ export const createRelease =
     return transact(async transaction => {
       const { ask, change, statements } = transaction
       const answers = await Promise.all([
-        ask(statements.findNames, ...toKeys(names.map(({ domain }) => domain))),
+        ask(statements.findNames, toArrayLiteral(names.map(({ domain }) => domain))),
         ask(statements.findIds, toArrayLiteral(domainIds)),
       ])
       const held = answers.flatMap(({ rows }) => rows).filter(row => row.team_id === teamId)
       const asked = new Map(held.map(toRegistration).map(({ createdAt: _, ...each }) => [each.domainId, each]))
       if (asked.size === 0) return []
       void claim(transaction, [...new Set([...asked.values()].map(each => each.registrableDomain))].sort())
-      const ids = toArrayLiteral([...asked.keys()])
-      const deleted = await change(
-        statements.deleteNames,
-        ...toKeys([...asked.values()].map(({ domain }) => domain)),
-        ids,
-      )
+      const deleted = await change(statements.deleteNames, toArrayLiteral([...asked.keys()]))
       const released = deleted.rows.flatMap(row => asked.get(row.domain_id) ?? [])
       if (lease !== null) addChanges(transaction, 'released', released, { wait: 0, waitIfReplaced: lease })
       return released
@@ -85,7 +80,7 @@ function claim({ ask, statements }: StoreTransaction, registrableDomains: readon
 }
 
 async function find({ ask, statements }: StoreTransaction, { teamId, domains, bases }: LookUp): Promise<LookUpResult> {
-  const finding = ask(statements.findNames, ...toKeys(domains))
+  const finding = ask(statements.findNames, toArrayLiteral(domains))
   const findingBelow = bases.length > 0 && ask(statements.findBelow, ...toRanges(bases), teamId)
   const { rows } = await finding
   const below = findingBelow ? (await findingBelow).rows : []

@@ -99,7 +99,7 @@ CREATE ${idIndex} IF NOT EXISTS names_by_id ON ${names} (domain_id)`,
 CREATE INDEX IF NOT EXISTS names_of_team ON ${names} (team_id, domain_id)`,
   `-- For the names of one team below a base, however many other teams hold there.
 CREATE INDEX IF NOT EXISTS names_of_team_below ON ${names} (second_level_domain, team_id, path)`,
-  `-- For questions by the name.
+  `-- For questions by the name. A hash index is small, and can only be looked up in.
 CREATE INDEX IF NOT EXISTS names_by_domain ON ${names} USING hash (domain)`,
 ]
 

@@ -54,7 +54,7 @@ export function fromBridge(bridge: PostgresBridge): Database {
       const running = bridge.transaction(async ({ query }) => {
         const send = ({ text, values = [] }: { text: string; values?: unknown[] }) => query(text, values)
         const sequence = createSequence(send, { deadline })
-        for (const text of toCommands({ transaction_isolation } as Settings)) void sequence.add({ text })
+        void sequence.add({ text: toCommands({ transaction_isolation: transaction_isolation as string }) })
         apply(sequence, settings)
         const result = await work(sequence)
         await sequence.allAnswered()
@@ -67,11 +67,6 @@ export function fromBridge(bridge: PostgresBridge): Database {
 
 /** Applies settings in one statement, since each takes a round trip. */
 export function apply(sequence: Sequence, settings: Settings): void {
-  // Citus sends only SET to its workers.
-  if ('citus.propagate_set_commands' in settings) {
-    for (const text of toCommands(settings)) void sequence.add({ text })
-    return
-  }
   const calls = Object.keys(settings).map((name, index) => `set_config('${name}', $${index + 1}, true)`)
   void sequence.add({ text: `SELECT ${calls.join(', ')}`, values: Object.values(settings) })
 }

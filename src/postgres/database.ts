@@ -57,17 +57,8 @@ export interface Database {
   transact<T>(deadline: Deadline, settings: Settings, work: (transaction: Transaction) => Promise<T>): Promise<T>
 }
 
-/**
- * Returns the commands that apply settings, in as few texts as possible: drivers allow several commands in one text.
- *
- * @param first Commands to put before them.
- */
-export function toTexts(settings: Settings, first: readonly string[] = []): string[] {
-  const commands = [...first, ...toCommands(settings)]
-  // For each SET in a text, Citus sends the whole text to its workers.
-  return 'citus.propagate_set_commands' in settings ? commands : [commands.join('; ')]
-}
-
-/** Uses SET and not `SELECT set_config(…)`, which has to be planned and which Citus does not propagate to its workers. */
-export const toCommands = (settings: Settings): string[] =>
-  Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = '${value.replaceAll("'", "''")}'`)
+/** Returns the commands that apply settings: drivers allow several in one text. */
+export const toCommands = (settings: Settings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `SET LOCAL ${name} = '${value.replaceAll("'", "''")}'`)
+    .join('; ')

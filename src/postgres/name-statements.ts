@@ -21,9 +21,7 @@ export interface BelowRow {
   readonly behind: string
 }
 
-/** To the millisecond. For Citus the epoch of a time depends on the time zone, and that of a difference does not. */
-export const toMilliseconds = (time: string) =>
-  `floor(extract(epoch FROM ${time} - to_timestamp(0)) * 1000)::bigint::text`
+export const toMilliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)::bigint::text`
 
 export const toRegistration = (row: NameRow): ListedRegistration => ({
   domainId: row.domain_id,

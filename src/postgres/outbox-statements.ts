@@ -26,9 +26,7 @@ export interface StatsRow {
 
 /** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
-/** Computed in seconds: Citus refuses to add an interval of a row to a time, which would depend on the time zone. */
-const afterWait = (milliseconds: string) =>
-  `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${milliseconds}::double precision / 1000)`
+const afterWait = (milliseconds: string) => `${NOW} + ${milliseconds}::double precision * interval '1 ms'`
 
 const columns = (row: string) =>
   `${row}.kind, ${row}.domain_id::text AS domain_id, ${row}.domain, ${row}.registrable_domain, ${row}.team_id,

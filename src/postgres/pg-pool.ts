@@ -1,5 +1,5 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
-import { type Answer, type Database, toTexts } from './database.ts'
+import { type Answer, type Database, toCommands } from './database.ts'
 import { hasCode } from './retry.ts'
 import { createSequence, type Query, toNameless, toQuery } from './sequence.ts'
 
@@ -59,7 +59,7 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
       const options = { deadline, isPipelined: client.pipeline === true, toQuery: toNextQuery }
       const sequence = createSequence(query => inOnePacket(client, query), options)
       try {
-        for (const text of toTexts(settings, ['BEGIN'])) void sequence.add({ text })
+        void sequence.add({ text: `BEGIN; ${toCommands(settings)}` })
         const result = await deadline.wait(work(sequence))
         const end = sequence.hasChanges() ? 'COMMIT' : 'ROLLBACK'
         const { command } = await deadline.wait(sequence.add({ text: end }))

@@ -1,4 +1,4 @@
-import { type Database, toTexts } from './database.ts'
+import { type Database, toCommands } from './database.ts'
 import { createSequence, type Query } from './sequence.ts'
 
 /** The `sql` of postgres.js: `postgres('postgres://…')`. */
@@ -36,7 +36,7 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
           return { rows, rowCount: rows.count }
         }
         const sequence = createSequence(send, { deadline, isPipelined: true })
-        for (const text of toTexts(settings)) void sequence.add({ text })
+        void sequence.add({ text: toCommands(settings) })
         result = await work(sequence)
         await sequence.allAnswered()
       })

@@ -53,17 +53,12 @@ export const postgresSchema = (options: PostgresSchemaOptions = {}): string =>
     .map(statement => `${statement};\n`)
     .join('\n')
 
-/**
- * Returns the statements one by one, for engines that take only one in a command.
- *
- * @param isDistributed Whether the tables will be distributed. Then only an index with the column of the distribution can
- *   be unique.
- */
-export function createSchema(options: PostgresSchemaOptions, isDistributed = false): string[] {
+/** Returns the statements one by one, for engines that take only one in a command. */
+export function createSchema(options: PostgresSchemaOptions): string[] {
   const tables = toTables(options)
   return [
     `CREATE SCHEMA IF NOT EXISTS ${tables.schema}`,
-    ...createNames(tables, isDistributed ? 'INDEX' : 'UNIQUE INDEX'),
+    ...createNames(tables),
     ...createChanges(tables),
     `-- One row for each registrable domain in which a name was ever registered, for calls to lock.
 CREATE TABLE IF NOT EXISTS ${tables.locks} (
@@ -80,7 +75,7 @@ CREATE TABLE IF NOT EXISTS ${tables.locks} (
   ]
 }
 
-const createNames = ({ names }: Tables, idIndex: string) => [
+const createNames = ({ names }: Tables) => [
   `-- One row for each registered name. A name is found by its text alone: by the last two labels of it (of an IP address,
 -- the address), and by the path of the others from right to left, such as '.b.a' for a.b.example.com.
 CREATE TABLE IF NOT EXISTS ${names} (
@@ -94,7 +89,7 @@ CREATE TABLE IF NOT EXISTS ${names} (
   PRIMARY KEY (second_level_domain, path)
 )`,
   `-- For lists, and to reference a registration.
-CREATE ${idIndex} IF NOT EXISTS names_by_id ON ${names} (domain_id)`,
+CREATE UNIQUE INDEX IF NOT EXISTS names_by_id ON ${names} (domain_id)`,
   `-- For the lists of one team.
 CREATE INDEX IF NOT EXISTS names_of_team ON ${names} (team_id, domain_id)`,
   `-- For the names of one team below a base, however many other teams hold there.

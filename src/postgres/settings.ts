@@ -1,13 +1,13 @@
 import type { Deadline } from '../deadline.ts'
 import type { Database, Settings } from './connection.ts'
-import { prepare } from './prepare.ts'
+import { unprepared } from './prepare.ts'
 
 /**
- * A connection plans a statement once, perhaps while the tables are empty, and keeps the plan when they have grown. So
- * each statement must have only one plan, good for tables of any size: go from the parameters to an index. Without these
- * kinds of scan and join the planner has no other choice.
+ * Leads the planner from the parameters to an index, since the statistics of a table that grows are old. A statement that
+ * a connection keeps is planned once, because planning it takes longer than running it.
  */
-const ONE_PLAN = {
+const BY_INDEX: Settings = {
+  plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_mergejoin: 'off',
@@ -16,25 +16,8 @@ const ONE_PLAN = {
   jit: 'off',
 }
 
-const BY_ENGINE: Readonly<Record<Engine, Settings>> = {
-  // Planning a statement takes longer than running it.
-  PostgreSQL: { ...ONE_PLAN, plan_cache_mode: 'force_generic_plan' },
-  /**
-   * The first setting applies the others on the workers too. Generic plans cannot be distributed, so none are forced.
-   * One connection to each worker lets calls lock rows in the same order through every node. Without the setting about
-   * deadlock prevention, Citus would lock whole shards.
-   */
-  Citus: {
-    'citus.propagate_set_commands': 'local',
-    'citus.max_adaptive_executor_pool_size': '1',
-    'citus.enable_deadlock_prevention': 'off',
-    'citus.enable_local_execution': 'off',
-    ...ONE_PLAN,
-  },
-  other: {},
-}
-
-export type Engine = 'PostgreSQL' | 'Citus' | 'other'
+/** PostgreSQL itself, or another engine that speaks its protocol and may have no more than snapshot isolation. */
+export type Engine = 'PostgreSQL' | 'other'
 
 export type Isolation = 'read committed' | 'repeatable read'
 
@@ -50,20 +33,16 @@ export function toSettings(engine: Engine, milliseconds: number, isolation: Isol
     idle_in_transaction_session_timeout: limit,
     lock_timeout: '0',
     row_security: 'off',
-    ...BY_ENGINE[engine],
+    ...(engine === 'PostgreSQL' && BY_INDEX),
   }
 }
 
-const selectEngine = prepare<{ version: string; citus: string | null }>(
-  'engine',
-  `SELECT version() AS version, current_setting('citus.version', true) AS citus`,
-)
+const selectVersion = unprepared<{ version: string }>('SELECT version() AS version')
 
-/** PostgreSQL itself, and not what only speaks like it: "PostgreSQL 11.2-YB-2.25" is YugabyteDB. */
+/** "PostgreSQL 11.2-YB-2.25" is YugabyteDB. */
 const STOCK = /^PostgreSQL \d+(?:\.\d+)*(?:(?:beta|rc)\d+|devel)?(?=[ ,]|$)(?!.*redshift)/i
 
 export async function findEngine(database: Database, deadline: Deadline): Promise<Engine> {
-  const [row] = await database.ask(deadline, selectEngine)
-  if (!row || !STOCK.test(row.version)) return 'other'
-  return row.citus === null ? 'PostgreSQL' : 'Citus'
+  const [row] = await database.ask(deadline, selectVersion)
+  return row && STOCK.test(row.version) ? 'PostgreSQL' : 'other'
 }

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toTexts } from '../../src/postgres/database.ts'
+import { toCommands } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
 import { toSettings } from '../../src/postgres/settings.ts'
@@ -66,7 +66,7 @@ afterAll(async () => {
 })
 
 const statements = createStatements(toTables({}), 'PostgreSQL')
-const opening = toTexts(toSettings('PostgreSQL', 60_000, 'read committed'), ['BEGIN']).join('; ')
+const opening = `BEGIN; ${toCommands(toSettings('PostgreSQL', 60_000, 'read committed'))}`
 
 interface Plan {
   readonly 'Node Type': string

@@ -109,7 +109,6 @@ async function measureOnce({ body }: Call, store: DomainStore): Promise<number> 
   return Math.max(await timeCpu(call), await timeCpu(call))
 }
 
-<<<<<<< HEAD
 let longest = { name: '', spent: 0 }
 async function measure(call: Call, name: string, createStore: () => Promise<DomainStore>): Promise<void> {
   const spent: number[] = []
@@ -132,41 +131,6 @@ async function createCrowdedStore(): Promise<DomainStore> {
       readBody: () => ({ bytes: Buffer.from(body) }),
     } as never)
     if (status !== 200) throw new Error(`Answered ${status}`)
-=======
-/** Each vector with a store of its own names, so that a run finds none of those of the last. */
-async function measureStores(): Promise<{ vector: Vector; hold: number }[]> {
-  const measured: { vector: Vector; hold: number }[] = []
-  const findTeam = () => teams[0] ?? null
-  const server = await startServer()
-  try {
-    const pool = server.createPool({ max: 1, pipeline: true })
-    const stores: Record<string, () => Promise<DomainStore>> = {
-      async PostgreSQL() {
-        await pool.query('DROP SCHEMA IF EXISTS domain_registration CASCADE')
-        await migrate({ database: pool })
-        return createPostgresStore({ database: pool, findTeam })
-      },
-    }
-    // Node 20 has none: `npx node@22 --import tsx bench/hold.ts`.
-    if (process.getBuiltinModule('node:sqlite')) {
-      const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite') as {
-        DatabaseSync: new (file: string) => SqliteHandle
-      }
-      stores.SQLite = async () => createSqliteStore({ database: new DatabaseSync(':memory:'), findTeam })
-    }
-    for (const [name, createStore] of Object.entries(stores)) {
-      for (const vector of heavy) {
-        const holds: number[] = []
-        for (let run = 0; run < RUNS; run += 1) {
-          const store = await createStore()
-          holds.push(await measureHold(vector, 1, () => store))
-        }
-        measured.push({ vector: { ...vector, name: `${vector.name}, ${name}` }, hold: Math.min(...holds) })
-      }
-    }
-  } finally {
-    await server.stop()
->>>>>>> f154236 (WIP: tests of the new tables)
   }
   return store
 }

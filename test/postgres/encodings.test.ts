@@ -9,7 +9,10 @@ test.each(['LATIN1', 'WIN1252', 'KOI8R', 'EUC_JP', 'SQL_ASCII', 'UTF8'])(
     const server = await openDatabase({}, { encoding })
     const pool = server.createPool({ pipeline: true })
     await migrate({ database: pool })
-    const store = createPostgresStore({ database: pool, findTeam: id => ({ id, organizationId: '1', state: 'active' }) })
+    const store = createPostgresStore({
+      database: pool,
+      findTeam: id => ({ id, organizationId: '1', state: 'active' }),
+    })
     expect(await submitForCodes(store, '1', ['*.example.com', '*.b.example.org', 'zürich.example.net'])).toEqual(
       Array(3).fill('created'),
     )

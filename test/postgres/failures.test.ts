@@ -213,7 +213,8 @@ describe.each([
     const { database: pool } = createStore()
     await foreign.query('DROP TABLE IF EXISTS changing; CREATE TABLE changing (value integer)')
     const find = (send: Send) => send({ name: 'find_value', text: 'SELECT value FROM changing' })
-    const read = () => toDatabase({ database: pool }).transact(createDeadline(5000), {}, { find, save: ({ rows }) => rows })
+    const read = () =>
+      toDatabase({ database: pool }).transact(createDeadline(5000), {}, { find, save: ({ rows }) => rows })
     await read()
     await foreign.query('ALTER TABLE changing ALTER COLUMN value TYPE text')
     await expect(rejection(read())).resolves.toMatchObject({ code: '0A000' })

@@ -22,7 +22,9 @@ test.each([
   await Promise.all(pools.map(pool => migrate({ database: pool, schema })))
   const [pool] = pools as [(typeof pools)[0]]
   expect((await pool.query(`SELECT version FROM ${schema}.version`)).rows).toEqual([{ version: 1 }])
-  expect(await save(createPostgresStore({ database: pool, schema, findTeam: () => null }), '1', ['example.com'])).toHaveLength(1)
+  expect(
+    await save(createPostgresStore({ database: pool, schema, findTeam: () => null }), '1', ['example.com']),
+  ).toHaveLength(1)
 })
 
 test('migrating again keeps what is there, and needs no right to make anything', async () => {

@@ -4,9 +4,13 @@
  */
 import { ApiError } from './errors.ts'
 
-/** @param allowed The methods that are: the answer must name them (RFC 9110, section 15.5.6). */
+/**
+ * @param allowed The methods that are: the answer must name them (RFC 9110, section 15.5.6). None for an operation that
+ *   is not offered.
+ */
 export function methodNotAllowed(allowed: readonly string[] = ['POST']): ApiError {
-  return new ApiError('method_not_allowed', `The method is not allowed here; send ${allowed.join(' or ')}.`, {
+  const instead = allowed.length > 0 ? `; send ${allowed.join(' or ')}` : ', and neither is any other'
+  return new ApiError('method_not_allowed', `The method is not allowed here${instead}.`, {
     headers: { Allow: allowed.join(', ') },
   })
 }

@@ -1,11 +1,17 @@
 import { storeFailed } from './api-errors.ts'
-import { createDeadline, DEFAULT_TIME_LIMIT, requireTimeLimit } from './deadline.ts'
+import { createDeadline } from './deadline.ts'
 import { classifyHostname } from './hostname/classify.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
-import type { OperationOptions } from './preview-domains.ts'
 import type { DomainStore, Registration } from './registry/store.ts'
 import { toName } from './registry/store-arguments.ts'
-import { RETRY_AFTER_SECONDS, requireActiveTeam, requireMethod } from './team.ts'
+import {
+  type OperationOptions,
+  RETRY_AFTER_SECONDS,
+  requireActiveTeam,
+  requireMethod,
+  requireOperationOptions,
+} from './team.ts'
+import { trace } from './tracing.ts'
 import { parseRequest } from './wire/request.ts'
 import type { DeleteDomainsResponse, DeleteResult } from './wire/response.ts'
 
@@ -26,28 +32,43 @@ import type { DeleteDomainsResponse, DeleteResult } from './wire/response.ts'
  * data.results[0] // { status: 'deleted', input: 'www.example.com', domain: 'www.example.com', domainId: '0199…' }
  * data.totals // { deleted: 1, missing: 1, invalid: 0 }
  */
-export async function deleteDomains(
+export const deleteDomains = (
   keyContext: KeyContext,
   body: unknown,
   store: DomainStore,
-  { timeLimit = DEFAULT_TIME_LIMIT }: OperationOptions = {},
-): Promise<DeleteDomainsResponse> {
-  const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
-  const release = requireMethod(store, 'release')
-  requireScope(keyContext, 'domains:delete')
-  const request = parseRequest(body, keyContext)
-  const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
+  options: OperationOptions = {},
+): Promise<DeleteDomainsResponse> =>
+  trace('delete', async context => {
+    const deadline = createDeadline(requireOperationOptions(options).timeLimit)
+    const release = requireMethod(store, 'release')
+    requireScope(keyContext, 'domains:delete')
+    const request = parseRequest(body, keyContext)
+    context.count = request.domains.length
+    const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
+    context.teamId = team.id
 
-  const domains = request.domains.map(text => toName(text)?.domain)
-  let released: readonly Registration[] = []
-  try {
-    const asked = [...new Set(domains.filter(domain => domain !== undefined))]
-    if (asked.length > 0) released = await deadline.wait(release(team.id, asked))
-  } catch (cause) {
-    throw storeFailed('The domains could not be deleted.', RETRY_AFTER_SECONDS, cause)
-  }
+    const domains = request.domains.map(text => toName(text)?.domain)
+    let released: readonly Registration[] = []
+    try {
+      const asked = [...new Set(domains.filter(domain => domain !== undefined))]
+      if (asked.length > 0) released = await deadline.wait(release(team.id, asked))
+    } catch (cause) {
+      throw storeFailed('The domains could not be deleted.', RETRY_AFTER_SECONDS, cause)
+    }
+    const results = toResults(request.domains, domains, released)
+    const totals = { deleted: 0, missing: 0, invalid: 0 }
+    for (const { status } of results) totals[status] += 1
+    context.totals = totals
+    return { data: { results, totals: { ...totals } } }
+  })
+
+function toResults(
+  inputs: readonly string[],
+  domains: readonly (string | undefined)[],
+  released: readonly Registration[],
+): DeleteResult[] {
   const ids = new Map(released.map(({ domain, domainId }) => [domain, domainId]))
-  const results = request.domains.map((input, index): DeleteResult => {
+  return inputs.map((input, index): DeleteResult => {
     const domain = domains[index]
     const domainId = domain === undefined ? undefined : ids.get(domain)
     if (domain !== undefined && domainId !== undefined) {
@@ -59,7 +80,4 @@ export async function deleteDomains(
     if (hostname.valid) return { status: 'missing', input }
     return { status: 'invalid', input, code: hostname.code, message: hostname.message }
   })
-  const totals = { deleted: 0, missing: 0, invalid: 0 }
-  for (const { status } of results) totals[status] += 1
-  return { data: { results, totals } }
 }

@@ -1,7 +1,7 @@
-import { classifyHostname } from './hostname/classify.ts'
 import { ancestorsOf, type Name, wildcardOver } from './registry/name.ts'
 import { covers } from './registry/overlap.ts'
 import type { DomainStore, Registration } from './registry/store.ts'
+import { toName } from './registry/store-arguments.ts'
 import { requireMethod } from './team.ts'
 
 /** Who monitors a hostname. */
@@ -43,11 +43,6 @@ export async function findOwners(store: DomainStore, hostnames: readonly string[
       owners.push({ hostname, registration: name ? findCovering(name, held) : null })
   }
   return owners
-}
-
-function toName(text: string): Name | null {
-  const hostname = classifyHostname(text)
-  return hostname.valid ? hostname : null
 }
 
 /** What covers a name: it itself, and the wildcards above it, nearest first. */

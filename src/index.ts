@@ -24,7 +24,7 @@ export type { KeyStore, ManagedKeyStore } from './keys/key-store.ts'
 export { createMemoryKeyStore, type MemoryKeyStore } from './keys/memory-key-store.ts'
 export { exportDomains, listDomains } from './list-domains.ts'
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'
-export { type OperationOptions, previewDomains } from './preview-domains.ts'
+export { previewDomains } from './preview-domains.ts'
 export { type Correction, reconcile, type Watched } from './reconcile.ts'
 export { type RegisterDomainsOptions, registerDomains } from './register-domains.ts'
 export {
@@ -64,6 +64,7 @@ export type {
 } from './registry/store.ts'
 export type { ListPage } from './registry/store-arguments.ts'
 export { type StartSynchronizingOptions, type Synchronizing, startSynchronizing } from './start-synchronizing.ts'
+export type { OperationOptions } from './team.ts'
 export { createUuidGenerator } from './uuid.ts'
 export type { RegisterDomainsRequest } from './wire/request.ts'
 export {

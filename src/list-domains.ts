@@ -1,9 +1,14 @@
 import { storeFailed } from './api-errors.ts'
-import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, requireTimeLimit } from './deadline.ts'
+import { createDeadline, type Deadline } from './deadline.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
-import type { OperationOptions } from './preview-domains.ts'
 import type { DomainStore, ListedRegistration, ListOptions } from './registry/store.ts'
-import { RETRY_AFTER_SECONDS, requireMethod, requireTeam } from './team.ts'
+import {
+  type OperationOptions,
+  RETRY_AFTER_SECONDS,
+  requireMethod,
+  requireOperationOptions,
+  requireTeam,
+} from './team.ts'
 import { parseExportQuery, parseListQuery, type Query } from './wire/query.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from './wire/response.ts'
 
@@ -27,9 +32,9 @@ export async function listDomains(
   keyContext: KeyContext,
   query: Query,
   store: DomainStore,
-  { timeLimit = DEFAULT_TIME_LIMIT }: OperationOptions = {},
+  options: OperationOptions = {},
 ): Promise<ListDomainsResponse> {
-  const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
+  const deadline = createDeadline(requireOperationOptions(options).timeLimit)
   const list = requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { limit, ...page } = parseListQuery(query, keyContext)
@@ -66,9 +71,9 @@ export async function exportDomains(
   keyContext: KeyContext,
   query: Query,
   store: DomainStore,
-  { timeLimit = DEFAULT_TIME_LIMIT }: OperationOptions = {},
+  options: OperationOptions = {},
 ): Promise<AsyncGenerator<readonly ListedDomain[], void>> {
-  requireTimeLimit('timeLimit', timeLimit)
+  const { timeLimit } = requireOperationOptions(options)
   const list = requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { teamId, after } = parseExportQuery(query, keyContext)

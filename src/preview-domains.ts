@@ -1,18 +1,19 @@
 import { storeFailed } from './api-errors.ts'
-import { createDeadline, DEFAULT_TIME_LIMIT, requireTimeLimit } from './deadline.ts'
+import { createDeadline } from './deadline.ts'
 import { classifyHostname } from './hostname/classify.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
+import type { Verdict } from './registry/overlap.ts'
 import { createLookUp, judgeAll } from './registry/request.ts'
 import type { DomainStore, LookUpResult } from './registry/store.ts'
-import { RETRY_AFTER_SECONDS, requireActiveTeam, requireMethod } from './team.ts'
+import {
+  type OperationOptions,
+  RETRY_AFTER_SECONDS,
+  requireActiveTeam,
+  requireMethod,
+  requireOperationOptions,
+} from './team.ts'
 import { parseRequest } from './wire/request.ts'
 import { countTotals, type PreviewDomainsResponse, type PreviewResult } from './wire/response.ts'
-
-/** What operations other than registering take beside the call itself. */
-export interface OperationOptions {
-  /** How many milliseconds the call may wait for the store, all its steps together. Default 30,000. */
-  timeLimit?: number | undefined
-}
 
 /**
  * Tells what {@link registerDomains} would answer now, and changes nothing: it saves, leases and pushes nothing. Another
@@ -31,9 +32,9 @@ export async function previewDomains(
   keyContext: KeyContext,
   body: unknown,
   store: DomainStore,
-  { timeLimit = DEFAULT_TIME_LIMIT }: OperationOptions = {},
+  options: OperationOptions = {},
 ): Promise<PreviewDomainsResponse> {
-  const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
+  const deadline = createDeadline(requireOperationOptions(options).timeLimit)
   const find = requireMethod(store, 'find')
   requireScope(keyContext, 'domains:create')
   const request = parseRequest(body, keyContext)
@@ -42,13 +43,14 @@ export async function previewDomains(
   const hostnames = request.domains.map(classifyHostname)
   const names = hostnames.filter(hostname => hostname.valid)
   let found: LookUpResult
+  let verdicts: readonly Verdict[]
   try {
     found = await deadline.wait(find(createLookUp(team.id, names)))
+    verdicts = judgeAll(team.id, names, found)
   } catch (cause) {
     throw storeFailed('The registrations could not be looked up.', RETRY_AFTER_SECONDS, cause)
   }
   const existing = new Map(found.registrations.map(registration => [registration.domain, registration]))
-  const verdicts = judgeAll(team.id, names, found)
   let used = 0
   const results = hostnames.map((hostname, index): PreviewResult => {
     const input = request.domains[index] as string

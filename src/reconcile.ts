@@ -1,4 +1,5 @@
 import type { DomainStore, ListedRegistration, Registration } from './registry/store.ts'
+import { toName } from './registry/store-arguments.ts'
 import { requireMethod } from './team.ts'
 
 /** What a monitor watches. */
@@ -34,6 +35,7 @@ export async function* reconcile(
   store: DomainStore,
   watched: AsyncIterable<Watched> | Iterable<Watched>,
 ): AsyncGenerator<Correction, void> {
+  requireMethod(store, 'find')
   let differing: Correction[] = []
   for await (const correction of compare(listAll(store), inOrder(watched))) {
     differing.push(correction)
@@ -47,15 +49,20 @@ export async function* reconcile(
 /** Walks both sides in order of their IDs. */
 async function* compare(
   registered: AsyncIterator<ListedRegistration>,
-  watched: AsyncIterator<Watched>,
+  watched: AsyncGenerator<Watched, void>,
 ): AsyncGenerator<Correction, void> {
-  let [left, right] = [await registered.next(), await watched.next()]
-  while (!left.done || !right.done) {
-    const order = compareIds(left, right)
-    if (order < 0 && !left.done) yield { action: 'add', registration: left.value }
-    if (order > 0 && !right.done) yield { action: 'remove', watched: right.value }
-    if (order <= 0) left = await registered.next()
-    if (order >= 0) right = await watched.next()
+  try {
+    let [left, right] = [await registered.next(), await watched.next()]
+    while (!left.done || !right.done) {
+      const order = compareIds(left, right)
+      if (order < 0 && !left.done) yield { action: 'add', registration: left.value }
+      if (order > 0 && !right.done) yield { action: 'remove', watched: right.value }
+      if (order <= 0) left = await registered.next()
+      if (order >= 0) right = await watched.next()
+    }
+  } finally {
+    // A caller who stops early also ends what it passed, such as a cursor.
+    await watched.return()
   }
 }
 
@@ -93,7 +100,8 @@ async function* inOrder(watched: AsyncIterable<Watched> | Iterable<Watched>): As
 async function confirm(store: DomainStore, corrections: readonly Correction[]): Promise<readonly Correction[]> {
   if (corrections.length === 0) return []
   const find = requireMethod(store, 'find')
-  const domainOf = (each: Correction) => (each.action === 'add' ? each.registration.domain : each.watched.domain)
+  const domainOf = (each: Correction) =>
+    each.action === 'add' ? each.registration.domain : (toName(each.watched.domain)?.domain ?? each.watched.domain)
   const domains = [...new Set(corrections.map(domainOf))]
   const { registrations } = await find({ teamId: '', domains, bases: [] })
   const held = new Map(registrations.map(registration => [registration.domainId, registration]))

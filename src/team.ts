@@ -1,11 +1,23 @@
 import { internalError, teamNotFound, teamSuspended } from './api-errors.ts'
-import type { Deadline } from './deadline.ts'
+import { DEFAULT_TIME_LIMIT, type Deadline, timeLimitRule } from './deadline.ts'
 import type { KeyContext } from './keys/key-context.ts'
-import { describe } from './options.ts'
+import { describe, requireOptions } from './options.ts'
 import type { DomainStore, Team } from './registry/store.ts'
 
 /** After how many seconds a caller should retry a call that a store or a monitor could not finish. */
 export const RETRY_AFTER_SECONDS = 5
+
+/** What operations other than registering take beside the call itself. */
+export interface OperationOptions {
+  /** How many milliseconds the call may wait for the store, all its steps together. Default 30,000. */
+  timeLimit?: number | undefined
+}
+
+/** @throws {TypeError} for an option that is wrong or does not exist. */
+export function requireOperationOptions(options: OperationOptions): { readonly timeLimit: number } {
+  requireOptions(options, { timeLimit: timeLimitRule })
+  return { timeLimit: options.timeLimit ?? DEFAULT_TIME_LIMIT }
+}
 
 /**
  * Finds the team of a call. A team of another organization is answered like one that does not exist.

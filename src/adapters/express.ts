@@ -71,7 +71,7 @@ export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
     findOperation(offered, path, request.method, withoutTrailingSlash(request.path))
 
   async function answer(raw: Request, response: Response, readBody: HandlerRequest['readBody']): Promise<void> {
-    const query = readQuery(raw.originalUrl.split('?', 2)[1] ?? '')
+    const query = readQuery(raw.url)
     const call = { header: (name: string) => raw.get(name), readBody, raw, operation: operationOf(raw), query }
     const { status, headers, body, stream } = await handle(call)
     if (response.headersSent || response.destroyed) return

@@ -72,7 +72,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
     reply: FastifyReply,
     readBody: HandlerRequest['readBody'],
   ) {
-    const query = readQuery(raw.url.split('?', 2)[1] ?? '')
+    const query = readQuery(raw.url)
     const call = { header: (name: string) => raw.headers[name]?.toString(), readBody, raw, operation, query }
     const { status, headers, body, stream } = await handle(call)
     if (reply.sent) return reply

@@ -1,7 +1,7 @@
 import { bodyCutShort, methodNotAllowed } from '../api-errors.ts'
 import { isApiError } from '../errors.ts'
 import { createHandler } from '../http/handler.ts'
-import { type OperationName, operations } from '../http/operations.ts'
+import { type OperationName, operationNames, operations } from '../http/operations.ts'
 import { DEFAULT_OPERATIONS, type HandlerOptions, withoutTrailingSlash } from '../http/options.ts'
 import { type AdapterRequest, type RequestBody, readQuery, stopsReading } from '../http/request.ts'
 import { respondWithError } from '../http/response.ts'
@@ -107,14 +107,15 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
  * with `operations` also what is below it.
  */
 function route({ method, url }: Request, offered: readonly OperationName[]) {
-  const [path = '', query = ''] = url.split('#', 1)[0]?.split('?', 2) ?? []
-  const suffixes = new Set(offered.map(name => operations[name].suffix))
-  const requested = withoutTrailingSlash(path)
-  const suffix = [...suffixes].find(suffix => suffix !== '' && requested.endsWith(suffix)) ?? ''
+  const requested = withoutTrailingSlash(url.split(/[?#]/, 1)[0] ?? '')
+  // Among all of them: a preview that is not offered must not create.
+  const suffix = suffixes.find(suffix => requested.endsWith(suffix)) ?? ''
   const here = offered.filter(name => operations[name].suffix === suffix)
   const operation = here.find(name => operations[name].method === method)
-  return { operation, query: readQuery(query), methods: here.map(name => operations[name].method) }
+  return { operation, query: readQuery(url), methods: here.map(name => operations[name].method) }
 }
+
+const suffixes = operationNames.map(name => operations[name].suffix).filter(suffix => suffix !== '')
 
 function toWebStream(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()

@@ -6,8 +6,14 @@ import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
 import { logFailure, type Step } from './failure.ts'
-import { operations } from './operations.ts'
-import { DEFAULT_BODY_LIMIT, DEFAULT_BODY_TIME_LIMIT, type HandlerOptions, handlerRules } from './options.ts'
+import { type OperationName, operations } from './operations.ts'
+import {
+  DEFAULT_BODY_LIMIT,
+  DEFAULT_BODY_TIME_LIMIT,
+  DEFAULT_OPERATIONS,
+  type HandlerOptions,
+  handlerRules,
+} from './options.ts'
 import { consumeRateLimit } from './rate-limit.ts'
 import { type HandlerRequest, readField, readJson } from './request.ts'
 import { type HandlerResponse, respondWithError } from './response.ts'
@@ -67,7 +73,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
         const rateLimit = { limiter, failure, onError: (cause: unknown) => report(cause, 'consume') }
         Object.assign(headers, await consumeRateLimit(rateLimit, caller.limiterKey, deadline))
       }
-      const { scope, method, run } = operations[request.operation ?? 'create']
+      const { scope, method, run } = operations[requireOffered(request, options)]
       requireScope(keyContext, scope)
       step = 'readBody'
       const input = method === 'GET' ? request.query : await readJson(request, { bodyLimit, bodyTimeLimit })
@@ -82,6 +88,15 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       return respondWithError(apiError, headers)
     }
   }
+}
+
+/** An adapter of your own may route more to the handler than it is to offer. */
+function requireOffered<Request extends HandlerRequest>(
+  { operation = 'create' }: Request,
+  { operations: offered = DEFAULT_OPERATIONS }: HandlerOptions<Request>,
+): OperationName {
+  if (offered.includes(operation)) return operation
+  throw new TypeError(`The operation ${JSON.stringify(operation)} is none of the option "operations"`)
 }
 
 /** Reports a failure in the middle of an answer. The adapter cuts the answer off. */

@@ -117,8 +117,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Reads the parameters of a query, without its question mark. */
-export function readQuery(query: string): Query {
+/** Reads the parameters of a URL, from its first question mark to its fragment (RFC 3986, section 3.4). */
+export function readQuery(url: string): Query {
+  const query = /^[^?#]*\?([^#]*)/.exec(url)?.[1]
   const parameters: Record<string, unknown> = Object.create(null)
   for (const [name, value] of new URLSearchParams(query))
     parameters[name] = Object.hasOwn(parameters, name) ? [parameters[name], value] : value

@@ -22,7 +22,7 @@ export interface ListPage {
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 /** As the bundled stores make them (RFC 9562, section 4). */
-const isDomainId = (value: unknown): boolean =>
+export const isDomainId = (value: unknown): boolean =>
   typeof value === 'string' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value)
 const isHostname = (value: unknown): boolean => typeof value === 'string' && toName(value) !== null
 
@@ -79,6 +79,8 @@ export function toName(text: string): Name | null {
   if (hostname.valid) return hostname
   if (hostname.code !== 'public_suffix_domain' && hostname.code !== 'internal_domain') return null
   const domain = text.trim().toLowerCase().replace(/\.$/, '')
+  // No suffix list has ever allowed a single label, and a UUID is one.
+  if (!domain.includes('.')) return null
   return { domain, registrableDomain: isWildcard(domain) ? baseOf(domain) : domain }
 }
 

@@ -1,6 +1,8 @@
 import { invalidRequest } from '../api-errors.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import type { KeyContext } from '../keys/key-context.ts'
+import { isAddress, isWildcard } from '../registry/name.ts'
+import { isDomainId, toName } from '../registry/store-arguments.ts'
 import { MAX_TEAM_ID_LENGTH } from './request.ts'
 
 /** The parameters of a query, as texts. A framework may have made something else of them, such as a list. */
@@ -23,11 +25,13 @@ export interface ListQuery {
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
 export function parseListQuery(query: Query, keyContext: KeyContext): ListQuery {
   const below = readHostname(query, 'below')
-  if (below?.startsWith('*.')) throw invalidRequest('below must be a hostname that is no wildcard.')
+  if (below !== undefined && (isWildcard(below) || isAddress(below)))
+    throw invalidRequest('below must be a name such as "example.com": nothing is below a wildcard or an IP address.')
   const domain = readHostname(query, 'domain')
   const order = readText(query, 'order')
   const after = below === undefined ? readDomainId(query) : readHostname(query, 'after')
-  if (below !== undefined && domain !== undefined) throw invalidRequest('Send either "domain" or "below", not both.')
+  if (below !== undefined && domain !== undefined)
+    throw invalidRequest('domain cannot be sent with "below"; send one of them.')
   if (order !== undefined && order !== 'oldest' && order !== 'newest')
     throw invalidRequest('order must be "oldest" or "newest".')
   if (below !== undefined && order !== undefined)
@@ -71,16 +75,17 @@ function readLimit(query: Query): number {
 
 function readDomainId(query: Query): string | undefined {
   const after = readText(query, 'after')
-  if (after === undefined || /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(after)) return after
+  if (after === undefined || isDomainId(after)) return after
   throw invalidRequest('after must be the "next" of the page before.')
 }
 
 function readHostname(query: Query, name: string): string | undefined {
   const text = readText(query, name)
   if (text === undefined) return undefined
+  const domain = toName(text)?.domain
+  if (domain !== undefined) return domain
   const hostname = classifyHostname(text)
-  if (hostname.valid) return hostname.domain
-  throw invalidRequest(`${name} must be a hostname. ${hostname.message}`)
+  throw invalidRequest(`${name} must be a hostname.${hostname.valid ? '' : ` ${hostname.message}`}`)
 }
 
 /** @throws {ApiError} 400 `invalid_request`. */

@@ -1,0 +1,129 @@
+import { expect, test, vi } from 'vitest'
+import { type ApiError, deleteDomains, registerDomains } from '../src/index.ts'
+import { createStore, organization, rejection, team1, team2 } from './fixtures.ts'
+
+const deleting = { ...team1, scopes: ['domains:delete'] }
+
+async function createFilledStore(domains = ['www.example.com', '*.example.org', 'bücher.de']) {
+  const store = createStore()
+  const { data } = await registerDomains(team1, { domains }, store)
+  const ids = data.results.map(result => (result.status === 'invalid' ? '' : result.domainId))
+  return { store, ids }
+}
+
+test('each name gets its own result, in the submitted order, and is free again', async () => {
+  const { store, ids } = await createFilledStore()
+  const domains = ['WWW.Example.com.', 'example.org', '*.example.org', 'Bücher.de', 'localhost', 'a b']
+  const { data } = await deleteDomains(deleting, { domains }, store)
+  expect(data).toEqual({
+    results: [
+      { status: 'deleted', input: 'WWW.Example.com.', domain: 'www.example.com', domainId: ids[0] },
+      { status: 'missing', input: 'example.org' },
+      { status: 'deleted', input: '*.example.org', domain: '*.example.org', domainId: ids[1] },
+      { status: 'deleted', input: 'Bücher.de', domain: 'xn--bcher-kva.de', domainId: ids[2] },
+      { status: 'invalid', input: 'localhost', code: 'internal_domain', message: expect.any(String) },
+      { status: 'invalid', input: 'a b', code: 'invalid_domain', message: expect.any(String) },
+    ],
+    totals: { deleted: 3, missing: 1, invalid: 2 },
+  })
+  const again = await registerDomains(team2, { domains: ['www.example.com', 'x.example.org'] }, store)
+  expect(again.data.totals.created).toBe(2)
+})
+
+test('the same call again answers missing, and so does the same name twice in a call', async () => {
+  const { store } = await createFilledStore()
+  const statusOf = async (...domains: string[]) =>
+    (await deleteDomains(deleting, { domains }, store)).data.results.map(({ status }) => status)
+  expect(await statusOf('www.example.com', 'WWW.example.com')).toEqual(['deleted', 'missing'])
+  expect(await statusOf('www.example.com', 'WWW.example.com')).toEqual(['missing', 'missing'])
+})
+
+test('a wildcard deletes itself and nothing below it, and a name nothing that covers it', async () => {
+  const { store } = await createFilledStore(['*.a.example.com', 'b.example.com', '*.example.org'])
+  const domains = ['*.example.com', 'example.com', 'www.example.org', 'example.org']
+  expect((await deleteDomains(deleting, { domains }, store)).data.totals).toEqual({ deleted: 0, missing: 4, invalid: 0 })
+  expect(await store.count()).toBe(3)
+})
+
+test('another team’s name is answered like one that nobody holds, and nothing of it changes', async () => {
+  const { store } = await createFilledStore(['theirs.com', '*.wild.com'])
+  const release = vi.spyOn(store, 'release')
+  const before = await store.list()
+  const ask = async (domain: string) => {
+    const { data } = await deleteDomains({ ...team2, scopes: deleting.scopes }, { domains: [domain] }, store)
+    return JSON.stringify(data).replaceAll(domain, '')
+  }
+  const answers = [await ask('theirs.com'), await ask('free.com'), await ask('*.wild.com'), await ask('x.wild.com')]
+  expect(new Set(answers).size).toBe(1)
+  // The same question for all of them, so that the time tells nothing either.
+  expect(release).toHaveBeenCalledTimes(4)
+  expect(await store.list()).toEqual(before)
+})
+
+test('the ID of a registration is no name, and deletes nothing', async () => {
+  const { store, ids } = await createFilledStore(['www.example.com'])
+  const { data } = await deleteDomains(deleting, { domains: ids }, store)
+  expect(data.totals).toEqual({ deleted: 0, missing: 0, invalid: 1 })
+  expect(await store.count()).toBe(1)
+})
+
+test('what an older suffix list allowed can be deleted, though it could not be registered today', async () => {
+  const store = createStore()
+  const old = [
+    { domain: '*.github.io', registrableDomain: 'github.io' },
+    { domain: 'www.gone.notatld', registrableDomain: 'gone.notatld' },
+  ]
+  await store.register({
+    ...{ teamId: '1', domains: [], bases: [], registrableDomains: [], timeLimit: 1000 },
+    decide: () => old,
+  })
+  const { data } = await deleteDomains(deleting, { domains: ['*.GitHub.io', 'www.gone.notatld', '*.co.uk'] }, store)
+  expect(data.results.map(result => [result.status, 'domain' in result && result.domain])).toEqual([
+    ['deleted', '*.github.io'],
+    ['deleted', 'www.gone.notatld'],
+    ['invalid', false],
+  ])
+})
+
+test('the monitor is told of each deletion by the next sweep, after its registration', async () => {
+  const pushed: string[] = []
+  const store = createStore({
+    synchronize: async changes => void pushed.push(...changes.map(({ kind, domain }) => `${kind} ${domain}`)),
+  })
+  await registerDomains(team1, { domains: ['a.com'] }, store)
+  await deleteDomains(deleting, { domains: ['a.com'] }, store)
+  await store.synchronizePending()
+  expect(pushed).toEqual(['registered a.com', 'released a.com'])
+})
+
+test('a call is refused before anything is deleted', async () => {
+  const { store } = await createFilledStore(['a.com'])
+  const anyTeam = { ...organization, scopes: ['domains:delete'] }
+  const refused = [
+    [team1, { domains: ['a.com'] }, 'insufficient_scope'],
+    [deleting, { domains: Array(101).fill('a.com') }, 'invalid_request'],
+    [anyTeam, { domains: ['a.com'] }, 'invalid_request'],
+    [anyTeam, { domains: ['a.com'], team_id: '3' }, 'team_not_found'],
+    [anyTeam, { domains: ['a.com'], team_id: '9' }, 'team_suspended'],
+  ] as const
+  for (const [keyContext, body, code] of refused)
+    expect(await rejection(deleteDomains(keyContext, body, store))).toMatchObject({ code })
+  expect(await store.count()).toBe(1)
+  const { data } = await deleteDomains(anyTeam, { domains: ['a.com'], team_id: '1' }, store)
+  expect(data.totals.deleted).toBe(1)
+})
+
+test.each([
+  ['fails', () => Promise.reject(new Error('down'))],
+  ['does not answer in time', () => new Promise<never>(() => {})],
+])('a store that %s is a 500 that says when to try again', async (_, release) => {
+  const store = { ...createStore(), release }
+  const error = (await rejection(deleteDomains(deleting, { domains: ['a.com'] }, store, { timeLimit: 20 }))) as ApiError
+  expect(error).toMatchObject({ status: 500, code: 'internal_error', headers: { 'Retry-After': '5' } })
+  expect(error.cause).toBeInstanceOf(Error)
+})
+
+test('a store without release is the application’s mistake', async () => {
+  const { release: _, ...store } = createStore()
+  await expect(deleteDomains(deleting, { domains: ['a.com'] }, store)).rejects.toThrow('no method "release"')
+})

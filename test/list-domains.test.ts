@@ -1,0 +1,244 @@
+import { describe, expect, test, vi } from 'vitest'
+import { type ApiError, exportDomains, listDomains, registerDomains } from '../src/index.ts'
+import { createStore, organization, rejection, team1, team2 } from './fixtures.ts'
+
+const reading = { ...team1, scopes: ['domains:read'] }
+const anyTeam = { ...organization, scopes: ['domains:read'] }
+
+async function createFilledStore(count = 25) {
+  const store = createStore()
+  const domains = Array.from({ length: count }, (_, index) => `n${index}.example.com`)
+  for (let start = 0; start < count; start += 100)
+    await registerDomains(team1, { domains: domains.slice(start, start + 100) }, store)
+  await registerDomains(team2, { domains: ['other.example.org'] }, store)
+  return { store, domains }
+}
+
+/** Follows `next` to the end. */
+async function listAll(store: Parameters<typeof listDomains>[2], query: Record<string, string>) {
+  const pages: string[][] = []
+  let after: string | null = null
+  do {
+    const { data } = await listDomains(reading, { ...query, ...(after !== null && { after }) }, store)
+    pages.push(data.domains.map(({ domain }) => domain))
+    after = data.next
+  } while (after !== null && pages.length < 100)
+  return pages
+}
+
+describe('a list', () => {
+  test('has the fields of each registration, and the team’s own alone', async () => {
+    const { store } = await createFilledStore(1)
+    const { data } = await listDomains(reading, {}, store)
+    expect(data).toEqual({
+      domains: [
+        {
+          domain: 'n0.example.com',
+          domainId: expect.stringMatching(/^[\da-f-]{36}$/),
+          createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        },
+      ],
+      next: null,
+    })
+  })
+
+  test.each(['oldest', 'newest'])('is read page by page to its end, %s first', async order => {
+    const { store, domains } = await createFilledStore()
+    const expected = order === 'oldest' ? domains : domains.toReversed()
+    for (const limit of ['1', '5', '7', '25', '26', '1000']) {
+      const pages = await listAll(store, { order, limit })
+      expect(pages.flat()).toEqual(expected)
+      // No page is empty: where nothing follows, there is no next.
+      expect(pages).toHaveLength(Math.ceil(25 / Number(limit)))
+    }
+  })
+
+  test('of nothing is empty and has no next page', async () => {
+    expect((await listDomains(reading, {}, createStore())).data).toEqual({ domains: [], next: null })
+  })
+
+  test('misses and repeats nothing that stays, while names come and go between its pages', async () => {
+    for (const order of ['oldest', 'newest'] as const) {
+      const { store, domains } = await createFilledStore(40)
+      const seen: string[] = []
+      let after: string | null = null
+      for (let page = 0; page === 0 || after !== null; page += 1) {
+        const query: Record<string, string> = { order, limit: '7', ...(after && { after }) }
+        const { data } = await listDomains(reading, query, store)
+        seen.push(...data.domains.map(({ domain }) => domain))
+        after = data.next
+        // Also the one that is the cursor.
+        const last = data.domains.at(-1)?.domain
+        await store.release('1', [...(last ? [last] : []), `n${page}.example.com`])
+        await registerDomains(team1, { domains: [`new${page}.example.net`] }, store)
+      }
+      expect(new Set(seen).size).toBe(seen.length)
+      const stayed = domains.filter((_, index) => index > 7)
+      const left = new Set((await store.list()).map(({ domain }) => domain))
+      expect(stayed.filter(domain => left.has(domain) && !seen.includes(domain))).toEqual([])
+    }
+  })
+
+  test('finds one name, and what is below a name, in the order of names', async () => {
+    const store = createStore()
+    const domains = ['*.b.example.com', 'x.a.example.com', 'example.com', 'bücher.example.net', 'a.example.com']
+    await registerDomains(team1, { domains }, store)
+    expect((await listAll(store, { domain: 'BÜCHER.example.net' })).flat()).toEqual(['xn--bcher-kva.example.net'])
+    expect((await listAll(store, { domain: 'c.example.com' })).flat()).toEqual([])
+    for (const limit of ['1', '2', '3', '100'])
+      expect((await listAll(store, { below: 'Example.com', limit })).flat()).toEqual([
+        'a.example.com',
+        'x.a.example.com',
+        '*.b.example.com',
+      ])
+  })
+
+  test('is for suspended teams too, and for an organization’s own teams alone', async () => {
+    const { store } = await createFilledStore()
+    expect((await listDomains(anyTeam, { team_id: '9' }, store)).data.domains).toEqual([])
+    expect((await listDomains(anyTeam, { team_id: '2' }, store)).data.domains).toHaveLength(1)
+    expect((await listDomains({ ...reading }, { team_id: '2', limit: '1' }, store)).data.domains[0]?.domain).toBe(
+      'n0.example.com',
+    )
+    for (const team_id of ['3', '77'])
+      expect(await rejection(listDomains(anyTeam, { team_id }, store))).toMatchObject({ code: 'team_not_found' })
+    expect(await rejection(listDomains(team1, {}, store))).toMatchObject({ code: 'insufficient_scope' })
+  })
+
+  const id = '01a1fdc4-24dc-7291-9bdf-caca67ce70da'
+  test.each([
+    [{ limit: '0' }, /^limit must be a whole number from 1 to 1000/],
+    [{ limit: '1001' }, /^limit must/],
+    [{ limit: '-1' }, /^limit must/],
+    [{ limit: '1e2' }, /^limit must/],
+    [{ limit: ' 5' }, /^limit must/],
+    [{ limit: '5.0' }, /^limit must/],
+    [{ limit: 'null' }, /^limit must/],
+    [{ limit: ['5', '6'] }, /^limit must be sent once/],
+    [{ after: 'n0.example.com' }, /^after must be the "next" of the page before/],
+    [{ after: `${id}'` }, /^after must/],
+    [{ after: [id, id] }, /^after must be sent once/],
+    [{ after: id, below: 'example.com' }, /^after must be a hostname/],
+    [{ order: 'asc' }, /^order must be "oldest" or "newest"/],
+    [{ order: 'oldest', below: 'example.com' }, /^order cannot be sent with "below"/],
+    [{ domain: 'a b' }, /^domain must be a hostname\. /],
+    [{ domain: 'https://example.com/' }, /^domain must be a hostname\. /],
+    [{ domain: ['a.com', 'b.com'] }, /^domain must be sent once/],
+    [{ below: 'localhost' }, /^below must be a hostname\. /],
+    [{ below: '*.example.com' }, /^below must be a name/],
+    [{ below: '192.0.43.8' }, /^below must be a name/],
+    [{ below: '2a00:1450:4001:82b::200e' }, /^below must be a name/],
+    [{ below: 'example.com', domain: 'a.com' }, /^domain cannot be sent with "below"/],
+  ])('with %j is a 400 that names the parameter', async (query, message) => {
+    const store = createStore()
+    const list = vi.spyOn(store, 'list')
+    expect(await rejection(listDomains(reading, query, store))).toMatchObject({
+      ...{ status: 400, code: 'invalid_request', message: expect.stringMatching(message) },
+    })
+    expect(list).not.toHaveBeenCalled()
+  })
+
+  test.each([{}, { team_id: '' }, { team_id: '1a' }, { team_id: ['1', '1'] }, { team_id: '1'.repeat(65) }])(
+    'with an organization key and %j is a 400 that names team_id',
+    async query => {
+      expect(await rejection(listDomains(anyTeam, query, createStore()))).toMatchObject({
+        ...{ status: 400, message: expect.stringMatching(/^team_id (?:is required|must)/) },
+      })
+    },
+  )
+
+  test('takes an empty parameter as one that was not sent, and ignores parameters of other names', async () => {
+    const { store } = await createFilledStore(3)
+    const empty = { limit: '', after: '', order: '', domain: '', below: '', more: 'x' }
+    expect((await listDomains(reading, empty, store)).data.domains).toHaveLength(3)
+  })
+
+  test('goes on after a name that an older suffix list allowed', async () => {
+    const store = createStore()
+    const registrableDomain = 'eu-west-1.amazonaws.com'
+    const old = ['*.s3.amazonaws.com', 'x.amazonaws.com'].map(domain => ({ domain, registrableDomain }))
+    await store.register({
+      ...{ teamId: '1', domains: [], bases: [], registrableDomains: [], timeLimit: 1000 },
+      decide: () => old,
+    })
+    expect((await listAll(store, { below: 'amazonaws.com', limit: '1' })).flat()).toEqual(old.map(({ domain }) => domain))
+  })
+
+  test('of a store that fails or hangs is a 500 that says when to try again', async () => {
+    for (const list of [() => Promise.reject(new Error('down')), () => new Promise<never>(() => {})]) {
+      const error = await rejection(listDomains(reading, {}, { ...createStore(), list }, { timeLimit: 20 }))
+      expect(error).toMatchObject({ status: 500, code: 'internal_error', headers: { 'Retry-After': '5' } })
+      expect((error as ApiError).cause).toBeInstanceOf(Error)
+    }
+    const { list: _, ...store } = createStore()
+    await expect(listDomains(reading, {}, store)).rejects.toThrow('no method "list"')
+  })
+})
+
+describe('an export', () => {
+  async function readExport(store: Parameters<typeof exportDomains>[2], query: Record<string, string> = {}) {
+    const pages = []
+    for await (const page of await exportDomains(reading, query, store)) pages.push(page)
+    return pages
+  }
+
+  test('holds all registrations of the team in the order of registration, and goes on after any of them', async () => {
+    const { store, domains } = await createFilledStore(2300)
+    const pages = await readExport(store)
+    expect(pages.map(({ length }) => length)).toEqual([1000, 1000, 300])
+    expect(pages.flat().map(({ domain }) => domain)).toEqual(domains)
+    for (const index of [0, 999, 1000, 2298, 2299]) {
+      const after = pages.flat()[index]?.domainId ?? ''
+      expect((await readExport(store, { after })).flat()).toEqual(pages.flat().slice(index + 1))
+    }
+  })
+
+  test('reads the next page only when the one before was taken, and none once the caller stops', async () => {
+    const { store } = await createFilledStore(3500)
+    const list = vi.spyOn(store, 'list')
+    for await (const page of await exportDomains(reading, {}, store)) {
+      expect(page).toHaveLength(1000)
+      if (list.mock.calls.length === 2) break
+      expect(list).toHaveBeenCalledTimes(1)
+    }
+    expect(list).toHaveBeenCalledTimes(2)
+  })
+
+  test('is refused, or fails, before its first page', async () => {
+    const store = createStore()
+    const cases = [
+      [team1, {}, 'insufficient_scope'],
+      [reading, { after: 'x' }, 'invalid_request'],
+      [anyTeam, {}, 'invalid_request'],
+      [anyTeam, { team_id: '3' }, 'team_not_found'],
+    ] as const
+    for (const [keyContext, query, code] of cases)
+      expect(await rejection(exportDomains(keyContext, query, store))).toMatchObject({ code })
+    const failing = { ...store, list: () => Promise.reject(new Error('down')) }
+    expect(await rejection(exportDomains(reading, {}, failing))).toMatchObject({ status: 500 })
+  })
+
+  test('throws what the store fails with in the middle, after the pages before', async () => {
+    const { store } = await createFilledStore(1500)
+    let calls = 0
+    const failing = {
+      ...store,
+      list(options: Parameters<typeof store.list>[0]) {
+        calls += 1
+        if (calls === 2) throw new Error('connection lost')
+        return store.list(options)
+      },
+    }
+    const pages = await exportDomains(reading, {}, failing)
+    expect((await pages.next()).value).toHaveLength(1000)
+    expect(await rejection(pages.next())).toMatchObject({ cause: { message: 'connection lost' } })
+  })
+
+  test('has the time limit for each page, however long the caller takes', async () => {
+    const { store } = await createFilledStore(1500)
+    const pages = await exportDomains(reading, {}, store, { timeLimit: 200 })
+    await pages.next()
+    await new Promise(resolve => setTimeout(resolve, 250))
+    expect((await pages.next()).value).toHaveLength(500)
+  })
+})

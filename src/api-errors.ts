@@ -5,8 +5,8 @@
 import { ApiError } from './errors.ts'
 
 /**
- * @param allowed The methods that are: the answer must name them (RFC 9110, section 15.5.6). None for an operation that
- *   is not offered.
+ * @param allowed The methods that are: the answer must name them (RFC 9110, section 15.5.6). None for an operation
+ *   that is not offered.
  */
 export function methodNotAllowed(allowed: readonly string[] = ['POST']): ApiError {
   const instead = allowed.length > 0 ? `; send ${allowed.join(' or ')}` : ', and neither is any other'

@@ -16,18 +16,19 @@ export interface HostnameOwner {
 const BATCH = 1000
 
 /**
- * Finds the registration that covers each hostname: of the name itself, or of a wildcard above it. There is at most one,
- * since overlapping names are not registered. For alerts ("whose host is this?") and for support. All look-ups are by
- * key, in batches.
+ * Finds the registration that covers each hostname: of the name itself, or of a wildcard above it. There is at most
+ * one, since overlapping names are not registered. For alerts ("whose host is this?") and for support. All look-ups
+ * are by key, in batches.
  *
- * @param hostnames In any spelling that {@link classifyHostname} accepts. For a text that is no hostname there is none.
+ * @param hostnames In any spelling that {@link classifyHostname} accepts. For a text that is no hostname there is
+ *   none.
  * @returns One for each hostname, in the same order.
  * @throws {TypeError} for a store without `find`, and for hostnames that are no list of strings.
  * @throws the failure of the store.
  *
  * @example
  * const [owner] = await findOwners(store, ['api.eu.example.com'])
- * owner.registration?.teamId // '1', which has registered *.example.com
+ * owner?.registration?.teamId // '1', which has registered *.example.com
  */
 export async function findOwners(store: DomainStore, hostnames: readonly string[]): Promise<readonly HostnameOwner[]> {
   const find = requireMethod(store, 'find')

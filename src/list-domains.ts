@@ -51,14 +51,14 @@ export async function listDomains(
 const EXPORT_PAGE = 1000
 
 /**
- * Exports all registrations of one team, in the order of registration, also of a suspended one. One page at a time is in
- * memory, and the next is not read before the one before was taken.
+ * Exports all registrations of one team, in the order of registration, also of a suspended one. One page at a time is
+ * in memory, and the next is not read before the one before was taken.
  *
- * @param query The query parameters, as texts: `team_id` (required with an organization key), and `after`, the `domainId`
- *   of the last line of an export that was cut off.
+ * @param query The query parameters, as texts: `team_id` (required with an organization key), and `after`, the
+ *   `domainId` of the last line of an export that was cut off.
  * @param options `timeLimit`: milliseconds for each page.
- * @returns Pages of registrations. The checks are done before this resolves; a store that fails later makes the iterator
- *   throw.
+ * @returns Pages of registrations. The checks are done before this resolves; a store that fails later makes the
+ *   iterator throw.
  * @throws {ApiError} as {@link listDomains}.
  * @throws {TypeError} for a store without `list`.
  *

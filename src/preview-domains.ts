@@ -16,8 +16,8 @@ import { parseRequest } from './wire/request.ts'
 import { countTotals, type PreviewDomainsResponse, type PreviewResult } from './wire/response.ts'
 
 /**
- * Tells what {@link registerDomains} would answer now, and changes nothing: it saves, leases and pushes nothing. Another
- * call may change the answer before the names are registered.
+ * Tells what {@link registerDomains} would answer now, and changes nothing: it saves, leases and pushes nothing.
+ * Another call may change the answer before the names are registered.
  *
  * @param body As for registering.
  * @returns As for registering, but `created` without a `domainId`.

@@ -16,9 +16,9 @@ export type Correction =
 const PAGE = 1000
 
 /**
- * Compares what is registered with what a monitor says that it watches, and yields what to add and what to remove. Both
- * move meanwhile: what differs is looked up once more before it is told, and a registration that still waits to be pushed
- * is left to the sweeps. It keeps a page in memory, whatever the number of names.
+ * Compares what is registered with what a monitor says that it watches, and yields what to add and what to remove.
+ * Both move meanwhile: what differs is looked up once more before it is told, and a registration that still waits to
+ * be pushed is left to the sweeps. It keeps a page in memory, whatever the number of names.
  *
  * @param watched In ascending order of `domainId`.
  * @returns Corrections; adding what is watched already and removing what is gone must do no harm.

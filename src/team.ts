@@ -50,7 +50,9 @@ export async function requireActiveTeam(...question: Parameters<typeof requireTe
   return team
 }
 
-/** A team with a number for an ID would be nobody's, and one that is "ACTIVE" suspended: neither is the caller's fault. */
+/**
+ * A team with a number for an ID would be nobody's, and one that is "ACTIVE" suspended: neither is the caller's fault.
+ */
 function requireShape(team: Team | null | undefined): Team | null {
   if (team === null || team === undefined) return null
   const { id, organizationId, state } = team

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../api-errors.ts'
 import { describeFailure, type FailureContext } from '../http/failure.ts'
 import { createHandler } from '../http/handler.ts'
-import { type OperationName, operations } from '../http/operations.ts'
+import { operations } from '../http/operations.ts'
 import {
   DEFAULT_BODY_TIME_LIMIT,
   DEFAULT_OPERATIONS,
@@ -14,7 +14,7 @@ import {
   toPath,
   withoutTrailingSlash,
 } from '../http/options.ts'
-import { type AdapterRequest, type HandlerRequest, readQuery } from '../http/request.ts'
+import { type AdapterRequest, type HandlerRequest, type OperationName, readQuery } from '../http/request.ts'
 import { type OpenApiDocument, type OpenApiOptions, openapi } from '../openapi/openapi.ts'
 import { securityRules } from '../openapi/security.ts'
 import { type Rules, requireOptions } from '../options.ts'

@@ -1,9 +1,9 @@
 import { bodyCutShort, methodNotAllowed } from '../api-errors.ts'
 import { isApiError } from '../errors.ts'
 import { createHandler } from '../http/handler.ts'
-import { type OperationName, operationNames, operations } from '../http/operations.ts'
+import { operationNames, operations } from '../http/operations.ts'
 import { DEFAULT_OPERATIONS, type HandlerOptions, withoutTrailingSlash } from '../http/options.ts'
-import { type AdapterRequest, type RequestBody, readQuery, stopsReading } from '../http/request.ts'
+import { type AdapterRequest, type OperationName, type RequestBody, readQuery, stopsReading } from '../http/request.ts'
 import { respondWithError } from '../http/response.ts'
 import { createChunks } from './chunks.ts'
 
@@ -26,11 +26,12 @@ export type DomainsHandler<Context = unknown> = (
  * Makes a function from the Fetch API's `Request` to its `Response`, for Hono, Next.js, Bun, Deno, Workers and other
  * servers with this API.
  *
- * Your server routes a path to it, and with `operations` also the paths below; of the URL the handler looks at the end of
- * the path and at the query. It answers any other method with 405 `method_not_allowed`, before any other check. Nothing may have read the body before.
+ * Your server routes a path to it, and with `operations` also the paths below; of the URL the handler looks at the end
+ * of the path and at the query. It answers any other method with 405 `method_not_allowed`, before any other check.
+ * Nothing may have read the body before.
  *
- * A body with a `Content-Length` is read at once: an HTTP server never delivers more than that. In a `Request` that you
- * make yourself, leave the header out or set it right; a longer body is refused only after it was read.
+ * A body with a `Content-Length` is read at once: an HTTP server never delivers more than that. In a `Request` that
+ * you make yourself, leave the header out or set it right; a longer body is refused only after it was read.
  *
  * @example <caption>Hono, with and without a trailing slash</caption>
  * const handle = domainsHandler({ store, keys })
@@ -103,8 +104,8 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
 }
 
 /**
- * Finds the operation by the method and the end of the path: your server routes the path of the API to the handler, and
- * with `operations` also what is below it.
+ * Finds the operation by the method and the end of the path: your server routes the path of the API to the handler,
+ * and with `operations` also what is below it.
  */
 function route({ method, url }: Request, offered: readonly OperationName[]) {
   const requested = withoutTrailingSlash(url.split(/[?#]/, 1)[0] ?? '')

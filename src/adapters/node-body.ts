@@ -77,8 +77,8 @@ function readStream(request: NodeRequest, limit: number): Promise<RequestBody> {
 }
 
 /**
- * The body of an export: one piece at a time, no faster than the caller reads. When the caller is gone, no more is taken;
- * when there is no next piece, the answer is cut off, so that it does not look complete.
+ * The body of an export: one piece at a time, no faster than the caller reads. When the caller is gone, no more is
+ * taken; when there is no next piece, the answer is cut off, so that it does not look complete.
  */
 export const toReadable = (pieces: AsyncIterable<string>): Readable =>
   Readable.from(pieces, { objectMode: false, highWaterMark: 1 })

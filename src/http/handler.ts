@@ -6,7 +6,7 @@ import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
 import { logFailure, type Step } from './failure.ts'
-import { type OperationName, operations } from './operations.ts'
+import { operations } from './operations.ts'
 import {
   DEFAULT_BODY_LIMIT,
   DEFAULT_BODY_TIME_LIMIT,
@@ -15,7 +15,7 @@ import {
   handlerRules,
 } from './options.ts'
 import { consumeRateLimit } from './rate-limit.ts'
-import { type HandlerRequest, readField, readJson } from './request.ts'
+import { type HandlerRequest, type OperationName, readField, readJson } from './request.ts'
 import { type HandlerResponse, respondWithError } from './response.ts'
 
 export type { FailureContext, Step } from './failure.ts'

@@ -7,10 +7,8 @@ import type { DomainStore } from '../registry/store.ts'
 import { parseFormat, type Query } from '../wire/query.ts'
 import type { ListedDomain } from '../wire/response.ts'
 import type { Step } from './failure.ts'
+import type { OperationName } from './request.ts'
 import { type HandlerResponse, respond, respondWithStream } from './response.ts'
-
-/** What a handler may offer, by name. */
-export type OperationName = 'create' | 'preview' | 'delete' | 'list' | 'export'
 
 /** What an operation needs. */
 interface Call {
@@ -91,7 +89,10 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
 type Pages = AsyncIterable<readonly ListedDomain[]>
 
 const formats = {
-  /** RFC 4180. No value needs quotes, and none is a formula to a spreadsheet: hostnames begin with a letter, digit or *. */
+  /**
+   * RFC 4180. No value needs quotes, and none is a formula to a spreadsheet: hostnames begin with a letter, digit or
+   * *.
+   */
   csv: {
     contentType: 'text/csv; charset=utf-8; header=present',
     async *write(pages: Pages) {

@@ -6,9 +6,9 @@ import type { KeyStore } from '../keys/key-store.ts'
 import { hasMethods, isFunction, optional, type Rule, type Rules } from '../options.ts'
 import type { DomainStore } from '../registry/store.ts'
 import type { FailureContext } from './failure.ts'
-import { type OperationName, operationNames, operations } from './operations.ts'
+import { operationNames, operations } from './operations.ts'
 import type { RateLimiter, RateLimiterFailure } from './rate-limiter.ts'
-import type { HandlerRequest } from './request.ts'
+import type { HandlerRequest, OperationName } from './request.ts'
 
 export const DEFAULT_PATH = '/v1/domains'
 
@@ -47,8 +47,8 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   /** Where teams and registrations live, such as {@link createMemoryStore} makes. */
   store: DomainStore
   /**
-   * What to offer. Each is off until asked for, but `create`. Deleting, listing and exporting need scopes of their own:
-   * `domains:delete`, `domains:read`. Default `['create']`.
+   * What to offer. Each is off until asked for, but `create`. Deleting, listing and exporting need scopes of their
+   * own: `domains:delete`, `domains:read`. Default `['create']`.
    *
    * | operation | call |
    * | --- | --- |

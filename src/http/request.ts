@@ -11,7 +11,6 @@ import {
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, TimeLimitError } from '../deadline.ts'
 import type { Query } from '../wire/query.ts'
-import type { OperationName } from './operations.ts'
 
 export interface BodyLimits {
   /** Bytes. */
@@ -19,6 +18,9 @@ export interface BodyLimits {
   /** Milliseconds. */
   readonly bodyTimeLimit: number
 }
+
+/** What a handler may offer, by name. */
+export type OperationName = 'create' | 'preview' | 'delete' | 'list' | 'export'
 
 /** A request, the same from every adapter. */
 export interface HandlerRequest {

@@ -8,8 +8,8 @@ export interface HandlerResponse {
   /** JSON; empty where there is a {@link stream}. */
   body: string
   /**
-   * The body of an export, piece by piece. Take a piece when the one before was sent; end the iteration when the caller
-   * stops reading. If it throws, the answer must be cut off, so that it does not look complete.
+   * The body of an export, piece by piece. Take a piece when the one before was sent; end the iteration when the
+   * caller stops reading. If it throws, the answer must be cut off, so that it does not look complete.
    */
   stream?: AsyncIterable<string>
 }

@@ -4,7 +4,7 @@
  */
 import type { RequestHandler } from 'express'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Change, KeyContext, Team } from '../../src/index.ts'
+import type { Change, KeyContext, Registration, Team, Watched } from '../../src/index.ts'
 import type { PostgresKeyStore, PostgresStore, PostgresStoreOptions } from '../../src/postgres/index.ts'
 import type { domainStoreSuite, StoreSetup, SuiteStore } from '../../src/testing/domain-store-suite.ts'
 
@@ -25,7 +25,13 @@ declare global {
   const options: PostgresStoreOptions
   const teams: Team[]
   const myTeams: { find(id: string): Promise<Team | null> }
-  const monitor: { apply(changes: readonly Change[]): Promise<void>; listIds(): Promise<string[]> }
+  const monitor: {
+    apply(changes: readonly Change[]): Promise<void>
+    listIds(): Promise<string[]>
+    list(): AsyncIterable<Watched>
+    watch(registration: Registration): Promise<void>
+    forget(domainId: string): Promise<void>
+  }
 
   const keyContext: KeyContext
   const domains: string[]

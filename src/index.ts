@@ -65,6 +65,7 @@ export type {
 export type { ListPage } from './registry/store-arguments.ts'
 export { type StartSynchronizingOptions, type Synchronizing, startSynchronizing } from './start-synchronizing.ts'
 export type { OperationOptions } from './team.ts'
+export type { TraceContext } from './tracing.ts'
 export { createUuidGenerator } from './uuid.ts'
 export type { RegisterDomainsRequest } from './wire/request.ts'
 export {

@@ -20,8 +20,8 @@ export interface StartSynchronizingOptions {
 /** A loop of sweeps. */
 export interface Synchronizing {
   /**
-   * Ends the loop. Resolves when the current sweep has ended, at the latest after `timeLimit` milliseconds: then the push
-   * that is under way is aborted, and what it was to push waits for the next sweep. Default 10,000.
+   * Ends the loop. Resolves when the current sweep has ended, at the latest after `timeLimit` milliseconds: then the
+   * push that is under way is aborted, and what it was to push waits for the next sweep. Default 10,000.
    *
    * @throws {TypeError} for a time limit that is no time.
    */

@@ -44,8 +44,8 @@ function channelOf(step: TracedStep): Channel | undefined {
 }
 
 /**
- * Runs a step, and tells it to the subscribers of its tracing channel (https://nodejs.org/api/diagnostics_channel.html).
- * Without a subscriber it only runs the step.
+ * Runs a step, and tells it to the subscribers of its tracing channel
+ * (https://nodejs.org/api/diagnostics_channel.html). Without a subscriber it only runs the step.
  */
 export function trace<T>(step: TracedStep, work: (context: TraceContext) => Promise<T>): Promise<T> {
   const context: TraceContext = {}

@@ -1,4 +1,5 @@
 import { internalError, unauthorized } from '../api-errors.ts'
+import { trace } from '../tracing.ts'
 import { type ApiKeyOptions, hashApiKey, parseApiKey } from './api-key.ts'
 import type { KeyContext } from './key-context.ts'
 import { type KeyRecord, requireFoundRecord } from './key-record.ts'
@@ -28,10 +29,16 @@ export async function authenticate(
 }
 
 /** Like {@link authenticate}, but returns the record of the key. Its hash identifies the key. */
-export async function findKeyRecord(
+export const findKeyRecord = (
   authorizationHeader: string | null | undefined,
   keys: KeyStore,
   options: ApiKeyOptions = {},
+): Promise<KeyRecord> => trace('authenticate', () => findRecord(authorizationHeader, keys, options))
+
+async function findRecord(
+  authorizationHeader: string | null | undefined,
+  keys: KeyStore,
+  options: ApiKeyOptions,
 ): Promise<KeyRecord> {
   const token = readBearerToken(authorizationHeader)
   const key = parseApiKey(token, options)

@@ -4,7 +4,7 @@ import {
   type ManagedStore,
   type ManagedStoreOptions,
   managedStoreRules,
-  type RegistrationStep,
+  type StoreBackend,
 } from '../registry/managed-store.ts'
 import { ancestorsOf } from '../registry/name.ts'
 import { addBelow, isParted } from '../registry/overlap.ts'
@@ -17,7 +17,6 @@ import {
   type NamesBelow,
   NOTHING_BELOW,
   type Registration,
-  type SavedRegistrations,
   type Team,
 } from '../registry/store.ts'
 import type { ListPage } from '../registry/store-arguments.ts'
@@ -40,8 +39,8 @@ export interface MemoryStore extends ManagedStore {
 type Held = Omit<ListedRegistration, 'synchronized'>
 
 /**
- * Makes a store in memory, to start with and to test with. Its registrations are lost when the process ends. A wildcard,
- * a page and a sweep cost a pass over all of them: for more than some ten thousand, take SQLite.
+ * Makes a store in memory, to start with and to test with. Its registrations are lost when the process ends. A
+ * wildcard, a page and a sweep cost a pass over all of them: for more than some ten thousand, take SQLite.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
  *
@@ -51,6 +50,21 @@ type Held = Omit<ListedRegistration, 'synchronized'>
 export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStoreOptions = {}): MemoryStore {
   requireOptions({ ...options, teams: firstTeams }, rules())
   const teams = new Map<string, Team>()
+
+  function addTeam(team: Team): void {
+    requireTeam(team)
+    // A copy: the application may change its object later.
+    teams.set(team.id, Object.freeze({ ...team }))
+  }
+  firstTeams?.forEach(addTeam)
+
+  const backend = createBackend(options.synchronize !== undefined)
+  const store = createManagedStore(backend, { ...options, findTeam: id => teams.get(id) ?? null })
+  return { ...store, addTeam }
+}
+
+/** Each step is atomic, because all of it is synchronous. */
+function createBackend(hasMonitor: boolean): StoreBackend {
   /** By domain, in the order of registration, which is that of the IDs. */
   const registrations = new Map<string, Held>()
   const outbox = createMemoryOutbox()
@@ -68,65 +82,48 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
     return { registrations: found, below: bases.length === 0 ? [] : findBelow(bases, registrations.values(), teamId) }
   }
 
-  /** Atomic, because all of it is synchronous. */
-  function register(step: RegistrationStep): SavedRegistrations {
-    const { teamId, lease } = step
-    const found = find(step)
-    const { created, waiting } = step.decide(found)
-    const now = new Date()
-    const newcomers = created.map(({ domain, registrableDomain }) => ({
-      domainId: createId(now.getTime()),
-      domain,
-      registrableDomain,
-      teamId,
-      createdAt: now,
-    }))
-    for (const held of newcomers) registrations.set(held.domain, held)
-    if (lease !== null) {
-      for (const held of newcomers) outbox.add(toRegistration(held), 'registered', lease)
-      outbox.lease(waiting, lease)
-    }
-    return { found, saved: newcomers.map(toRegistration) }
-  }
+  return {
+    outbox,
+    find,
 
-  function release(
-    teamId: string,
-    { names, domainIds }: { names: readonly { domain: string }[]; domainIds: readonly string[] },
-    lease: number | null,
-  ): Registration[] {
-    const ids = new Set(domainIds)
-    const byId = ids.size === 0 ? [] : [...registrations.values()].filter(({ domainId }) => ids.has(domainId))
-    const asked = new Set([...names.flatMap(({ domain }) => registrations.get(domain) ?? []), ...byId])
-    const released = [...asked].filter(held => held.teamId === teamId).map(toRegistration)
-    for (const registration of released) {
-      registrations.delete(registration.domain)
-      if (lease !== null) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
-    }
-    return released
-  }
-
-  function addTeam(team: Team): void {
-    requireTeam(team)
-    // A copy: the application may change its object later.
-    teams.set(team.id, Object.freeze({ ...team }))
-  }
-  firstTeams?.forEach(addTeam)
-
-  const store = createManagedStore(
-    {
-      register,
-      find,
-      release,
-      list: page => listPage([...registrations.values()], page).map(toListed),
-      count: teamId =>
-        teamId === undefined
-          ? registrations.size
-          : [...registrations.values()].filter(held => held.teamId === teamId).length,
-      outbox,
+    register(step) {
+      const { teamId, lease } = step
+      const found = find(step)
+      const { created, waiting } = step.decide(found)
+      const createdAt = new Date()
+      const newcomers = created.map(({ domain, registrableDomain }) => ({
+        domainId: createId(createdAt.getTime()),
+        domain,
+        registrableDomain,
+        teamId,
+        createdAt,
+      }))
+      for (const held of newcomers) registrations.set(held.domain, held)
+      if (lease !== null) {
+        for (const held of newcomers) outbox.add(toRegistration(held), 'registered', lease)
+        outbox.lease(waiting, lease)
+      }
+      return { found, saved: newcomers.map(toRegistration) }
     },
-    { ...options, findTeam: id => teams.get(id) ?? null },
-  )
-  return { ...store, addTeam }
+
+    release(teamId, { names, domainIds }, lease) {
+      const ids = new Set(domainIds)
+      const byId = ids.size === 0 ? [] : [...registrations.values()].filter(({ domainId }) => ids.has(domainId))
+      const asked = new Set([...names.flatMap(({ domain }) => registrations.get(domain) ?? []), ...byId])
+      const released = [...asked].filter(held => held.teamId === teamId).map(toRegistration)
+      for (const registration of released) {
+        registrations.delete(registration.domain)
+        if (hasMonitor) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
+      }
+      return released
+    },
+
+    list: page => listPage([...registrations.values()], page).map(toListed),
+    count: teamId =>
+      teamId === undefined
+        ? registrations.size
+        : [...registrations.values()].filter(held => held.teamId === teamId).length,
+  }
 }
 
 /** Finds what is below each of the bases, in one pass. */

@@ -29,7 +29,7 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40
  * @throws {Error} if the tables are of a later version of this package.
  *
  * @example
- * await migrate({ database })
+ * await migrate({ database: pool })
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { database: driver, timeLimit = DEFAULT_TIME_LIMIT } = options

@@ -65,7 +65,7 @@ export const createRelease =
       void claim(transaction, [...new Set([...asked.values()].map(each => each.registrableDomain))].sort())
       const deleted = await change(statements.deleteNames, toArrayLiteral([...asked.keys()]))
       const released = deleted.rows.flatMap(row => asked.get(row.domain_id) ?? [])
-      if (lease !== null) addChanges(transaction, 'released', released, { wait: 0, waitIfReplaced: lease })
+      addChanges(transaction, 'released', released, { wait: 0, waitIfReplaced: lease })
       return released
     })
   }

@@ -94,18 +94,21 @@ export interface ManagedStore extends DomainStore {
 /** What a store does for a request, in one atomic step; see {@link DomainStore.register}. */
 export interface RegistrationStep extends Omit<RegistrationRequest, 'decide'> {
   /**
-   * Milliseconds until a sweep may push the new registrations: they are leased to the call. 0: at once. `null`: there is
-   * no monitor, and they are saved as synchronized.
+   * Milliseconds until a sweep may push the new registrations: they are leased to the call. 0: at once. `null`: there
+   * is no monitor, and they are saved as synchronized.
    */
   readonly lease: number | null
   /** Pure and synchronous; may be called any number of times. */
   decide(found: LookUpResult): Decision
 }
 
+/** What a {@link RegistrationStep} decided by what was found. */
 export interface Decision {
   /** The names to save for the team. */
   readonly created: readonly Name[]
-  /** Found registrations that still wait to be pushed: MUST be leased to the call too, unless they are due even later. */
+  /**
+   * Found registrations that still wait to be pushed: MUST be leased to the call too, unless they are due even later.
+   */
   readonly waiting: readonly Registration[]
 }
 
@@ -117,15 +120,13 @@ export interface StoreBackend {
   find(question: LookUp): Awaitable<LookUpResult>
   /**
    * Releases what the team holds of these names and IDs; see {@link DomainStore.release}. A registration that still
-   * waits may be on its way to the monitor: its release MUST be due only after `lease` milliseconds, so that it does not
-   * overtake it. Any other release is due at once.
-   *
-   * @param lease `null`: there is no monitor, and nothing MUST be left waiting.
+   * waits may be on its way to the monitor: its release MUST be due only after `lease` milliseconds, so that it does
+   * not overtake it. Any other release is due at once.
    */
   release(
     teamId: string,
     keys: { readonly names: readonly Name[]; readonly domainIds: readonly string[] },
-    lease: number | null,
+    lease: number,
   ): Awaitable<readonly Registration[]>
   /** See {@link DomainStore.list}. */
   list(page: ListPage): Awaitable<readonly ListedRegistration[]>
@@ -151,7 +152,10 @@ export const managedStoreRules: Rules = {
  * @throws {TypeError} for an option that is wrong or does not exist.
  *
  * @example
- * const store = createManagedStore(backend, { findTeam: id => teams.find(id), synchronize: push })
+ * const store = createManagedStore(backend, {
+ *   findTeam: id => myTeams.find(id),
+ *   synchronize: changes => monitor.apply(changes),
+ * })
  */
 export function createManagedStore(backend: StoreBackend, options: ManagedStoreOptions): ManagedStore {
   requireOptions(options, managedStoreRules)
@@ -165,8 +169,7 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
     findTeam,
     register: request => backend.register(toStep(request, lease)),
     find: question => backend.find(question),
-    release: (teamId, domains) =>
-      backend.release(teamId, readRelease(teamId, domains), push ? leaseFor(timeLimit) : null),
+    release: (teamId, domains) => backend.release(teamId, readRelease(teamId, domains), leaseFor(timeLimit)),
     list: page => backend.list(readListOptions(page)),
     count: options => backend.count(readCountOptions(options).teamId),
     ...(synchronizer && isInTransaction && { synchronizesLater: true }),
@@ -194,8 +197,8 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
 }
 
 /**
- * A call pushes what it registers, and what it names of its team that still waits. A wildcard that only covers one of its
- * names is left to the sweep: calls would renew its lease again and again.
+ * A call pushes what it registers, and what it names of its team that still waits. A wildcard that only covers one of
+ * its names is left to the sweep: calls would renew its lease again and again.
  */
 function toStep({ decide, ...request }: RegistrationRequest, lease: number | null): RegistrationStep {
   const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))

@@ -1,5 +1,6 @@
 import type { Awaitable } from '../awaitable.ts'
 import { createDeadline, TimeLimitError } from '../deadline.ts'
+import { trace } from '../tracing.ts'
 import { isMonitorUnavailable } from './monitor-unavailable.ts'
 import type { Change, Registration } from './store.ts'
 
@@ -40,8 +41,9 @@ export interface PendingChange extends WaitingChange {
  * The changes that wait in a store to be pushed: the outbox. Each method is one atomic step. A `domainId` has at most
  * one waiting change, its registration or its release; a release replaces a registration that still waits.
  *
- * Each change has a time at which it is due. A lease is that time and nothing more: it lies in the future, so that nobody
- * else takes the change meanwhile. Delivery is at least once, so a lease that ends early costs a second push, not more.
+ * Each change has a time at which it is due. A lease is that time and nothing more: it lies in the future, so that
+ * nobody else takes the change meanwhile. Delivery is at least once, so a lease that ends early costs a second push,
+ * not more.
  */
 export interface Outbox {
   /**
@@ -106,9 +108,10 @@ const MOST_FAILURES = 5
 const SHORTEST_WAIT = 1
 
 /**
- * Makes the pushes of a store from its {@link Outbox}. One change that the monitor refuses delays no other: changes are
- * pushed together, and if that fails, one by one. What fails alone while others go through is tried again later and
- * later. When nothing goes through, the monitor is away: all are tried again soon, after those that have not failed yet.
+ * Makes the pushes of a store from its {@link Outbox}. One change that the monitor refuses delays no other: changes
+ * are pushed together, and if that fails, one by one. What fails alone while others go through is tried again later
+ * and later. When nothing goes through, the monitor is away: all are tried again soon, after those that have not
+ * failed yet.
  */
 export function createSynchronizer({ push, timeLimit, random = Math.random }: SynchronizerOptions, outbox: Outbox) {
   /** Exponential, with jitter, so that changes that failed together do not come back together. */
@@ -157,10 +160,14 @@ export function createSynchronizer({ push, timeLimit, random = Math.random }: Sy
     /** Pushes the changes that are due: one sweep. */
     async sweep(limit: number, report: SynchronizationErrorHandler, signal?: AbortSignal): Promise<SweepResult> {
       if (signal?.aborted) return { synchronized: 0, failed: 0 }
-      const changes = await outbox.take(limit, leaseFor(timeLimit))
-      const failures = await pushAll(changes, signal)
-      tell(failures, failures.length === changes.length, report)
-      return { synchronized: changes.length - failures.length, failed: failures.length }
+      return trace('sweep', async context => {
+        const changes = await outbox.take(limit, leaseFor(timeLimit))
+        const failures = await pushAll(changes, signal)
+        tell(failures, failures.length === changes.length, report)
+        const result = { synchronized: changes.length - failures.length, failed: failures.length }
+        Object.assign(context, { count: changes.length, totals: { ...result } })
+        return result
+      })
     },
   }
 }
@@ -252,11 +259,14 @@ async function pushWithin(
     if (abort.signal.aborted) fail()
     else abort.signal.addEventListener('abort', fail, { once: true })
   })
-  const pushNow = async () =>
-    push(
-      changes.map(change => toChange(change, change.kind)),
-      { signal: abort.signal },
-    )
+  const pushNow = () =>
+    trace('push', async context => {
+      context.count = changes.length
+      await push(
+        changes.map(change => toChange(change, change.kind)),
+        { signal: abort.signal },
+      )
+    })
   try {
     await Promise.race([aborted, abort.signal.aborted ? undefined : pushNow()])
   } finally {
@@ -266,8 +276,8 @@ async function pushWithin(
 }
 
 /**
- * Reports each change that was refused alone. What was not pushed alone, because the monitor is away or no time was left,
- * is reported once.
+ * Reports each change that was refused alone. What was not pushed alone, because the monitor is away or no time was
+ * left, is reported once.
  */
 function tell(failures: readonly Failure[], isAway: boolean, report: SynchronizationErrorHandler): void {
   const untried = failures.find(({ isAlone, cause }) => !isAlone && !(cause instanceof SweepStopped))

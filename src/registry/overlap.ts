@@ -73,8 +73,9 @@ export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
 
 /**
  * Tells whether a registered wildcard covers a name below its base. A public suffix between the two parts them, as it
- * parts `*.amazonaws.com` from a bucket below `s3.amazonaws.com`: the name's registrable domain is then longer than the
- * base. A wildcard over what is a public suffix today was registered under an older list, and still covers all below it.
+ * parts `*.amazonaws.com` from a bucket below `s3.amazonaws.com`: the name's registrable domain is then longer than
+ * the base. A wildcard over what is a public suffix today was registered under an older list, and still covers all
+ * below it.
  */
 export function covers(wildcard: string, name: Name): boolean {
   const base = baseOf(wildcard)

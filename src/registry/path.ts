@@ -1,6 +1,8 @@
 import { isAddress } from './name.ts'
 
-/** The key of a name in a sorted table. It depends on the text alone, so that no update of the suffix list changes it. */
+/**
+ * The key of a name in a sorted table. It depends on the text alone, so that no update of the suffix list changes it.
+ */
 export interface NameKey {
   /** The last two labels, `example.com`; of an IP address, the address. To distribute or partition a table by. */
   readonly secondLevelDomain: string
@@ -14,6 +16,9 @@ export interface NameKey {
 /**
  * Returns the key of a canonical name. In order of code units (COLLATE "C" in PostgreSQL, BINARY in SQLite), the names
  * below a name are neighbors.
+ *
+ * @example
+ * toKey('a.b.example.com') // { secondLevelDomain: 'example.com', path: '.b.a' }
  */
 export function toKey(domain: string): NameKey {
   if (isAddress(domain)) return { secondLevelDomain: domain, path: '' }
@@ -25,6 +30,9 @@ export function toKey(domain: string): NameKey {
 /**
  * Returns the open range of the paths of all names below a base, within its second-level domain. `/` follows `.` in
  * ASCII, so the range holds exactly the paths that continue the base's with a dot.
+ *
+ * @example
+ * rangeBelow('b.example.com') // { after: '.b.', before: '.b/' }
  */
 export function rangeBelow(base: string): { readonly after: string; readonly before: string } {
   const { path } = toKey(base)

@@ -5,8 +5,8 @@ import type { SynchronizationErrorHandler } from './outbox.ts'
 import { DEFAULT_PAGE_SIZE, type ListOptions } from './store.ts'
 
 /*
- * Checks of what your application passes to the methods of a bundled store, perhaps without types. A misspelled `teamId`
- * would list the registrations of all teams, and a number in place of a team's ID would release nothing.
+ * Checks of what your application passes to the methods of a bundled store, perhaps without types. A misspelled
+ * `teamId` would list the registrations of all teams, and a number in place of a team's ID would release nothing.
  */
 
 /** {@link ListOptions} that were checked, with canonical names. */

@@ -227,8 +227,8 @@ export interface DomainStore {
    * Lists registrations page by page. The cost MUST depend on the page, never on how much is held.
    *
    * @returns At most `limit`; fewer on the last page.
-   * @throws {TypeError} for an option that is wrong or does not exist, and for an `after` that is no ID (with `below`: no
-   *   name).
+   * @throws {TypeError} for an option that is wrong or does not exist, and for an `after` that is no ID (with `below`:
+   *   no name).
    */
   list?(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
 

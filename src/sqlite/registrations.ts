@@ -79,13 +79,13 @@ export function createRegistrations(statements: Statements, outbox: SqliteOutbox
   function release(
     teamId: string,
     { names, domainIds }: Parameters<StoreBackend['release']>[1],
-    lease: number | null,
+    lease: number,
   ): Registration[] {
     function releaseOne([row]: readonly NameRow[]): Registration[] {
       if (row?.team_id !== teamId) return []
       const registration = toRegistration(row)
       statements.deleteName(row.domain_id)
-      if (lease !== null) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
+      outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
       return [registration]
     }
     return [

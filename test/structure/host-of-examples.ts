@@ -4,7 +4,7 @@
  */
 import type { RequestHandler } from 'express'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Change, KeyContext, Registration, Team, Watched } from '../../src/index.ts'
+import type { Change, KeyContext, Registration, StoreBackend, Team, Watched } from '../../src/index.ts'
 import type { PostgresKeyStore, PostgresStore, PostgresStoreOptions } from '../../src/postgres/index.ts'
 import type { domainStoreSuite, StoreSetup, SuiteStore } from '../../src/testing/domain-store-suite.ts'
 
@@ -32,6 +32,7 @@ declare global {
     watch(registration: Registration): Promise<void>
     forget(domainId: string): Promise<void>
   }
+  const backend: StoreBackend
 
   const keyContext: KeyContext
   const domains: string[]

@@ -22,6 +22,10 @@ const table = {
   pushSchedulesInSqlite: /*    */ [4, 40],
   /** Calls of each process that races. */
   racingCalls: /*              */ [12, 30],
+  /** Texts of the JSON parsing test suite, which has 318, for each adapter and place. */
+  parsedTexts: /*              */ [60, 318],
+  /** Code points from U+3000 on that are held against another implementation; all before are. */
+  codePoints: /*               */ [70_000, 0x110000],
   /** Times that a server or a database is killed. */
   kills: /*                    */ [3, 12],
 } as const
@@ -40,3 +44,9 @@ export const counts = Object.fromEntries(
 /** What all that is random begins with; printed, so that a failure can be run again. */
 export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
 console.info(`SEED=${seed}`)
+
+/** So many of these, spread over all of them; other ones with another seed. */
+export function sample<Item>(items: readonly Item[], most: number): readonly Item[] {
+  const step = Math.max(1, Math.ceil(items.length / most))
+  return items.filter((_, index) => index % step === seed % step)
+}

@@ -22,8 +22,7 @@ beforeAll(() => {
   /** Notes its ID and its temporary folder, and stays. */
   write(
     'staying.cjs',
-    `process.on('SIGTERM', () => {})
-    setInterval(() => {}, 1000)
+    `setInterval(() => {}, 1000)
     require('fs').writeFileSync(${JSON.stringify(notes)}, process.pid + ' ' + require('os').tmpdir())`,
   )
   write(

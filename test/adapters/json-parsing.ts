@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { counts, sample } from '../counts.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { readCases } from '../vectors/read.ts'
 import { expectHarmless } from './harmless.ts'
@@ -63,7 +64,7 @@ export function describeJsonParsing(name: string, start: StartServer, { bodyIsRe
 
       try {
         const differences = []
-        for (const vector of cases) differences.push(...(await findDifference(vector)))
+        for (const vector of sample(cases, counts.parsedTexts)) differences.push(...(await findDifference(vector)))
         expect(differences).toEqual([])
         expect(failures).toEqual([])
       } finally {

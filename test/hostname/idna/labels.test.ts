@@ -2,7 +2,7 @@ import punycode from 'punycode/punycode.js'
 import { toUnicode } from 'tr46'
 import { describe, expect, test } from 'vitest'
 import { toALabels } from '../../../src/hostname/idna/labels.ts'
-import { counts, seed } from '../../counts.ts'
+import { counts, isLong, sample, seed } from '../../counts.ts'
 import { readLines } from '../../vectors/read.ts'
 import { createRandom } from '../random.ts'
 import { containsPunctuation, toALabelsByTr46 } from './by-tr46.ts'
@@ -24,22 +24,23 @@ function findDisagreements(names: Iterable<string>): unknown[] {
 }
 
 const toCharacter = (codePoint: number) => String.fromCodePoint(codePoint)
-const characters = Array.from({ length: 0x110000 }, (_, codePoint) => toCharacter(codePoint))
+const every = Array.from({ length: 0x110000 }, (_, codePoint) => toCharacter(codePoint))
+const characters = [...every.slice(0, 0x3000), ...sample(every.slice(0x3000), counts.codePoints)]
 const allowed = characters.filter(character => read(`a${character}b`, true) !== null)
 
 describe('A-labels are those of tr46, an implementation of others, but for punctuation', () => {
-  test('for every code point, within a label', { timeout: 120_000 }, () => {
-    expect(allowed.length).toBeGreaterThan(150_000)
+  test('for code points, all of them in the long run, within a label', { timeout: 120_000 }, () => {
+    expect(allowed.length).toBeGreaterThan(isLong ? 150_000 : 12_000)
     expect(findDisagreements(characters.map(character => `a${character}b`))).toEqual([])
   })
 
   test('every code point that UTS #46 allows is accepted in an A-label, punctuation too', { timeout: 120_000 }, () => {
     const aLabels = allowed.map(character => read(`a${character}b`, true) ?? '').filter(label => /^xn--/.test(label))
-    expect(aLabels.length).toBeGreaterThan(150_000)
+    expect(aLabels.length).toBeGreaterThan(isLong ? 150_000 : 10_000)
     expect(aLabels.filter(label => read(label) !== label)).toEqual([])
     expect(findDisagreements(aLabels.filter((_, index) => index % 10 === seed % 10))).toEqual([])
     const punctuated = aLabels.map(label => toUnicode(label).domain).filter(label => containsPunctuation(label))
-    expect(punctuated.length).toBeGreaterThan(1500)
+    expect(punctuated.length).toBeGreaterThan(1000)
     expect(findDisagreements(punctuated.map(label => `xn--${punycode.encode(label)}`))).toEqual([])
   })
 
@@ -59,9 +60,9 @@ describe('A-labels are those of tr46, an implementation of others, but for punct
       (character: string) => `${character}\u05f3.\u0375${character}.・${character}`,
     ],
   ])('for every tenth character that may stand in a name, %s', { timeout: 60_000 }, (_, toName) => {
-    const sample = allowed.filter((character, index) => index % 10 === seed % 10 || character < '\u3000')
-    expect(sample.length).toBeGreaterThan(20_000)
-    expect(findDisagreements(sample.map(toName))).toEqual([])
+    const sampled = allowed.filter((character, index) => index % 10 === seed % 10 || character < '\u3000')
+    expect(sampled.length).toBeGreaterThan(isLong ? 20_000 : 5_000)
+    expect(findDisagreements(sampled.map(toName))).toEqual([])
   })
 
   test('for generated names, of which many are allowed', { timeout: 120_000 }, () => {

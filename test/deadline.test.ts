@@ -4,7 +4,7 @@ import { createMemoryStore, registerDomains } from '../src/index.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { team1, teams } from './fixtures.ts'
 
-const pool = {
+const database = {
   connect() {
     throw new Error('Nothing should be done')
   },
@@ -25,14 +25,14 @@ const takers: readonly (readonly [what: string, option: string, take: (limit: nu
     'synchronizeTimeLimit',
     synchronizeTimeLimit => createMemoryStore({ synchronize() {}, synchronizeTimeLimit }),
   ],
-  ['createPostgresStore', 'timeLimit', timeLimit => createPostgresStore({ database: pool, findTeam, timeLimit })],
+  ['createPostgresStore', 'timeLimit', timeLimit => createPostgresStore({ database, findTeam, timeLimit })],
   [
     'createPostgresStore',
     'synchronizeTimeLimit',
-    synchronizeTimeLimit => createPostgresStore({ database: pool, findTeam, synchronizeTimeLimit }),
+    synchronizeTimeLimit => createPostgresStore({ database, findTeam, synchronizeTimeLimit }),
   ],
-  ['createPostgresKeyStore', 'timeLimit', timeLimit => createPostgresKeyStore({ database: pool, timeLimit })],
-  ['migrate', 'timeLimit', timeLimit => migrate({ database: pool, timeLimit })],
+  ['createPostgresKeyStore', 'timeLimit', timeLimit => createPostgresKeyStore({ database, timeLimit })],
+  ['migrate', 'timeLimit', timeLimit => migrate({ database, timeLimit })],
 ]
 
 describe.each(takers)('%s with a %s', (_, option, take) => {

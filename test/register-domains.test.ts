@@ -84,14 +84,26 @@ describe('results', () => {
     ])
   })
 
-  test('of an internal error tell the caller nothing of the cause, and the host everything', async () => {
+  test('of an internal error tell the caller nothing of the cause, and the application everything', async () => {
     const cause = new Error('password=secret')
-    const store: DomainStore = { ...createStore(), register: () => Promise.reject(cause) }
+    const { register, ...store } = createStore()
+    const poisoned: DomainStore = {
+      ...store,
+      register: request => (request.domains.includes('poison.com') ? Promise.reject(cause) : register(request)),
+    }
     const onError = vi.fn()
-    const response = await registerDomains(team1, { domains }, store, { onError })
-    expect(response.data.results).toMatchObject([{ status: 'invalid', code: 'internal_error' }])
+    const response = await registerDomains(team1, { domains: [...domains, 'poison.com'] }, poisoned, { onError })
+    expect(response.data.results.at(-1)).toMatchObject({ status: 'invalid', code: 'internal_error' })
     expect(JSON.stringify(response)).not.toContain('secret')
     expect(onError.mock.calls).toEqual([[cause]])
+  })
+
+  test('are none where nothing could be saved: the call is answered 500, and may be sent again', async () => {
+    const cause = new Error('password=secret')
+    const store: DomainStore = { ...createStore(), register: () => Promise.reject(cause) }
+    const error = await rejection(registerDomains(team1, { domains }, store))
+    expect(error).toMatchObject({ status: 500, code: 'internal_error', headers: { 'Retry-After': '5' }, cause })
+    expect((error as Error).message).not.toContain('secret')
   })
 
   test.each<[string, () => unknown]>([
@@ -345,7 +357,7 @@ describe('synchronization', () => {
       status: 503,
       cause: { message: 'The store saves registrations unsynchronized and has no synchronize' },
     })
-    await synchronize?.(store.list())
+    await synchronize?.(await store.list())
     expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
   })
 })

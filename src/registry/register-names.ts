@@ -24,8 +24,10 @@ type Group = readonly number[]
 /**
  * Registers names in a team. A name that cannot be saved costs only its own result: groups that fail together are split
  * in two, and again, until what fails is alone. A store that is down is not asked so often: once
- * {@link mostFailures} calls have failed and none has gone through, the rest is given up. Each call of the store may
- * take half of the remaining time, so that a name on which the store hangs leaves time for the others.
+ * {@link mostFailures} calls have failed and none has gone through, the rest is given up. To tell it from a store that
+ * fails for some names, each of these calls has groups that only the first call has had before, half as many as the call
+ * before it. Each call of the store may take half of the remaining time, so that a name on which the store hangs leaves
+ * time for the others.
  *
  * @returns One outcome for each name, in the same order.
  */
@@ -36,8 +38,9 @@ export async function registerNames(registrar: Registrar, names: readonly Name[]
   const causes: unknown[] = []
   let hasGoneThrough = false
   let failures = 0
-  let part = waiting.shift()
-  for (; part; part = waiting.shift()) {
+  let largest = groups.length
+  while (waiting.length > 0) {
+    const part = takePart(waiting, largest)
     if (registrar.deadline.remaining() < SHORTEST_WAIT) {
       if (causes.length === 0) causes.push(new Error('No time was left to ask the store'))
       break
@@ -52,8 +55,10 @@ export async function registerNames(registrar: Registrar, names: readonly Name[]
         outcomes[places[index] as number] = outcome
       })
       hasGoneThrough = true
+      largest = groups.length
     } catch (cause) {
       failures += 1
+      if (!hasGoneThrough) largest = Math.max(1, Math.floor(part.length / 2))
       const isGivenUp = !hasGoneThrough && failures === mostFailures(groups.length)
       if (part.length === 1 || isGivenUp) causes.push(cause)
       if (isGivenUp) break
@@ -84,6 +89,17 @@ function toGroups(names: readonly Name[]): Group[] {
     else groups.set(registrableDomain, [place])
   }
   return [...groups.values()]
+}
+
+/** Removes the first part, or a piece of it of at most `largest` groups. */
+function takePart(waiting: (readonly Group[])[], largest: number): readonly Group[] {
+  let part = waiting.shift() as readonly Group[]
+  while (part.length > largest) {
+    const [first, second] = halve(part)
+    waiting.unshift(second)
+    part = first
+  }
+  return part
 }
 
 function halve<Item>(items: readonly Item[]): [readonly Item[], readonly Item[]] {

@@ -1,259 +1,336 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Awaitable } from '../../src/awaitable.ts'
-import { createHolding, type Holding } from '../../src/memory/holding.ts'
-import { createWaitingChanges } from '../../src/memory/waiting-changes.ts'
-import { createSynchronizer, leaseFor, type Outbox, toChange, type WaitingChange } from '../../src/registry/outbox.ts'
-import type { Change } from '../../src/registry/store.ts'
-import { toDriver } from '../../src/sqlite/database.ts'
-import { createSqliteStore } from '../../src/sqlite/index.ts'
-import { createOutbox } from '../../src/sqlite/outbox.ts'
-import { prepareAll } from '../../src/sqlite/statements.ts'
-import { createRequest, manyDomains, save as saveIn, toDomains, toName } from '../../src/testing/calls.ts'
-import { openDatabase } from '../sqlite/open-database.ts'
+import { createMemoryOutbox } from '../../src/memory/memory-outbox.ts'
+import { MonitorUnavailableError } from '../../src/registry/monitor-unavailable.ts'
+import { createSynchronizer, leaseFor, type Push, type SynchronizationErrorHandler } from '../../src/registry/outbox.ts'
+import type { Change, Registration } from '../../src/registry/store.ts'
+import { manyDomains, toDomains, toName } from '../../src/testing/calls.ts'
 
 const TIME_LIMIT = 30_000
 const LEASE = leaseFor(TIME_LIMIT)
-const FIRST_WAIT = 5_000
+const SOON = 5_000
 const HOUR = 3_600_000
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
-const pass = (milliseconds: number) => vi.advanceTimersByTime(milliseconds)
+const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
 
-/** An outbox with what puts changes into it. */
-interface Opened {
-  readonly outbox: Outbox
-  /** Saves registrations, leased to the call. */
-  save(...domains: string[]): Promise<readonly Change[]>
-  /** What a call does that finds a registration. */
-  find(domain: string): Awaitable<unknown>
-  release(domain: string): Awaitable<unknown>
-}
+const toRegistration = (domain: string): Registration => ({
+  ...toName(domain),
+  domainId: domain,
+  teamId: '1',
+  synchronized: false,
+})
+const done = (synchronized: number, failed = 0) => ({ synchronized, failed })
 
-function openInMemory(): Opened {
-  const outbox = createWaitingChanges(LEASE)
-  const holdings = new Map<string, Holding>()
-  const holdingOf = (domain: string) => holdings.get(domain) as Holding
-  return {
+/** An outbox with changes that are due, and a monitor that can be away, and refuse names. */
+function open(domains: readonly string[] = [], random = (): number => 0) {
+  const monitor = {
+    isAway: false,
+    refused: new Set<string>(),
+    /** The domains of each push. */
+    pushes: [] as string[][],
+    accepted: [] as string[],
+    push: ((changes: readonly Change[]) => {
+      monitor.pushes.push(toDomains(changes))
+      if (monitor.isAway) throw new Error('away')
+      const refused = changes.find(({ domain }) => monitor.refused.has(domain))
+      if (refused) throw new Error(`no ${refused.domain}`)
+      monitor.accepted.push(...toDomains(changes))
+    }) as Push,
+  }
+  const outbox = createMemoryOutbox()
+  const add = (...added: string[]) => {
+    for (const domain of added) outbox.add(toRegistration(domain), 'registered', 0)
+  }
+  add(...domains)
+  const synchronizer = createSynchronizer(
+    { push: (...push) => monitor.push(...push), timeLimit: TIME_LIMIT, random },
     outbox,
-    async save(...domains) {
-      for (const domain of domains) {
-        holdings.set(domain, createHolding(toName(domain), `${holdings.size} ${domain}`, '1', false))
-        outbox.addRegistered(holdingOf(domain))
-      }
-      return domains.map(domain => toChange(holdingOf(domain), 'registered'))
-    },
-    find: domain => outbox.lease(holdingOf(domain).domainId),
-    release: domain => outbox.addReleased(holdingOf(domain)),
-  }
-}
-
-function openInSqlite(): Opened {
-  const database = openDatabase()
-  const synchronize = () => {}
-  const store = createSqliteStore({ database, findTeam: () => null, synchronize, synchronizeTimeLimit: TIME_LIMIT })
-  return {
-    outbox: createOutbox(prepareAll(toDriver(database)), work => work(), LEASE),
-    save: async (...domains) => (await saveIn(store, '1', domains)).map(each => toChange(each, 'registered')),
-    find: domain => store.register(createRequest('1', [toName(domain)], [], () => [])),
-    release: domain => store.release('1', [domain]),
-  }
-}
-
-describe.each([
-  ['memory', openInMemory],
-  ['SQLite', openInSqlite],
-])('what waits in %s', (_, open) => {
-  function openSweeps() {
-    const opened = open()
-    const take = (limit = 1000) => opened.outbox.take(limit, LEASE) as Promise<readonly WaitingChange[]>
-    const postpone = (changes: readonly WaitingChange[], wait = FIRST_WAIT, isRefusal = false) =>
-      opened.outbox.postpone(changes.map(change => ({ change, lease: change.lease, wait, isRefusal })))
-    const giveBack = (changes: readonly Change[]) =>
-      opened.outbox.postpone(changes.map(change => ({ change, lease: null, wait: FIRST_WAIT, isRefusal: false })))
-    return { ...opened, take, postpone, giveBack }
-  }
-
-  test('is due again after its wait, and its refusals count', async () => {
-    const { save, take, postpone } = openSweeps()
-    await save('a.com')
-    pass(LEASE)
-    await postpone(await take(), FIRST_WAIT, true)
-    pass(FIRST_WAIT - 1)
-    expect(await take()).toEqual([])
-    pass(1)
-    expect(await take()).toMatchObject([{ domain: 'a.com', refusals: 1 }])
-  })
-
-  test.each(['registered', 'released'])(
-    'is not put off by the sweep that had it, once another has taken it: %s',
-    async kind => {
-      const { save, release, take, postpone } = openSweeps()
-      await save('a.com')
-      if (kind === 'released') await release('a.com')
-      pass(LEASE)
-      const stale = await take()
-      pass(LEASE)
-      expect(await take()).toMatchObject([{ kind }])
-      await postpone(stale, FIRST_WAIT, true)
-      pass(LEASE - 1)
-      expect(await take()).toEqual([])
-      pass(1)
-      expect(await take()).toMatchObject([{ refusals: 0 }])
-    },
   )
+  const told: [unknown, string | undefined][] = []
+  const report: SynchronizationErrorHandler = (error, change) => void told.push([error, change?.domain])
+  const sweep = (limit = 1000, signal?: AbortSignal) => synchronizer.sweep(limit, report, signal)
+  const waits = async () =>
+    Object.fromEntries(
+      (await outbox.list(undefined, 1000)).map(({ domain, nextAttempt, refusals }) => [
+        domain,
+        [nextAttempt.getTime() - Date.now(), refusals],
+      ]),
+    )
+  return { monitor, outbox, add, sweep, synchronizer, told, report, waits }
+}
 
-  test('is due soon after the call that saved it could not push it', async () => {
-    const { save, take, giveBack } = openSweeps()
-    await giveBack(await save('a.com'))
-    pass(FIRST_WAIT - 1)
-    expect(await take()).toEqual([])
-    pass(1)
-    expect(await take()).toMatchObject([{ domain: 'a.com', refusals: 0 }])
+describe('a sweep', () => {
+  test('pushes all that is due in one push, and nothing when nothing is due', async () => {
+    const { monitor, sweep, outbox } = open(['a.com', 'b.com', 'c.com'])
+    expect(await sweep(2)).toEqual(done(2))
+    expect(await sweep(2)).toEqual(done(1))
+    expect(await sweep(2)).toEqual(done(0))
+    expect(monitor.pushes).toEqual([['a.com', 'b.com'], ['c.com']])
+    expect(await outbox.stats()).toEqual({ count: 0, refused: 0, oldest: null })
   })
 
-  test('stays with the sweep that took it from the call that saved it', async () => {
-    const { save, take, giveBack } = openSweeps()
-    const saved = await save('a.com')
-    pass(LEASE)
-    expect(await take()).toHaveLength(1)
-    await giveBack(saved)
-    pass(FIRST_WAIT)
-    expect(await take()).toEqual([])
+  test('pushes one by one what cannot be pushed together', async () => {
+    const { monitor, sweep, told } = open(manyDomains(20))
+    monitor.refused.add('n7.com')
+    expect(await sweep()).toEqual(done(19, 1))
+    expect(monitor.pushes).toHaveLength(21)
+    expect(told).toEqual([[new Error('no n7.com'), 'n7.com']])
   })
 
-  test('stays with the call that found it, when the one that saved it could not push it', async () => {
-    const { save, find, take, giveBack } = openSweeps()
-    const saved = await save('a.com')
-    pass(10)
-    await find('a.com')
-    await giveBack(saved)
-    pass(LEASE - 1)
-    expect(await take()).toEqual([])
-    pass(1)
-    expect(await take()).toHaveLength(1)
-  })
-
-  test('stays with a sweep, when a call finds it and cannot push it', async () => {
-    const { save, find, take, giveBack } = openSweeps()
-    const saved = await save('a.com')
-    pass(LEASE)
-    await take()
-    pass(10)
-    await find('a.com')
-    await giveBack(saved)
-    pass(LEASE - 11)
-    expect(await take()).toEqual([])
-  })
-
-  test('waits no less because a call finds it', async () => {
-    const { save, find, take, postpone } = openSweeps()
-    await save('a.com')
-    pass(LEASE)
-    await postpone(await take(), HOUR, true)
-    await find('a.com')
-    pass(HOUR - 1)
-    expect(await take()).toEqual([])
-    pass(1)
-    expect(await take()).toHaveLength(1)
-  })
-
-  test('waits no more once it was pushed, whoever has taken it since', async () => {
-    const { save, outbox, take } = openSweeps()
-    await save('a.com')
-    pass(LEASE)
-    const first = await take()
-    pass(LEASE)
-    await take()
-    await outbox.finish(first)
-    pass(LEASE)
-    expect(await take()).toEqual([])
-  })
-
-  test('is released all the same, though its registration was pushed after the lease of that', async () => {
-    const { save, outbox, release, take } = openSweeps()
-    await save('a.com')
-    pass(LEASE)
-    const stale = await take()
-    pass(LEASE)
-    await release('a.com')
-    await outbox.finish(stale)
-    expect(await take()).toMatchObject([{ kind: 'released', domain: 'a.com' }])
-  })
-
-  test('does not wait behind what is put off again and again', async () => {
-    const { save, take, postpone } = openSweeps()
-    await save('a.com', 'b.com', 'c.com')
-    pass(10)
-    await save('new.com')
-    pass(LEASE)
-    const taken: string[][] = []
-    for (let sweep = 0; sweep < 4; sweep += 1) {
-      const changes = await take(2)
-      taken.push(toDomains(changes))
-      await postpone(changes)
-      pass(2 * FIRST_WAIT)
+  test('tries what is refused later and later, up to an hour, while others go through', async () => {
+    const { monitor, sweep, add, waits } = open(['bad.com'])
+    monitor.refused.add('bad.com')
+    const seen: unknown[] = []
+    for (let round = 0; round < 12; round += 1) {
+      add(`good${round}.com`)
+      expect(await sweep()).toEqual(done(1, 1))
+      const [wait, refusals] = (await waits())['bad.com'] as [number, number]
+      seen.push(wait)
+      expect(refusals).toBe(round + 1)
+      await pass(wait)
     }
-    expect(taken).toEqual([
-      ['a.com', 'b.com'],
-      ['c.com', 'new.com'],
-      ['a.com', 'b.com'],
-      ['c.com', 'new.com'],
-    ])
+    expect(seen).toEqual(Array.from({ length: 12 }, (_, round) => Math.min(HOUR, SOON * 2 ** round)))
+  })
+
+  test('spreads by up to a half what was refused together', async () => {
+    let draws = 0
+    const { monitor, sweep, waits } = open(['bad.com', 'good.com'], () => (draws++ % 2 ? 0.999 : 0.5))
+    monitor.refused.add('bad.com')
+    await sweep()
+    const [wait] = (await waits())['bad.com'] as [number]
+    expect(wait).toBeGreaterThanOrEqual(SOON / 2)
+    expect(wait).toBeLessThan(SOON)
+  })
+
+  test('pushes five times where nothing goes through, tries all again soon, and counts that once', async () => {
+    const { monitor, sweep, told, waits, outbox } = open(manyDomains(64))
+    monitor.isAway = true
+    for (let sweeps = 1; sweeps <= 20; sweeps += 1) {
+      expect(await sweep()).toEqual(done(0, 64))
+      expect(monitor.pushes).toHaveLength(5 * sweeps)
+      expect(Object.values(await waits())).toEqual(Array(64).fill([SOON, 1]))
+      await pass(SOON)
+    }
+    expect(told).toEqual(Array(20).fill([new Error('away'), undefined]))
+    monitor.isAway = false
+    expect(await sweep()).toEqual(done(64))
+    expect((await outbox.stats()).count).toBe(0)
+  })
+
+  test('pushes a new change although a thousand others are refused for good', async () => {
+    const { monitor, sweep, add } = open(manyDomains(1_000))
+    for (const domain of manyDomains(1_000)) monitor.refused.add(domain)
+    await sweep()
+    await pass(SOON)
+    add('new.com')
+    expect((await sweep(10)).synchronized).toBe(1)
+    expect(monitor.accepted).toEqual(['new.com'])
+  })
+
+  test('comes to what is not refused among much that is, because it tries at random', async () => {
+    let draws = 0
+    const { monitor, sweep } = open(manyDomains(100), () => (draws++ * 0.618) % 1)
+    for (const domain of manyDomains(50)) monitor.refused.add(domain)
+    expect(await sweep()).toEqual(done(50, 50))
+  })
+
+  test('tries what was never refused before what was', async () => {
+    const { monitor, sweep, add } = open(['b.com', 'c.com'])
+    monitor.isAway = true
+    await sweep()
+    await pass(SOON)
+    add('new.com')
+    monitor.pushes.length = 0
+    await sweep()
+    expect(monitor.pushes[1]).toEqual(['new.com'])
+  })
+
+  test('shares the work with another at the same time', async () => {
+    const { monitor, sweep } = open(manyDomains(500))
+    const sweeps = await Promise.all([1, 2, 3, 4].map(() => sweep(200)))
+    expect(sweeps).toEqual([done(200), done(200), done(100), done(0)])
+    expect(monitor.accepted.toSorted()).toEqual(manyDomains(500).toSorted())
+  })
+
+  test('rejects with the failure of the store, and what it took waits for its lease to end', async () => {
+    const { sweep, outbox } = open(['a.com', 'b.com'])
+    const { finish } = outbox
+    outbox.finish = () => Promise.reject(new Error('no database'))
+    await expect(sweep()).rejects.toThrow('no database')
+    outbox.finish = finish
+    expect(await sweep()).toEqual(done(0))
+    await pass(LEASE)
+    expect(await sweep()).toEqual(done(2))
   })
 })
 
-describe('a sweep', () => {
-  /** Changes that wait, and a monitor that refuses some of them. */
-  async function open(count: number) {
-    const { outbox, save } = openInMemory()
-    const refused = new Set<string>()
-    const accepted: string[] = []
-    const pushes: string[][] = []
-    const onError = vi.fn()
-    const push = (changes: readonly Change[]) => {
-      pushes.push(toDomains(changes))
-      if (changes.some(({ domain }) => refused.has(domain))) throw new Error('refused')
-      accepted.push(...toDomains(changes))
+describe('a monitor that says that it is away', () => {
+  test('is pushed to once, refuses nothing, and is asked again when it said', async () => {
+    const { monitor, sweep, told, waits } = open(manyDomains(10))
+    const unavailable = new MonitorUnavailableError('maintenance', { retryAfter: 60_000 })
+    const { push } = monitor
+    monitor.push = changes => {
+      monitor.pushes.push(toDomains(changes))
+      throw unavailable
     }
-    const domains = manyDomains(count)
-    await save(...domains)
-    pass(LEASE)
-    const synchronizer = createSynchronizer({ push, timeLimit: TIME_LIMIT, onError }, outbox)
-    return { outbox, domains, refused, accepted, pushes, onError, push, synchronizer }
-  }
-
-  test('gets to each change among many that are refused, though the monitor was away for a long time', async () => {
-    const COUNT = 64
-    for (const position of [0, 1, 31, 62, 63]) {
-      const { domains, refused, accepted, synchronizer } = await open(COUNT)
-      const sweep = async () => {
-        pass(LEASE)
-        await synchronizer.synchronizePending()
-      }
-      for (const domain of domains) refused.add(domain)
-      for (let sweeps = 0; sweeps < 30; sweeps += 1) await sweep()
-      const [good] = domains.slice(position) as [string]
-      refused.delete(good)
-      // One sweep, and as many as it takes to try each alone, eight at a time.
-      for (let sweeps = 0; sweeps < 1 + COUNT / 8; sweeps += 1) await sweep()
-      expect(accepted).toEqual([good])
-    }
+    expect(await sweep()).toEqual(done(0, 10))
+    expect(monitor.pushes).toHaveLength(1)
+    expect(told).toEqual([[unavailable, undefined]])
+    expect(Object.values(await waits())).toEqual(Array(10).fill([60_000, 0]))
+    monitor.push = push
+    await pass(60_000)
+    expect(await sweep()).toEqual(done(10))
   })
 
-  test('pushes nothing once its lease may have ended, and says so', async () => {
-    const { outbox, pushes, onError, push } = await open(2)
-    const slow: Outbox = {
-      ...outbox,
-      async take(...parameters) {
-        const changes = await outbox.take(...parameters)
-        await vi.advanceTimersByTimeAsync(LEASE)
-        return changes
-      },
+  test('may say so in the middle: what went through is done, and what was refused before is told', async () => {
+    const { monitor, sweep, told, waits } = open(['a.com', 'b.com', 'c.com', 'd.com'])
+    let pushes = 0
+    monitor.push = ([first]) => {
+      pushes += 1
+      if (pushes === 1 || first?.domain === 'b.com') throw new Error('no')
+      if (pushes === 4) throw new MonitorUnavailableError('too many requests')
     }
-    const { synchronizePending } = createSynchronizer({ push, timeLimit: TIME_LIMIT, onError }, slow)
-    expect(await synchronizePending()).toEqual({ synchronized: 0, failed: 2 })
-    expect(pushes).toEqual([])
-    expect(onError.mock.calls).toEqual([[new Error('There was no time for a push')]])
+    expect(await sweep()).toEqual(done(1, 3))
+    expect(told).toEqual([
+      [new MonitorUnavailableError('too many requests'), undefined],
+      [new Error('no'), 'b.com'],
+    ])
+    expect(await waits()).toEqual({ 'b.com': [SOON, 1], 'c.com': [SOON, 0], 'd.com': [SOON, 0] })
+  })
+
+  test.each([
+    [undefined, SOON],
+    [0, SOON],
+    [-1, SOON],
+    [Number.NaN, SOON],
+    [Number.POSITIVE_INFINITY, HOUR],
+    [86_400_000, HOUR],
+  ])('to try again after %s is asked again after %i ms', async (retryAfter, wait) => {
+    const { monitor, sweep, waits } = open(['a.com'])
+    monitor.push = () => Promise.reject(new MonitorUnavailableError('away', { retryAfter }))
+    await sweep()
+    expect(await waits()).toEqual({ 'a.com': [wait, 0] })
+  })
+})
+
+describe('a push that hangs', () => {
+  test('is aborted when its time is over, and the others still go through', async () => {
+    const { monitor, sweep, told } = open(['a.com', 'hangs.com', 'c.com'])
+    const reasons: unknown[] = []
+    const { push } = monitor
+    monitor.push = (changes, context) => {
+      if (!changes.some(({ domain }) => domain === 'hangs.com')) return push(changes, context)
+      context.signal.addEventListener('abort', () => reasons.push(context.signal.reason))
+      return new Promise(() => {})
+    }
+    const sweeping = sweep()
+    await pass(2 * TIME_LIMIT)
+    expect(await sweeping).toEqual(done(2, 1))
+    const late = { name: 'TimeLimitError', message: 'The push had no answer within its time limit of 30000 ms' }
+    expect(told).toEqual([[expect.objectContaining(late), 'hangs.com']])
+    expect(reasons).toEqual([expect.objectContaining(late), expect.objectContaining(late)])
+  })
+
+  test('each time leaves the rest to the next sweep, before the lease of this one ends', async () => {
+    const { monitor, sweep, told, waits } = open(manyDomains(40))
+    let pushes = 0
+    monitor.push = () => (++pushes === 2 ? undefined : new Promise(() => {}))
+    const sweeping = sweep()
+    await pass(2 * TIME_LIMIT)
+    const { synchronized, failed } = await sweeping
+    expect([synchronized, failed]).toEqual([1, 39])
+    const untried = Object.values(await waits()).filter(([, refusals]) => refusals === 0)
+    expect(untried.length).toBeGreaterThan(20)
+    expect(told.filter(([, domain]) => domain === undefined)).toHaveLength(1)
+  })
+})
+
+describe('a sweep that is stopped', () => {
+  test('aborts its push, refuses nothing, tells nothing, and leaves all to the next sweep at once', async () => {
+    const { monitor, sweep, told, waits } = open(manyDomains(10))
+    const { push } = monitor
+    const stopping = new AbortController()
+    let signal: AbortSignal | undefined
+    monitor.push = (_, context) => {
+      signal = context.signal
+      return new Promise(() => {})
+    }
+    const sweeping = sweep(1000, stopping.signal)
+    await pass(10)
+    stopping.abort(new Error('bye'))
+    expect(await sweeping).toEqual(done(0, 10))
+    expect(signal?.reason).toEqual(new Error('bye'))
+    expect(told).toEqual([])
+    expect(Object.values(await waits())).toEqual(Array(10).fill([0, 0]))
+    monitor.push = push
+    expect(await sweep()).toEqual(done(10))
+  })
+
+  test('before it began takes nothing', async () => {
+    const { monitor, sweep } = open(['a.com'])
+    expect(await sweep(1000, AbortSignal.abort())).toEqual(done(0))
+    expect(monitor.pushes).toEqual([])
+    expect(await sweep()).toEqual(done(1))
+  })
+})
+
+describe('a call', () => {
+  test('rejects with what the monitor said of a refused change, and the others are done', async () => {
+    const { monitor, synchronizer, report, told, outbox } = open(['a.com', 'bad.com', 'c.com'])
+    monitor.refused.add('bad.com')
+    const registrations = ['a.com', 'bad.com', 'c.com'].map(toRegistration)
+    await expect(synchronizer.synchronize(registrations, report)).rejects.toThrow('no bad.com')
+    expect(told).toEqual([[new Error('no bad.com'), 'bad.com']])
+    expect(toDomains(await outbox.list(undefined, 10))).toEqual(['bad.com'])
+  })
+
+  test('tells nobody else while the monitor is away', async () => {
+    const { monitor, synchronizer, report, told } = open(['a.com'])
+    monitor.isAway = true
+    await expect(synchronizer.synchronize([toRegistration('a.com')], report)).rejects.toThrow('away')
+    expect(told).toEqual([])
+  })
+
+  test('pushes the public fields of a change alone', async () => {
+    const { monitor, synchronizer, report } = open()
+    const pushed: unknown[] = []
+    monitor.push = changes => pushed.push(...changes)
+    await synchronizer.synchronize([{ ...toRegistration('a.com'), row: 7 } as Registration], report)
+    const change = { kind: 'registered', domainId: 'a.com', domain: 'a.com', registrableDomain: 'a.com', teamId: '1' }
+    expect(pushed).toEqual([change])
+  })
+})
+
+test.each([
+  [new TypeError('https://user:secret@monitor.example refused'), 'TypeError: https://monitor.example refused'],
+  ['away', 'away'],
+  [undefined, 'undefined'],
+  [new Error('x'.repeat(1000)), `Error: ${'x'.repeat(193)}`],
+])('a push that fails with %s is remembered without secrets, and shortened', async (cause, expected) => {
+  const { monitor, sweep, outbox } = open(['a.com'])
+  monitor.push = () => Promise.reject(cause)
+  await sweep()
+  expect((await outbox.list(undefined, 1))[0]?.lastFailure).toBe(expected)
+})
+
+describe('the outbox in memory', () => {
+  test('takes at once what a corrected clock had put off for too long', async () => {
+    const { outbox, sweep } = open()
+    outbox.add(toRegistration('a.com'), 'registered', HOUR + LEASE)
+    outbox.add(toRegistration('b.com'), 'registered', HOUR + LEASE + 1)
+    expect(await sweep()).toEqual(done(1))
+    expect(toDomains(await outbox.list(undefined, 10))).toEqual(['a.com'])
+  })
+
+  test('keeps a release while its registration is pushed, whether that goes through or not', async () => {
+    const { outbox, monitor } = open(['a.com'])
+    const registered = await outbox.take(1, LEASE)
+    outbox.add(toRegistration('a.com'), 'released', LEASE)
+    await outbox.postpone(registered.map(change => ({ change, wait: 0, refusal: 'no' })))
+    expect(await outbox.take(1, LEASE)).toEqual([])
+    await outbox.finish(registered)
+    expect(await outbox.take(1, LEASE)).toMatchObject([{ kind: 'released', refusals: 0 }])
+    expect(monitor.pushes).toEqual([])
   })
 })

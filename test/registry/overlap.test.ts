@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Name } from '../../src/registry/name.ts'
 import { judge } from '../../src/registry/overlap.ts'
 import { createRegistrationRequest, judgeAll } from '../../src/registry/request.ts'
-import type { Found } from '../../src/registry/store.ts'
+import { type LookUpResult, NOTHING_BELOW } from '../../src/registry/store.ts'
 
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
 
@@ -17,12 +17,13 @@ function verdictOf(submitted: string, own: readonly string[], others: readonly s
   const isBelow = (domain: string) => domain.endsWith(submitted.slice(1)) && domain !== submitted
   return judge(toName(submitted), 'own', {
     ownerOf: domain => owners.get(domain),
-    covering: ({ domain }) =>
+    wildcardsAbove: ({ domain }) =>
       [...owners]
         .filter(([held]) => held.startsWith('*.') && domain.endsWith(held.slice(1)) && domain !== held)
         .sort(([one], [other]) => other.length - one.length)
         .map(([held, teamId]) => ({ domain: held, teamId })),
     below: () => ({
+      ...NOTHING_BELOW,
       ownDomains: own.filter(isBelow).slice(0, 3),
       ownCount: own.filter(isBelow).length,
       heldByOthers: others.some(isBelow),
@@ -106,11 +107,11 @@ describe('messages', () => {
   test('a store that stopped counting, or names more than three, is not taken at its word', () => {
     const verdict = judge(toName('*.example.com'), 'own', {
       ownerOf: () => undefined,
-      covering: () => [],
+      wildcardsAbove: () => [],
       below: () => ({
+        ...NOTHING_BELOW,
         ownDomains: ['a', 'b', 'c', 'd'].map(label => `${label}.example.com`),
         ownCount: 1000,
-        heldByOthers: false,
       }),
     })
     expect(verdict).toMatchObject({ message: expect.stringContaining('"c.example.com" and at least 997 more') })
@@ -130,11 +131,8 @@ describe('messages', () => {
 describe('names of one call', () => {
   function decide(...domains: string[]) {
     const names = domains.map(toName)
-    const request = createRegistrationRequest('own', names)
-    const nothing: Found = {
-      registrations: [],
-      below: request.wildcardBases.map(() => ({ ownDomains: [], ownCount: 0, heldByOthers: false })),
-    }
+    const request = createRegistrationRequest('own', names, 1000)
+    const nothing: LookUpResult = { registrations: [], below: request.bases.map(() => NOTHING_BELOW) }
     const created = request.decide(nothing).map(({ domain }) => domain)
     const verdicts = judgeAll('own', names, nothing).map(verdict =>
       verdict.status === 'invalid' ? verdict.code : verdict.status,
@@ -169,30 +167,23 @@ describe('names of one call', () => {
 
   test('are counted among the subdomains of a later wildcard', () => {
     const { request } = decide('a.x.com', '*.x.com')
-    const below = [{ ownDomains: ['b.x.com'], ownCount: 1, heldByOthers: true }]
+    const below = [{ ...NOTHING_BELOW, ownDomains: ['b.x.com'], ownCount: 1, heldByOthers: true }]
     const verdicts = judgeAll('own', ['a.x.com', '*.x.com'].map(toName), { registrations: [], below })
-    expect(request.wildcardBases).toEqual([{ domain: 'x.com', registrableDomain: 'x.com' }])
+    expect(request.bases).toEqual(['x.com'])
     expect(verdicts[1]).toMatchObject({ message: expect.stringContaining('"b.x.com", "a.x.com", which') })
   })
 
   test('make look-ups that are distinct, and locks that are sorted', () => {
     const { request } = decide('b.a.y.com', '*.x.com', '*.x.com', 'x.com', 'a.y.com')
     expect(request.registrableDomains).toEqual(['x.com', 'y.com'])
-    expect(request.names.map(({ domain }) => domain)).toEqual([
-      'b.a.y.com',
-      '*.a.y.com',
-      '*.y.com',
-      '*.x.com',
-      'x.com',
-      'a.y.com',
-    ])
-    expect(request.wildcardBases).toEqual([{ domain: 'x.com', registrableDomain: 'x.com' }])
+    expect(request.domains).toEqual(['b.a.y.com', '*.a.y.com', '*.y.com', '*.x.com', 'x.com', 'a.y.com'])
+    expect(request.bases).toEqual(['x.com'])
   })
 
   test('may be decided again, on other findings and the same: decide is pure', () => {
     const { request, created } = decide('x.com', '*.x.com', 'a.x.com')
-    const none = { registrations: [], below: [{ ownDomains: [], ownCount: 0, heldByOthers: false }] }
-    const some = { registrations: [], below: [{ ownDomains: ['b.x.com'], ownCount: 1, heldByOthers: false }] }
+    const none = { registrations: [], below: [NOTHING_BELOW] }
+    const some = { registrations: [], below: [{ ...NOTHING_BELOW, ownDomains: ['b.x.com'], ownCount: 1 }] }
     const toDomains = (names: readonly Name[]) => names.map(({ domain }) => domain)
     for (let run = 0; run < 3; run += 1) {
       expect(toDomains(request.decide(none))).toEqual(created)
@@ -201,12 +192,42 @@ describe('names of one call', () => {
   })
 })
 
-test('a wildcard does not reach across a public suffix', () => {
-  // s3.amazonaws.com is a public suffix, so the bucket is somebody else's and amazonaws.com locks nothing of it.
+describe('a public suffix between a wildcard and a name', () => {
+  // s3.amazonaws.com is a public suffix, so that each bucket belongs to somebody else.
   const bucket = { domain: 'bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
-  const request = createRegistrationRequest('own', [bucket])
-  expect(request.names).toEqual([bucket])
   const wide = { domain: '*.amazonaws.com', registrableDomain: 'amazonaws.com' }
-  const found = [{ ...wide, teamId: 'other', domainId: '1', synchronized: true }]
-  expect(request.decide({ registrations: found, below: [] })).toEqual([bucket])
+  const hold = (name: Name, teamId: string) => ({ ...name, teamId, domainId: '1', synchronized: true })
+  const judgeOne = (name: Name, found: Partial<LookUpResult>) => {
+    const [verdict] = judgeAll('own', [name], { registrations: [], below: [NOTHING_BELOW], ...found })
+    return verdict?.status === 'invalid' ? verdict.code : verdict?.status
+  }
+
+  test('parts them: the wildcard does not reach across it', () => {
+    const { domains } = createRegistrationRequest('own', [bucket], 1000)
+    expect(domains).toEqual([bucket.domain, '*.s3.amazonaws.com', '*.amazonaws.com'])
+    expect(judgeOne(bucket, { registrations: [hold(wide, 'other')] })).toBe('created')
+    const below = [{ ...NOTHING_BELOW, behindSuffixes: [{ domain: bucket.domain, teamId: 'other' }] }]
+    expect(judgeOne(wide, { below })).toBe('created')
+    expect(judgeAll('own', [bucket, wide], { registrations: [], below: [NOTHING_BELOW] })).toEqual([
+      { status: 'created' },
+      { status: 'created' },
+    ])
+  })
+
+  test('that is gone from the list parts nothing any more', () => {
+    const held = { domain: 'shop.platform.example.com', teamId: 'own' }
+    const below = [{ ...NOTHING_BELOW, behindSuffixes: [held, { domain: 'a.b.platform.example.com', teamId: 'own' }] }]
+    const example = { domain: '*.example.com', registrableDomain: 'example.com' }
+    expect(judgeOne(example, { below })).toBe('subdomain_conflict')
+    expect(judgeOne(example, { below: [{ ...NOTHING_BELOW, behindSuffixes: [{ ...held, teamId: 'other' }] }] })).toBe(
+      'domain_already_licensed',
+    )
+  })
+
+  test('that a wildcard stood over before leaves it covering what it covered', () => {
+    const old = hold({ domain: '*.github.io', registrableDomain: 'github.io' }, 'other')
+    const name = { domain: 'www.me.github.io', registrableDomain: 'me.github.io' }
+    expect(judgeOne(name, { registrations: [old] })).toBe('domain_already_licensed')
+    expect(judgeOne(name, { registrations: [{ ...old, teamId: 'own' }] })).toBe('wildcard_conflict')
+  })
 })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDeadline } from '../../src/deadline.ts'
 import type { Name } from '../../src/registry/name.ts'
 import { registerNames } from '../../src/registry/register-names.ts'
-import type { DomainStore, Found, Registration, RegistrationRequest } from '../../src/registry/store.ts'
+import type { DomainStore, LookUpResult, Registration, RegistrationRequest } from '../../src/registry/store.ts'
 import { createStore } from '../fixtures.ts'
 
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
@@ -24,7 +24,7 @@ async function registerThrough(tamper: Tampering, names: readonly Name[], timeLi
   return { summary, outcomes, calls: register.mock.calls.length, onError, store }
 }
 
-const holds = (request: RegistrationRequest, domain: string) => request.names.some(name => name.domain === domain)
+const holds = ({ domains }: RegistrationRequest, domain: string) => domains.includes(domain)
 
 describe('a batch that fails', () => {
   test('one poisoned name in a hundred costs one result, and few calls', async () => {
@@ -171,7 +171,7 @@ describe('a store that hangs', () => {
 
   test('until no time is left is not called again, and its last failure is reported', async () => {
     const registered = registerThrough(
-      request => new Promise((_, reject) => setTimeout(() => reject(new Error(request.names[0]?.domain)), 2)),
+      request => new Promise((_, reject) => setTimeout(() => reject(new Error(request.domains[0])), 2)),
       hundred,
       6,
     )
@@ -195,7 +195,7 @@ describe('a store that hangs', () => {
 describe('a store that breaks its contract does not turn into a success', () => {
   const WRONG_SAVED = 'did not return one registration for each name'
   const WRONG_SHAPE = 'must resolve to { found, saved }'
-  const nothing: Found = { registrations: [], below: [] }
+  const nothing: LookUpResult = { registrations: [], below: [] }
   const savedAs =
     (change: (saved: readonly Registration[]) => readonly Registration[]): Tampering =>
     async (request, register) => {
@@ -229,7 +229,7 @@ describe('a store that breaks its contract does not turn into a success', () => 
       [toName('*.a.com')],
     )
     expect(summary).toEqual(['internal_error'])
-    expect(onError.mock.calls).toEqual([[new Error('The store did not say what is below each of wildcardBases')]])
+    expect(onError.mock.calls).toEqual([[new TypeError('The store did not say what is below each of the bases')]])
   })
 })
 

@@ -14,9 +14,9 @@ test.each(['t.co', 'a.com', 'ab.de', 'abc.de', 'abc.com', 'a-long-name.co.uk'])(
   registrableDomain => {
     for (const [one, other] of pairs) {
       const submitted = [one + registrableDomain, 'www.example.org', other + registrableDomain].map(toName)
-      const { registrableDomains, names } = createRegistrationRequest('1', submitted)
+      const { registrableDomains, domains } = createRegistrationRequest('1', submitted, 1000)
       expect(registrableDomains).toEqual([registrableDomain, 'example.org'].sort())
-      expect(new Set(names.map(({ domain }) => domain)).size).toBe(names.length)
+      expect(new Set(domains).size).toBe(domains.length)
     }
   },
 )
@@ -24,18 +24,16 @@ test.each(['t.co', 'a.com', 'ab.de', 'abc.de', 'abc.com', 'a-long-name.co.uk'])(
 const registered = { ...toName('a.com'), domainId: '1', teamId: '1', synchronized: true }
 
 test('decide judges findings again that the store has changed in place', () => {
-  const { decide } = createRegistrationRequest('1', [toName('a.com')])
+  const { decide } = createRegistrationRequest('1', [toName('a.com')], 1000)
   const found = { registrations: [] as Registration[], below: [] }
   expect(decide(found)).toEqual([toName('a.com')])
   found.registrations.push(registered)
   expect(decide(found)).toEqual([])
 })
 
-test('names are judged as they were decided, though what was saved stands among the findings by then', () => {
-  const { decide, judge } = createRegistrationRequest('1', [toName('a.com')])
-  const found = { registrations: [] as Registration[], below: [] }
-  decide(found)
-  found.registrations.push(registered)
-  expect(judge(found)).toEqual([{ status: 'created' }])
-  expect(judge({ ...found })).toEqual([{ status: 'existing' }])
+test('a store that does not say what is below each base is told so', () => {
+  const names = [toName('*.a.com')]
+  const { decide, bases } = createRegistrationRequest('1', names, 1000)
+  expect(bases).toEqual(['a.com'])
+  expect(() => decide({ registrations: [], below: [] })).toThrow('did not say what is below each of the bases')
 })

@@ -148,14 +148,14 @@ describe('teams', () => {
     expect((await registerDomains({ ...team1, teamId: '001' }, { domains }, store)).data.totals.existing).toBe(1)
   })
 
-  test('with a number for an ID are a failure of the host', async () => {
+  test('with a number for an ID are a failure of the application', async () => {
     const store: DomainStore = {
       ...createStore(),
       findTeam: () => ({ id: 1 as never, organizationId: '10', state: 'active' }),
     }
     expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
       status: 500,
-      cause: new TypeError('The "id" of a team must be a string; it is 1'),
+      cause: new TypeError('The "id" of a team must be a string; findTeam answered 1'),
     })
   })
 
@@ -218,12 +218,10 @@ describe('teams', () => {
     })
   })
 
-  test('a team in any other state than active is not registered in', async () => {
-    const store = createStore()
-    store.addTeam({ id: '5', organizationId: '10', state: 'deleted' as never })
-    expect(await rejection(registerDomains({ ...team1, teamId: '5' }, { domains }, store))).toMatchObject({
-      status: 403,
-    })
+  test('in a state that there is not are a failure of the application', async () => {
+    const findTeam = () => ({ id: '5', organizationId: '10', state: 'ACTIVE' as never })
+    const call = registerDomains({ ...team1, teamId: '5' }, { domains }, { ...createStore(), findTeam })
+    expect(await rejection(call)).toMatchObject({ status: 500, cause: { name: 'TypeError' } })
   })
 
   test('a look-up that fails or hangs is 500 internal_error, with nothing registered', async () => {
@@ -235,7 +233,7 @@ describe('teams', () => {
     expect(await rejection(registerDomains(team1, { domains }, failing))).toMatchObject({
       status: 500,
       code: 'internal_error',
-      message: 'The team could not be looked up; nothing was registered. Try again later.',
+      message: 'The team could not be looked up; nothing was done. Try again later.',
       cause,
     })
     expect(await rejection(registerDomains(team1, { domains }, hanging, { timeLimit: 20 }))).toMatchObject({

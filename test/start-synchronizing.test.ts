@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startSynchronizing } from '../src/index.ts'
 import { registerDomains } from '../src/register-domains.ts'
-import type { SweepOptions, SweepResult } from '../src/registry/store.ts'
+import type { SweepOptions } from '../src/registry/managed-store.ts'
+import type { SweepResult } from '../src/registry/outbox.ts'
 import { createStore, rejection, team1 } from './fixtures.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -26,7 +27,7 @@ function createSweeps(sweep: (options?: SweepOptions) => Promise<SweepResult>) {
 describe('the loop', () => {
   test('begins at once, and sweeps again after each pause', async () => {
     const { store, times } = createSweeps(async () => none)
-    const { stop } = startSynchronizing(store, { every: 100 })
+    const { stop } = startSynchronizing(store, { interval: 100 })
     await pass(350)
     await stop()
     expect(times).toEqual([0, 100, 200, 300])
@@ -35,7 +36,7 @@ describe('the loop', () => {
   test('goes on without a pause while something goes through', async () => {
     let left = 3
     const { store, times } = createSweeps(async () => (left-- > 0 ? { synchronized: 1000, failed: 1 } : none))
-    const { stop } = startSynchronizing(store, { every: 100 })
+    const { stop } = startSynchronizing(store, { interval: 100 })
     await pass(150)
     await stop()
     expect(times).toEqual([0, 0, 0, 0, 100])
@@ -50,7 +51,7 @@ describe('the loop', () => {
       running -= 1
       return none
     })
-    const { stop } = startSynchronizing(store, { every: 10 })
+    const { stop } = startSynchronizing(store, { interval: 10 })
     await pass(5_000)
     const stopped = stop()
     await pass(2_000)
@@ -73,11 +74,22 @@ describe('the loop', () => {
   test('tells onError of a store that cannot be asked, goes on, and minds nothing that onError does', async () => {
     const onError = vi.fn(() => Promise.reject(new Error('the log is away')))
     const { store, times } = createSweeps(() => Promise.reject(new Error('no database')))
-    const { stop } = startSynchronizing(store, { every: 1_000, onError })
+    const { stop } = startSynchronizing(store, { interval: 1_000, onError })
     await pass(3_000)
     await stop()
     expect(times).toEqual([0, 2_000])
     expect(onError.mock.calls).toEqual([[new Error('no database')], [new Error('no database')]])
+  })
+
+  test('tells onSweep the result of each sweep, and minds nothing that onSweep does', async () => {
+    const onSweep = vi.fn(() => {
+      throw new Error('the metrics are away')
+    })
+    const { store } = createSweeps(async () => ({ synchronized: 0, failed: 2 }))
+    const { stop } = startSynchronizing(store, { interval: 1_000, onSweep })
+    await pass(2_500)
+    await stop()
+    expect(onSweep.mock.calls).toEqual(Array(2).fill([{ synchronized: 0, failed: 2 }]))
   })
 
   test('hands its onError to the sweep, which tells it each change', async () => {
@@ -88,7 +100,7 @@ describe('the loop', () => {
       },
     })
     await rejection(registerDomains(team1, { domains: ['a.com'] }, store))
-    const { stop } = startSynchronizing(store, { every: 1_000, onError })
+    const { stop } = startSynchronizing(store, { interval: 1_000, onError })
     await pass(6_000)
     await stop()
     expect(onError.mock.calls[0]).toEqual([new Error('refused'), expect.objectContaining({ domain: 'a.com' })])
@@ -104,7 +116,7 @@ describe('stop', () => {
           finish = resolve
         }),
     )
-    const { stop } = startSynchronizing(store, { every: 10 })
+    const { stop } = startSynchronizing(store, { interval: 10 })
     await pass(5)
     let isStopped = false
     const stopped = stop().then(() => {
@@ -116,6 +128,36 @@ describe('stop', () => {
     await stopped
     await pass(1_000)
     expect(times).toEqual([0])
+  })
+
+  test('aborts a sweep that takes longer than its time limit, and resolves nevertheless', async () => {
+    for (const isHeard of [true, false]) {
+      let reason: unknown
+      const { store } = createSweeps(
+        options =>
+          new Promise(resolve => {
+            options?.signal?.addEventListener('abort', () => {
+              reason = options.signal?.reason
+              if (isHeard) resolve(none)
+            })
+          }),
+      )
+      const { stop } = startSynchronizing(store)
+      await pass(5)
+      const settled = vi.fn()
+      stop({ timeLimit: 500 }).then(settled)
+      await pass(499)
+      expect([reason, settled.mock.calls.length]).toEqual([undefined, 0])
+      await pass(isHeard ? 2 : 1_001)
+      expect(reason).toEqual(new Error('Synchronizing was stopped'))
+      expect(settled).toHaveBeenCalledTimes(1)
+    }
+  })
+
+  test('refuses a time limit that is no time', async () => {
+    const { stop } = startSynchronizing(createSweeps(async () => none).store)
+    await expect(stop({ timeLimit: Number.NaN })).rejects.toThrow('"timeLimit" must be a number of milliseconds')
+    await stop()
   })
 
   test('before the first sweep ends the loop at once, and twice is as good as once', async () => {
@@ -131,7 +173,7 @@ describe('stop', () => {
 test.each([
   ['no store', undefined, {}],
   ['a store without sweeps', { findTeam: () => null }, {}],
-  ['a pause that is none', { synchronizePending: async () => none }, { every: Number.NaN }],
+  ['a pause that is none', { synchronizePending: async () => none }, { interval: Number.NaN }],
 ])('%s is refused with a TypeError', (_, store, options) => {
   expect(() => startSynchronizing(store as never, options)).toThrow(TypeError)
 })

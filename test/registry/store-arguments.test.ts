@@ -6,15 +6,9 @@ import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
 import { openDatabase } from '../sqlite/open-database.ts'
 
-<<<<<<< HEAD:test/registry/host-arguments.test.ts
-const pool = new PGlite()
-const database = openDatabase()
-beforeAll(() => migrate({ database: pool }))
-=======
 const postgres = new PGlite()
 const sqlite = openDatabase()
 beforeAll(() => migrate({ database: postgres }))
->>>>>>> 60f2353 (A store that fails for some of a hundred names is told from one that is down again; tests of the outbox, the rules and the arguments):test/registry/store-arguments.test.ts
 afterAll(async () => {
   await postgres.close()
   sqlite.close()
@@ -25,13 +19,8 @@ const { findTeam: _, ...withoutTeams } = options
 
 describe.each([
   ['in memory', createMemoryStore(withoutTeams)],
-<<<<<<< HEAD:test/registry/host-arguments.test.ts
-  ['in SQLite', createSqliteStore({ ...options, database })],
-  ['in PostgreSQL', createPostgresStore({ ...options, database: pool })],
-=======
   ['in SQLite', createSqliteStore({ ...options, database: sqlite })],
   ['in PostgreSQL', createPostgresStore({ ...options, database: postgres })],
->>>>>>> 60f2353 (A store that fails for some of a hundred names is told from one that is down again; tests of the outbox, the rules and the arguments):test/registry/store-arguments.test.ts
 ])('a store %s', (_, store) => {
   beforeAll(async () => {
     await save(store, '1', ['one.com'])

@@ -14,6 +14,7 @@ import {
   type SweepResult,
   type SynchronizationErrorHandler,
 } from './outbox.ts'
+import { readInParts } from './parts.ts'
 import type {
   DomainStore,
   ListedRegistration,
@@ -27,6 +28,7 @@ import type {
 } from './store.ts'
 import {
   type ListPage,
+  type ReleaseKeys,
   readCountOptions,
   readListOptions,
   readPendingOptions,
@@ -123,11 +125,7 @@ export interface StoreBackend {
    * waits may be on its way to the monitor: its release MUST be due only after `lease` milliseconds, so that it does
    * not overtake it. Any other release is due at once.
    */
-  release(
-    teamId: string,
-    keys: { readonly names: readonly Name[]; readonly domainIds: readonly string[] },
-    lease: number,
-  ): Awaitable<readonly Registration[]>
+  release(teamId: string, keys: ReleaseKeys, lease: number): Awaitable<readonly Registration[]>
   /** See {@link DomainStore.list}. */
   list(page: ListPage): Awaitable<readonly ListedRegistration[]>
   /** @param teamId Default: all teams. */
@@ -169,8 +167,18 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
     findTeam,
     register: request => backend.register(toStep(request, lease)),
     find: question => backend.find(question),
-    release: (teamId, domains) => backend.release(teamId, readRelease(teamId, domains), leaseFor(timeLimit)),
-    list: page => backend.list(readListOptions(page)),
+    release(teamId, domains) {
+      const keys = readRelease(teamId, domains)
+      const release = (keys: ReleaseKeys) => backend.release(teamId, keys, leaseFor(timeLimit))
+      return keys instanceof Promise ? keys.then(release) : release(keys as ReleaseKeys)
+    },
+    list(options) {
+      const page = readListOptions(options)
+      return readInParts(page.limit, (limit, last?: ListedRegistration) => {
+        const after = last && (page.below === undefined ? last.domainId : last.domain)
+        return backend.list({ ...page, limit, after: after ?? page.after })
+      })
+    },
     count: options => backend.count(readCountOptions(options).teamId),
     ...(synchronizer && isInTransaction && { synchronizesLater: true }),
     ...(synchronizer &&
@@ -191,7 +199,7 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
     pendingStats: () => outbox.stats(),
     listPending(page) {
       const { after, limit } = readPendingOptions(page)
-      return outbox.list(after, limit)
+      return readInParts(limit, (size, last?: PendingChange) => outbox.list(last?.domainId ?? after, size))
     },
   }
 }

@@ -1,7 +1,9 @@
+import type { Awaitable } from '../awaitable.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import { describe, isFunction, optional, type Rules, requireOptions } from '../options.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import type { SynchronizationErrorHandler } from './outbox.ts'
+import { workInParts } from './parts.ts'
 import { DEFAULT_PAGE_SIZE, type ListOptions } from './store.ts'
 
 /*
@@ -121,17 +123,22 @@ export function readSweepOptions(options: Sweep = {}) {
  *
  * @throws {TypeError}
  */
-export function readRelease(
-  teamId: string,
-  domains: readonly string[],
-): { readonly names: readonly Name[]; readonly domainIds: readonly string[] } {
+export function readRelease(teamId: string, domains: readonly string[]): Awaitable<ReleaseKeys> {
   if (!isText(teamId)) throw new TypeError(`The ID of a team must be a string; it is ${describe(teamId)}`)
   if (!Array.isArray(domains))
     throw new TypeError(`The domains must be a list of strings; they are ${describe(domains)}`)
-  const names = new Map<string, Name>()
-  for (const name of domains.filter(isText).map(toName)) {
-    if (name) names.set(name.domain, name)
+  const names = workInParts(domains, part => part.filter(isText).flatMap(text => toName(text) ?? []))
+  return names instanceof Promise ? names.then(toKeys) : toKeys(names as readonly Name[])
+
+  function toKeys(names: readonly Name[]): ReleaseKeys {
+    const distinct = new Map(names.map(name => [name.domain, name]))
+    const domainIds = new Set(domains.filter(isDomainId).map(id => id.toLowerCase()))
+    return { names: [...distinct.values()], domainIds: [...domainIds] }
   }
-  const domainIds = new Set(domains.filter(isDomainId).map(id => id.toLowerCase()))
-  return { names: [...names.values()], domainIds: [...domainIds] }
+}
+
+/** What to release: names, and values of `domainId`. */
+export interface ReleaseKeys {
+  readonly names: readonly Name[]
+  readonly domainIds: readonly string[]
 }

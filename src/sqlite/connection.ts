@@ -1,8 +1,9 @@
 import type { Awaitable } from '../awaitable.ts'
 import { timeLimitRule } from '../deadline.ts'
 import { optional, type Rules } from '../options.ts'
+import { PART, workInParts } from '../registry/parts.ts'
 import { isSqliteDatabase, type SqliteDatabase, toDriver } from './database.ts'
-import type { Driver } from './driver.ts'
+import type { Driver, Transaction } from './driver.ts'
 import { explainFailure } from './failures.ts'
 import { prepareTables } from './schema.ts'
 import { createTurns, type Turns } from './turns.ts'
@@ -49,6 +50,11 @@ export interface Connection {
    * @param timeLimit Milliseconds, if less than the option.
    */
   transact<T>(work: () => T, timeLimit?: number): Awaitable<T>
+  /** Works on many items in one write transaction, in parts between which the event loop goes on. */
+  transactInParts<Item, Result>(
+    items: readonly Item[],
+    work: (part: readonly Item[]) => readonly Result[],
+  ): Awaitable<readonly Result[]>
 }
 
 const DEFAULT_TIME_LIMIT = 5000
@@ -75,12 +81,35 @@ export function connect(options: SqliteConnectionOptions): Connection {
     }
     prepareTables(driver)
     if (driver.hasSettings) driver.execute('PRAGMA busy_timeout = 0')
-    return {
-      driver,
-      ask: work => turns.takeFirst(work, timeLimit),
-      transact: (work, limit = timeLimit) => turns.take(() => driver.transact(work), Math.min(limit, timeLimit)),
-    }
+    return createConnection(driver, turns, timeLimit)
   } catch (error) {
+    throw explainFailure(error)
+  }
+}
+
+function createConnection(driver: Driver, turns: Turns, timeLimit: number): Connection {
+  const transact: Connection['transact'] = (work, limit = timeLimit) =>
+    turns.take(() => driver.transact(work), Math.min(limit, timeLimit))
+
+  return {
+    driver,
+    ask: work => turns.takeFirst(work, timeLimit),
+    transact,
+    transactInParts(items, work) {
+      const { begin } = driver
+      if (!begin || items.length <= PART) return transact(() => work(items))
+      return turns.take(() => transactSlowly(begin(), () => workInParts(items, work)), timeLimit)
+    },
+  }
+}
+
+async function transactSlowly<T>({ commit, rollBack }: Transaction, work: () => Awaitable<T>): Promise<T> {
+  try {
+    const result = await work()
+    commit()
+    return result
+  } catch (error) {
+    rollBack()
     throw explainFailure(error)
   }
 }

@@ -16,6 +16,14 @@ export interface Driver {
    * @throws the failure of the work or of the commit.
    */
   transact<T>(work: () => T): T
+  /** Begins a write transaction that may last for several turns of the event loop. Not in a Durable Object. */
+  begin?(): Transaction
   /** Whether the connection has settings, such as a busy timeout. */
   readonly hasSettings: boolean
+}
+
+export interface Transaction {
+  commit(): void
+  /** Rolls back what SQLite has not rolled back by itself, as after some failures. */
+  rollBack(): void
 }

@@ -1,4 +1,4 @@
-import type { Driver, SqliteValue } from './driver.ts'
+import type { Driver, SqliteValue, Transaction } from './driver.ts'
 
 /** A `DatabaseSync` of `node:sqlite`, or a `Database` of `better-sqlite3` or `bun:sqlite`. */
 export interface SqliteHandle {
@@ -42,17 +42,33 @@ export function createHandleDriver(database: SqliteHandle): Driver {
       return (...values) => statement.all(...values) as never
     },
 
+    begin,
+
     transact(work) {
-      database.exec('BEGIN IMMEDIATE')
+      const { commit, rollBack } = begin()
       try {
         const result = work()
-        database.exec('COMMIT')
+        commit()
         return result
       } catch (error) {
-        rollBack(database)
+        rollBack()
         throw error
       }
     },
+  }
+
+  function begin(): Transaction {
+    database.exec('BEGIN IMMEDIATE')
+    return {
+      commit: () => void database.exec('COMMIT'),
+      rollBack() {
+        try {
+          database.exec('ROLLBACK')
+        } catch {
+          // After some failures SQLite has done so by itself (sqlite.org/lang_transaction.html, section 3).
+        }
+      },
+    }
   }
 }
 
@@ -71,14 +87,4 @@ function setUp(statement: SqliteStatement & StatementSettings): void {
   statement.safeIntegers?.(false)
   statement.setReadBigInts?.(false)
   statement.setReturnArrays?.(false)
-}
-
-/**
- * Rolls back, unless SQLite has already done so by itself, as after some failures (sqlite.org/lang_transaction.html,
- * section 3).
- */
-function rollBack(database: SqliteHandle): void {
-  try {
-    database.exec('ROLLBACK')
-  } catch {}
 }

@@ -1,4 +1,5 @@
-import { LONGEST_WAIT, type Outbox, type PendingChange, type WaitingChange } from '../registry/outbox.ts'
+import { LONGEST_WAIT, type Outbox, type PendingChange, type Postponement } from '../registry/outbox.ts'
+import { readInParts, workInParts } from '../registry/parts.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import type { Connection } from './connection.ts'
 import type { ChangeRow, Statements } from './statements.ts'
@@ -12,18 +13,22 @@ export interface SqliteOutbox extends Outbox {
 }
 
 export function createOutbox(statements: Statements, { ask, transact }: Connection): SqliteOutbox {
-  function take(limit: number, lease: number): WaitingChange[] {
+  function take(limit: number, lease: number): ChangeRow[] {
     const now = Date.now()
     statements.bringForward(now, after(LONGEST_WAIT + lease))
     const fresh = statements.findDue(0, now, limit)
     const due = [...fresh, ...statements.findDue(1, now, limit - fresh.length)]
-    for (const { domain_id } of due) statements.setDue(after(lease), domain_id)
-    return due.map(toWaiting)
+    for (const { domainId } of due) statements.setDue(after(lease), domainId)
+    return due
   }
 
   function finish({ kind, domainId }: Change): void {
     const isForgotten = statements.deleteChange(domainId, kind).length > 0
     if (!isForgotten) statements.setDue(after(0), domainId)
+  }
+
+  function postpone({ change, wait, refusal }: Postponement): void {
+    statements.postpone(after(wait), refusal === undefined ? 0 : 1, refusal ?? null, change.domainId, change.kind)
   }
 
   return {
@@ -35,16 +40,10 @@ export function createOutbox(statements: Statements, { ask, transact }: Connecti
       for (const { domainId } of registrations) statements.lease(after(lease), domainId)
     },
 
-    take: (limit, lease) => transact(() => take(limit, lease)),
-    finish: changes => transact(() => changes.forEach(finish)),
+    take: (limit, lease) => readInParts(limit, size => transact(() => take(size, lease))),
+    finish: changes => workInParts(changes, part => transact(() => part.map(finish))),
 
-    postpone: postponements =>
-      transact(() => {
-        for (const { change, wait, refusal } of postponements) {
-          const refusals = refusal === undefined ? 0 : 1
-          statements.postpone(after(wait), refusals, refusal ?? null, change.domainId, change.kind)
-        }
-      }),
+    postpone: postponements => workInParts(postponements, part => transact(() => part.map(postpone))),
 
     stats: () =>
       ask(() => {
@@ -59,18 +58,8 @@ export function createOutbox(statements: Statements, { ask, transact }: Connecti
 /** The table keeps whole milliseconds. */
 const after = (milliseconds: number) => Math.ceil(Date.now() + milliseconds)
 
-const toWaiting = (row: ChangeRow): WaitingChange => ({
-  kind: row.kind,
-  domainId: row.domain_id,
-  domain: row.domain,
-  registrableDomain: row.registrable_domain,
-  teamId: row.team_id,
-  refusals: row.refusals,
-})
-
 const toPending = (row: ChangeRow): PendingChange => ({
-  ...toWaiting(row),
+  ...row,
   since: new Date(row.since),
-  nextAttempt: new Date(row.due),
-  lastFailure: row.last_failure,
+  nextAttempt: new Date(row.nextAttempt),
 })

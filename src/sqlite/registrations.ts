@@ -1,4 +1,4 @@
-import type { RegistrationStep, StoreBackend } from '../registry/managed-store.ts'
+import type { RegistrationStep } from '../registry/managed-store.ts'
 import type { Name } from '../registry/name.ts'
 import { rangeBelow, toKey } from '../registry/path.ts'
 import {
@@ -27,21 +27,15 @@ export function createRegistrations(statements: Statements, outbox: SqliteOutbox
   }
 
   function findBelow(base: string, teamId: string): NamesBelow {
-    const { secondLevelDomain } = toKey(base)
     const { after, before } = rangeBelow(base)
-    const own = [secondLevelDomain, teamId, after, before, base.length] as const
-    const all = [secondLevelDomain, after, before, base.length] as const
-    const [row] = statements.countOwnBelow(...own)
-    if (row && row.count > 0) {
-      const ownDomains = statements.findOwnBelow(...own).map(({ domain }) => domain)
-      return { ...NOTHING_BELOW, ownDomains, ownCount: row.count }
+    const all = [toKey(base).secondLevelDomain, after, before, base.length] as const
+    const ownCount = statements.countOwnBelow(teamId, ...all)[0]?.count ?? 0
+    if (ownCount > 0) {
+      const ownDomains = statements.findOwnBelow(teamId, ...all).map(({ domain }) => domain)
+      return { ...NOTHING_BELOW, ownDomains, ownCount }
     }
     if (statements.findBelow(...all).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
-    const behindSuffixes = statements.findBehindSuffixes(...all)
-    return {
-      ...NOTHING_BELOW,
-      behindSuffixes: behindSuffixes.map(row => ({ domain: row.domain, teamId: row.team_id })),
-    }
+    return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(...all) }
   }
 
   function register({ decide, lease, ...lookUp }: RegistrationStep): SavedRegistrations {
@@ -73,48 +67,38 @@ export function createRegistrations(statements: Statements, outbox: SqliteOutbox
    */
   function findTime(now: number): number {
     const [row] = statements.findLastId()
-    return row?.domain_id ? Math.max(now, timeOf(row.domain_id) + 1) : now
+    return row?.lastId ? Math.max(now, timeOf(row.lastId) + 1) : now
   }
 
-  function release(
-    teamId: string,
-    { names, domainIds }: Parameters<StoreBackend['release']>[1],
-    lease: number,
-  ): Registration[] {
-    function releaseOne([row]: readonly NameRow[]): Registration[] {
-      if (row?.team_id !== teamId) return []
+  /** @param keys Names and IDs. */
+  function release(teamId: string, keys: readonly string[], lease: number): Registration[] {
+    return keys.flatMap(key => {
+      const [row] = [...statements.findName(key), ...statements.findId(key)]
+      if (row?.teamId !== teamId) return []
       const registration = toRegistration(row)
-      statements.deleteName(row.domain_id)
+      statements.deleteName(row.domainId)
       outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
       return [registration]
-    }
-    return [
-      ...names.flatMap(({ domain }) => releaseOne(statements.findName(domain))),
-      ...domainIds.flatMap(id => releaseOne(statements.findId(id))),
-    ]
+    })
   }
 
   function list({ teamId, after, limit, order, domain, below }: ListPage): ListedRegistration[] {
+    const isNewest = order === 'newest'
     if (domain !== undefined) {
-      const isListed = (row: NameRow) => (teamId === undefined || row.team_id === teamId) && isAfter(row.domain_id)
-      const isAfter = (id: string) => after === undefined || (order === 'newest' ? id < after : id > after)
+      const isAfter = ({ domainId }: NameRow) => after === undefined || (isNewest ? domainId < after : domainId > after)
+      const isListed = (row: NameRow) => (teamId === undefined || row.teamId === teamId) && isAfter(row)
       return statements.findName(domain).filter(isListed).slice(0, limit).map(toListed)
     }
-    return findPage().map(toListed)
-
-    function findPage(): readonly NameRow[] {
-      if (below !== undefined) {
-        const { secondLevelDomain } = toKey(below)
-        const range = rangeBelow(below)
-        const start = after === undefined || toKey(after).path < range.after ? range.after : toKey(after).path
-        return teamId === undefined
-          ? statements.listBelow(secondLevelDomain, start, range.before, limit)
-          : statements.listOwnBelow(secondLevelDomain, teamId, start, range.before, limit)
-      }
-      const start = after ?? (order === 'newest' ? AFTER_ALL_IDS : '')
-      if (teamId === undefined) return statements[order === 'newest' ? 'listNewest' : 'listOldest'](start, limit)
-      return statements[order === 'newest' ? 'listNewestOfTeam' : 'listOldestOfTeam'](teamId, start, limit)
+    const [team, ofTeam] = teamId === undefined ? ([[], ''] as const) : ([[teamId], 'OfTeam'] as const)
+    if (below !== undefined) {
+      const range = rangeBelow(below)
+      const afterPath = after === undefined ? '' : toKey(after).path
+      const start = afterPath > range.after ? afterPath : range.after
+      const rows = statements[`listBelow${ofTeam}`](...team, toKey(below).secondLevelDomain, start, range.before, limit)
+      return rows.map(toListed)
     }
+    const start = after ?? (isNewest ? AFTER_ALL_IDS : '')
+    return statements[`list${isNewest ? 'Newest' : 'Oldest'}${ofTeam}`](...team, start, limit).map(toListed)
   }
 
   const count = (teamId: string | undefined) =>
@@ -129,12 +113,13 @@ const AFTER_ALL_IDS = 'g'
 /** RFC 9562, section 5.7: a UUID of version 7 begins with the time in milliseconds. */
 const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-const toRegistration = (row: NameRow): Registration => ({
-  domainId: row.domain_id,
-  domain: row.domain,
-  registrableDomain: row.registrable_domain,
-  teamId: row.team_id,
+const toListed = (row: NameRow): ListedRegistration => ({
+  ...row,
   synchronized: row.synchronized === 1,
+  createdAt: new Date(row.createdAt),
 })
 
-const toListed = (row: NameRow): ListedRegistration => ({ ...toRegistration(row), createdAt: new Date(row.created_at) })
+function toRegistration(row: NameRow): Registration {
+  const { createdAt: _, ...registration } = toListed(row)
+  return registration
+}

@@ -1,5 +1,5 @@
-import type { Change } from '../registry/store.ts'
-import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../registry/store.ts'
+import type { PendingChange } from '../registry/outbox.ts'
+import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES, type ListedRegistration } from '../registry/store.ts'
 import type { Driver, Run } from './driver.ts'
 
 /** The text of an SQL statement with parameters. */
@@ -9,90 +9,68 @@ export interface Statement<Row = never> {
   readonly row?: Row
 }
 
-export interface NameRow {
-  readonly domain_id: string
-  readonly domain: string
-  readonly registrable_domain: string
-  readonly team_id: string
-  readonly created_at: number
-  /** 0 or 1. */
-  readonly synchronized: number
-}
+/** SQLite has no booleans and no times: 0 or 1, and milliseconds since 1970. */
+type InNumbers<Value, Keys extends keyof Value> = Omit<Value, Keys> & { readonly [Key in Keys]: number }
 
-export interface ChangeRow {
-  readonly domain_id: string
-  readonly kind: Change['kind']
-  readonly domain: string
-  readonly registrable_domain: string
-  readonly team_id: string
-  readonly due: number
-  readonly refusals: number
-  readonly since: number
-  readonly last_failure: string | null
-}
-
-export interface StatsRow {
-  readonly count: number
-  readonly refused: number
-  readonly oldest: number | null
-}
+export type NameRow = InNumbers<ListedRegistration, 'synchronized' | 'createdAt'>
+export type ChangeRow = InNumbers<PendingChange, 'since' | 'nextAttempt'>
 
 const NAMES = 'domain_registration_names'
 const CHANGES = 'domain_registration_changes'
 
 // The indexes are named, because SQLite may choose one that reads the names of all other teams.
-const BELOW = `${NAMES} INDEXED BY ${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND path < ?`
+const BELOW = `${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND path < ?`
 /** `path > ''`, because this index leaves out names of two labels. */
-const OWN_BELOW = `${NAMES} INDEXED BY ${NAMES}_of_team_below
-  WHERE second_level_domain = ? AND team_id = ? AND path > ? AND path < ? AND path > ''`
+const OWN_BELOW = `${NAMES}_of_team_below
+  WHERE team_id = ? AND second_level_domain = ? AND path > ? AND path < ? AND path > ''`
 
 const statement = <Row = never>(sql: string): Statement<Row> => ({ sql })
 
-const selectNames = (condition: string, index?: string): Statement<NameRow> => ({
-  sql: `SELECT name.domain_id, name.domain, name.registrable_domain, name.team_id, name.created_at,
-      change.domain_id IS NULL AS synchronized
-    FROM ${NAMES} AS name ${index ? `INDEXED BY ${NAMES}_${index}` : ''}
-    LEFT JOIN ${CHANGES} AS change ON change.domain_id = name.domain_id
-    WHERE ${condition}`,
-})
+/** @param source An index and a condition, or a condition alone. */
+const selectNames = (source: string) =>
+  statement<NameRow>(
+    `SELECT domain_id AS domainId, domain, registrable_domain AS registrableDomain, team_id AS teamId,
+      created_at AS createdAt, NOT EXISTS (SELECT 1 FROM ${CHANGES} AS change WHERE change.domain_id = name.domain_id)
+      AS synchronized FROM ${NAMES} AS name ${source}`,
+  )
+
+const CHANGE = `domain_id AS domainId, kind, domain, registrable_domain AS registrableDomain, team_id AS teamId,
+  due AS nextAttempt, refusals, since, last_failure AS lastFailure`
 
 export const statements = {
-  findName: selectNames('name.domain = ?'),
-  findId: selectNames('name.domain_id = ?'),
+  findName: selectNames('WHERE domain = ?'),
+  findId: selectNames('WHERE domain_id = ?'),
   countOwnBelow: statement<{ count: number }>(
-    `SELECT count(*) AS count FROM (
-      SELECT 1 FROM ${OWN_BELOW} AND length(registrable_domain) <= ? LIMIT ${COUNTED_AT_LEAST})`,
+    `SELECT count(*) AS count FROM (SELECT 1 FROM ${NAMES} INDEXED BY ${OWN_BELOW}
+      AND length(registrable_domain) <= ? LIMIT ${COUNTED_AT_LEAST})`,
   ),
   findOwnBelow: statement<{ domain: string }>(
-    `SELECT domain FROM ${OWN_BELOW} AND length(registrable_domain) <= ? LIMIT 3`,
+    `SELECT domain FROM ${NAMES} INDEXED BY ${OWN_BELOW} AND length(registrable_domain) <= ? LIMIT 3`,
   ),
-  findBelow: statement<object>(`SELECT 1 AS one FROM ${BELOW} AND length(registrable_domain) <= ? LIMIT 1`),
-  findBehindSuffixes: statement<{ domain: string; team_id: string }>(
-    `SELECT domain, team_id FROM ${BELOW} AND length(registrable_domain) > ? LIMIT ${FOUND_BEHIND_SUFFIXES}`,
+  findBelow: statement<object>(
+    `SELECT 1 AS one FROM ${NAMES} INDEXED BY ${BELOW} AND length(registrable_domain) <= ? LIMIT 1`,
   ),
-  findLastId: statement<{ domain_id: string | null }>(`SELECT max(domain_id) AS domain_id FROM ${NAMES}`),
+  findBehindSuffixes: statement<{ domain: string; teamId: string }>(
+    `SELECT domain, team_id AS teamId FROM ${NAMES} INDEXED BY ${BELOW}
+     AND length(registrable_domain) > ? LIMIT ${FOUND_BEHIND_SUFFIXES}`,
+  ),
+  findLastId: statement<{ lastId: string | null }>(`SELECT max(domain_id) AS lastId FROM ${NAMES}`),
   insertName: statement(
     `INSERT INTO ${NAMES} (domain_id, domain, registrable_domain, second_level_domain, path, team_id, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   ),
   deleteName: statement(`DELETE FROM ${NAMES} WHERE domain_id = ?`),
 
-  listOldest: selectNames('name.domain_id > ? ORDER BY name.domain_id LIMIT ?'),
-  listNewest: selectNames('name.domain_id < ? ORDER BY name.domain_id DESC LIMIT ?'),
-  listOldestOfTeam: selectNames('name.team_id = ? AND name.domain_id > ? ORDER BY name.domain_id LIMIT ?', 'by_team'),
+  listOldest: selectNames('WHERE domain_id > ? ORDER BY domain_id LIMIT ?'),
+  listNewest: selectNames('WHERE domain_id < ? ORDER BY domain_id DESC LIMIT ?'),
+  listBelow: selectNames(`INDEXED BY ${BELOW} ORDER BY path LIMIT ?`),
+  listOldestOfTeam: selectNames(
+    `INDEXED BY ${NAMES}_by_team WHERE team_id = ? AND domain_id > ? ORDER BY domain_id LIMIT ?`,
+  ),
   listNewestOfTeam: selectNames(
-    'name.team_id = ? AND name.domain_id < ? ORDER BY name.domain_id DESC LIMIT ?',
-    'by_team',
+    `INDEXED BY ${NAMES}_by_team WHERE team_id = ? AND domain_id < ? ORDER BY domain_id DESC LIMIT ?`,
   ),
-  listBelow: selectNames(
-    'name.second_level_domain = ? AND name.path > ? AND name.path < ? ORDER BY name.path LIMIT ?',
-    'by_path',
-  ),
-  listOwnBelow: selectNames(
-    `name.second_level_domain = ? AND name.team_id = ? AND name.path > ? AND name.path < ? AND name.path > ''
-     ORDER BY name.path LIMIT ?`,
-    'of_team_below',
-  ),
+  listBelowOfTeam: selectNames(`INDEXED BY ${OWN_BELOW} ORDER BY path LIMIT ?`),
   count: statement<{ count: number }>(`SELECT count(*) AS count FROM ${NAMES}`),
   countOfTeam: statement<{ count: number }>(`SELECT count(*) AS count FROM ${NAMES} WHERE team_id = ?`),
 
@@ -107,7 +85,7 @@ export const statements = {
     `UPDATE ${CHANGES} INDEXED BY ${CHANGES}_due SET due = ? WHERE (refusals > 0) IN (0, 1) AND due > ?`,
   ),
   findDue: statement<ChangeRow>(
-    `SELECT * FROM ${CHANGES} INDEXED BY ${CHANGES}_due
+    `SELECT ${CHANGE} FROM ${CHANGES} INDEXED BY ${CHANGES}_due
      WHERE (refusals > 0) = ? AND due <= ? ORDER BY due, since, domain_id LIMIT ?`,
   ),
   deleteChange: statement<object>(`DELETE FROM ${CHANGES} WHERE domain_id = ? AND kind = ? RETURNING domain_id`),
@@ -115,8 +93,8 @@ export const statements = {
     `UPDATE ${CHANGES} SET due = ?, refusals = refusals + ?, last_failure = coalesce(?, last_failure)
      WHERE domain_id = ? AND kind = ?`,
   ),
-  listChanges: statement<ChangeRow>(`SELECT * FROM ${CHANGES} WHERE domain_id > ? ORDER BY domain_id LIMIT ?`),
-  stats: statement<StatsRow>(
+  listChanges: statement<ChangeRow>(`SELECT ${CHANGE} FROM ${CHANGES} WHERE domain_id > ? ORDER BY domain_id LIMIT ?`),
+  stats: statement<{ count: number; refused: number; oldest: number | null }>(
     `SELECT count(*) AS count, min(since) AS oldest,
       (SELECT count(*) FROM ${CHANGES} INDEXED BY ${CHANGES}_due WHERE (refusals > 0) = 1) AS refused
      FROM ${CHANGES} INDEXED BY ${CHANGES}_due`,

@@ -35,7 +35,7 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   requireOptions(options, rules())
   const { database: _, timeLimit: __, synchronous: ___, ...managed } = options
   const connection = connect(options)
-  const { ask, transact } = connection
+  const { ask, transact, transactInParts } = connection
   const statements = prepareAll(connection.driver)
   const outbox = createOutbox(statements, connection)
   const { find, register, release, list, count } = createRegistrations(statements, outbox)
@@ -44,7 +44,10 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
     {
       register: step => transact(() => register(step), step.timeLimit),
       find: question => ask(() => find(question)),
-      release: (teamId, keys, lease) => transact(() => release(teamId, keys, lease)),
+      release(teamId, { names, domainIds }, lease) {
+        const keys = [...names.map(({ domain }) => domain), ...domainIds]
+        return transactInParts(keys, part => release(teamId, part, lease))
+      },
       list: page => ask(() => list(page)),
       count: teamId => ask(() => count(teamId)),
       outbox,

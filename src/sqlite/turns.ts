@@ -1,16 +1,17 @@
 import type { Awaitable } from '../awaitable.ts'
 import { explainFailure, isLocked } from './failures.ts'
 
-/** The calls on one database that wait for its write lock, in the order in which they came. */
+/** Who may use a database next. */
 export interface Turns {
   /**
-   * Runs synchronous work at once, or when its turn has come and no other connection holds the lock.
+   * Runs work at once, or when those who came before are done and no other connection holds the write lock. If the work
+   * goes on after it returns, everybody else waits until it settles.
    *
    * @param timeLimit Milliseconds that the work may wait.
    * @throws {Error} that explains the failure of SQLite.
    */
-  take<T>(work: () => T, timeLimit: number): Awaitable<T>
-  /** Runs work that only reads: it waits for nobody, unless SQLite says that it must. */
+  take<T>(work: () => Awaitable<T>, timeLimit: number): Awaitable<T>
+  /** Runs work that only reads: it does not stand in line, unless SQLite says that it must wait. */
   takeFirst<T>(work: () => T, timeLimit: number): Awaitable<T>
 }
 
@@ -18,18 +19,28 @@ export interface Turns {
 const LONGEST_PAUSE = 10
 
 /**
- * Only the first one in line tries again while the lock is held, and pauses in between, so that the event loop goes on
+ * While the lock is held, only the first in line tries again, with pauses in between, so that the event loop goes on
  * however many wait. SQLite's own waiting would block it.
  */
 export function createTurns(): Turns {
-  /** Each tries once, and tells whether it is done. */
+  /** Each tries once, and tells whether its turn is over. */
   const line: (() => boolean)[] = []
   let isServing = false
-  let lock: unknown
+  let isBusy = false
+  let lock: unknown = new Error('database is locked')
 
-  function takeFirst<T>(work: () => T, timeLimit: number): Awaitable<T> {
+  function start<T>(work: () => Awaitable<T>): Awaitable<T> {
+    const result = work()
+    if (!(result instanceof Promise)) return result
+    isBusy = true
+    return result.finally(() => {
+      isBusy = false
+    })
+  }
+
+  function tryAtOnce<T>(work: () => Awaitable<T>, timeLimit: number): Awaitable<T> {
     try {
-      return work()
+      return start(work)
     } catch (error) {
       if (!isLocked(error)) throw explainFailure(error)
       lock = error
@@ -37,11 +48,11 @@ export function createTurns(): Turns {
     }
   }
 
-  function wait<T>(work: () => T, timeLimit: number): Promise<T> {
+  function wait<T>(work: () => Awaitable<T>, timeLimit: number): Promise<T> {
     return new Promise((resolve, reject) => {
       function attempt(): boolean {
         try {
-          resolve(work())
+          resolve(start(work))
         } catch (error) {
           if (isLocked(error)) return false
           reject(explainFailure(error))
@@ -63,15 +74,15 @@ export function createTurns(): Turns {
     let pause = Math.random() * LONGEST_PAUSE
     while (line.length > 0) {
       await new Promise(resolve => setTimeout(resolve, pause))
-      const isDone = line[0]?.()
-      if (isDone) line.shift()
-      pause = isDone ? 0 : Math.random() * LONGEST_PAUSE
+      const isOver = !isBusy && line[0]?.()
+      if (isOver) line.shift()
+      pause = isOver ? 0 : Math.random() * LONGEST_PAUSE
     }
     isServing = false
   }
 
   return {
-    takeFirst,
-    take: (work, timeLimit) => (line.length > 0 ? wait(work, timeLimit) : takeFirst(work, timeLimit)),
+    take: (work, timeLimit) => (isBusy || line.length > 0 ? wait : tryAtOnce)(work, timeLimit),
+    takeFirst: (work, timeLimit) => (isBusy ? wait : tryAtOnce)(work, timeLimit),
   }
 }

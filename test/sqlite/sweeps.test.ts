@@ -30,7 +30,7 @@ test('processes that sweep one file share the work: of 500 changes each is pushe
   const registered = manyDomains(WAITING / 2)
   await save(store, '1', registered)
   // As if the lease of the call had ended.
-  database.exec('UPDATE domain_registration_names SET due = 0 WHERE due IS NOT NULL')
+  database.exec('UPDATE domain_registration_changes SET due = 0')
   expect(await store.countPending()).toBe(WAITING)
 
   const children = Array.from({ length: 4 }, () => start(file))

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { createSqliteKeyStore, createSqliteStore } from '../../src/sqlite/index.ts'
+import { manyDomains, save } from '../../src/testing/calls.ts'
+import { engine, openDatabase, type TestDatabase } from './open-database.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sqlite-turns-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const opened: TestDatabase[] = []
+afterEach(() => {
+  for (const database of opened.splice(0)) database.close()
+})
+function open(file: string): TestDatabase {
+  const database = openDatabase(join(folder, file))
+  opened.push(database)
+  return database
+}
+
+const findTeam = () => null
+const turnOfEventLoop = () => new Promise(resolve => setImmediate(resolve))
+
+/** A store that counts how often it asks for the write lock. */
+function openCounted(file: string) {
+  const database = open(file)
+  let count = 0
+  const counted: TestDatabase = {
+    prepare: sql => database.prepare(sql),
+    close: () => database.close(),
+    exec(sql) {
+      if (sql === 'BEGIN IMMEDIATE') count += 1
+      return database.exec(sql)
+    },
+  }
+  const store = createSqliteStore({ database: counted, findTeam, synchronous: 'normal' })
+  count = 0
+  return { store, counted, polls: () => count }
+}
+
+/** A store, and another connection that holds the write lock. */
+function openHeld(file: string) {
+  const opened = openCounted(file)
+  const other = open(file)
+  other.exec('BEGIN IMMEDIATE')
+  return { ...opened, other }
+}
+
+/** There, a lock keeps out readers too, and there is no log to read from. */
+const hasReaders = engine !== 'node-sqlite3-wasm'
+const why = hasReaders ? '' : ' (not in WebAssembly, where a writer keeps readers out)'
+
+describe.skipIf(!hasReaders)(`while another connection holds the write lock${why}`, () => {
+  test('of 100 calls that wait only the first asks for it, and the event loop goes on between two times', async () => {
+    const { store, other, polls } = openHeld('held.db')
+    const order: string[] = []
+    const calls = manyDomains(100).map(async domain => {
+      await save(store, '1', [domain])
+      order.push(domain)
+    })
+    expect(polls()).toBe(1)
+    for (let _turns = 0; polls() < 5; _turns += 1) {
+      const before = polls()
+      await turnOfEventLoop()
+      expect(polls() - before).toBeLessThanOrEqual(1)
+    }
+    other.exec('COMMIT')
+    const goneOn = turnOfEventLoop().then(() => order.push('other work'))
+    await Promise.all([...calls, goneOn])
+    // In the order in which they came, with other work in between.
+    expect(order.filter(each => each !== 'other work')).toEqual(manyDomains(100))
+    expect(order.indexOf('other work')).toBeLessThan(99)
+    expect((await store.list()).map(({ domain }) => domain)).toEqual(manyDomains(100))
+  })
+
+  test('calls of all stores on one handle stand in one line, and reading waits for nobody', async () => {
+    const { store, other, counted, polls } = openHeld('line.db')
+    const keys = createSqliteKeyStore({ database: counted })
+    const second = createSqliteStore({ database: counted, findTeam })
+    const record = { hash: 'a'.repeat(64), type: 'team', ownerId: '1', scopes: ['domains:create'] } as const
+    const calls = [save(store, '1', ['a.com']), save(second, '1', ['b.com']), keys.addKey(record)]
+    expect(polls()).toBe(1)
+    expect(await keys.findKey(record.hash)).toBeNull()
+    expect(await second.count()).toBe(0)
+    other.exec('COMMIT')
+    await Promise.all(calls)
+    expect(await keys.findKey(record.hash)).toMatchObject({ ownerId: '1' })
+    expect((await store.list()).map(({ domain }) => domain)).toEqual(['a.com', 'b.com'])
+  })
+
+  test('each call gives up at its own time limit, wherever it stands, and is not made afterwards', async () => {
+    const { store, other, counted } = openHeld('limits.db')
+    const hasty = createSqliteStore({ database: counted, findTeam, timeLimit: 20 })
+    const patient = save(store, '1', ['patient.com'])
+    await expect(save(hasty, '1', ['hasty.com'])).rejects.toThrow('Others held the write lock')
+    other.exec('COMMIT')
+    await patient
+    expect((await store.list()).map(({ domain }) => domain)).toEqual(['patient.com'])
+  })
+})
+
+describe('a release of 2,500 names', () => {
+  const held = Array.from({ length: 2500 }, (_, index) => `n${index}.example.com`)
+
+  async function openFull(file: string) {
+    const opened = openCounted(file)
+    await save(opened.store, '1', held)
+    return opened
+  }
+
+  test.skipIf(!hasReaders)(`lets others run, and is seen as a whole by other connections${why}`, async () => {
+    const { store } = await openFull('whole.db')
+    const other = createSqliteStore({ database: open('whole.db'), findTeam })
+    const order: string[] = []
+    const releasing = Promise.resolve(store.release('1', held)).then(({ length }) => order.push(`released ${length}`))
+    const seen: number[] = []
+    while (order.length === 0) {
+      await turnOfEventLoop()
+      if (order.length === 0) seen.push(await other.count())
+    }
+    await releasing
+    expect(new Set(seen)).toEqual(new Set([2500]))
+    expect(seen.length).toBeGreaterThan(2)
+    expect(await other.count()).toBe(0)
+    expect(await store.countPending()).toBe(2500)
+  })
+
+  test('holds back the calls of its own connection meanwhile', async () => {
+    const { store, polls } = await openFull('own.db')
+    const before = polls()
+    const releasing = store.release('1', held)
+    while (polls() === before) await turnOfEventLoop()
+    expect(await Promise.all([store.count(), save(store, '2', held.slice(0, 1)), releasing])).toMatchObject([
+      0,
+      [{ teamId: '2' }],
+      { length: 2500 },
+    ])
+  })
+
+  test('releases nothing if it fails at its last name, and the store goes on', async () => {
+    const { store, counted } = await openFull('fails.db')
+    counted.exec(`CREATE TRIGGER refuse BEFORE DELETE ON domain_registration_names WHEN old.domain = '${held.at(-1)}'
+      BEGIN SELECT raise(ABORT, 'refused, on purpose'); END`)
+    await expect(Promise.resolve(store.release('1', held))).rejects.toThrow('refused, on purpose')
+    expect(await store.count()).toBe(2500)
+    expect(await store.countPending()).toBe(0)
+    expect(await store.release('1', held.slice(0, 5))).toHaveLength(5)
+  })
+})
+
+test('a list, a sweep and a list of what waits take as many as they are asked for, part by part', async () => {
+  const pushed: string[] = []
+  const database = open('parts.db')
+  const store = createSqliteStore({
+    database,
+    findTeam,
+    synchronize: changes => pushed.push(...changes.map(c => c.domain)),
+  })
+  await save(store, '1', manyDomains(2500))
+  database.exec('UPDATE domain_registration_changes SET due = 0')
+  expect((await store.list({ limit: 2400 })).map(({ domain }) => domain)).toEqual(manyDomains(2400))
+  expect(await store.list({ limit: 2500, order: 'newest' })).toHaveLength(2500)
+  expect(await store.list({ limit: 9000, below: 'n7.com' })).toEqual([])
+  expect(await store.listPending({ limit: 2001 })).toHaveLength(2001)
+  expect(await store.synchronizePending({ limit: 2200 })).toEqual({ synchronized: 2200, failed: 0 })
+  expect(new Set(pushed).size).toBe(2200)
+  expect(await store.countPending()).toBe(300)
+})

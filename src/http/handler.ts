@@ -12,7 +12,9 @@ import {
   DEFAULT_BODY_TIME_LIMIT,
   DEFAULT_OPERATIONS,
   type HandlerOptions,
+  type HandlerSettings,
   handlerRules,
+  requireOffer,
 } from './options.ts'
 import { consumeRateLimit } from './rate-limit.ts'
 import { type HandlerRequest, type OperationName, readField, readJson } from './request.ts'
@@ -50,6 +52,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   options: HandlerOptions<Request>,
 ): (request: Request) => Promise<HandlerResponse> {
   requireOptions(options, handlerRules)
+  requireOffer(options as HandlerSettings)
   const {
     store,
     rateLimiter: limiter,
@@ -104,11 +107,19 @@ async function* reporting(
   pieces: AsyncIterable<string>,
   report: (error: unknown) => void,
 ): AsyncGenerator<string, void> {
+  const iterator = pieces[Symbol.asyncIterator]()
   try {
-    yield* pieces
-  } catch (error) {
-    report(isApiError(error) ? (error.cause ?? error) : error)
-    throw error
+    for (;;) {
+      const { done, value } = await iterator.next().catch(error => {
+        report(isApiError(error) ? (error.cause ?? error) : error)
+        throw error
+      })
+      if (done) return
+      yield value
+    }
+  } finally {
+    // Also when the caller is gone, which a stream of Node throws in here, and is no failure.
+    await iterator.return?.()
   }
 }
 

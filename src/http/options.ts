@@ -110,8 +110,8 @@ export const handlerRules = {
     expected: 'a DomainStore, such as createMemoryStore({ teams }) makes',
   },
   operations: {
-    holds: (names, { store }) => names === undefined || (Array.isArray(names) && canOffer(names, store)),
-    expected: `a list with some of ${operationNames.map(name => `"${name}"`).join(', ')}, which the store can do`,
+    holds: optional(names => Array.isArray(names) && names.length > 0 && names.every(isOperationName)),
+    expected: `a list with some of ${operationNames.map(name => `"${name}"`).join(', ')}`,
   },
   keys: {
     holds: (keys, { authenticate }) => (authenticate === undefined ? hasMethods(keys, 'findKey') : keys === undefined),
@@ -137,14 +137,17 @@ export const handlerRules = {
   onError: { holds: optional(isFunction), expected: 'a function that takes an error and its circumstances' },
 } as const satisfies Rules
 
-function canOffer(names: readonly unknown[], store: unknown): boolean {
-  return (
-    names.length > 0 &&
-    names.every(
-      name =>
-        operationNames.includes(name as OperationName) && hasMethods(store, ...operations[name as OperationName].needs),
-    )
-  )
+function isOperationName(name: unknown): boolean {
+  return operationNames.includes(name as OperationName)
+}
+
+/** @throws {TypeError} for an operation that the store cannot do. */
+export function requireOffer({ store, operations: offered = DEFAULT_OPERATIONS }: HandlerSettings): void {
+  for (const name of offered) {
+    const missing = operations[name].needs.find(method => !hasMethods(store, method))
+    if (missing)
+      throw new TypeError(`The operation "${name}" needs a method "${missing}", which the store does not have`)
+  }
 }
 
 export const DEFAULT_OPERATIONS: readonly OperationName[] = ['create']

@@ -1,0 +1,26 @@
+import type { DomainStore, ListedRegistration } from '../../src/registry/store.ts'
+
+const createdAt = new Date('2026-01-02T03:04:05.678Z')
+
+export const toDomainId = (number: number): string => `01a1fdc4-24dc-7291-9bdf-${number.toString(16).padStart(12, '0')}`
+
+/** A store of which each page is made when it is asked for, so that whatever grows is not the store. */
+export function createGeneratedStore(count: number) {
+  const seen = { pages: 0 }
+  const toRegistration = (number: number): ListedRegistration => ({
+    ...{ domain: `n${number}.example.com`, registrableDomain: 'example.com', teamId: '1' },
+    ...{ domainId: toDomainId(number), synchronized: true, createdAt },
+  })
+  const store: DomainStore = {
+    findTeam: id => ({ id, organizationId: '10', state: 'active' }),
+    register: () => Promise.reject(new Error('not for registering')),
+    async list({ after, limit = 1000 } = {}) {
+      seen.pages += 1
+      const first = after === undefined ? 0 : Number.parseInt(after.slice(24), 16) + 1
+      return Array.from({ length: Math.max(0, Math.min(limit, count - first)) }, (_, index) =>
+        toRegistration(first + index),
+      )
+    },
+  }
+  return { store, seen }
+}

@@ -1,4 +1,12 @@
-import type { Below, DomainStore, Found, Name, Registration, RegistrationRequest, Team } from '../../src/index.ts'
+import type {
+  DomainStore,
+  LookUpResult,
+  Name,
+  NamesBelow,
+  Registration,
+  RegistrationRequest,
+  Team,
+} from '../../src/index.ts'
 import type { Random } from './random.ts'
 import { type HeldName, overlap } from './rules.ts'
 import type { Owner, VirtualClock } from './virtual-clock.ts'
@@ -75,22 +83,19 @@ export function createFaultyStore(surroundings: Surroundings): FaultyStore {
   /** Longer than some time limits, shorter than others. */
   const slowness = () => (strikes(rates.isSlow, 'slow') ? random.integer(50, 4000) : 0)
 
-  function lookUp({ names, wildcardBases, teamId }: RegistrationRequest): Found {
-    const domains = new Set(names.map(name => name.domain))
+  function lookUp({ domains, bases, teamId }: RegistrationRequest): LookUpResult {
     return {
-      registrations: held.filter(({ domain }) => domains.has(domain)).map(toRegistration),
-      below: wildcardBases.map((base): Below => {
-        const below = held.filter(
-          other =>
-            other.registrableDomain === base.registrableDomain &&
-            other.domain !== `*.${base.domain}` &&
-            other.domain.endsWith(`.${base.domain}`),
-        )
-        const own = below.filter(other => other.teamId === teamId)
+      registrations: held.filter(({ domain }) => domains.includes(domain)).map(toRegistration),
+      below: bases.map((base): NamesBelow => {
+        const below = held.filter(({ domain }) => domain !== `*.${base}` && domain.endsWith(`.${base}`))
+        const isBehindSuffix = ({ registrableDomain }: Held) => registrableDomain.endsWith(`.${base}`)
+        const near = below.filter(other => !isBehindSuffix(other))
+        const own = near.filter(other => other.teamId === teamId)
         return {
           ownDomains: own.map(other => other.domain).slice(0, 3),
           ownCount: own.length,
-          heldByOthers: own.length < below.length,
+          heldByOthers: own.length < near.length,
+          behindSuffixes: below.filter(isBehindSuffix),
         }
       }),
     }
@@ -206,7 +211,7 @@ export function createFaultyStore(surroundings: Surroundings): FaultyStore {
 
       register: request =>
         begin('register', request.registrableDomains, call => {
-          const looked: Found[] = []
+          const looked: LookUpResult[] = []
           let decided: readonly Name[] | undefined
           let saved: readonly Registration[] = []
           const decide = () => {
@@ -218,7 +223,7 @@ export function createFaultyStore(surroundings: Surroundings): FaultyStore {
           const steps = [
             () => fails(rates.failsBeforeCommit, 'register fails before commit'),
             () => {
-              if (isCalm() || !request.names.some(({ domain }) => poisoned.has(domain))) return
+              if (isCalm() || !request.domains.some(domain => poisoned.has(domain))) return
               count('poison')
               throw new Error('poison')
             },
@@ -230,7 +235,7 @@ export function createFaultyStore(surroundings: Surroundings): FaultyStore {
             },
             () => fails(rates.failsAfterCommit, 'register fails after commit'),
           ]
-          return [steps, () => ({ found: looked.at(-1) as Found, saved })]
+          return [steps, () => ({ found: looked.at(-1) as LookUpResult, saved })]
         }),
 
       synchronize(registrations) {

@@ -280,8 +280,9 @@ async function runSchedule(
 
   function checkFailure(call: Call, { status, message }: { status: number; message: string }): void {
     checkMessage(call, message)
-    const operation = ({ 500: 'findTeam', 503: 'synchronize' } as const)[status]
-    if (!call.storeCalls.some(storeCall => storeCall.operation === operation && hasGoneWrong(call, storeCall))) {
+    const operations: Record<number, readonly string[]> = { 500: ['findTeam', 'register'], 503: ['synchronize'] }
+    const isOne = ({ operation }: StoreCall) => operations[status]?.includes(operation)
+    if (!call.storeCalls.some(storeCall => isOne(storeCall) && hasGoneWrong(call, storeCall))) {
       violate('a failure has its cause', `call ${call.number} was answered ${status}`)
     }
   }

@@ -38,7 +38,7 @@ const brand = Symbol.for('domain-registration.ApiError')
  * is for the logs of your server only.
  *
  * @throws {TypeError} for an error that cannot be sent: a code of your own without a status, a status outside of
- *   400 to 599, or a header field that HTTP does not allow.
+ *   400 to 599, a header field that HTTP does not allow, or one that says how the body is sent: that is the server's.
  *
  * @example
  * throw new ApiError('payment_required', 'The trial has ended; choose a plan.', { status: 402 })
@@ -64,6 +64,8 @@ export class ApiError extends Error {
   constructor(code: ErrorCode, message: string, options?: ApiErrorOptions)
   constructor(code: string, message: string, options: ApiErrorOptions & { status: number })
   constructor(code: string, message: string, options: ApiErrorOptions = {}) {
+    if (typeof options !== 'object' || options === null)
+      throw new TypeError('The options of an ApiError must be an object, such as { status: 402 }')
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
     this.code = code
     this.status = options.status ?? statusOf(code)
@@ -108,6 +110,9 @@ export function requireSendable({ code, status, message, headers }: ApiError): v
     throw new TypeError(`The status of an ApiError must be a whole number from 400 to 599; it is ${String(status)}`)
   }
   for (const [name, value] of Object.entries(headers)) {
+    if (/^(?:content-length|content-encoding|transfer-encoding)$/i.test(name)) {
+      throw new TypeError(`An ApiError must not have the header field ${name}: the server says how the body is sent`)
+    }
     // RFC 9110, sections 5.1 and 5.5. A line break in a value would inject another header field.
     if (
       typeof value === 'string' &&

@@ -14,7 +14,7 @@ import {
 } from '../http/options.ts'
 import { type AdapterRequest, type HandlerRequest, readQuery } from '../http/request.ts'
 import { requireOptions } from '../options.ts'
-import { abandonBody, readNodeBody, writeStream } from './node-body.ts'
+import { abandonBody, readNodeBody, readNodeHeader, writeStream } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
 /** Options of {@link domainsRouter}. */
@@ -68,11 +68,18 @@ export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
   const path = toPath(options)
   const offered = options.operations ?? DEFAULT_OPERATIONS
   const operationOf = (request: Request) =>
-    findOperation(offered, path, request.method, withoutTrailingSlash(request.path))
+    // Express finds no path in a target such as `http:///v1`.
+    findOperation(offered, path, request.method, withoutTrailingSlash(request.path ?? ''))
 
   async function answer(raw: Request, response: Response, readBody: HandlerRequest['readBody']): Promise<void> {
     const query = readQuery(raw.url)
-    const call = { header: (name: string) => raw.get(name), readBody, raw, operation: operationOf(raw), query }
+    const call = {
+      header: (name: string) => readNodeHeader(raw, name),
+      readBody,
+      raw,
+      operation: operationOf(raw),
+      query,
+    }
     const { status, headers, body, stream } = await handle(call)
     if (response.headersSent || response.destroyed) return
     abandonBody(raw, response, status, options.bodyTimeLimit ?? DEFAULT_BODY_TIME_LIMIT)

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../api-errors.ts'
-import { describeFailure, type FailureContext } from '../http/failure.ts'
+import { describeFailure, type FailureContext, logFailure as logFailureToConsole } from '../http/failure.ts'
 import { createHandler } from '../http/handler.ts'
 import { operations } from '../http/operations.ts'
 import {
@@ -18,7 +18,7 @@ import { type AdapterRequest, type HandlerRequest, type OperationName, readQuery
 import { type OpenApiDocument, type OpenApiOptions, openapi } from '../openapi/openapi.ts'
 import { securityRules } from '../openapi/security.ts'
 import { type Rules, requireOptions } from '../options.ts'
-import { abandonBody, readNodeBody, toReadable } from './node-body.ts'
+import { abandonBody, readNodeBody, readNodeHeader, toReadable } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
 /** Options of {@link domainsPlugin}, beside Fastify's own `prefix`. */
@@ -73,7 +73,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
     readBody: HandlerRequest['readBody'],
   ) {
     const query = readQuery(raw.url)
-    const call = { header: (name: string) => raw.headers[name]?.toString(), readBody, raw, operation, query }
+    const call = { header: (name: string) => readNodeHeader(raw.raw, name), readBody, raw, operation, query }
     const { status, headers, body, stream } = await handle(call)
     if (reply.sent) return reply
     abandonBody(raw.raw, reply.raw, status, options.bodyTimeLimit ?? DEFAULT_BODY_TIME_LIMIT)
@@ -83,14 +83,18 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
       .send(stream ? toReadable(stream) : body)
   }
 
+  const streams = new WeakMap<FastifyRequest, IncomingMessage>()
   const config: object = app.hasDecorator('swagger') ? { swaggerTransform: describeOperation(options) } : {}
   for (const operation of options.operations ?? DEFAULT_OPERATIONS) {
     const { method, suffix } = operations[operation]
     app.register(
       async route => {
         route.removeAllContentTypeParsers()
-        // Keeps the body a stream: nothing is read before the caller is known to be allowed.
-        route.addContentTypeParser('*', (_request, stream, done) => done(null, stream))
+        // Nothing is read before the caller is known to be allowed. Until then, and after, `request.body` is undefined.
+        route.addContentTypeParser('*', (request, stream, done) => {
+          streams.set(request, stream)
+          done(null, undefined)
+        })
         route.setErrorHandler((error: FastifyError, request, reply) => {
           const readBody = toRefusedBody(refusedBodies, error.code)
           if (!readBody) throw error
@@ -100,13 +104,11 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
         route.route({
           method,
           url: '/',
-          config,
+          config: operation === 'create' ? config : {},
           // The answer to HEAD would be that to GET, which reads a page for nothing.
           ...(method === 'GET' && { exposeHeadRoute: false }),
           handler: (request, reply) =>
-            answer(operation, request, reply, limit =>
-              readNodeBody((request.body ?? request.raw) as IncomingMessage, limit),
-            ),
+            answer(operation, request, reply, limit => readNodeBody(streams.get(request) ?? request.raw, limit)),
         })
       },
       { prefix: `${toPath(options)}${suffix}` },
@@ -186,5 +188,15 @@ const pickHandlerOptions = (options: DomainsPluginOptions) =>
   ) as unknown as DomainsPluginOptions
 
 function logFailure(error: unknown, { request, step }: FailureContext<AdapterRequest<FastifyRequest>>): void {
-  request.raw.log.error({ err: error }, describeFailure(step))
+  try {
+    const { log } = request.raw
+    if (isNoLogger(log)) logFailureToConsole(error, { step })
+    else log.error({ err: error }, describeFailure(step))
+  } catch {
+    // pino marks an error to find circles, and so cannot log one that is frozen.
+    logFailureToConsole(error, { step })
+  }
 }
+
+/** Without a logger, Fastify hands out one that does nothing. A logger that is switched off has a level. */
+const isNoLogger = (log: FastifyRequest['log']): boolean => log.level === undefined && log.error === log.trace

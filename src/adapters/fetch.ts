@@ -97,7 +97,8 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
       : respondWithError(methodNotAllowed(methods))
     if (stopsReading(status)) {
       reading.stop()
-      headers.Connection = 'close'
+      // HTTP/1.1 requires a `Host` (RFC 9112, section 3.2); HTTP/2 has no `Connection` (RFC 9113, section 8.2.2).
+      if (request.headers.has('host')) headers.Connection = 'close'
     }
     return new Response(stream ? toWebStream(stream) : body, { status, headers })
   }

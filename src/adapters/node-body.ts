@@ -5,6 +5,18 @@ import { bodyCutShort } from '../api-errors.ts'
 import { type RequestBody, stopsReading } from '../http/request.ts'
 import { createChunks } from './chunks.ts'
 
+/**
+ * Returns the value of a header field. Of several `Authorization` lines Node hands on the first; here they are joined
+ * like those of any other field, and so are no valid token: a proxy may have looked at another one than we would.
+ */
+export function readNodeHeader({ headers, rawHeaders }: IncomingMessage, name: string): string | undefined {
+  if (name === 'authorization') {
+    const lines = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name)
+    if (lines.length > 1) return lines.join(', ')
+  }
+  return headers[name]?.toString()
+}
+
 /** A request of `node:http`, and the `body` that a parser of your server may have set. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 

@@ -5,6 +5,7 @@ import { ignoreErrors } from '../ignore-errors.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
+import { MAX_DOMAINS } from '../wire/request.ts'
 import { logFailure, type Step } from './failure.ts'
 import { operations } from './operations.ts'
 import {
@@ -14,14 +15,15 @@ import {
   type HandlerOptions,
   type HandlerSettings,
   handlerRules,
+  type ResultContext,
   requireOffer,
 } from './options.ts'
-import { consumeRateLimit } from './rate-limit.ts'
+import { createRateLimit } from './rate-limit.ts'
 import { type HandlerRequest, type OperationName, readField, readJson } from './request.ts'
-import { type HandlerResponse, respondWithError } from './response.ts'
+import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
 export type { FailureContext, Step } from './failure.ts'
-export type { CallersByApplication, CallersByKey, HandlerOptions, HandlerSettings } from './options.ts'
+export type { CallersByApplication, CallersByKey, HandlerOptions, HandlerSettings, ResultContext } from './options.ts'
 export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limiter.ts'
 export type { AdapterRequest, HandlerRequest, RequestBody } from './request.ts'
 export type { HandlerResponse } from './response.ts'
@@ -43,9 +45,20 @@ export type { HandlerResponse } from './response.ts'
  * async function answer(request: Request): Promise<Response> {
  *   const { status, headers, body } = await handle({
  *     header: name => request.headers.get(name),
- *     readBody: async () => ({ bytes: new Uint8Array(await request.arrayBuffer()) }),
+ *     readBody: limit => readBody(request, limit),
  *   })
  *   return new Response(body, { status, headers })
+ * }
+ *
+ * async function readBody(request: Request, limit: number) {
+ *   const chunks: Uint8Array[] = []
+ *   let length = 0
+ *   for await (const chunk of request.body ?? []) {
+ *     length += chunk.byteLength
+ *     if (length > limit) throw new ApiError('payload_too_large', `Send at most ${limit} bytes.`)
+ *     chunks.push(chunk)
+ *   }
+ *   return { bytes: Buffer.concat(chunks) }
  * }
  */
 export function createHandler<Request extends HandlerRequest = HandlerRequest>(
@@ -53,38 +66,56 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
 ): (request: Request) => Promise<HandlerResponse> {
   requireOptions(options, handlerRules)
   requireOffer(options as HandlerSettings)
-  const {
-    store,
-    rateLimiter: limiter,
-    rateLimiterFailure: failure = 'refuse',
-    timeLimit = DEFAULT_TIME_LIMIT,
-  } = options
-  const onError = ignoreErrors(options.onError ?? logFailure)
+  const { store, keys, timeLimit = DEFAULT_TIME_LIMIT } = options
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
+  const onError = ignoreErrors(options.onError ?? logFailure)
+  const onResult = ignoreErrors(options.onResult)
+  const limitRate = createRateLimit(options)
 
   return async request => {
+    const startedAt = performance.now()
     const headers: Record<string, string> = {}
     let step: Step = 'authenticate'
     let keyContext: KeyContext | undefined
     const report = (error: unknown, failed: Step) => onError(error, { request, keyContext, step: failed })
     try {
-      const deadline = createDeadline(timeLimit)
-      const caller = await identify(request, options, deadline)
+      let deadline = createDeadline(timeLimit)
+      let caller = await identify(request, options, deadline)
       keyContext = caller.keyContext
-      step = 'consume'
-      if (limiter) {
-        const rateLimit = { limiter, failure, onError: (cause: unknown) => report(cause, 'consume') }
-        Object.assign(headers, await consumeRateLimit(rateLimit, caller.limiterKey, deadline))
+      const limit = async (points: number) => {
+        step = 'consume'
+        const call = { key: caller.limiterKey, deadline, onError: (cause: unknown) => report(cause, 'consume') }
+        Object.assign(headers, await limitRate(points, call))
       }
-      const { scope, method, run } = operations[requireOffered(request, options)]
+      await limit(1)
+      const operation = requireOffered(request, options)
+      const { scope, method, run } = operations[operation]
       requireScope(keyContext, scope)
       step = 'readBody'
+      const bodyAwaitedAt = performance.now()
       const input = method === 'GET' ? request.query : await readJson(request, { bodyLimit, bodyTimeLimit })
+      deadline = createDeadline(timeLimit)
+      if (keys && performance.now() - bodyAwaitedAt > KEY_IS_CURRENT_FOR) {
+        step = 'authenticate'
+        caller = await identify(request, options, deadline)
+        keyContext = caller.keyContext
+        requireScope(keyContext, scope)
+      }
+      if (options.rateLimitPer === 'name') await limit(countNames(input) - 1)
       step = 'findTeam'
       const registering = { timeLimit, onError: (cause: unknown) => report(cause, 'register') }
-      const response = await run({ keyContext, input, store, options: registering })
-      const stream = response.stream && reporting(response.stream, error => report(error, 'list'))
-      return { ...response, headers: { ...response.headers, ...headers }, ...(stream && { stream }) }
+      const answer = await run({ keyContext, input, store, options: registering })
+      const data = 'data' in answer ? answer.data : null
+      onResult({
+        request,
+        keyContext,
+        operation,
+        data,
+        duration: performance.now() - startedAt,
+      } as ResultContext<Request>)
+      if ('data' in answer) return respond(200, answer, headers)
+      const stream = answer.stream && reporting(answer.stream, error => report(error, 'list'))
+      return { ...answer, headers: { ...answer.headers, ...headers }, ...(stream && { stream }) }
     } catch (error) {
       const apiError = toApiError(error)
       if (apiError.status >= 500) report(apiError.cause ?? apiError, stepOf(apiError, request) ?? step)
@@ -100,6 +131,18 @@ function requireOffered<Request extends HandlerRequest>(
 ): OperationName {
   if (offered.includes(operation)) return operation
   throw new TypeError(`The operation ${JSON.stringify(operation)} is none of the option "operations"`)
+}
+
+/**
+ * Milliseconds. A key may be revoked while the body of its call is on the way: after a body that took longer, it is
+ * looked up again.
+ */
+const KEY_IS_CURRENT_FOR = 20
+
+/** A body that will be refused counts as one name. */
+function countNames(body: unknown): number {
+  const { domains } = (body ?? {}) as { domains?: unknown }
+  return Array.isArray(domains) && domains.length > 0 && domains.length <= MAX_DOMAINS ? domains.length : 1
 }
 
 /** Reports a failure in the middle of an answer. The adapter cuts the answer off. */

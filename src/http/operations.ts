@@ -5,10 +5,16 @@ import { previewDomains } from '../preview-domains.ts'
 import { type RegisterDomainsOptions, registerDomains } from '../register-domains.ts'
 import type { DomainStore } from '../registry/store.ts'
 import { parseFormat, type Query } from '../wire/query.ts'
-import type { ListedDomain } from '../wire/response.ts'
+import type {
+  DeleteDomainsResponse,
+  ListDomainsResponse,
+  ListedDomain,
+  PreviewDomainsResponse,
+  RegisterDomainsResponse,
+} from '../wire/response.ts'
 import type { Step } from './failure.ts'
 import type { OperationName } from './request.ts'
-import { type HandlerResponse, respond, respondWithStream } from './response.ts'
+import { type HandlerResponse, respondWithStream } from './response.ts'
 
 /** What an operation needs. */
 interface Call {
@@ -19,6 +25,16 @@ interface Call {
   readonly options: RegisterDomainsOptions
 }
 
+type OperationAnswer = RegisterDomainsResponse | PreviewDomainsResponse | DeleteDomainsResponse | ListDomainsResponse
+
+/** What an operation answered. An export is a stream, and has no data. */
+export type OperationResult =
+  | ({ readonly operation: 'create' } & RegisterDomainsResponse)
+  | ({ readonly operation: 'preview' } & PreviewDomainsResponse)
+  | ({ readonly operation: 'delete' } & DeleteDomainsResponse)
+  | ({ readonly operation: 'list' } & ListDomainsResponse)
+  | { readonly operation: 'export'; readonly data: null }
+
 interface HttpOperation {
   readonly method: 'POST' | 'GET'
   /** Behind the path of the API. */
@@ -28,8 +44,8 @@ interface HttpOperation {
   readonly needs: readonly ('find' | 'release' | 'list')[]
   /** The step that the store does for it. */
   readonly step: Step
-  /** @returns The answer, without the header fields that all answers have. */
-  run(call: Call): Promise<HandlerResponse>
+  /** @returns The JSON of the answer, or an answer that is a stream. */
+  run(call: Call): Promise<OperationAnswer | HandlerResponse>
 }
 
 /** Every operation: its route, its scope and the function of the core behind it. */
@@ -40,8 +56,7 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     scope: 'domains:create',
     needs: [],
     step: 'register',
-    run: async ({ keyContext, input, store, options }) =>
-      respond(200, await registerDomains(keyContext, input, store, options)),
+    run: ({ keyContext, input, store, options }) => registerDomains(keyContext, input, store, options),
   },
   preview: {
     method: 'POST',
@@ -49,8 +64,8 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     scope: 'domains:create',
     needs: ['find'],
     step: 'find',
-    run: async ({ keyContext, input, store, options: { timeLimit } }) =>
-      respond(200, await previewDomains(keyContext, input, store, { timeLimit })),
+    run: ({ keyContext, input, store, options: { timeLimit } }) =>
+      previewDomains(keyContext, input, store, { timeLimit }),
   },
   delete: {
     method: 'POST',
@@ -58,8 +73,8 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     scope: 'domains:delete',
     needs: ['release'],
     step: 'release',
-    run: async ({ keyContext, input, store, options: { timeLimit } }) =>
-      respond(200, await deleteDomains(keyContext, input, store, { timeLimit })),
+    run: ({ keyContext, input, store, options: { timeLimit } }) =>
+      deleteDomains(keyContext, input, store, { timeLimit }),
   },
   list: {
     method: 'GET',
@@ -67,8 +82,8 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     scope: 'domains:read',
     needs: ['list'],
     step: 'list',
-    run: async ({ keyContext, input, store, options: { timeLimit } }) =>
-      respond(200, await listDomains(keyContext, input as Query, store, { timeLimit })),
+    run: ({ keyContext, input, store, options: { timeLimit } }) =>
+      listDomains(keyContext, input as Query, store, { timeLimit }),
   },
   export: {
     method: 'GET',

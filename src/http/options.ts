@@ -6,7 +6,7 @@ import type { KeyStore } from '../keys/key-store.ts'
 import { hasMethods, isFunction, optional, type Rule, type Rules } from '../options.ts'
 import type { DomainStore } from '../registry/store.ts'
 import type { FailureContext } from './failure.ts'
-import { operationNames, operations } from './operations.ts'
+import { type OperationResult, operationNames, operations } from './operations.ts'
 import type { RateLimiter, RateLimiterFailure } from './rate-limiter.ts'
 import type { HandlerRequest, OperationName } from './request.ts'
 
@@ -61,8 +61,16 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   operations?: readonly OperationName[] | undefined
   /** The prefix of API keys: ASCII letters and digits. Default `svc`. */
   keyPrefix?: string | undefined
-  /** Called with one point for each authenticated call, keyed by API key. Default: no limit. */
+  /** Called with points for each authenticated call, keyed by API key. Default: no limit. */
   rateLimiter?: RateLimiter | undefined
+  /**
+   * What costs a point: each `call`, or each submitted `name`. Of a call that costs more than one point, the first is
+   * taken before the body is read and the others after it; what was taken stays taken if they do not suffice. Give the
+   * limiter at least 100 points then: a call of 100 names needs them. Default `call`.
+   */
+  rateLimitPer?: 'call' | 'name' | undefined
+  /** The name of the limit in `RateLimit` and `RateLimit-Policy`: printable ASCII. Default `default`. */
+  rateLimitPolicy?: string | undefined
   /**
    * What happens to a call if the limiter fails: `refuse` answers 500 `internal_error`, `allow` lets it through.
    * Default `refuse`. A limiter that does not answer fails at the time limit; for less, give it a time limit of its
@@ -84,7 +92,7 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   /**
    * Called once for each distinct failure in a call, with the cause of an `internal_error`, of a 503, or of a rate
    * limit that could not be checked. The caller does not learn the cause. Default: the failure is logged, by Fastify's
-   * `request.log.error` or else by `console.error`. What it throws or rejects with is ignored.
+   * `request.log.error` if there is a logger, or else by `console.error`. What it throws or rejects with is ignored.
    *
    * @example
    * domainsRouter({
@@ -96,6 +104,29 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    * })
    */
   onError?: ((error: unknown, context: FailureContext<Request>) => void) | undefined
+  /**
+   * Called with each answer of status 200, for an audit log or to count usage. The answer does not wait for it, and
+   * what it throws or rejects with is ignored.
+   *
+   * @example
+   * domainsRouter({
+   *   store,
+   *   keys,
+   *   onResult({ request, keyContext, operation, data, duration }) {
+   *     log.info({ keyContext, operation, data, duration, ip: request.raw.ip })
+   *   },
+   * })
+   */
+  onResult?: ((result: ResultContext<Request>) => void) | undefined
+}
+
+/** A call that was answered with 200, and what it was answered: `operation` says what kind of `data` it is. */
+export type ResultContext<Request extends HandlerRequest = HandlerRequest> = OperationResult & {
+  /** The call; with an adapter, `request.raw` is the framework's own. */
+  readonly request: Request
+  readonly keyContext: KeyContext
+  /** Milliseconds from the call to its answer; of an export, to its beginning. */
+  readonly duration: number
 }
 
 /** The path of an adapter that routes. */
@@ -128,6 +159,14 @@ export const handlerRules = {
     holds: optional(failure => failure === 'refuse' || failure === 'allow'),
     expected: '"refuse" or "allow"',
   },
+  rateLimitPer: {
+    holds: optional(unit => unit === 'call' || unit === 'name'),
+    expected: '"call" or "name"',
+  },
+  rateLimitPolicy: {
+    holds: optional(name => typeof name === 'string' && /^[\x20-\x7e]+$/.test(name)),
+    expected: 'a name in printable ASCII, such as "minute"',
+  },
   bodyLimit: {
     holds: optional(limit => Number.isSafeInteger(limit) && Number(limit) > 0),
     expected: 'a whole number of bytes above 0, such as 262144',
@@ -135,6 +174,7 @@ export const handlerRules = {
   bodyTimeLimit: timeLimitRule,
   timeLimit: timeLimitRule,
   onError: { holds: optional(isFunction), expected: 'a function that takes an error and its circumstances' },
+  onResult: { holds: optional(isFunction), expected: 'a function that takes a result and its circumstances' },
 } as const satisfies Rules
 
 function isOperationName(name: unknown): boolean {
@@ -153,8 +193,8 @@ export function requireOffer({ store, operations: offered = DEFAULT_OPERATIONS }
 export const DEFAULT_OPERATIONS: readonly OperationName[] = ['create']
 
 export const pathRule: Rule = {
-  holds: optional(path => typeof path === 'string' && path.startsWith('/')),
-  expected: `a path that begins with "/", such as "${DEFAULT_PATH}"`,
+  holds: optional(path => typeof path === 'string' && /^\/[^:*?#(){}\s]*$/.test(path)),
+  expected: `a path that begins with "/" and has no parameters, such as "${DEFAULT_PATH}"`,
 }
 
 export const toPath = ({ path = DEFAULT_PATH }: PathOption): string => withoutTrailingSlash(path)

@@ -1,11 +1,15 @@
 import { internalError, tooManyRequests } from '../api-errors.ts'
 import type { Deadline } from '../deadline.ts'
-import { DEFAULT_POLICY, type RateLimitState, toRateLimitFields, toSeconds } from './rate-limit-fields.ts'
-import type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limiter.ts'
+import type { HandlerSettings } from './options.ts'
+import { type RateLimitState, toRateLimitFields, toSeconds } from './rate-limit-fields.ts'
+import type { RateLimiter, RateLimiterResult } from './rate-limiter.ts'
 
-export interface RateLimit {
-  readonly limiter: RateLimiter
-  readonly failure: RateLimiterFailure
+type RateLimitOptions = Pick<HandlerSettings, 'rateLimiter' | 'rateLimiterFailure' | 'rateLimitPolicy'>
+
+/** A call that is limited. */
+interface LimitedCall {
+  readonly key: string
+  readonly deadline: Deadline
   /** Called with the cause if the limiter failed and the call goes on. */
   readonly onError: (cause: unknown) => void
 }
@@ -14,44 +18,43 @@ export interface RateLimit {
 const RETRY_AFTER_UNKNOWN = 3600
 
 /**
- * Takes one point for a call.
+ * Makes the function that takes points for a call.
  *
- * @returns The header fields for the caller (draft-ietf-httpapi-ratelimit-headers-11); none if the limiter failed and
- *   `failure` is `allow`.
- * @throws {ApiError} 429 `too_many_requests` with `Retry-After`; 500 `internal_error` if the limiter failed and
- *   `failure` is `refuse`. Not 503, which means that something was saved.
+ * @returns The header fields for the caller (draft-ietf-httpapi-ratelimit-headers-11); none if there is no limiter, if
+ *   no points are taken, or if the limiter failed and `rateLimiterFailure` is `allow`. It throws 429
+ *   `too_many_requests` with `Retry-After`, and 500 `internal_error` if the limiter failed and `rateLimiterFailure` is
+ *   `refuse`: not 503, which means that something was saved.
  */
-export async function consumeRateLimit(
-  { limiter, failure, onError }: RateLimit,
-  key: string,
-  deadline: Deadline,
-): Promise<Record<string, string>> {
-  let outcome: { isAllowed: boolean; state: RateLimitState }
-  try {
-    outcome = await consume(limiter, key, deadline)
-  } catch (cause) {
-    if (failure === 'refuse') {
-      throw internalError('The rate limit could not be checked; nothing was registered.', cause)
+export function createRateLimit({ rateLimiter, rateLimiterFailure = 'refuse', rateLimitPolicy }: RateLimitOptions) {
+  return async (points: number, { key, deadline, onError }: LimitedCall): Promise<Record<string, string>> => {
+    if (!rateLimiter || points === 0) return {}
+    let outcome: { isAllowed: boolean; state: RateLimitState }
+    try {
+      outcome = await consume(rateLimiter, key, points, deadline)
+    } catch (cause) {
+      if (rateLimiterFailure === 'refuse') {
+        throw internalError('The rate limit could not be checked; nothing was registered.', cause)
+      }
+      onError(cause)
+      return {}
     }
-    onError(cause)
-    return {}
+    const fields = toRateLimitFields(rateLimiter, outcome.state, rateLimitPolicy)
+    if (outcome.isAllowed) return fields
+    const waits = outcome.state.map(([, { msBeforeNext }]) => toSeconds(msBeforeNext) ?? RETRY_AFTER_UNKNOWN)
+    throw tooManyRequests(Math.max(1, ...waits), fields)
   }
-  const fields = toRateLimitFields(limiter, outcome.state)
-  if (outcome.isAllowed) return fields
-  const waits = outcome.state.map(([, { msBeforeNext }]) => toSeconds(msBeforeNext) ?? RETRY_AFTER_UNKNOWN)
-  throw tooManyRequests(Math.max(1, ...waits), fields)
 }
 
-async function consume(limiter: RateLimiter, key: string, deadline: Deadline) {
+async function consume(limiter: RateLimiter, key: string, points: number, deadline: Deadline) {
   let isAllowed = true
   let answer: unknown
   try {
-    answer = await deadline.wait(limiter.consume(key, 1))
+    answer = await deadline.wait(limiter.consume(key, points))
   } catch (reason) {
     isAllowed = false
     answer = reason
   }
-  const state = toRateLimitState(answer)
+  const state = toState(answer)
   if (state.length > 0) return { isAllowed, state }
   if (answer instanceof Error) throw answer
   throw new TypeError('The rate limiter gave no msBeforeNext and remainingPoints', { cause: answer })
@@ -61,15 +64,22 @@ async function consume(limiter: RateLimiter, key: string, deadline: Deadline) {
  * Empty for anything that is not an answer of a limiter. A union answers for each limit; those that failed are passed
  * over.
  */
-function toRateLimitState(answer: unknown): RateLimitState {
-  if (isResult(answer)) return [[DEFAULT_POLICY, answer]]
+function toState(answer: unknown): RateLimitState {
+  const single = toResult(answer)
+  if (single) return [[null, single]]
   if (typeof answer !== 'object' || answer === null) return []
-  return Object.entries(answer).filter((entry): entry is [string, RateLimiterResult] => isResult(entry[1]))
+  return Object.entries(answer).flatMap(([policy, value]): RateLimitState => {
+    const result = toResult(value)
+    return result ? [[policy, result]] : []
+  })
 }
 
-function isResult(value: unknown): value is RateLimiterResult {
+/** A limiter may count in `bigint`. */
+function toResult(value: unknown): RateLimiterResult | null {
   const { msBeforeNext, remainingPoints } = (value ?? {}) as Partial<RateLimiterResult>
-  return isNumber(msBeforeNext) && isNumber(remainingPoints)
+  if (!isNumber(msBeforeNext) || !isNumber(remainingPoints)) return null
+  return { msBeforeNext: Number(msBeforeNext), remainingPoints: Number(remainingPoints) }
 }
 
-const isNumber = (value: unknown): value is number => typeof value === 'number' && !Number.isNaN(value)
+const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === 'bigint' || (typeof value === 'number' && !Number.isNaN(value))

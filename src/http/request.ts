@@ -32,8 +32,8 @@ export interface HandlerRequest {
    * Returns the value of a header field.
    *
    * @param name In lower case.
-   * @returns For a field with several lines, all of them joined with commas (RFC 9110, section 5.3), as `Headers` does,
-   *   or the first line, as `node:http` does for the fields that are read here; never the last.
+   * @returns For a field with several lines, all of them joined with commas (RFC 9110, section 5.3), as `Headers` does;
+   *   never one of several `Authorization` lines.
    */
   header(name: string): string | null | undefined
   /**

@@ -8,6 +8,7 @@ import type { HandlerOptions } from '../../src/http/handler.ts'
 import { ApiError } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { describeHostileHttp } from './hostile.ts'
+import { exchange } from './raw-http.ts'
 import { describeHttp, type RunningServer } from './suite.ts'
 
 const versions = [
@@ -180,6 +181,22 @@ for (const [name, framework] of versions) {
         const body = '{"domains":["bücher.de"]}'
         expect((await call(app, '/v1/domains', { headers, body })).body).toContain('"domain":"xn--bcher-kva.de"')
         expect((await call(app, '/v1/domains', { headers, body: 'ü'.repeat(140_000) })).status).toBe(413)
+      }
+    })
+
+    test('has a target without a path for itself, also below a path of its own', async () => {
+      const { router } = await createRouter()
+      const app = framework()
+      app.use('/api', router)
+      app.use((_request, response) => void response.status(404).send('its own'))
+      for (const target of ['http:///api', 'http:///api/v1/domains', 'http://', 'http:///', '*']) {
+        const server = await listen(app)
+        const [answer] = await exchange(
+          server.origin,
+          Buffer.from(`POST ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
+        )
+        await server.close()
+        expect([target, answer?.status]).toEqual([target, target.endsWith('domains') ? 401 : 404])
       }
     })
 

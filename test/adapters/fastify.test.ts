@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fastify4 from 'fastify4'
@@ -205,6 +206,39 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(lines.filter(({ level }) => level >= 50)).toMatchObject([
         { msg: 'A call for domains failed, registering names', err: { message: 'disk full' }, reqId: 'req-1' },
       ])
+    })
+
+    test('without a logger sees a failure on the console, and so it sees an error that pino cannot log', async () => {
+      const { headers, options } = await createOptions()
+      const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+      const frozen = Object.freeze(new Error('frozen'))
+      const lines: string[] = []
+      for (const [logger, cause] of [
+        [false, new Error('disk full')],
+        [{ stream: { write: (line: string) => void lines.push(line) } }, frozen],
+        [{ level: 'silent' }, new Error('not to be seen')],
+      ] as const) {
+        const app = create({ logger })
+        app.register(domainsPlugin, { ...options, store: { ...options.store, register: () => Promise.reject(cause) } })
+        await call(app, '/v1/domains', headers)
+      }
+      expect(log.mock.calls).toEqual([
+        ['A call for domains failed, registering names:', new Error('disk full')],
+        ['A call for domains failed, registering names:', frozen],
+      ])
+      log.mockRestore()
+    })
+
+    test('finds nothing in request.body that it could log by mistake or fail to copy', async () => {
+      const { headers, options } = await createOptions()
+      const bodies: unknown[] = []
+      const app = create()
+      for (const hook of ['preValidation', 'preHandler', 'onSend', 'onResponse'] as const)
+        app.addHook(hook, async (request: { body: unknown }) => void bodies.push(structuredClone(request.body)))
+      app.addHook('preParsing', async (_request, _reply, stream) => stream.pipe(new PassThrough()))
+      app.register(domainsPlugin, options)
+      expect((await call(app, '/v1/domains', headers)).status).toBe(200)
+      expect(bodies).toEqual([undefined, undefined, undefined, undefined])
     })
 
     test('is told of an option that does not exist', async () => {

@@ -105,6 +105,19 @@ describe('fetch: a request', () => {
     expect((await handle(new Request('https://host.test/', init))).status).toBe(500)
   })
 
+  test('over HTTP/1.1 is told that the connection closes after a 413, and no other is', async () => {
+    const { handle, createRequest } = await create()
+    for (const [host, connection] of [
+      ['api.test', 'close'],
+      [null, null],
+    ] as const) {
+      const request = createRequest('x'.repeat(300_000))
+      if (host) request.headers.set('Host', host)
+      const response = await handle(request)
+      expect([response.status, response.headers.get('Connection')]).toEqual([413, connection])
+    }
+  })
+
   test('is answered whatever its path', async () => {
     const { handle, createRequest } = await create()
     const response = await handle(createRequest(json))

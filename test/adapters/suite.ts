@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import type { HandlerOptions, Step } from '../../src/http/handler.ts'
+import { hashApiKey } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { describeClients } from './clients.ts'
 import { expectDocumented } from './documented.ts'
@@ -318,6 +320,54 @@ export function describeHttp(
         expect(data.totals).toEqual({ created: 1, existing: 0, invalid: 1 })
         expect(onError).not.toHaveBeenCalled()
       })
+    })
+
+    test('a key that is revoked while its body is on the way is refused', async () => {
+      const { keys, issue } = createKeys()
+      const key = await issue('team', '1')
+      await serve(
+        async ({ origin }) => {
+          const body = JSON.stringify({ domains })
+          const socket = connect(Number(new URL(origin).port), 'localhost')
+          await once(socket, 'connect')
+          socket.write(
+            `POST /v1/domains HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n` +
+              `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+          )
+          await new Promise(resolve => setTimeout(resolve, 200))
+          keys.revokeKey(await hashApiKey(key))
+          socket.end(body.slice(5))
+          await expectError(readResponse(await text(socket)), 401, 'unauthorized')
+        },
+        { keys } as Partial<HandlerOptions>,
+      )
+    })
+
+    test('onResult learns of each answer of 200, with the call and how long it took, and changes none', async () => {
+      const onResult = vi.fn(() => {
+        throw new Error('audit log down')
+      })
+      await serve(
+        async ({ post }) => {
+          const response = await post({ domains })
+          expect(response.status).toBe(200)
+          expect((await post({ domains: [] })).status).toBe(400)
+          const { data } = await response.json()
+          const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
+          expect(onResult.mock.calls).toEqual([
+            [
+              {
+                request: expect.objectContaining({ raw: expect.anything() }),
+                keyContext,
+                operation: 'create',
+                data,
+                duration: expect.any(Number),
+              },
+            ],
+          ])
+        },
+        { onResult },
+      )
     })
 
     test('the body limit is the host’s choice', async () => {

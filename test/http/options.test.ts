@@ -60,6 +60,9 @@ const wrong: [option: string, message: RegExp, options: unknown][] = [
     ['bodyTimeLimit', /"bodyTimeLimit" must be a number of milliseconds above 0/, { ...right, bodyTimeLimit: limit }],
   ]),
   ['onError', /"onError" must be a function/, { ...right, onError: 'console' }],
+  ['onResult', /"onResult" must be a function/, { ...right, onResult: 'console' }],
+  ['rateLimitPer', /"rateLimitPer" must be "call" or "name"/, { ...right, rateLimitPer: 'domain' }],
+  ['rateLimitPolicy', /"rateLimitPolicy" must be a name/, { ...right, rateLimitPolicy: '' }],
   ['options', /^The options must be an object$/, undefined],
   ['bodylimit', /^The option "bodylimit" does not exist; there are "store", .*"bodyLimit"/, { ...right, bodylimit: 1 }],
   ['ratelimiter', /^The option "ratelimitr" does not exist; .*"rateLimiter"/, { ...right, ratelimitr: undefined }],
@@ -75,9 +78,14 @@ for (const [maker, make] of makers) {
   })
 }
 
-test.each(['', 'v1/domains', null])('domainsRouter refuses the path %j', path => {
-  expect(() => domainsRouter({ ...right, path } as never)).toThrow(/"path" must be a path that begins with "\/"/)
-})
+test.each(['', 'v1/domains', null, '/:org/domains', '/v1/*', '/v1/{x}', '/a?b'])(
+  'domainsRouter refuses the path %j',
+  path => {
+    expect(() => domainsRouter({ ...right, path } as never)).toThrow(
+      /"path" must be a path that begins with "\/" and has no param/,
+    )
+  },
+)
 
 test('what an option of one adapter is, another does not take in silence', () => {
   expect(() => createHandler({ ...right, path: '/' } as never)).toThrow(/"path" does not exist/)

@@ -21,7 +21,7 @@ import { openDatabase, type TestServer } from '../postgres/server.ts'
 async function serve(
   options: Partial<HandlerOptions>,
   use: (context: {
-    post(key?: string | null, origin?: string): Promise<{ status: number; headers: Headers; body: string }>
+    post(key?: string | null, body?: string): Promise<{ status: number; headers: Headers; body: string }>
     teamKey: string
     issue: ReturnType<typeof createKeys>['issue']
     onError: ReturnType<typeof vi.fn>
@@ -38,11 +38,11 @@ async function serve(
       teamKey,
       issue,
       onError,
-      async post(key = teamKey) {
+      async post(key = teamKey, body = '{"domains":["www.example.com"]}') {
         const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/domains`, {
           method: 'POST',
           headers: { 'Content-Type': 'application/json', ...(key && { Authorization: `Bearer ${key}` }) },
-          body: '{"domains":["www.example.com"]}',
+          body,
         })
         const answer = { status: response.status, body: await response.text() }
         await expectHarmless({ ...answer, headers: new Map(response.headers) }, [teamKey, await hashApiKey(teamKey)])
@@ -267,6 +267,64 @@ test('points that never come back have no window, and a caller without them is t
     expect([headers.get('RateLimit-Policy'), headers.get('RateLimit')]).toEqual(['"default";q=1', '"default";r=0'])
     const refused = await post()
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '3600'])
+  })
+})
+
+test('a limit by name costs a point for each name: one before the body is read, the others after it', async () => {
+  const rateLimiter = new RateLimiterMemory({ points: 5, duration: 60 })
+  const consume = vi.spyOn(rateLimiter, 'consume')
+  const options = { rateLimiter, rateLimitPer: 'name', rateLimitPolicy: 'names' } as const
+  await serve(options, async ({ post, teamKey }) => {
+    const three = await post(teamKey, '{"domains":["a.com","b.com","c.com"]}')
+    expect([three.status, three.headers.get('RateLimit-Policy')]).toEqual([200, '"names";q=5;w=60'])
+    expect(readLimits(three.headers.get('RateLimit')).names?.r).toBe(2)
+    expect((await post(teamKey, '{"domains":[]}')).status).toBe(400)
+    const refused = await post(teamKey, '{"domains":["d.com","e.com"]}')
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, expect.stringMatching(/^[0-9]+$/)])
+    expect(consume.mock.calls.map(([, points]) => points)).toEqual([1, 2, 1, 1, 1])
+  })
+})
+
+test.each([
+  [
+    'an endless wait',
+    { points: 5 },
+    { msBeforeNext: 1e25, remainingPoints: 0 },
+    429,
+    '"default";r=0;t=999999999999999',
+    '"default";q=5',
+  ],
+  [
+    'no number of points',
+    { points: Number.NaN, duration: Number.NaN },
+    { msBeforeNext: 1000, remainingPoints: 1 },
+    200,
+    '"default";r=1;t=1',
+    null,
+  ],
+  [
+    'counts in bigint',
+    { points: 5n, duration: 60n },
+    { msBeforeNext: 1000n, remainingPoints: 4n },
+    200,
+    '"default";r=4;t=1',
+    '"default";q=5;w=60',
+  ],
+  [
+    'a union with a limit without a name',
+    {},
+    { '': { msBeforeNext: 1000, remainingPoints: 4 } },
+    200,
+    '"default";r=4;t=1',
+    null,
+  ],
+])('a limiter with %s still gives fields that can be read', async (_, policy, answer, status, field, policyField) => {
+  const consume = () => (status === 200 ? Promise.resolve(answer) : Promise.reject(answer))
+  await serve({ rateLimiter: { ...policy, consume } as never }, async ({ post }) => {
+    const { status: answered, headers } = await post()
+    expect([answered, headers.get('RateLimit')]).toEqual([status, field])
+    expect(headers.get('RateLimit-Policy')).toBe(policyField)
+    if (status === 429) expect(headers.get('Retry-After')).toBe('999999999999999')
   })
 })
 

@@ -23,9 +23,10 @@ import { type HandlerRequest, type OperationName, readField, readJson } from './
 import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
 export type { FailureContext, Step } from './failure.ts'
+export type { OperationResult } from './operations.ts'
 export type { CallersByApplication, CallersByKey, HandlerOptions, HandlerSettings, ResultContext } from './options.ts'
 export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limiter.ts'
-export type { AdapterRequest, HandlerRequest, RequestBody } from './request.ts'
+export type { AdapterRequest, HandlerRequest, OperationName, RequestBody } from './request.ts'
 export type { HandlerResponse } from './response.ts'
 
 /**

@@ -104,10 +104,7 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
 type Pages = AsyncIterable<readonly ListedDomain[]>
 
 const formats = {
-  /**
-   * RFC 4180. No value needs quotes, and none is a formula to a spreadsheet: hostnames begin with a letter, digit or
-   * *.
-   */
+  /** RFC 4180. No value needs quotes or is a formula to a spreadsheet: names begin with a letter, a digit or `*`. */
   csv: {
     contentType: 'text/csv; charset=utf-8; header=present',
     async *write(pages: Pages) {

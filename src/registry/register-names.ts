@@ -22,12 +22,12 @@ interface Registrar {
 type Group = readonly number[]
 
 /**
- * Registers names in a team. A name that cannot be saved costs only its own result: groups that fail together are split
- * in two, and again, until what fails is alone. A store that is down is not asked so often: once
- * {@link mostFailures} calls have failed and none has gone through, the rest is given up. To tell it from a store that
- * fails for some names, each of these calls has groups that only the first call has had before, half as many as the call
- * before it. Each call of the store may take half of the remaining time, so that a name on which the store hangs leaves
- * time for the others.
+ * Registers names in a team. A name that cannot be saved costs only its own result: groups that fail together are
+ * split in two, and again, until what fails is alone. A store that is down is not asked so often: once {@link
+ * mostFailures} calls have failed and none has gone through, the rest is given up. To tell it from a store that fails
+ * for some names, each of these calls has groups that only the first call has had before, half as many as the call
+ * before it. Each call of the store may take half of the remaining time, so that a name on which the store hangs
+ * leaves time for the others.
  *
  * @returns One outcome for each name, in the same order.
  */

@@ -4,9 +4,9 @@ import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
 /*
- * The Public Suffix List changes, and what was registered under another version of it stays. `github.io` became a public
- * suffix once; before, it was a registrable domain like any other. A name below `example.com` may have been registered
- * while there was a public suffix between the two.
+ * The Public Suffix List changes, and what was registered under another version of it stays. `github.io` became a
+ * public suffix once; before, it was a registrable domain like any other. A name below `example.com` may have been
+ * registered while there was a public suffix between the two.
  */
 
 const before = (domain: string): Name => ({ domain, registrableDomain: 'github.io' })

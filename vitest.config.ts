@@ -3,31 +3,33 @@ import { defineConfig } from 'vitest/config'
 /** What needs a whole core runs after all else, one file at a time: what measures, and what may not be starved. */
 const ALONE = 'test/**/*.alone.test.ts'
 
-/** `--mode long`: see test/counts.ts. */
-export default defineConfig(({ mode }) => ({
-  test: {
-    env: { COUNTS: mode },
-    globalSetup: ['test/nothing-left.js', 'test/postgres/shared-server.ts'],
-    // Much of a run is waiting, for servers and databases. By default one core is left idle.
-    maxWorkers: '100%',
-    // The examples import the package by its name; a server and a demo take a moment to start.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'together',
-          include: ['test/**/*.test.ts'],
-          // They have runtimes of their own to install first: npm run test:runtimes.
-          exclude: ['**/node_modules/**', 'test/runtimes/**', ALONE],
-          sequence: { groupOrder: 0 },
+export default defineConfig(({ mode }) => {
+  // `--mode long`, for test/counts.ts. Projects are asked with a mode of their own, after this.
+  process.env.COUNTS ??= mode
+  return {
+    test: {
+      globalSetup: ['test/nothing-left.js', 'test/postgres/shared-server.ts'],
+      // Much of a run is waiting, for servers and databases. By default one core is left idle.
+      maxWorkers: '100%',
+      // The examples import the package by its name; a server and a demo take a moment to start.
+      testTimeout: 30_000,
+      hookTimeout: 60_000,
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: 'together',
+            include: ['test/**/*.test.ts'],
+            // They have runtimes of their own to install first: npm run test:runtimes.
+            exclude: ['**/node_modules/**', 'test/runtimes/**', ALONE],
+            sequence: { groupOrder: 0 },
+          },
         },
-      },
-      {
-        extends: true,
-        test: { name: 'alone', include: [ALONE], maxWorkers: 1, sequence: { groupOrder: 1 } },
-      },
-    ],
-  },
-}))
+        {
+          extends: true,
+          test: { name: 'alone', include: [ALONE], maxWorkers: 1, sequence: { groupOrder: 1 } },
+        },
+      ],
+    },
+  }
+})

@@ -15,8 +15,14 @@ export default defineConfig(({ dts }) => ({
     postgres: 'src/postgres/index.ts',
     sqlite: 'src/sqlite/index.ts',
     testing: 'src/testing/domain-store-suite.ts',
+    cli: 'src/cli/main.ts',
   },
   format: ['esm', 'cjs'],
+  esbuildOptions(options, { format }) {
+    // Nobody requires a program.
+    const { cli: _, ...entries } = options.entryPoints as Record<string, string>
+    if (format === 'cjs') options.entryPoints = entries
+  },
   target: 'node20',
   platform: 'neutral',
   // Without splitting, each CommonJS entry point would get its own copy of ApiError.

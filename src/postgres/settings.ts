@@ -42,7 +42,10 @@ const selectVersion = unprepared<{ version: string }>('SELECT version() AS versi
 /** "PostgreSQL 11.2-YB-2.25" is YugabyteDB. */
 const STOCK = /^PostgreSQL \d+(?:\.\d+)*(?:(?:beta|rc)\d+|devel)?(?=[ ,]|$)(?!.*redshift)/i
 
+/** @param version What the server answers to `SELECT version()`. */
+export const isStockPostgres = (version: string): boolean => STOCK.test(version)
+
 export async function findEngine(database: Database, deadline: Deadline): Promise<Engine> {
   const [row] = await database.ask(deadline, selectVersion)
-  return row && STOCK.test(row.version) ? 'PostgreSQL' : 'other'
+  return row && isStockPostgres(row.version) ? 'PostgreSQL' : 'other'
 }

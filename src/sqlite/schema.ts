@@ -1,7 +1,7 @@
 import type { Driver } from './driver.ts'
 
 /** The version of the tables. Increase it with each change. */
-const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 1
 
 /**
  * Returns the SQL that creates the tables of {@link createSqliteStore} and {@link createSqliteKeyStore}. They run it

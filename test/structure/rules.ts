@@ -30,7 +30,7 @@ export const layers: readonly (readonly string[])[] = [
   ],
   ['http/', 'testing/', 'client/', 'webhook/'],
   ['openapi/', 'index.ts'],
-  ['adapters/'],
+  ['adapters/', 'cli/'],
 ]
 
 /** Which files may import a package. All of `src` may import nothing else; `types` may be imported from it alone. */
@@ -41,6 +41,11 @@ export const packages: Readonly<Record<string, { by: RegExp; only?: 'types' }>> 
   'zod/mini': { by: /^wire\// },
   express: { by: /^adapters\/express\.ts$/, only: 'types' },
   fastify: { by: /^adapters\/fastify\.ts$/, only: 'types' },
+  'node:fs': { by: /^cli\// },
+  'node:module': { by: /^cli\// },
+  'node:path': { by: /^cli\// },
+  'node:readline': { by: /^cli\// },
+  'node:util': { by: /^cli\// },
   'node:crypto': { by: /^keys\/sha256\.ts$/, only: 'types' },
   'node:http': { by: /^adapters\/(?:express|fastify|node-body)\.ts$/, only: 'types' },
   'node:stream': { by: /^adapters\/node-body\.ts$/ },

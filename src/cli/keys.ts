@@ -1,0 +1,127 @@
+import { generateApiKey, hashApiKey, parseApiKey } from '../keys/api-key.ts'
+import type { KeyOwner, StoredKeyRecord } from '../keys/key-record.ts'
+import {
+  type Call,
+  type Command,
+  NO_WORDS,
+  ONE_WORD,
+  type Result,
+  requireValue,
+  UsageError,
+  type Values,
+} from './command.ts'
+import { readInput } from './input.ts'
+import { toTable } from './text.ts'
+
+const owner = { team: { type: 'string' }, organization: { type: 'string' } } as const
+
+/** @throws {UsageError} unless exactly one owner was passed. */
+function readOwner({ team, organization }: Values): KeyOwner {
+  if ((team === undefined) === (organization === undefined))
+    throw new UsageError('Pass --team or --organization with an ID')
+  const ownerId = String(team ?? organization)
+  if (!/^[0-9]+$/.test(ownerId)) throw new UsageError('The ID of an owner of API keys is a string of digits')
+  return { type: team === undefined ? 'organization' : 'team', ownerId }
+}
+
+/** @throws {UsageError} for what is no date. */
+function readDate(text: string, option: string): Date {
+  const date = new Date(text)
+  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(date.getTime()))
+    throw new UsageError(`--${option} must be a date such as 2030-12-31 or 2030-12-31T12:00:00Z`)
+  return date
+}
+
+export const createKey: Command = {
+  synopsis: '--team ID | --organization ID',
+  words: NO_WORDS,
+  purpose: 'makes a key and prints it once; --scopes, --label, --expires, --prefix',
+  options: {
+    ...owner,
+    scopes: { type: 'string' },
+    label: { type: 'string' },
+    expires: { type: 'string' },
+    prefix: { type: 'string' },
+  },
+  async run({ values, connect }: Call): Promise<Result> {
+    const { type, ownerId } = readOwner(values)
+    const scopes = String(values.scopes ?? 'domains:create').split(',')
+    if (!scopes.every(scope => /^[\w.:-]+$/.test(scope))) throw new UsageError('--scopes is a list with commas')
+    const expiresAt = values.expires === undefined ? null : readDate(String(values.expires), 'expires')
+    if (expiresAt && expiresAt.getTime() <= Date.now()) throw new UsageError('--expires is in the past')
+    const label = (values.label as string | undefined) ?? null
+    const prefix = values.prefix as string | undefined
+    const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })
+    const keys = (await connect()).createKeyStore()
+    await keys.addKey({ hash, hint, type, ownerId, scopes, label, expiresAt })
+    const text = `${key}\n\nThis is the only time that the key is shown. Its hash is ${hash}.\n`
+    return { text, data: { key, hash, hint, type, ownerId, scopes, label, expiresAt } }
+  },
+}
+
+export const listKeys: Command = {
+  synopsis: '--team ID | --organization ID',
+  words: NO_WORDS,
+  purpose: "lists an owner's keys: hash, hint, label, scopes, dates",
+  options: owner,
+  async run({ values, connect }: Call): Promise<Result> {
+    const keys = await (await connect()).createKeyStore().listKeys(readOwner(values))
+    const heads = ['HASH', 'HINT', 'LABEL', 'SCOPES', 'CREATED', 'STATE']
+    const rows = keys.map(key => [key.hash, key.hint, key.label, key.scopes.join(), key.createdAt, stateOf(key)])
+    return { text: toTable(heads, rows, 'No keys.'), data: keys }
+  },
+}
+
+function stateOf({ revokedAt, expiresAt }: StoredKeyRecord): string {
+  if (revokedAt) return `revoked ${revokedAt.toISOString()}`
+  if (!expiresAt) return 'valid'
+  return `${expiresAt.getTime() <= Date.now() ? 'expired' : 'valid until'} ${expiresAt.toISOString()}`
+}
+
+/** The hash of the key that a command is about. A key itself is read from the standard input, where no history keeps it. */
+async function readHash(operands: readonly string[]): Promise<string> {
+  const [hash] = operands as [string]
+  if (hash === '-') {
+    const [key = ''] = await readInput()
+    if (key === '' || !/_(?:org|team)_/.test(key)) throw new UsageError('The standard input must be one API key')
+    return hashApiKey(key)
+  }
+  if (/^[0-9a-f]{64}$/.test(hash)) return hash
+  const isKey = parseApiKey(hash) !== null
+  throw new UsageError(
+    isKey ? 'That is a key. Pass its hash, or "-" and the key on the standard input' : 'A hash has 64 hex digits',
+  )
+}
+
+export const expireKey: Command = {
+  synopsis: 'HASH|- --at DATE',
+  words: ONE_WORD,
+  purpose: 'refuses a key from a date on; --at never takes the date away',
+  options: { at: { type: 'string' } },
+  async run({ values, operands, connect }: Call): Promise<Result> {
+    const text = requireValue(values, 'at', 'with a date, or --at never')
+    const at = text === 'never' ? null : readDate(text, 'at')
+    const hash = await readHash(operands)
+    if (!(await (await connect()).createKeyStore().expireKey(hash, at))) return unknownKey(hash)
+    const said = at ? `The key expires at ${at.toISOString()}.\n` : 'The key does not expire.\n'
+    return { text: said, data: { hash, expiresAt: at } }
+  },
+}
+
+export const revokeKey: Command = {
+  synopsis: 'HASH|-',
+  words: ONE_WORD,
+  purpose: 'refuses a key from now on',
+  options: {},
+  async run({ operands, connect }: Call): Promise<Result> {
+    const hash = await readHash(operands)
+    if (!(await (await connect()).createKeyStore().revokeKey(hash))) return unknownKey(hash)
+    return { text: 'The key is revoked.\n', data: { hash, revoked: true } }
+  },
+}
+
+const unknownKey = (hash: string): Result => ({
+  text: 'There is no key with this hash.\n',
+  data: { hash, found: false },
+  isWrong: true,
+})

@@ -1,0 +1,44 @@
+import { createPostgresKeyStore } from '../postgres/key-store.ts'
+import { migrate } from '../postgres/migrate.ts'
+import type { PostgresPool } from '../postgres/pg-pool.ts'
+import { createPostgresStore } from '../postgres/store.ts'
+import type { Target } from './command.ts'
+import { type Connection, findTeam, pushedByTheApplication } from './connection.ts'
+import { loadDriver } from './driver.ts'
+
+/** What is needed of a `Pool` of `pg`. */
+export type Pool = PostgresPool & {
+  query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>
+  on(event: 'error', listener: () => void): unknown
+  end(): Promise<void>
+}
+
+interface Pg {
+  Pool: new (options: object) => Pool
+}
+
+/** Milliseconds to wait for a connection. */
+const PATIENCE = 10_000
+
+/** Makes a pool of one connection, which is opened by the first statement. */
+export function createPool(url: string): Pool {
+  const pg = loadDriver<Pg>('pg')
+  if (!pg) throw new Error('For PostgreSQL the package "pg" is needed in this folder: npm install pg')
+  const options = { connectionString: url, max: 1, connectionTimeoutMillis: PATIENCE }
+  const pool = new pg.Pool({ ...options, application_name: 'domain-registration' })
+  // A lost connection fails the statement that needs it.
+  pool.on('error', () => {})
+  return pool
+}
+
+export function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): Connection {
+  const database = createPool(url)
+  const place = { database, schema }
+  return {
+    createStore: ({ hasMonitor = true } = {}) =>
+      createPostgresStore({ ...place, findTeam, ...(hasMonitor && pushedByTheApplication) }),
+    createKeyStore: () => createPostgresKeyStore(place),
+    migrate: () => migrate(place),
+    close: () => database.end(),
+  }
+}

@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs'
+import { explainFailure } from '../sqlite/failures.ts'
+import type { SqliteHandle } from '../sqlite/handle-driver.ts'
+import { createSqliteKeyStore } from '../sqlite/key-store.ts'
+import { createSqliteStore } from '../sqlite/store.ts'
+import { type Connection, findTeam, pushedByTheApplication } from './connection.ts'
+import { loadDriver } from './driver.ts'
+
+export type Handle = SqliteHandle & { close(): unknown }
+
+type Open = new (file: string) => Handle
+
+/** Opens a file with `node:sqlite`, or with `better-sqlite3` where Node has none. Creates it if it is missing. */
+export function openHandle(file: string): Handle {
+  const builtIn = (process.getBuiltinModule as (name: string) => unknown)('node:sqlite') as
+    | { DatabaseSync: Open }
+    | undefined
+  const Database = builtIn?.DatabaseSync ?? loadDriver<Open>('better-sqlite3')
+  if (!Database) {
+    throw new Error(
+      'For SQLite the package "better-sqlite3" is needed in this folder: npm install better-sqlite3 ' +
+        '(or run Node 22.13 or later, which brings its own)',
+    )
+  }
+  try {
+    return new Database(file)
+  } catch (error) {
+    throw explainFailure(error)
+  }
+}
+
+export const hasTables = (handle: Handle): boolean =>
+  handle.prepare("SELECT 1 FROM sqlite_master WHERE name = 'domain_registration_version'").all().length > 0
+
+export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): Connection {
+  if (!mayCreate && !existsSync(file)) throw new Error(`There is no file ${JSON.stringify(file)}: run migrate first`)
+  const database = openHandle(file)
+  try {
+    // The stores create their tables. A mistyped path must not put them into the database of another program.
+    if (!mayCreate && !hasTables(database)) throw new Error('The tables are not there: run migrate first')
+  } catch (error) {
+    database.close()
+    throw explainFailure(error)
+  }
+  return {
+    createStore: ({ hasMonitor = true } = {}) =>
+      createSqliteStore({ database, findTeam, ...(hasMonitor && pushedByTheApplication) }),
+    createKeyStore: () => createSqliteKeyStore({ database }),
+    migrate: async () => void createSqliteStore({ database, findTeam }),
+    close: async () => void database.close(),
+  }
+}

@@ -1,0 +1,42 @@
+import { looksLikeKey } from '../keys/api-key.ts'
+
+/** Text of others, such as a label, without what could steer a terminal. */
+export const toPrintable = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, found => `\\u{${found.codePointAt(0)?.toString(16)}}`)
+
+type Cell = string | number | Date | null | undefined
+
+/** Lays rows out in columns. Without rows there is only the sentence. */
+export function toTable(heads: readonly string[], rows: readonly (readonly Cell[])[], none: string): string {
+  if (rows.length === 0) return `${none}\n`
+  const lines = [heads, ...rows.map(row => row.map(toText))]
+  const widths = heads.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
+  return lines
+    .map(line => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .map(line => `${line.trimEnd()}\n`)
+    .join('')
+}
+
+function toText(cell: Cell): string {
+  if (cell instanceof Date) return cell.toISOString()
+  return cell === null || cell === undefined ? '-' : toPrintable(String(cell))
+}
+
+export const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
+
+/** What went wrong, and why, without secrets. */
+export function explain(error: unknown, secrets: readonly string[]): string {
+  const messages: string[] = []
+  for (let cause = error; cause instanceof Error && messages.length < 5; cause = cause.cause) {
+    const inner = cause instanceof AggregateError && !cause.message ? (cause.errors[0] as Error) : cause
+    const message = inner.message || String((inner as { code?: unknown }).code ?? inner.name)
+    if (!messages.some(said => said.includes(message))) messages.push(message)
+  }
+  return conceal(messages.join(': ') || 'unknown failure', secrets)
+}
+
+/** Takes passwords and what looks like an API key out of a text. */
+export function conceal(text: string, secrets: readonly string[]): string {
+  const shown = secrets.reduce((rest, secret) => rest.replaceAll(secret, '(hidden)'), text)
+  return shown.replace(/\S+/g, word => (looksLikeKey(word) ? '(hidden)' : word))
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import type { ManagedStore } from '../../src/registry/managed-store.ts'
+import { createSqliteStore } from '../../src/sqlite/index.ts'
+import { openDatabase as openServer } from '../postgres/server.ts'
+import { openDatabase as openFile } from '../sqlite/open-database.ts'
+import { createSqliteProject, type Outcome, type RunOptions, run, sqliteEngine, toUrl } from './program.ts'
+
+/** A database of an application, with tables or without. */
+export interface TestDatabase {
+  /** Runs a command on it. */
+  run(parameters: readonly string[], options?: RunOptions): Promise<Outcome>
+  readonly address: string
+  readonly folder: string
+  /** Does something with a store of the application, on the same database. */
+  withStore(work: (store: ManagedStore) => Promise<void>): Promise<void>
+  /** Runs SQL on it. */
+  execute(sql: string): Promise<void>
+  close(): Promise<void>
+}
+
+const team = { id: '1', organizationId: '10', state: 'active' as const }
+const options = {
+  findTeam: (id: string) => (id === '1' || id === '2' ? { ...team, id } : null),
+  synchronize: () => Promise.reject(new Error('The monitor is offline')),
+  onError: () => {},
+}
+
+export async function createPostgres(): Promise<TestDatabase> {
+  const server = await openServer()
+  const pool = server.createPool()
+  const address = toUrl(server.config)
+  return {
+    address,
+    folder: process.cwd(),
+    run: (parameters, { env, ...rest } = {}) => run(parameters, { env: { DATABASE_URL: address, ...env }, ...rest }),
+    async withStore(work) {
+      await migrate({ database: pool })
+      await work(createPostgresStore({ database: pool, ...options }))
+    },
+    execute: async sql => void (await pool.query(sql)),
+    close: () => server.stop(),
+  }
+}
+
+export async function createSqlite(): Promise<TestDatabase> {
+  const project = createSqliteProject()
+  const file = join(project.folder, 'registrations.db')
+  return {
+    address: file,
+    folder: project.folder,
+    run: (parameters, { env, ...rest } = {}) =>
+      run(parameters, { cwd: project.folder, env: { DATABASE_URL: 'registrations.db', ...env }, ...rest }),
+    async withStore(work) {
+      const database = openFile(file)
+      await work(createSqliteStore({ database, ...options }))
+      database.close()
+    },
+    async execute(sql) {
+      const database = openFile(file)
+      database.exec(sql)
+      database.close()
+    },
+    close: async () => project.remove(),
+  }
+}
+
+export const databases = [
+  ['PostgreSQL', createPostgres],
+  [`SQLite (${sqliteEngine})`, createSqlite],
+] as const

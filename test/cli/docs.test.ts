@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { registerDomains } from '../../src/index.ts'
+import { databases, type TestDatabase } from './databases.ts'
+
+/** The hash in the guide stands for that of the key which was made before. */
+const HASH = 'b7c1d0a94e5f62837b1c0d9a4e5f62837b1c0d9a4e5f62837b1c0d9a4e5f6283'
+
+const guide = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+const examples = [...guide.matchAll(/```console\n(.*?)```/gs)].flatMap(([, block = '']) =>
+  block
+    .split(/^\$ /m)
+    .slice(1)
+    .map(text => {
+      const end = text.indexOf('\n')
+      return { command: text.slice(0, end).replace('npx domain-registration ', ''), output: text.slice(end + 1) }
+    }),
+)
+
+/** What is another in each run gets a fixed form of the same width. */
+const normalize = (output: string) =>
+  output
+    .replaceAll(/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, '<id>')
+    .replaceAll(/\b(?!2099|2100)\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/svc_team_1_[\da-f]{64}/g, '<key>')
+    .replaceAll(/svc_team_1_…[\da-f]{4}/g, '<hint>')
+    .replaceAll(/\b[\da-f]{64}\b/g, '<hash>')
+    .replaceAll(/(PostgreSQL|SQLite|tldts) [\d.]+\d\b/g, '$1 <version>')
+    .replaceAll(/database "\w+"/g, 'database "<name>"')
+
+/** As a shell splits them. */
+const split = (command: string): string[] =>
+  JSON.parse(
+    execFileSync('bash', ['-c', `${process.execPath} -p 'JSON.stringify(process.argv.slice(1))' -- ${command}`], {
+      encoding: 'utf8',
+    }),
+  )
+
+async function register({ withStore }: TestDatabase): Promise<void> {
+  await withStore(async store => {
+    for (const [teamId, domain] of [
+      ['1', 'www.example.com'],
+      ['1', '*.example.org'],
+      ['2', 'www.example.net'],
+    ] as const) {
+      const call = registerDomains({ type: 'team', teamId, scopes: ['domains:create'] }, { domains: [domain] }, store)
+      await expect(call).rejects.toMatchObject({ code: 'domain_registration_unavailable' })
+    }
+  })
+}
+
+test('the guide shows each command', () => {
+  const usage = execFileSync(process.execPath, ['dist/cli.js', '--help'], { encoding: 'utf8' })
+  const commands = [...usage.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)/gm)].map(([, name = '']) => name)
+  expect(commands.length).toBe(13)
+  expect(commands.filter(name => !examples.some(({ command }) => command.startsWith(name)))).toEqual([])
+})
+
+describe.each(databases)('on %s', (name, create) => {
+  let database: TestDatabase
+  let hash = ''
+  beforeAll(async () => {
+    database = await create()
+  })
+  afterAll(() => database.close())
+
+  const ofThis = examples.filter(
+    ({ command }) => !command.startsWith('doctor') || command.includes('registrations.db') === name.includes('SQLite'),
+  )
+  test.each(ofThis)('the output of "$command" is that of the guide', async ({ command, output }) => {
+    if (command.startsWith('list')) await register(database)
+    const parameters = split(command).map(word => word.replace(HASH, hash))
+    const { stdout, stderr } = await database.run(parameters)
+    hash = /Its hash is (\w+)/.exec(stdout)?.[1] ?? hash
+    expect(normalize(stdout + stderr)).toBe(normalize(output))
+  })
+})

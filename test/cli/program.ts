@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import type { PoolConfig } from 'pg'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const program = join(root, 'dist', 'cli.js')
+
+export interface Outcome {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  /** The folder where it runs. Default: this repository, which has `pg`. */
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly input?: string
+  /** A module to load first. */
+  readonly preload?: string
+}
+
+/** Runs the built program as a process of its own. */
+export async function run(
+  parameters: readonly string[],
+  { cwd = root, env = {}, input = '', preload }: RunOptions = {},
+): Promise<Outcome> {
+  const { DATABASE_URL: _, ...inherited } = process.env
+  const flags = ['--no-warnings', ...(preload === undefined ? [] : ['--import', preload])]
+  const child = spawn(process.execPath, [...flags, program, ...parameters], { cwd, env: { ...inherited, ...env } })
+  child.stdin.on('error', () => {}).end(input)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { code: child.exitCode, stdout, stderr }
+}
+
+export const toUrl = ({ host, port, user, password, database }: PoolConfig) =>
+  `postgres://${user}:${password}@${host}:${port}/${database}`
+
+export interface Project {
+  readonly folder: string
+  remove(): void
+}
+
+/** The folder of an application without any driver. */
+export function createProject(): Project {
+  const folder = mkdtempSync(join(tmpdir(), 'domain-registration-cli-'))
+  mkdirSync(join(folder, 'node_modules'))
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** As in test/sqlite/open-database.ts. */
+const { BETTER_SQLITE3 } = process.env
+export const sqliteEngine = process.getBuiltinModule('node:sqlite')
+  ? 'node:sqlite'
+  : BETTER_SQLITE3
+    ? 'better-sqlite3'
+    : 'node-sqlite3-wasm with the interface of better-sqlite3'
+
+/** The folder of an application that has what this Node needs for SQLite. */
+export function createSqliteProject(): Project {
+  const project = createProject()
+  const place = join(project.folder, 'node_modules', 'better-sqlite3')
+  if (BETTER_SQLITE3) {
+    symlinkSync(BETTER_SQLITE3, place)
+  } else {
+    mkdirSync(place)
+    const engine = createRequire(import.meta.url).resolve('node-sqlite3-wasm')
+    writeFileSync(join(place, 'index.js'), toDriver(engine))
+  }
+  return project
+}
+
+const toDriver = (engine: string) => `
+const sqlite3 = require(${JSON.stringify(engine)})
+module.exports = class {
+  constructor(file) { this.database = new sqlite3.Database(file) }
+  exec(sql) { this.database.exec(sql) }
+  close() { this.database.close() }
+  prepare(sql) {
+    const statement = this.database.prepare(sql)
+    return { all: (...values) => statement.all(values), run: (...values) => statement.run(values) }
+  }
+}
+`

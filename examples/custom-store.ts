@@ -1,99 +1,238 @@
-/** A store of your own, here over LevelDB: copy it, and let `domain-registration/testing` prove what you make of it. */
+/**
+ * A store of your own, here over LevelDB: copy it, and let `domain-registration/testing` prove what you make of it.
+ *
+ * LevelDB is a sorted map. Each registration has three entries, so that every look-up is by key or by range; each change
+ * that waits for the monitor has one. One process at a time may open a folder.
+ */
 import { type BatchOperation, ClassicLevel } from 'classic-level'
 import {
-  type Awaitable,
-  type Below,
-  type Change,
-  classifyHostname,
-  type DomainStore,
-  type Name,
-  type Registered,
+  createManagedStore,
+  createUuidGenerator,
+  type ListedRegistration,
+  type ListPage,
+  type LookUp,
+  type LookUpResult,
+  type ManagedStore,
+  type ManagedStoreOptions,
+  type NamesBelow,
+  type Outbox,
+  type PendingChange,
   type Registration,
-  type RegistrationRequest,
-  type Team,
+  type RegistrationStep,
+  rangeBelow,
+  type SavedRegistrations,
+  toKey,
 } from 'domain-registration'
 
-export interface LevelStoreOptions {
-  /** A folder, which is made if it is not there. One process at a time may open it. */
+export interface LevelStoreOptions extends ManagedStoreOptions {
+  /** A folder, which is made if it is not there. */
   folder: string
-  /** Teams are yours: look them up where you keep them. */
-  findTeam: (teamId: string) => Awaitable<Team | null>
-  /** Pushes registrations to what does the monitoring; must be idempotent on `domainId`. */
-  synchronize?: ((changes: readonly Change[]) => Awaitable<unknown>) | undefined
 }
 
-export async function createLevelStore({ folder, findTeam, synchronize: push }: LevelStoreOptions) {
-  const database = new ClassicLevel<string, Registration>(folder, { valueEncoding: 'json' })
-  await database.open()
+/** A registration, but for what the outbox knows: whether it is synchronized. */
+type Held = Omit<ListedRegistration, 'synchronized' | 'createdAt'> & { readonly createdAt: string }
+/** A change as it is kept. Times are milliseconds since 1970. */
+type Waiting = Omit<PendingChange, 'since' | 'nextAttempt'> & { readonly since: number; readonly due: number }
 
-  /** LevelDB has no transactions: work takes turns, and writes one batch, which is saved as a whole. */
+/** A change is due at once if it is due later than this and a lease: a clock was wrong. */
+const HOUR = 3_600_000
+
+export async function createLevelStore({ folder, ...options }: LevelStoreOptions) {
+  const database = new ClassicLevel<string, Held | Waiting>(folder, { valueEncoding: 'json' })
+  await database.open()
+  const createId = createUuidGenerator()
+
+  type Operation = BatchOperation<typeof database, string, Held | Waiting>
+  const put = (keys: readonly string[], value: Held | Waiting): Operation[] =>
+    keys.map(key => ({ type: 'put', key, value }))
+  const remove = (keys: readonly string[]): Operation[] => keys.map(key => ({ type: 'del', key }))
+
+  /** LevelDB has no transactions: work takes turns, and ends with one batch, which is saved as a whole. */
   let turns: Promise<unknown> = Promise.resolve()
-  function takeTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = turns.then(work)
+  function takeTurn<T>(work: (operations: Operation[]) => Promise<T>): Promise<T> {
+    const turn = turns.then(async () => {
+      const operations: Operation[] = []
+      const result = await work(operations)
+      if (operations.length > 0) await database.batch(operations, { sync: true })
+      return result
+    })
     turns = turn.catch(() => {})
     return turn
   }
-  type Operation = BatchOperation<typeof database, string, Registration>
-  const save = (operations: Operation[]) => database.batch(operations, { sync: true })
 
-  async function findBelow(base: Name, teamId: string): Promise<Below> {
-    const own = await database.values({ ...rangeBelow(ownKeyOf(base, teamId)), limit: 1000 }).all()
-    const any = own.length > 0 ? [] : await database.keys({ ...rangeBelow(keyOf(base)), limit: 1 }).all()
+  const get = async <T>(keys: readonly string[]) =>
+    (await database.getMany([...keys])).filter(value => value !== undefined) as T[]
+  const range = async <T>(from: string, before: string, limit = -1, reverse = false) =>
+    (await database.values({ gt: from, lt: before, limit, reverse }).all()) as T[]
+  const allWaiting = () => range<Waiting>('waiting ', 'waiting!')
+
+  /** Tells of registrations whether they are synchronized: no change of theirs waits. */
+  async function toListed(held: readonly Held[]): Promise<ListedRegistration[]> {
+    const waiting = new Set((await get<Waiting>(held.map(waitingKey))).map(({ domainId }) => domainId))
+    return held.map(({ createdAt, ...registration }) => ({
+      ...registration,
+      synchronized: !waiting.has(registration.domainId),
+      createdAt: new Date(createdAt),
+    }))
+  }
+  const toRegistrations = async (held: readonly Held[]): Promise<Registration[]> =>
+    (await toListed(held)).map(({ createdAt: _, ...registration }) => registration)
+
+  async function find({ teamId, domains, bases }: LookUp): Promise<LookUpResult> {
+    const registrations = await toRegistrations(await get<Held>(domains.map(nameKey)))
+    return { registrations, below: await Promise.all(bases.map(base => findBelow(base, teamId))) }
+  }
+
+  async function findBelow(base: string, teamId: string): Promise<NamesBelow> {
+    const [from, before] = belowKeys(base)
+    const below = await range<Held>(from, before)
+    const isBehind = ({ registrableDomain }: Held) => registrableDomain.length > base.length
+    const own = below.filter(held => held.teamId === teamId && !isBehind(held))
     return {
       ownDomains: own.slice(0, 3).map(({ domain }) => domain),
       ownCount: own.length,
-      heldByOthers: any.length > 0,
+      heldByOthers: below.some(held => held.teamId !== teamId && !isBehind(held)),
+      behindSuffixes: below.filter(isBehind),
     }
   }
 
-  async function register({ teamId, names, wildcardBases, decide }: RegistrationRequest): Promise<Registered> {
-    const registrations = (await database.getMany(names.map(keyOf))).filter(registration => registration !== undefined)
-    const below = await Promise.all(wildcardBases.map(base => findBelow(base, teamId)))
-    const found = { registrations, below }
-    const saved = decide(found).map(({ domain, registrableDomain }) => {
-      const domainId = crypto.randomUUID()
-      return { domainId, domain, registrableDomain, teamId, synchronized: push === undefined }
+  const register = (step: RegistrationStep): Promise<SavedRegistrations> => {
+    const end = performance.now() + step.timeLimit
+    return takeTurn(async operations => {
+      const found = await find(step)
+      const { created, waiting } = step.decide(found)
+      const createdAt = new Date()
+      const saved = created.map(({ domain, registrableDomain }) => {
+        const domainId = createId(createdAt.getTime())
+        const registration = { domainId, domain, registrableDomain, teamId: step.teamId }
+        operations.push(...put(keysOf(registration), { ...registration, createdAt: createdAt.toISOString() }))
+        if (step.lease !== null) operations.push(...wait(registration, 'registered', step.lease))
+        return { ...registration, synchronized: step.lease === null }
+      })
+      for (const change of await get<Waiting>(waiting.map(waitingKey))) {
+        const due = Math.max(change.due, Date.now() + (step.lease ?? 0))
+        operations.push(...put([waitingKey(change)], { ...change, due }))
+      }
+      if (performance.now() >= end) throw new Error('No time is left')
+      return { found, saved }
     })
-    await save(saved.flatMap(put))
-    return { found, saved }
   }
 
-  async function synchronize(registrations: readonly Registration[]): Promise<void> {
-    await push?.(registrations.map(({ synchronized, ...rest }) => ({ ...rest, kind: 'registered' })))
-    await takeTurn(async () => {
-      const held = await database.getMany(registrations.map(keyOf))
-      const pushed = new Set(registrations.map(({ domainId }) => domainId))
-      const marked = held.flatMap(each => (each && pushed.has(each.domainId) ? [{ ...each, synchronized: true }] : []))
-      await save(marked.flatMap(put))
-    })
+  const wait = (registration: Omit<Registration, 'synchronized'>, kind: Waiting['kind'], milliseconds: number) => {
+    const { domainId, domain, registrableDomain, teamId } = registration
+    const [since, due] = [Date.now(), Date.now() + milliseconds]
+    const change = { kind, domainId, domain, registrableDomain, teamId, refusals: 0, since, due, lastFailure: null }
+    return put([waitingKey(change)], change)
   }
 
-  /** Gives up names of a team, so that they are free again. */
-  async function release(teamId: string, domains: readonly string[]): Promise<Registration[]> {
-    const hostnames = new Map(domains.map(classifyHostname).flatMap(each => (each.valid ? [[each.domain, each]] : [])))
-    const held = await database.getMany([...hostnames.values()].map(keyOf))
-    const released = held.filter(registration => registration?.teamId === teamId) as Registration[]
-    await save(released.flatMap(each => keysOf(each).map(key => ({ type: 'del' as const, key }))))
-    return released
+  async function list({
+    teamId,
+    after,
+    limit,
+    order,
+    domain,
+    below,
+  }: ListPage): Promise<readonly ListedRegistration[]> {
+    const isListed = (held: Held) => teamId === undefined || held.teamId === teamId
+    const isAfter = ({ domainId }: Held) =>
+      after === undefined || (order === 'newest' ? domainId < after : domainId > after)
+    if (domain !== undefined) {
+      const held = await get<Held>([nameKey(domain)])
+      return toListed(held.filter(each => isListed(each) && isAfter(each)).slice(0, limit))
+    }
+    if (below !== undefined) {
+      const [from, before] = belowKeys(below)
+      const start = after === undefined ? from : nameKey(after)
+      return toListed((await range<Held>(start > from ? start : from, before)).filter(isListed).slice(0, limit))
+    }
+    const prefix = teamId === undefined ? 'id ' : `team ${teamId} `
+    const [from, before] = order === 'newest' ? [prefix, after] : [prefix + (after ?? ''), undefined]
+    const end = before === undefined ? `${prefix}~` : prefix + before
+    return toListed(await range<Held>(from, end, limit, order === 'newest'))
   }
 
-  return {
-    findTeam,
-    register: request => takeTurn(() => register(request)),
-    ...(push && { synchronize }),
-    release: (teamId: string, domains: readonly string[]) => takeTurn(() => release(teamId, domains)),
-    close: () => database.close(),
-  } satisfies DomainStore & Record<string, unknown>
+  const outbox: Outbox = {
+    take: (limit, lease) =>
+      takeTurn(async operations => {
+        const now = Date.now()
+        const due = (await allWaiting()).filter(change => change.due <= now || change.due > now + HOUR + lease)
+        due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
+        const taken = due.slice(0, limit)
+        for (const change of taken) operations.push(...put([waitingKey(change)], { ...change, due: now + lease }))
+        return taken
+      }),
+    finish: changes =>
+      takeTurn(async operations => {
+        const kinds = new Map(changes.map(({ domainId, kind }) => [domainId, kind]))
+        for (const change of await get<Waiting>(changes.map(waitingKey))) {
+          if (kinds.get(change.domainId) === change.kind) operations.push(...remove([waitingKey(change)]))
+          else operations.push(...put([waitingKey(change)], { ...change, due: Date.now() }))
+        }
+      }),
+    postpone: postponements =>
+      takeTurn(async operations => {
+        for (const { change, wait, refusal } of postponements) {
+          const [waiting] = await get<Waiting>([waitingKey(change)])
+          if (waiting?.kind !== change.kind) continue
+          const refused = refusal === undefined ? {} : { refusals: waiting.refusals + 1, lastFailure: refusal }
+          operations.push(...put([waitingKey(change)], { ...waiting, due: Date.now() + wait, ...refused }))
+        }
+      }),
+    async stats() {
+      const waiting = await allWaiting()
+      const oldest = waiting.length === 0 ? null : new Date(Math.min(...waiting.map(({ since }) => since)))
+      return { count: waiting.length, refused: waiting.filter(({ refusals }) => refusals > 0).length, oldest }
+    },
+    list: async (after = '', limit) =>
+      (await range<Waiting>(`waiting ${after}`, 'waiting!', limit)).map(({ since, due, ...change }) => ({
+        ...change,
+        since: new Date(since),
+        nextAttempt: new Date(due),
+      })),
+  }
+
+  const store: ManagedStore = createManagedStore(
+    {
+      register,
+      find,
+      release: (teamId, { names, domainIds }, lease) =>
+        takeTurn(async operations => {
+          const keys = [...names.map(({ domain }) => nameKey(domain)), ...domainIds.map(id => `id ${id}`)]
+          const held = (await get<Held>(keys)).filter(each => each.teamId === teamId)
+          const released = await toRegistrations([...new Map(held.map(each => [each.domainId, each])).values()])
+          for (const registration of released) {
+            operations.push(...remove(keysOf(registration)))
+            if (lease !== null)
+              operations.push(...wait(registration, 'released', registration.synchronized ? 0 : lease))
+          }
+          return released
+        }),
+      list,
+      count: async teamId => {
+        const prefix = teamId === undefined ? 'id ' : `team ${teamId} `
+        return (await database.keys({ gt: prefix, lt: `${prefix}~` }).all()).length
+      },
+      outbox,
+    },
+    options,
+  )
+  return { ...store, close: () => database.close() }
 }
 
-/** The labels from right to left, so that what is below a name stands together. No hostname has a \0 in it. */
-const pathOf = ({ domain }: Name) => domain.split('.').reverse().join('.')
-const keyOf = (name: Name) => `any\0${name.registrableDomain}\0${pathOf(name)}`
-/** Once more by team, to count its own without walking past those of others. */
-const ownKeyOf = (name: Name, teamId: string) => `own\0${name.registrableDomain}\0${teamId}\0${pathOf(name)}`
-
-const keysOf = (registration: Registration) => [keyOf(registration), ownKeyOf(registration, registration.teamId)]
-const put = (value: Registration) => keysOf(value).map(key => ({ type: 'put' as const, key, value }))
-
-/** "." and "/" are neighbours: the range holds what goes on after a dot, and nothing else. */
-const rangeBelow = (key: string) => ({ gt: `${key}.`, lt: `${key}/` })
+/** A name by its labels from right to left, so that what is below it stands together. No hostname has a \0 in it. */
+function nameKey(domain: string): string {
+  const { secondLevelDomain, path } = toKey(domain)
+  return `name ${secondLevelDomain}\0${path}`
+}
+function belowKeys(base: string): readonly [after: string, before: string] {
+  const prefix = `name ${toKey(base).secondLevelDomain}\0`
+  const { after, before } = rangeBelow(base)
+  return [prefix + after, prefix + before]
+}
+/** IDs sort in the order of registration. */
+const keysOf = ({ domain, domainId, teamId }: Omit<Registration, 'synchronized'>) => [
+  nameKey(domain),
+  `id ${domainId}`,
+  `team ${teamId} ${domainId}`,
+]
+const waitingKey = ({ domainId }: { readonly domainId: string }) => `waiting ${domainId}`

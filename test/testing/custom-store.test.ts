@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { registerDomains } from 'domain-registration'
-import { domainStoreSuite } from 'domain-registration/testing'
+import { registerDomains, type Team } from 'domain-registration'
+import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createLevelStore } from '../../examples/custom-store.ts'
 import { team1, teams } from '../fixtures.ts'
@@ -10,41 +10,41 @@ import { team1, teams } from '../fixtures.ts'
 const directory = mkdtempSync(join(tmpdir(), 'custom-store-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-const findIn = (teams: readonly { id: string }[]) => (id: string) =>
-  (teams.find(team => team.id === id) ?? null) as never
+const findIn = (teams: readonly Team[]) => (id: string) => teams.find(team => team.id === id) ?? null
 
 describe('the store of examples/custom-store.ts', () => {
   const cases = domainStoreSuite({
-    createStore: ({ teams, synchronize }) =>
-      createLevelStore({ folder: mkdtempSync(join(directory, 'store-')), findTeam: findIn(teams), synchronize }),
+    createStore: ({ teams, ...options }) =>
+      createLevelStore({ folder: mkdtempSync(join(directory, 'store-')), findTeam: findIn(teams), ...options }),
     closeStore: store => store.close(),
-    features: ['synchronize', 'release'],
+    features: managedStoreFeatures,
+    timeLimit: 15_000,
   })
   test.each(cases)('$name', ({ run }) => run())
 
-  test('outlives the process: what was saved and not yet pushed is found again', async () => {
-    const folder = join(directory, 'registrations')
-    const findTeam = findIn(teams)
+  test('outlives the process: what was saved and not yet pushed is pushed by a sweep', async () => {
+    const options = { folder: join(directory, 'registrations'), findTeam: findIn(teams), synchronizeTimeLimit: 30 }
     const offline = () => Promise.reject(new Error('offline'))
-    const before = await createLevelStore({ folder, findTeam, synchronize: offline })
+    const before = await createLevelStore({ ...options, synchronize: offline })
     await expect(registerDomains(team1, { domains: ['www.example.com'] }, before)).rejects.toMatchObject({
       status: 503,
     })
     await before.close()
 
     const pushed: string[] = []
-    const synchronize = (registrations: readonly { domain: string }[]) =>
-      void pushed.push(...registrations.map(({ domain }) => domain))
-    const after = await createLevelStore({ folder, findTeam, synchronize })
-    const { data } = await registerDomains(team1, { domains: ['www.example.com'] }, after)
+    const after = await createLevelStore({
+      ...options,
+      synchronize: changes => void pushed.push(...changes.map(({ domain }) => domain)),
+    })
+    await new Promise(resolve => setTimeout(resolve, 100))
+    expect(await after.synchronizePending()).toEqual({ synchronized: 1, failed: 0 })
     expect(pushed).toEqual(['www.example.com'])
-    expect(data.totals).toEqual({ created: 0, existing: 1, invalid: 0 })
     await after.close()
   })
 })
 
 test('examples/custom-store.ts is short enough to be copied', () => {
   const source = readFileSync(new URL('../../examples/custom-store.ts', import.meta.url), 'utf8')
-  expect(source.split('\n').length).toBeLessThanOrEqual(130)
+  expect(source.split('\n').length).toBeLessThanOrEqual(240)
   expect(source).not.toMatch(/from '\.\.?\//)
 })

@@ -1,8 +1,9 @@
 /**
  * A store of your own, here over LevelDB: copy it, and let `domain-registration/testing` prove what you make of it.
  *
- * LevelDB is a sorted map. Each registration has three entries, so that every look-up is by key or by range; each change
- * that waits for the monitor has one. One process at a time may open a folder.
+ * LevelDB is a sorted map. Each registration has three entries, so that look-ups are by key or by range; each change
+ * that waits for the monitor has one. A wildcard costs a pass over what is below it, and a sweep one over what waits.
+ * One process at a time may open a folder.
  */
 import { type BatchOperation, ClassicLevel } from 'classic-level'
 import {

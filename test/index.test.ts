@@ -39,7 +39,7 @@ const publicNames = {
   './webhook': ['MonitorUnavailableError', 'WebhookVerificationError', 'createWebhook', 'verifyWebhook'],
   './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],
   './sqlite': ['createSqliteKeyStore', 'createSqliteStore', 'sqliteSchema'],
-  './testing': ['domainStoreSuite', 'managedStoreFeatures'],
+  './testing': ['domainStoreSuite', 'managedStoreFeatures', 'monitorSuite'],
 }
 
 test('the exports map lists these entry points and no others', () => {

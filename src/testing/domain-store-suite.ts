@@ -1,7 +1,7 @@
 import type { Awaitable } from '../awaitable.ts'
-import { createDeadline, TimeLimitError } from '../deadline.ts'
+import { createDeadline } from '../deadline.ts'
 import { allOrNothingCases } from './all-or-nothing-cases.ts'
-import { checkEqual, UnmetExpectation } from './check.ts'
+import { checkEqual, explain } from './check.ts'
 import { findCases } from './find-cases.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
 import { listCases } from './list-cases.ts'
@@ -19,6 +19,7 @@ import { sweepCases } from './sweep-cases.ts'
 import { laterCases, synchronizationCases } from './synchronization-cases.ts'
 import { teamCases, teams } from './team-cases.ts'
 
+export { type MonitorSuiteOptions, type MonitorUnderTest, monitorSuite } from './monitor-suite.ts'
 export type { StoreCase } from './store-case.ts'
 export { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from './suite-store.ts'
 
@@ -156,10 +157,4 @@ async function runCase<Store extends SuiteStore>(
     await Promise.allSettled(underWay.map(({ settled }) => createDeadline(timeLimit).wait(settled)))
     for (const store of opened) await createDeadline(timeLimit).wait(closeStore?.(store))
   }
-}
-
-function explain(cause: unknown): string {
-  if (cause instanceof UnmetExpectation) return cause.message
-  if (cause instanceof TimeLimitError) return `expected an answer, got none: ${cause.message}`
-  return `expected no failure, got ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`
 }

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import type { Change } from '../../src/index.ts'
+import { type MonitorUnderTest, monitorSuite } from '../../src/testing/domain-store-suite.ts'
+
+/** The parts of a monitor, each of which can be replaced by a wrong one. */
+interface Parts {
+  keyOf(change: Change): string
+  hear(heard: Map<string, Change>, key: string, change: Change): void
+  /** What becomes of a push of which some changes are refused. */
+  take(changes: readonly Change[], hear: (change: Change) => void): Promise<void>
+  list(heard: ReadonlyMap<string, Change>): string[]
+}
+
+const REFUSED = 'refused.example.com'
+const pause = () => new Promise<void>(resolve => setTimeout(resolve, 1))
+
+const sound: Parts = {
+  keyOf: ({ domainId }) => domainId,
+  hear(heard, key, change) {
+    if (heard.get(key)?.kind !== 'released') heard.set(key, change)
+  },
+  async take(changes, hear) {
+    await pause()
+    for (const change of changes) if (change.domain !== REFUSED) hear(change)
+    if (changes.some(({ domain }) => domain === REFUSED)) throw new Error('One change is refused')
+  },
+  list: heard => [...heard.values()].filter(({ kind }) => kind === 'registered').map(({ domainId }) => domainId),
+}
+
+function createMonitor(changes: Partial<Parts> = {}): MonitorUnderTest {
+  const parts = { ...sound, ...changes }
+  const heard = new Map<string, Change>()
+  return {
+    push: pushed => parts.take(pushed, change => parts.hear(heard, parts.keyOf(change), change)),
+    watched: () => parts.list(heard),
+  }
+}
+
+const broken: readonly (readonly [id: string, breaks: string, create: () => MonitorUnderTest])[] = [
+  [
+    'watches-what-is-registered',
+    'never stops watching',
+    () => createMonitor({ list: heard => [...heard.values()].map(({ domainId }) => domainId) }),
+  ],
+  [
+    'takes-a-thousand-changes',
+    'takes the first hundred',
+    () => createMonitor({ take: (changes, hear) => sound.take(changes.slice(0, 100), hear) }),
+  ],
+  [
+    'same-change-twice',
+    'refuses what it has heard before',
+    () => {
+      const seen = new Set<string>()
+      return createMonitor({
+        take(changes, hear) {
+          const isOld = changes.some(({ kind, domainId }) => seen.has(`${kind} ${domainId}`))
+          if (isOld) throw new Error('Duplicate key')
+          for (const { kind, domainId } of changes) seen.add(`${kind} ${domainId}`)
+          return sound.take(changes, hear)
+        },
+      })
+    },
+  ],
+  [
+    'registered-after-released',
+    'believes whatever came last',
+    () => createMonitor({ hear: (heard, key, change) => void heard.set(key, change) }),
+  ],
+  [
+    'a-name-with-a-new-id',
+    'watches by name',
+    () => createMonitor({ keyOf: ({ domain }) => domain, hear: (heard, key, change) => void heard.set(key, change) }),
+  ],
+  [
+    'half-a-batch-fails',
+    'takes a push for done of which a part went through',
+    () =>
+      createMonitor({
+        take: (changes, hear) =>
+          sound.take(
+            changes.filter(({ domain }) => domain !== REFUSED),
+            hear,
+          ),
+      }),
+  ],
+  [
+    'push-that-counted-as-failed',
+    'forgets what was released, so that a late push brings it back',
+    () => {
+      let isFirst = true
+      return createMonitor({
+        hear: (heard, key, change) => void (change.kind === 'registered' ? heard.set(key, change) : heard.delete(key)),
+        async take(changes, hear) {
+          const isLate = isFirst
+          isFirst = false
+          if (isLate) for (let turns = 0; turns < 5; turns += 1) await pause()
+          await sound.take(changes, hear)
+        },
+      })
+    },
+  ],
+  [
+    'two-pushes-at-once',
+    'writes back what it read before another push',
+    () => {
+      let saved: readonly Change[] = []
+      return {
+        async push(changes) {
+          const before = saved
+          await pause()
+          saved = [...before, ...changes]
+        },
+        watched() {
+          const released = new Set(saved.filter(({ kind }) => kind === 'released').map(({ domainId }) => domainId))
+          return [...new Set(saved.map(({ domainId }) => domainId))].filter(id => !released.has(id))
+        },
+      }
+    },
+  ],
+]
+
+const cases = monitorSuite({ createMonitor: () => createMonitor(), refused: REFUSED })
+
+describe('the cases for a monitor', () => {
+  test.each(cases)('pass on a sound one: $name', ({ run }) => run())
+
+  test('each have a monitor that is broken for it', () => {
+    expect(broken.map(([id]) => id)).toEqual(cases.map(({ id }) => id))
+  })
+
+  test.each(broken)('%s finds one that %s', async (id, _, create) => {
+    const found = monitorSuite({ createMonitor: create, refused: REFUSED }).find(each => each.id === id)
+    await expect(found?.run()).rejects.toThrow(/: expected .+, got /s)
+  })
+
+  test('of a refusal are not in the list where nothing is refused', () => {
+    const ids = monitorSuite({ createMonitor: () => createMonitor() }).map(({ id }) => id)
+    expect(ids).toEqual(cases.map(({ id }) => id).filter(id => id !== 'half-a-batch-fails'))
+  })
+
+  test('close every monitor, and reject when one hangs', async () => {
+    const closed: unknown[] = []
+    const hanging = { push: () => new Promise(() => {}), watched: () => [] }
+    const [first] = monitorSuite({
+      createMonitor: () => hanging,
+      closeMonitor: monitor => closed.push(monitor),
+      timeLimit: 20,
+    })
+    await expect(first?.run()).rejects.toThrow('watches-what-is-registered: expected an answer, got none')
+    expect(closed).toEqual([hanging])
+  })
+})

@@ -1,7 +1,9 @@
 import type { Awaitable } from '../awaitable.ts'
 
 /** How many items are worked on before others may run. */
-export const PART = 1000
+export const PART = 200
+/** How many rows are read before others may run. */
+const ROWS = 1000
 
 /** Lets timers, requests and other calls run between two parts of long work. */
 const letOthersRun = () => new Promise(resolve => setTimeout(resolve, 0))
@@ -31,11 +33,11 @@ export function readInParts<Row>(
   limit: number,
   read: (size: number, last?: Row) => Awaitable<readonly Row[]>,
 ): Awaitable<readonly Row[]> {
-  return limit <= PART ? read(limit) : goOn([])
+  return limit <= ROWS ? read(limit) : goOn([])
 
   async function goOn(rows: Row[]): Promise<readonly Row[]> {
     for (;;) {
-      const size = Math.min(PART, limit - rows.length)
+      const size = Math.min(ROWS, limit - rows.length)
       const part = await read(size, rows.at(-1))
       rows.push(...part)
       if (part.length < size || rows.length === limit) return rows

@@ -68,9 +68,25 @@ const turnsOf = new WeakMap<SqliteDatabase, Turns>()
  * @throws {Error} if the database cannot be used; it says why.
  */
 export function connect(options: SqliteConnectionOptions): Connection {
-  const { database, timeLimit = DEFAULT_TIME_LIMIT, synchronous = 'full' } = options
+  const { database, timeLimit = DEFAULT_TIME_LIMIT } = options
+  const driver = openDriver(options, timeLimit)
   const turns = turnsOf.get(database) ?? createTurns()
   turnsOf.set(database, turns)
+  const transact: Connection['transact'] = (work, limit = timeLimit) =>
+    turns.take(() => driver.transact(work), Math.min(limit, timeLimit))
+  return {
+    driver,
+    ask: work => turns.takeFirst(work, timeLimit),
+    transact,
+    transactInParts(items, work) {
+      const { begin } = driver
+      if (!begin || items.length <= PART) return transact(() => work(items))
+      return turns.take(() => transactSlowly(begin(), () => workInParts(items, work)), timeLimit)
+    },
+  }
+}
+
+function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions, timeLimit: number): Driver {
   try {
     const driver = toDriver(database)
     if (driver.hasSettings) {
@@ -81,25 +97,9 @@ export function connect(options: SqliteConnectionOptions): Connection {
     }
     prepareTables(driver)
     if (driver.hasSettings) driver.execute('PRAGMA busy_timeout = 0')
-    return createConnection(driver, turns, timeLimit)
+    return driver
   } catch (error) {
     throw explainFailure(error)
-  }
-}
-
-function createConnection(driver: Driver, turns: Turns, timeLimit: number): Connection {
-  const transact: Connection['transact'] = (work, limit = timeLimit) =>
-    turns.take(() => driver.transact(work), Math.min(limit, timeLimit))
-
-  return {
-    driver,
-    ask: work => turns.takeFirst(work, timeLimit),
-    transact,
-    transactInParts(items, work) {
-      const { begin } = driver
-      if (!begin || items.length <= PART) return transact(() => work(items))
-      return turns.take(() => transactSlowly(begin(), () => workInParts(items, work)), timeLimit)
-    },
   }
 }
 

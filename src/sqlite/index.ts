@@ -1,7 +1,6 @@
 export type { SqliteConnectionOptions } from './connection.ts'
-export type { SqliteDatabase } from './database.ts'
+export type { DurableObjectStorage, SqliteDatabase } from './database.ts'
 export type { SqliteValue } from './driver.ts'
-export type { DurableObjectStorage } from './durable-object-driver.ts'
 export type { SqliteHandle, SqliteStatement } from './handle-driver.ts'
 export { createSqliteKeyStore, type SqliteKeyStore, type SqliteKeyStoreOptions } from './key-store.ts'
 export { sqliteSchema } from './schema.ts'

@@ -22,20 +22,8 @@ export function createRegistrations(statements: Statements, outbox: SqliteOutbox
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
     return {
       registrations: domains.flatMap(domain => statements.findName(domain).map(toRegistration)),
-      below: bases.map(base => findBelow(base, teamId)),
+      below: bases.map(base => findBelow(statements, base, teamId)),
     }
-  }
-
-  function findBelow(base: string, teamId: string): NamesBelow {
-    const { after, before } = rangeBelow(base)
-    const all = [toKey(base).secondLevelDomain, after, before, base.length] as const
-    const ownCount = statements.countOwnBelow(teamId, ...all)[0]?.count ?? 0
-    if (ownCount > 0) {
-      const ownDomains = statements.findOwnBelow(teamId, ...all).map(({ domain }) => domain)
-      return { ...NOTHING_BELOW, ownDomains, ownCount }
-    }
-    if (statements.findBelow(...all).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
-    return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(...all) }
   }
 
   function register({ decide, lease, ...lookUp }: RegistrationStep): SavedRegistrations {
@@ -82,29 +70,45 @@ export function createRegistrations(statements: Statements, outbox: SqliteOutbox
     })
   }
 
-  function list({ teamId, after, limit, order, domain, below }: ListPage): ListedRegistration[] {
-    const isNewest = order === 'newest'
-    if (domain !== undefined) {
-      const isAfter = ({ domainId }: NameRow) => after === undefined || (isNewest ? domainId < after : domainId > after)
-      const isListed = (row: NameRow) => (teamId === undefined || row.teamId === teamId) && isAfter(row)
-      return statements.findName(domain).filter(isListed).slice(0, limit).map(toListed)
-    }
-    const [team, ofTeam] = teamId === undefined ? ([[], ''] as const) : ([[teamId], 'OfTeam'] as const)
-    if (below !== undefined) {
-      const range = rangeBelow(below)
-      const afterPath = after === undefined ? '' : toKey(after).path
-      const start = afterPath > range.after ? afterPath : range.after
-      const rows = statements[`listBelow${ofTeam}`](...team, toKey(below).secondLevelDomain, start, range.before, limit)
-      return rows.map(toListed)
-    }
-    const start = after ?? (isNewest ? AFTER_ALL_IDS : '')
-    return statements[`list${isNewest ? 'Newest' : 'Oldest'}${ofTeam}`](...team, start, limit).map(toListed)
-  }
-
   const count = (teamId: string | undefined) =>
     (teamId === undefined ? statements.count() : statements.countOfTeam(teamId))[0]?.count ?? 0
 
+  const list = (page: ListPage) => listPage(statements, page).map(toListed)
+
   return { find, register, release, list, count }
+}
+
+function findBelow(statements: Statements, base: string, teamId: string): NamesBelow {
+  const { after, before } = rangeBelow(base)
+  const all = [toKey(base).secondLevelDomain, after, before, base.length] as const
+  const ownCount = statements.countOwnBelow(teamId, ...all)[0]?.count ?? 0
+  if (ownCount > 0) {
+    const ownDomains = statements.findOwnBelow(teamId, ...all).map(({ domain }) => domain)
+    return { ...NOTHING_BELOW, ownDomains, ownCount }
+  }
+  if (statements.findBelow(...all).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
+  return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(...all) }
+}
+
+function listPage(
+  statements: Statements,
+  { teamId, after, limit, order, domain, below }: ListPage,
+): readonly NameRow[] {
+  const isNewest = order === 'newest'
+  if (domain !== undefined) {
+    const isAfter = ({ domainId }: NameRow) => after === undefined || (isNewest ? domainId < after : domainId > after)
+    const isListed = (row: NameRow) => (teamId === undefined || row.teamId === teamId) && isAfter(row)
+    return statements.findName(domain).filter(isListed).slice(0, limit)
+  }
+  const [team, ofTeam] = teamId === undefined ? ([[], ''] as const) : ([[teamId], 'OfTeam'] as const)
+  if (below !== undefined) {
+    const range = rangeBelow(below)
+    const afterPath = after === undefined ? '' : toKey(after).path
+    const start = afterPath > range.after ? afterPath : range.after
+    return statements[`listBelow${ofTeam}`](...team, toKey(below).secondLevelDomain, start, range.before, limit)
+  }
+  const start = after ?? (isNewest ? AFTER_ALL_IDS : '')
+  return statements[`list${isNewest ? 'Newest' : 'Oldest'}${ofTeam}`](...team, start, limit)
 }
 
 /** IDs are hexadecimal digits and hyphens. */

@@ -2,13 +2,6 @@ import type { PendingChange } from '../registry/outbox.ts'
 import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES, type ListedRegistration } from '../registry/store.ts'
 import type { Driver, Run } from './driver.ts'
 
-/** The text of an SQL statement with parameters. */
-export interface Statement<Row = never> {
-  readonly sql: string
-  /** The type of a row of the answer; never set. */
-  readonly row?: Row
-}
-
 /** SQLite has no booleans and no times: 0 or 1, and milliseconds since 1970. */
 type InNumbers<Value, Keys extends keyof Value> = Omit<Value, Keys> & { readonly [Key in Keys]: number }
 
@@ -24,7 +17,8 @@ const BELOW = `${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND p
 const OWN_BELOW = `${NAMES}_of_team_below
   WHERE team_id = ? AND second_level_domain = ? AND path > ? AND path < ? AND path > ''`
 
-const statement = <Row = never>(sql: string): Statement<Row> => ({ sql })
+/** @typeParam Row The type of a row of the answer. */
+const statement = <Row = never>(sql: string): { readonly sql: string; readonly row?: Row } => ({ sql })
 
 /** @param source An index and a condition, or a condition alone. */
 const selectNames = (source: string) =>
@@ -103,7 +97,7 @@ export const statements = {
 
 export type Statements = { readonly [Name in keyof typeof statements]: Run<RowOf<(typeof statements)[Name]>> }
 
-type RowOf<S> = S extends Statement<infer Row> ? Row : never
+type RowOf<S> = S extends { readonly row?: infer Row } ? Row : never
 
 /** Prepares every statement once. */
 export const prepareAll = (driver: Driver): Statements =>

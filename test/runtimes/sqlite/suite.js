@@ -1,7 +1,5 @@
 import { createSqliteStore } from 'domain-registration/sqlite'
-import { domainStoreSuite } from 'domain-registration/testing'
-
-const features = ['synchronize', 'synchronizePending', 'countPending', 'release', 'list']
+import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/testing'
 
 /**
  * Runs every case of the published suite on stores in SQLite.
@@ -21,7 +19,7 @@ export async function runSuite(open, close) {
       return store
     },
     closeStore: store => close(databases.get(store)),
-    features,
+    features: managedStoreFeatures,
     timeLimit: 20_000,
   })
   const outcomes = []

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { counts, seed } from '../counts.ts'
-import { tableOptions, throughFirst } from '../postgres/engine.ts'
+import { throughFirst } from '../postgres/engine.ts'
 import { openDatabase, type TestServer } from '../postgres/server.ts'
 import { findTeam, listAll, now } from './race.ts'
 import type { RacerTask, Round } from './racer.ts'
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 test('some order explains the answers of calls that race for one PostgreSQL from three processes', async () => {
   const pool = server.createPool({ pipeline: true })
-  await migrate({ database: throughFirst(pool), ...tableOptions })
+  await migrate({ database: throughFirst(pool) })
   const store = createPostgresStore({ database: pool, findTeam })
   await Promise.all(CLIENTS.map((names, index) => startRacer({ config: server.config, seed: seed + index, names })))
   for (let round = 1; round <= counts.races; round += 1) {

@@ -5,7 +5,7 @@ import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/
 import { counts, seed } from '../counts.ts'
 import { createRandom } from '../simulation/random.ts'
 import { type Call, type Callers, createCalls, startCallers } from './callers.ts'
-import { connectToMortal, engine, isGiven, tableOptions } from './engine.ts'
+import { connectToMortal, engine, isGiven } from './engine.ts'
 import { expectAgreement, type HeldRow } from './ledger.ts'
 import { createMortalServer, type MortalServer } from './mortal-server.ts'
 import { ENDED, type Nodes, startNodes } from './nodes.ts'
@@ -113,7 +113,7 @@ describe(`with SEED=${seed},`, () => {
 async function open(schema: string, count: number) {
   const configs: PoolConfig[] = Array.from({ length: count }, () => server.config)
   await pool.query('TRUNCATE monitor.pushes')
-  await migrate({ ...tableOptions, database: pool, schema })
+  await migrate({ database: pool, schema })
   const keyStore = createPostgresKeyStore({ database: pool, schema })
   const keys = new Map<string, string>()
   for (const id of ['1', '2', '3']) {
@@ -133,7 +133,7 @@ async function open(schema: string, count: number) {
     await again.done
     expect(again.answers.flatMap(({ results }) => results.filter(({ status }) => status === 'created'))).toEqual([])
 
-    const { rows } = await pool.query<HeldRow>(`SELECT * FROM ${schema}.registrations`)
+    const { rows } = await pool.query<HeldRow>(`SELECT * FROM ${schema}.names`)
     expect(rows.length).toBeGreaterThan(calls.length)
     expectAgreement([...callers.answers, ...again.answers], rows)
     await expectAllPushed(schema, rows)

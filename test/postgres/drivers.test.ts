@@ -13,6 +13,8 @@ import { rejection } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
 import { describeKeyStore, describeServer, describeStore } from './suites.ts'
 
+const settings = { transaction_isolation: 'read committed', lock_timeout: '0' }
+
 let server: TestServer
 let pool: Pool
 let sql: Sql
@@ -27,7 +29,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const overKysely = (through: Pool) => bridgeKysely(new Kysely({ dialect: new PostgresDialect({ database: through }) }))
+const overKysely = (through: Pool) => bridgeKysely(new Kysely({ dialect: new PostgresDialect({ pool: through }) }))
 const overDrizzle = (through: Pool) => bridgeDrizzle(drizzle(through))
 
 const drivers: readonly (readonly [string, () => PostgresDriver])[] = [
@@ -54,13 +56,10 @@ describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
 
   test('a statement that fails rejects with its cause, and nothing of the transaction is saved', async () => {
     await pool.query('DROP TABLE IF EXISTS halves; CREATE TABLE halves (value integer CHECK (value < 2))')
-    const work = {
-      find: async () => {},
-      save(_: unknown, send: Parameters<Parameters<ReturnType<typeof toDatabase>['transact']>[2]['save']>[1]) {
-        for (const value of [1, 2, 3]) void send({ name: 'insert_half', text: 'INSERT INTO halves VALUES ($1)' }, value)
-      },
-    }
-    const running = toDatabase({ database: open() }).transact(createDeadline(5000), {}, work)
+    const insert = { name: 'insert_half', text: 'INSERT INTO halves VALUES ($1)' }
+    const running = toDatabase({ database: open() }).transact(createDeadline(5000), settings, async ({ change }) => {
+      for (const value of [1, 2, 3]) void change(insert, value)
+    })
     expect(hasCode(await rejection(running), new Set(['23514']))).toBe(true)
     expect((await pool.query('SELECT FROM halves')).rowCount).toBe(0)
   })
@@ -73,14 +72,8 @@ test.each([
 ])('%s: transactions are in READ COMMITTED, whatever is the default', async (_, open) => {
   const strict = server.createPool({ options: '-c default_transaction_isolation=serializable' })
   const level = { name: 'isolation', text: "SELECT current_setting('transaction_isolation') AS level" }
-  const { rows } = await toDatabase({ database: open(strict) }).transact(
-    createDeadline(5000),
-    {},
-    {
-      find: send => send(level),
-      save: found => found,
-    },
-  )
+  const database = toDatabase({ database: open(strict) })
+  const { rows } = await database.transact(createDeadline(5000), settings, ({ ask }) => ask(level))
   expect(rows).toEqual([{ level: 'read committed' }])
 })
 
@@ -88,7 +81,7 @@ test('a single connection of pg is refused at start-up, in the words of what to 
   const client = new Client(server.config)
   const lent = await pool.connect()
   for (const connection of [client, lent] as never[]) {
-    const refusal = /"pool" must be a pool of pg, and is one connection/
+    const refusal = /"database" must be a pool of pg, and is one connection/
     expect(() => createPostgresStore({ database: connection, findTeam: () => null })).toThrow(refusal)
     expect(() => createPostgresKeyStore({ database: connection })).toThrow(refusal)
     await expect(migrate({ database: connection })).rejects.toThrow(refusal)

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Pool, type PoolConfig } from 'pg'
-import type { MigrateOptions } from '../../src/postgres/index.ts'
 import type { MortalServer } from './mortal-server.ts'
 import type { TestServer } from './server.ts'
 
@@ -9,11 +8,8 @@ import type { TestServer } from './server.ts'
 interface Engine {
   /** Of each node. Tables are made through the first. */
   readonly urls: readonly string[]
-  readonly shards?: number
   /** A shell command that kills a node, starts it again, and ends when it has recovered. */
   readonly kill?: string
-  /** Whether calls are to be made as on Citus, with settings that PostgreSQL takes and ignores. */
-  readonly asOnCitus?: boolean
 }
 
 const { ENGINE } = process.env
@@ -21,14 +17,6 @@ export const engine: Engine = ENGINE === undefined ? { urls: [] } : JSON.parse(E
 
 /** Whether a maintainer has given a server: then there is more time, and no look into its log. */
 export const isGiven = engine.urls.length > 0
-
-/** Of the tables, for `migrate`. */
-export const tableOptions: Pick<MigrateOptions, 'citus'> = {
-  citus: engine.shards === undefined ? undefined : { shards: engine.shards },
-}
-
-/** Whether databases get a setting by which they look like Citus. */
-export const asOnCitus = engine.asOnCitus === true
 
 const OURS = 'domain_registration'
 

@@ -27,6 +27,13 @@ test.each([
   ).toHaveLength(1)
 })
 
+test('four servers whose role gives up locks after 20 ms all find their tables', async () => {
+  const pools = Array.from({ length: 4 }, () => server.createPool({ max: 1, options: '-c lock_timeout=20ms' }))
+  for (let round = 0; round < 5; round += 1) {
+    await Promise.all(pools.map(pool => migrate({ database: pool, schema: `impatient_${round}` })))
+  }
+})
+
 test('migrating again keeps what is there, and needs no right to make anything', async () => {
   const pool = server.createPool()
   await migrate({ database: pool })
@@ -37,15 +44,13 @@ test('migrating again keeps what is there, and needs no right to make anything',
   await migrate({ database: server.createPool({ options: '-c default_transaction_read_only=on' }) })
   await pool.query(postgresSchema())
   const { rows } = await pool.query(
-    'SELECT domain, registrable_domain, domain_id, synchronized FROM domain_registration.registrations ' +
-      "WHERE team_id = '1' ORDER BY domain_id",
+    "SELECT domain, registrable_domain, domain_id FROM domain_registration.names WHERE team_id = '1' ORDER BY domain_id",
   )
   expect(rows).toEqual(
-    saved.map(({ domain, registrableDomain, domainId, synchronized }) => ({
+    saved.map(({ domain, registrableDomain, domainId }) => ({
       domain,
       registrable_domain: registrableDomain,
       domain_id: domainId,
-      synchronized,
     })),
   )
 })
@@ -59,27 +64,14 @@ test('tables of a later version are refused', async () => {
 
 test('a failure that is no race is told, and leaves nothing half-made', async () => {
   const pool = server.createPool()
-  await pool.query('CREATE SCHEMA occupied; CREATE TABLE occupied.registrations ()')
+  await pool.query('CREATE SCHEMA occupied; CREATE VIEW occupied.names AS SELECT 1 AS domain_id')
   await expect(rejection(migrate({ database: pool, schema: 'occupied', timeLimit: 2000 }))).resolves.toMatchObject({
     code: '42809',
   })
-  const { rows } = await pool.query("SELECT FROM pg_class WHERE oid = to_regclass('occupied.names')")
+  const { rows } = await pool.query("SELECT FROM pg_class WHERE oid = to_regclass('occupied.changes')")
   expect(rows).toEqual([])
 })
 
 test.each(['', 'a\0b'])('%j is no name of a schema', schema => {
   expect(() => postgresSchema({ schema })).toThrow(TypeError)
-})
-
-test('tables are not spread over workers where there is no Citus', async () => {
-  const migrating = migrate({ database: server.createPool(), schema: 'alone', citus: { shards: 2 } })
-  await expect(migrating).rejects.toThrow('"citus" is for databases with the extension')
-})
-
-test.each([0, -1, 1.5, '2', undefined] as number[])('tables are not spread over %j shards', async shards => {
-  await expect(migrate({ database: server.createPool(), citus: { shards } })).rejects.toThrow(RangeError)
-})
-
-test.each([0, 1, 1.5, Number.NaN])('a table of %j partitions is refused', partitions => {
-  expect(() => postgresSchema({ partitions })).toThrow(RangeError)
 })

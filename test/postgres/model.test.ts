@@ -10,7 +10,7 @@ import type { Change, ListOptions, LookUpResult } from '../../src/registry/store
 import { counts, seed } from '../counts.ts'
 import { names, team, teamIds } from '../few-names.ts'
 import { shrinkingAtMost } from '../shrinking.ts'
-import { tableOptions, throughFirst } from './engine.ts'
+import { throughFirst } from './engine.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 /*
@@ -52,7 +52,7 @@ let pool: Pool
 beforeAll(async () => {
   server = await openDatabase()
   pool = server.createPool({ pipeline: true })
-  await migrate({ database: throughFirst(pool), ...tableOptions })
+  await migrate({ database: throughFirst(pool) })
 })
 afterAll(() => server.stop())
 

@@ -35,7 +35,7 @@ async function serve({ config, monitor, schema, node }: NodeTask): Promise<void>
   monitorPool.on('error', () => {})
   let pushes = 0
   const store = createPostgresStore({
-    pool,
+    database: pool,
     schema,
     timeLimit: 10_000,
     findTeam: id => teams.find(team => team.id === id) ?? null,
@@ -48,7 +48,7 @@ async function serve({ config, monitor, schema, node }: NodeTask): Promise<void>
   })
   const keys = createPostgresKeyStore({ database: pool, schema })
 
-  startSynchronizing(store, { every: SWEEP, onError: error => tell({ failure: String(error) }) })
+  startSynchronizing(store, { interval: SWEEP, onError: error => tell({ failure: String(error) }) })
 
   const app = express()
   app.use(domainsRouter({ store, keys, onError: error => tell({ failure: String(error) }) }))

@@ -55,7 +55,7 @@ const createPool = (options: PoolConfig = {}) =>
   server.createPool({ port: network.port, max: 1, connectionTimeoutMillis: 5000, pipeline: true, ...options })
 
 const held = async (): Promise<{ domain: string; domain_id: string }[]> =>
-  (await foreign.query('SELECT domain, domain_id FROM domain_registration.registrations ORDER BY domain')).rows
+  (await foreign.query('SELECT domain, domain_id FROM domain_registration.names ORDER BY domain')).rows
 const heldIds = async () => new Map((await held()).map(row => [row.domain, row.domain_id]))
 
 const toIds = ({ results }: { results: readonly DomainResult[] }) =>
@@ -322,8 +322,7 @@ test('a disk that has no more room costs what needs room alone; with room again 
     const register = async (domains: readonly string[]) =>
       (await registerDomains(team1, { domains }, store, { onError })).data
     const count = async () =>
-      (await pool.query("SELECT count(*)::integer FROM domain_registration.registrations WHERE team_id = '1'")).rows[0]
-        .count
+      (await pool.query("SELECT count(*)::integer FROM domain_registration.names WHERE team_id = '1'")).rows[0].count
     // The last page may have room for a few.
     const small = await register(['small.org'])
     const domains = Array.from({ length: 100 }, (_, index) => `host-${index}.large.org`)

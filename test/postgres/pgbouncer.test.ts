@@ -55,7 +55,7 @@ describe.skipIf(!program)(name, () => {
     ['one_after_the_other', false],
   ])('all calls go through when statements are sent without names, %s', async (schema, pipeline) => {
     expect(await call(createPool(pipeline), schema, false)).toEqual([])
-    const { rows } = await pool.query(`SELECT count(*)::integer FROM ${schema}.registrations`)
+    const { rows } = await pool.query(`SELECT count(*)::integer FROM ${schema}.names`)
     expect(rows).toEqual([{ count: 5 + CALLERS * CALLS }])
   })
 

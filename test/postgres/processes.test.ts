@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../src/postgres/index.ts'
 import { counts } from '../counts.ts'
-import { isGiven, tableOptions, throughFirst } from './engine.ts'
+import { isGiven, throughFirst } from './engine.ts'
 import type { RacerReport, RacerTask } from './racer.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
@@ -12,7 +12,7 @@ let server: TestServer
 const racers: ChildProcess[] = []
 beforeAll(async () => {
   server = await openDatabase({ deadlock_timeout: '100ms' })
-  await migrate({ database: throughFirst(server.createPool()), ...tableOptions })
+  await migrate({ database: throughFirst(server.createPool()) })
 })
 afterAll(async () => {
   for (const racer of racers) if (racer.exitCode === null) racer.kill()
@@ -67,7 +67,7 @@ test(
 
     const { rows } = await server
       .createPool()
-      .query('SELECT domain, domain_id, team_id FROM domain_registration.registrations ORDER BY domain')
+      .query('SELECT domain, domain_id, team_id FROM domain_registration.names ORDER BY domain')
     const results = reports.flatMap(report => report.results)
     const created = results.flatMap(result =>
       result.status === 'created' ? [`${result.domain} ${result.domainId}`] : [],

@@ -21,7 +21,7 @@ const AT_ONCE = 4
 async function race({ config, teamId, calls }: RacerTask): Promise<RacerReport> {
   const pool = new Pool({ ...config, max: AT_ONCE, pipeline: true })
   const store = createPostgresStore({
-    pool,
+    database: pool,
     findTeam: id => ({ id, organizationId: '1', state: 'active' }),
     timeLimit: 20_000,
   })

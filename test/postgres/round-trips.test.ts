@@ -102,7 +102,7 @@ test('without pipelining, new names are not looked up', async () => {
 })
 
 test('what is saved is all there', async () => {
-  const { rows } = await server.createPool().query('SELECT domain FROM domain_registration.registrations')
+  const { rows } = await server.createPool().query('SELECT domain FROM domain_registration.names')
   const expected = [
     'a.com',
     'www.a.com',

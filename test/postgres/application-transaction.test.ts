@@ -13,7 +13,7 @@ const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 
 let server: TestServer
 let pool: Pool
-/** On which the host has its transaction. */
+/** On which the application has its transaction. */
 let client: PoolClient
 beforeAll(async () => {
   server = await openDatabase()
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await migrate({ database: pool })
 })
 beforeEach(async () => {
-  await pool.query(`DELETE FROM ${table}`)
+  await pool.query(`DELETE FROM ${table}; DELETE FROM domain_registration.changes`)
   client = await pool.connect()
 })
 afterEach(async () => {
@@ -37,9 +37,14 @@ async function begin(options: Partial<PostgresStoreOptions> = {}, command = 'BEG
 }
 
 const held = async () =>
-  (await pool.query('SELECT domain FROM domain_registration.registrations ORDER BY domain')).rows.map(row => row.domain)
+  (await pool.query('SELECT domain FROM domain_registration.names ORDER BY domain')).rows.map(row => row.domain)
 
-describe('a store in a transaction of the host', () => {
+const poison = `
+  CREATE OR REPLACE FUNCTION saboteur() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN IF NEW.registrable_domain = 'poison.com' THEN RAISE EXCEPTION 'poisoned'; END IF; RETURN NEW; END $$;
+  CREATE TRIGGER saboteur BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION saboteur()`
+
+describe('a store in a transaction of the application', () => {
   const cases = domainStoreSuite({
     async createStore({ teams, synchronize }) {
       await client.query('ROLLBACK')
@@ -57,7 +62,7 @@ describe('a store in a transaction of the host', () => {
   test.each(cases)('$name', ({ run }) => run())
 })
 
-test('what is registered is there once the host commits, and not when it rolls back', async () => {
+test('what is registered is there once the application commits, and not when it rolls back', async () => {
   for (const [end, expected] of [
     ['ROLLBACK', []],
     ['COMMIT', ['example.com']],
@@ -71,7 +76,7 @@ test('what is registered is there once the host commits, and not when it rolls b
   }
 })
 
-test('nothing is pushed before the host commits; the sweep of a store on a pool pushes it then', async () => {
+test('nothing is pushed before the application commits; the sweep of a store on a pool pushes it then', async () => {
   const pushed: string[] = []
   const synchronize = (changes: readonly Change[]) => void pushed.push(...toDomains(changes))
   const store = await begin({ synchronize })
@@ -88,10 +93,7 @@ test('nothing is pushed before the host commits; the sweep of a store on a pool 
 })
 
 test('what fails leaves the transaction as it was, and costs one result', async () => {
-  await pool.query(`
-    CREATE OR REPLACE FUNCTION saboteur() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN IF NEW.registrable_domain = 'poison.com' THEN RAISE EXCEPTION 'poisoned'; END IF; RETURN NEW; END $$;
-    CREATE TRIGGER saboteur BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION saboteur()`)
+  await pool.query(poison)
   const store = await begin()
   await client.query('CREATE TABLE orders AS SELECT 1 AS number')
   const onError = vi.fn()
@@ -113,7 +115,7 @@ test('settings of the transaction are the same after each call, whether it went 
   const before = await settings()
   await save(store, '1', ['example.com', 'www.example.com'])
   expect(await settings()).toEqual(before)
-  const wrong = { teamId: '1', registrableDomains: [], names: [], wildcardBases: [] }
+  const wrong = { teamId: '1', registrableDomains: [], domains: [], bases: [], timeLimit: 5000 }
   const decide = () => [{ domain: 'a.com', registrableDomain: 'a.com' }]
   await expect(rejection(Promise.resolve(store.register({ ...wrong, decide })))).resolves.toBeInstanceOf(Error)
   expect(await settings()).toEqual(before)
@@ -148,21 +150,97 @@ test('calls at once are made one after the other', async () => {
   expect(results.filter(({ status }) => status === 'existing')).toHaveLength(7)
 })
 
-test('a call that is not done in time is rejected, and saves nothing', async () => {
-  const query = async (text: string, values: unknown[]) => {
-    const answer = await client.query(text, values)
-    // A network that has become slow.
-    if (text.includes('INSERT')) await vi.waitFor(() => expect(isLate).toBe(true), { timeout: 5000 })
-    return answer
-  }
-  let isLate = false
+test('two stores on one client take turns: what fails in one undoes nothing of the other', async () => {
+  await pool.query(poison)
   await client.query('BEGIN')
-  const transaction = { query }
-  const store = createPostgresStore({ pool: transaction, findTeam, timeLimit: 200 })
-  await expect(rejection(save(store, '1', ['example.com']))).resolves.toMatchObject({ name: 'TimeLimitError' })
-  isLate = true
-  const other = createPostgresStore({ pool: transaction, findTeam })
-  await save(other, '1', ['example.org'])
+  const open = () =>
+    createPostgresStore({ database: { query: (text, values) => client.query(text, values) }, findTeam })
+  const [one, other] = [open(), open()]
+  for (let round = 0; round < 8; round += 1) {
+    const failing = rejection(save(one, '1', [`www${round}.poison.com`]))
+    for (let tick = 0; tick < round * 3; tick += 1) await Promise.resolve()
+    expect(await save(other, '1', [`n${round}.com`])).toHaveLength(1)
+    expect(await failing).toMatchObject({ message: 'poisoned' })
+  }
   await client.query('COMMIT')
-  expect(await held()).toEqual(['example.org'])
+  expect(await held()).toHaveLength(8)
+  await pool.query(`DROP TRIGGER saboteur ON ${table}`)
+})
+
+describe('a call that gives up', () => {
+  /** What was sent, with the time that the application has, before it goes on with its transaction. */
+  async function beginWatched() {
+    const sent: string[] = []
+    await client.query('BEGIN')
+    const query = (text: string, values: unknown[]) => {
+      sent.push(text)
+      return client.query(text, values)
+    }
+    return { sent, store: createPostgresStore({ database: { query }, findTeam }) }
+  }
+
+  test('while it waits for a lock leaves the transaction usable, and sends nothing more', async () => {
+    await save(createPostgresStore({ database: pool, findTeam }), '1', ['locked.com'])
+    const { sent, store } = await beginWatched()
+    const other = await pool.connect()
+    await other.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'locked.com' FOR UPDATE")
+    const domains = ['a.com', 'b.com', 'c.com', 'www.locked.com']
+    const { data } = await registerDomains(team1, { domains }, store, { timeLimit: 2000 })
+    const [count, created] = [sent.length, data.results.flatMap(result => ('domain' in result ? result.domain : []))]
+    await other.query('COMMIT')
+    other.release()
+    expect((await client.query('COMMIT')).command).toBe('COMMIT')
+    await new Promise(resolve => setTimeout(resolve, 200))
+    expect(sent).toHaveLength(count)
+    expect(await held()).toEqual([...created, 'locked.com'].sort())
+    expect(data.results[3]).toMatchObject({ code: 'internal_error' })
+  })
+
+  test.each(['INSERT', 'SELECT current_setting', 'RELEASE'])(
+    'since its process stood still after it had sent %s has sent nothing outside the transaction',
+    async word => {
+      const { sent, store } = await beginWatched()
+      const standStill = (text: string, values: unknown[]) => {
+        sent.push(text)
+        const answer = client.query(text, values)
+        if (text.startsWith(word)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700)
+        return answer
+      }
+      void store
+      const frozen = createPostgresStore({ database: { query: standStill }, findTeam })
+      const answer = registerDomains(team1, { domains: ['www.frozen.com'] }, frozen, { timeLimit: 1000 })
+      const failed = await answer.then(
+        ({ data }) => data.totals.created === 0,
+        () => true,
+      )
+      const count = sent.length
+      await client.query('COMMIT')
+      await new Promise(resolve => setTimeout(resolve, 100))
+      expect(sent.length, sent.slice(count).join('\n')).toBe(count)
+      // Half-done is nothing: either it is there, or no part of it.
+      const { rows } = await pool.query('SELECT FROM domain_registration.locks WHERE registrable_domain = $1', [
+        'frozen.com',
+      ])
+      const domains = await held()
+      if (!failed) expect(domains).toEqual(['www.frozen.com'])
+      expect(rows).toHaveLength(domains.length)
+      await pool.query('DELETE FROM domain_registration.locks')
+    },
+  )
+
+  test('in a network that has become slow saves nothing, and the next call goes through', async () => {
+    let isLate = false
+    await client.query('BEGIN')
+    const query = async (text: string, values: unknown[]) => {
+      const answer = await client.query(text, values)
+      if (text.includes('INSERT')) await vi.waitFor(() => expect(isLate).toBe(true), { timeout: 5000 })
+      return answer
+    }
+    const store = createPostgresStore({ database: { query }, findTeam, timeLimit: 300 })
+    await expect(rejection(save(store, '1', ['example.com']))).resolves.toMatchObject({ name: 'TimeLimitError' })
+    isLate = true
+    await save(createPostgresStore({ database: { query }, findTeam }), '1', ['example.org'])
+    await client.query('COMMIT')
+    expect(await held()).toEqual(['example.org'])
+  })
 })

@@ -48,21 +48,27 @@ export const createFind =
   (question: LookUp): Promise<LookUpResult> =>
     transact(transaction => find(transaction, question), { isolation: 'repeatable read' })
 
-/** Makes {@link StoreBackend.release}: look up, claim, delete what is still there, record. */
+/** Makes {@link StoreBackend.release}: look up, claim, look up again, delete, record. */
 export const createRelease =
   (transact: Transact): StoreBackend['release'] =>
   async (teamId, { names, domainIds }, lease) => {
     if (names.length + domainIds.length === 0) return []
     return transact(async transaction => {
       const { ask, change, statements } = transaction
-      const answers = await Promise.all([
-        ask(statements.findNames, toArrayLiteral(names.map(({ domain }) => domain))),
-        ask(statements.findIds, toArrayLiteral(domainIds)),
-      ])
-      const held = answers.flatMap(({ rows }) => rows).filter(row => row.team_id === teamId)
-      const asked = new Map(held.map(toRegistration).map(({ createdAt: _, ...each }) => [each.domainId, each]))
-      if (asked.size === 0) return []
-      void claim(transaction, [...new Set([...asked.values()].map(each => each.registrableDomain))].sort())
+      const look = async () => {
+        const answers = await Promise.all([
+          ask(statements.findNames, toArrayLiteral(names.map(({ domain }) => domain))),
+          ask(statements.findIds, toArrayLiteral(domainIds)),
+        ])
+        const held = answers.flatMap(({ rows }) => rows).filter(row => row.team_id === teamId)
+        return new Map(held.map(toRegistration).map(({ createdAt: _, ...each }) => [each.domainId, each]))
+      }
+      const seen = await look()
+      if (seen.size === 0) return []
+      // Those of names that are not held too: one of them could be registered before another is released.
+      const locked = [...names, ...seen.values()].map(each => each.registrableDomain)
+      void claim(transaction, [...new Set(locked)].sort())
+      const asked = await look()
       const deleted = await change(statements.deleteNames, toArrayLiteral([...asked.keys()]))
       const released = deleted.rows.flatMap(row => asked.get(row.domain_id) ?? [])
       addChanges(transaction, 'released', released, { wait: 0, waitIfReplaced: lease })

@@ -58,13 +58,13 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   }
   firstTeams?.forEach(addTeam)
 
-  const backend = createBackend(options.synchronize !== undefined)
+  const backend = createMemoryBackend(options.synchronize !== undefined)
   const store = createManagedStore(backend, { ...options, findTeam: id => teams.get(id) ?? null })
   return { ...store, addTeam }
 }
 
-/** Each step is atomic, because all of it is synchronous. */
-function createBackend(hasMonitor: boolean): StoreBackend {
+/** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
+export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   /** By domain, in the order of registration, which is that of the IDs. */
   const registrations = new Map<string, Held>()
   const outbox = createMemoryOutbox()

@@ -1,59 +1,53 @@
-import { type DomainResult, isApiError, type KeyContext, type RegisterDomainsResponse } from '../../src/index.ts'
-import type { registerDomains } from '../../src/register-domains.ts'
-import { createFaultyStore, type Process, type Rates, type StoreCall } from './faulty-store.ts'
+import type { Awaitable } from '../../src/awaitable.ts'
+import {
+  type Change,
+  type DomainResult,
+  isApiError,
+  type Registration,
+  registerDomains,
+  startSynchronizing,
+} from '../../src/index.ts'
+import { createMemoryBackend } from '../../src/memory/memory-store.ts'
+import { createManagedStore, type ManagedStore, type StoreBackend } from '../../src/registry/managed-store.ts'
+import { leaseFor } from '../../src/registry/outbox.ts'
 import { createRandom } from './random.ts'
-import { covers, families, type HeldName, type Known, overlap, rejected, spellings, verdictOf } from './rules.ts'
+import { covers, families, type HeldName, type Known, overlap, rejected, spellings } from './rules.ts'
 import { createVirtualClock, follow, type VirtualClock } from './virtual-clock.ts'
 
-export type Invariant =
-  | 'names do not overlap'
-  | 'what is synchronized was pushed'
-  | 'what is acknowledged is held'
-  | 'what is acknowledged is synchronized'
-  | 'a name is created once'
-  | 'one result each, in order'
-  | 'a call ends in time'
-  | 'calls of the store are bounded'
-  | 'each cause is reported once'
-  | 'messages keep to the own team'
-  | 'a refusal has its reason'
-  | 'a failure has its cause'
-  | 'all is well in the end'
-
 export interface Violation {
-  readonly invariant: Invariant
+  readonly invariant: string
   readonly detail: string
 }
 
 export interface Simulation {
   readonly seed: number
-  readonly registerDomains: typeof registerDomains
   /** Counts what happened, to see that everything does. */
   readonly count?: (event: string) => void
   /** Learns what happens, for a reader. */
   readonly trace?: ((line: string) => void) | undefined
 }
 
-/** A hostname as a caller writes it, with what the test knows of it; a code where it can never be registered. */
-interface Entry {
-  readonly input: string
-  readonly name: Known | null
-  readonly code?: string
+/** A registration that there is or was. */
+interface Held extends HeldName {
+  readonly domainId: string
+  readonly from: number
+  to: number
 }
 
-/** A call of the API. */
-interface Call {
-  readonly number: number
-  readonly teamId: string
-  readonly entries: readonly Entry[]
-  readonly timeLimit: number | undefined
-  readonly storeCalls: StoreCall[]
-  readonly causes: unknown[]
-  startedAt: number
-  isSettled: boolean
+/** A process of the application: what it had planned ends with it, but not what it has asked of the database. */
+interface Process {
+  readonly worker: object
+  readonly store: ManagedStore
+  loop?: { stop(): Promise<void> }
 }
 
-type Answer = readonly DomainResult[] | { readonly status: number }
+/** A push on its way. */
+interface Flight {
+  readonly keys: ReadonlySet<string>
+  readonly givenUpAt: number
+  hasGoneThrough: boolean
+  isAnswered: boolean
+}
 
 const teams = [
   { id: '1', organizationId: '10', state: 'active' },
@@ -61,87 +55,282 @@ const teams = [
   { id: '3', organizationId: '20', state: 'active' },
 ] as const
 const scopes = ['domains:create']
-const DEFAULT_TIME_LIMIT = 30_000
-/** Halves of what is left are fractions. */
-const ROUNDING = 1e-6
+/** Milliseconds for a push. */
+const PUSH_TIME_LIMIT = 3_000
+const LEASE = leaseFor(PUSH_TIME_LIMIT)
+const LONGEST_WAIT = 3_600_000
+/** After so many pushes without success a monitor counts as away. */
+const MOST_FAILURES = 5
+const keyOf = ({ kind, domainId }: Change) => `${kind} ${domainId}`
 
 /**
- * Runs one schedule: callers in several teams want overlapping names, the registry serves them through a store that
- * fails in every way it may, processes die, answers get lost, callers retry; then it becomes calm, and everybody gets
- * an answer.
- *
- * Nothing is released here, and its store's sweeps are simple: releases, leases, refusals and waits are simulated in
- * synchronizing.ts, over the outboxes of `src`.
+ * Runs one schedule: callers of several teams register overlapping names and release them, through processes that share
+ * a database and a monitor. Statements and pushes fail, hang, lose their answers, processes die, the clock of the
+ * database jumps. Then only refusals are left, and all else must go through; then nothing fails any more.
  *
  * @returns The first invariant that did not hold, if any.
  */
 export async function simulate(simulation: Simulation): Promise<Violation | null> {
   const clock = createVirtualClock()
+  const { random } = Math
   follow(clock)
   try {
     return await runSchedule(simulation, clock)
   } finally {
     follow(null)
+    Math.random = random
   }
 }
 
-async function runSchedule(
-  { seed, registerDomains, count = () => {}, trace }: Simulation,
-  clock: VirtualClock,
-): Promise<Violation | null> {
+async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock: VirtualClock) {
   const random = createRandom(seed)
-  const calmAt = random.pick([0, 300, 1_000, 4_000])
-  let isQuiet = false
-  const isCalm = () => isQuiet || clock.now() >= calmAt
+  Math.random = random.fraction
   const rate = () => random.pick([0, 0, 0.05, 0.3])
-  const crashes = random.pick([0, 0.1, 0.5])
-  const losses = rate()
-  const rates: Rates = {
-    teamFails: rate(),
-    failsBeforeCommit: rate(),
-    failsAfterCommit: rate(),
-    hangs: rate() / 2,
-    isSlow: rate() / 2,
-    decidesAgain: rate() * 2,
-    pushFails: rate(),
-  }
-  const alphabet = [
-    ...random.pick(families),
-    ...random.pick(families),
-    ...families
-      .slice(-2)
-      .flat()
-      .filter(() => random.chance(0.3)),
-  ]
-  const poisoned = new Set(random.chance(0.3) ? [random.pick(alphabet).domain, random.pick(alphabet).domain] : [])
-
+  const rates = { store: rate() / 2, push: rate(), half: rate(), slow: rate(), hang: rate() / 4, away: rate() }
+  const alphabet = [...random.pick(families), ...random.pick(families), ...families.slice(-2).flat()]
+  const refused = new Set(
+    random
+      .shuffle(alphabet)
+      .slice(0, random.pick([0, 0, 1, 3]))
+      .map(({ domain }) => domain),
+  )
+  const stormEnds = random.pick([4_000, 15_000, 40_000])
+  const backend = createMemoryBackend(true)
+  const history: Held[] = []
+  /** The last word that the monitor has heard of each ID, which is final where it was released. */
+  const monitor = new Map<string, Change>()
+  const flights: Flight[] = []
+  let processes: Process[] = []
+  let isStorm = true
+  let jumped = 0
+  let offset = 0
   let violation: Violation | null = null
-  function violate(invariant: Invariant, detail: string): void {
+
+  const note = (line: string) => trace?.(`${clock.now().toFixed(0).padStart(8)}  ${line}`)
+  function violate(invariant: string, detail: string): void {
     violation ??= { invariant, detail }
     note(`VIOLATION: ${invariant}: ${detail}`)
   }
-  const note = (line: string) => trace?.(`${clock.now().toFixed(1).padStart(9)}  ${line}`)
   function happened(event: string): void {
     count(event)
     note(event)
   }
-  const isLost = () => {
-    const lost = !isCalm() && random.chance(losses)
-    if (lost) happened('answer lost')
-    return lost
+  function strikes(chance: number, event: string): boolean {
+    const isStruck = isStorm && random.chance(chance)
+    if (isStruck) happened(event)
+    return isStruck
+  }
+  const isHeldNow = ({ to }: Held) => to === Number.POSITIVE_INFINITY
+
+  /** Does one step in the database, some while later, by its clock; the answer comes later still. */
+  function ask<T>(worker: object, step: () => Awaitable<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const answer = (settle: () => void) => clock.plan(random.integer(0, 8), worker, settle)
+      clock.plan(random.integer(0, strikes(rates.slow, 'a slow statement') ? 4_000 : 8), null, () => {
+        if (strikes(rates.store, 'a statement fails')) return void answer(() => reject(new Error('not saved')))
+        let result: Awaitable<T>
+        try {
+          result = clock.skew(offset, step)
+        } catch (error) {
+          return void answer(() => reject(error))
+        }
+        if (strikes(rates.store / 2, 'a statement without an answer')) return
+        const isLost = strikes(rates.store, 'an answer is lost')
+        answer(() => (isLost ? reject(new Error('saved, perhaps')) : resolve(result)))
+      })
+    })
   }
 
-  const store = createFaultyStore({ clock, random, rates, teams, poisoned, isCalm, count: happened, violate })
-  const { held } = store
-  const idOfAcknowledged = new Map<string, string>()
-  const createdBy = new Map<string, Call>()
-  let process: Process | null = { database: {} }
-  let inFlight = new Map<Call, (answer: Answer | null) => void>()
-  let callCount = 0
-  let busyCallers = 0
-  /** Now and then two callers want the same. */
-  let lastList: readonly Entry[] = []
+  /** The database as a process sees it. */
+  function connect(worker: object): StoreBackend {
+    const { outbox } = backend
+    return {
+      register(step) {
+        const end = clock.now() + step.timeLimit
+        return ask(worker, () => {
+          if (clock.now() - offset >= end) throw new Error('No time is left')
+          const result = backend.register(step) as Awaited<ReturnType<StoreBackend['register']>>
+          for (const name of result.saved)
+            checkSaved({ ...name, from: clock.now() - offset, to: Number.POSITIVE_INFINITY })
+          return result
+        })
+      },
+      find: question => ask(worker, () => backend.find(question)),
+      release: (...parameters) =>
+        ask(worker, () => {
+          const released = backend.release(...parameters) as readonly Registration[]
+          const ids = new Set(released.map(({ domainId }) => domainId))
+          for (const held of history) if (ids.has(held.domainId)) held.to = clock.now() - offset
+          return released
+        }),
+      list: page => ask(worker, () => backend.list(page)),
+      count: teamId => ask(worker, () => backend.count(teamId)),
+      outbox: {
+        take: (limit, lease) => ask(worker, () => outbox.take(limit, lease)),
+        finish: changes => ask(worker, () => outbox.finish(changes)),
+        postpone: postponements => ask(worker, () => outbox.postpone(postponements)),
+        stats: () => ask(worker, () => outbox.stats()),
+        list: (after, limit) => ask(worker, () => outbox.list(after, limit)),
+      },
+    }
+  }
 
+  function checkSaved(saved: Held): void {
+    const other = history.find(held => isHeldNow(held) && overlap(held, saved))
+    if (other) violate('names do not overlap', `${other.domain} and ${saved.domain}`)
+    history.push(saved)
+  }
+
+  function startProcess(): void {
+    const worker = {}
+    const store = createManagedStore(connect(worker), {
+      findTeam: id => ask(worker, () => teams.find(team => team.id === id) ?? null),
+      synchronize: changes => send(worker, changes),
+      synchronizeTimeLimit: PUSH_TIME_LIMIT,
+      onError: () => {},
+    })
+    const process: Process = { worker, store }
+    processes.push(process)
+    clock.plan(0, worker, () => {
+      process.loop = startSynchronizing(store, { interval: random.pick([300, 1_000, 5_000]), onError: () => {} })
+    })
+  }
+
+  function crash(process: Process): void {
+    happened('a crash')
+    processes = processes.filter(other => other !== process)
+    clock.end(process.worker)
+    clock.plan(random.integer(0, 2_000), null, startProcess)
+  }
+
+  /** What the monitor makes of a push. */
+  function send(worker: object, changes: readonly Change[]): Promise<void> {
+    checkPush(changes)
+    const flight: Flight = {
+      keys: new Set(changes.map(keyOf)),
+      givenUpAt: clock.now() + PUSH_TIME_LIMIT,
+      hasGoneThrough: false,
+      isAnswered: false,
+    }
+    flights.push(flight)
+    note(`push of ${changes.map(({ kind, domain }) => `${kind} ${domain}`).join(', ')}`)
+    const latency = random.integer(0, 20) + (strikes(rates.slow, 'a slow push') ? random.integer(100, 20_000) : 0)
+    const hangs = strikes(rates.hang, 'a push without an answer')
+    return new Promise((resolve, reject) => {
+      clock.plan(latency, null, () => {
+        const isDown = strikes(rates.push, 'a failed push')
+        const isHalf = strikes(rates.half, 'half a push')
+        const isRefused = changes.some(({ domain }) => refused.has(domain))
+        if (isRefused && changes.length === 1) happened('a refusal')
+        for (const change of changes) {
+          if (isDown || refused.has(change.domain) || (isHalf && random.chance(0.5))) continue
+          if (monitor.get(change.domainId)?.kind !== 'released') monitor.set(change.domainId, change)
+        }
+        if (hangs) return
+        clock.plan(random.integer(0, 20), worker, () => {
+          flight.isAnswered = true
+          if (isDown || isHalf || isRefused) return reject(new Error('The monitor did not take it'))
+          flight.hasGoneThrough = true
+          resolve()
+        })
+      })
+    })
+  }
+
+  function checkPush(changes: readonly Change[]): void {
+    for (const { kind, domainId, domain } of changes) {
+      if (kind !== 'released') continue
+      if (history.some(held => held.domainId === domainId && isHeldNow(held)))
+        violate('only what is released is told as released', domain)
+      const before = flights.filter(({ keys }) => keys.has(`registered ${domainId}`))
+      const isUnderWay = ({ isAnswered, givenUpAt }: Flight) => !isAnswered && clock.now() < givenUpAt
+      // Where one has gone through, the monitor knows, and another tells it nothing new.
+      if (jumped > 0 || before.some(({ hasGoneThrough }) => hasGoneThrough) || !before.some(isUnderWay)) continue
+      violate('no release overtakes its registration', domain)
+    }
+  }
+
+  /** A caller, who calls again until everything has its answer, or loses interest. */
+  function call(teamId: string, entries: readonly Entry[], patience: number): void {
+    const process = processes.length === 0 ? null : random.pick(processes)
+    if (!process) return
+    const again = () => {
+      if (patience > 0) clock.plan(random.integer(10, 4_000), null, () => call(teamId, entries, patience - 1))
+    }
+    clock.plan(random.integer(0, 20), process.worker, async () => {
+      const timeLimit = isStorm ? random.pick([30, 1_000, 8_000, 30_000]) : 30_000
+      const begun = clock.now()
+      const organization = teams.find(({ id }) => id === teamId)?.organizationId as string
+      const key = random.chance(0.3)
+        ? ({ type: 'organization', organizationId: organization, scopes } as const)
+        : ({ type: 'team', teamId, scopes } as const)
+      const body = { domains: entries.map(({ input }) => input), team_id: teamId }
+      try {
+        const { data } = await registerDomains(key, body, process.store, { timeLimit })
+        happened('a call answered 200')
+        checkResults(teamId, entries, data.results, begun)
+        if (data.results.some(result => result.status === 'invalid' && result.code === 'internal_error')) again()
+      } catch (error) {
+        if (!isApiError(error)) return violate('a failure is an ApiError', String(error))
+        happened(`a call answered ${error.status}`)
+        if (!isStorm && error.status === 500) violate('all is well in the end', error.message)
+        again()
+      }
+      const took = clock.now() - begun
+      if (took > timeLimit + 1) violate('a call ends in time', `${took} ms of ${timeLimit}`)
+    })
+  }
+
+  function checkResults(teamId: string, entries: readonly Entry[], results: readonly DomainResult[], begun: number) {
+    if (results.some(({ input }, index) => input !== entries[index]?.input) || results.length !== entries.length)
+      violate('one result each, in order', JSON.stringify(results))
+    for (const [index, result] of results.entries()) {
+      const { name, code } = entries[index] as Entry
+      if (result.status === 'invalid') {
+        checkRefusal(teamId, name, code, result, begun)
+        continue
+      }
+      count(result.status)
+      const held = history.find(({ domainId }) => domainId === result.domainId)
+      if (held?.teamId !== teamId || held.domain !== result.domain || held.domain !== name?.domain || held.to < begun)
+        violate('what is acknowledged is held', result.domain)
+      if (!monitor.has(result.domainId)) violate('what is acknowledged is watched', result.domain)
+    }
+  }
+
+  function checkRefusal(
+    teamId: string,
+    name: Known | null,
+    code: string | undefined,
+    result: Extract<DomainResult, { status: 'invalid' }>,
+    begun: number,
+  ): void {
+    count(result.code)
+    const sayable = new Set(history.filter(held => held.teamId === teamId).map(({ domain }) => domain))
+    const foreign = history.find(({ domain }) => !sayable.has(domain) && result.message.includes(`"${domain}"`))
+    const isItself = foreign && name && [name.domain, name.domain.replace('*.', '')].includes(foreign.domain)
+    if (foreign && !isItself) violate('messages keep to the own team', result.message)
+    if (!name || result.code === 'internal_error') {
+      const isMeant = name ? isStorm : result.code === code
+      if (!isMeant) violate('a refusal has its reason', `${result.input}: ${result.code}`)
+      return
+    }
+    const isOwn = (held: Held) => held.teamId === teamId
+    const reasons: Record<string, (other: Held) => boolean> = {
+      wildcard_conflict: other => isOwn(other) && covers(other, name),
+      subdomain_conflict: other => isOwn(other) && covers(name, other),
+      domain_already_licensed: other => !isOwn(other) && overlap(other, name),
+    }
+    // Names of the same call count too: they are in the history by now.
+    if (!history.some(other => other.to >= begun && reasons[result.code]?.(other)))
+      violate('a refusal has its reason', `${name.domain}: ${result.code}`)
+  }
+
+  interface Entry {
+    readonly input: string
+    readonly name: Known | null
+    readonly code?: string
+  }
   function createEntry(): Entry {
     if (random.chance(0.06)) {
       const [input, code] = random.pick(rejected)
@@ -151,330 +340,90 @@ async function runSchedule(
     return { input: random.pick(spellings)(name.domain), name }
   }
 
-  /** Sends lists of names, one after another, each until nothing in it is left to be sent again. */
-  function startCaller(): void {
-    const team = random.pick([...teams, teams[0], teams[0]])
-    const key: KeyContext = random.chance(0.3)
-      ? { type: 'organization', organizationId: team.organizationId, scopes }
-      : { type: 'team', teamId: team.id, scopes }
-    let lists = random.integer(1, 2)
-    busyCallers += 1
-
-    function next(): void {
-      if (lists-- === 0) {
-        busyCallers -= 1
-        return
-      }
-      const isTwice = lastList.length > 0 && random.chance(0.3)
-      if (!isTwice) lastList = Array.from({ length: random.pick([1, 2, 4, 6]) }, createEntry)
-      send(lastList)
-    }
-
-    function send(entries: readonly Entry[]): void {
-      const patience = random.pick([400, 5_000, 40_000])
-      let isOver = false
-      function receive(answer: Answer | null): void {
-        if (isOver) {
-          happened('answer too late')
-          return
-        }
-        isOver = true
-        const left = Array.isArray(answer) ? acknowledge(call, answer) : entries
-        const delay = random.pick([0, 200, 2_000])
-        if (left.length === 0) return void clock.plan(delay, null, next)
-        happened('caller retries')
-        clock.plan(delay, null, () => send(left))
-      }
-      const timeLimit = random.pick([undefined, 30, 1_000, 8_000])
-      const call: Call = {
-        number: ++callCount,
-        teamId: team.id,
-        entries,
-        timeLimit: isCalm() ? undefined : timeLimit,
-        storeCalls: [],
-        causes: [],
-        startedAt: 0,
-        isSettled: false,
-      }
-      clock.plan(random.integer(0, 20), null, () => serve(key, call, receive))
-      clock.plan(patience, null, () => {
-        if (!isOver) receive(null)
-      })
-    }
-
-    clock.plan(random.pick([0, 0, random.integer(0, 200)]), null, next)
-  }
-
-  /** @returns What has to be sent again. */
-  function acknowledge(call: Call, results: readonly DomainResult[]): readonly Entry[] {
-    for (const result of results) {
-      if (result.status === 'invalid') continue
-      idOfAcknowledged.set(result.domain, result.domainId)
-      if (result.status !== 'created') continue
-      if (createdBy.has(result.domain)) violate('a name is created once', `${result.domain} twice`)
-      createdBy.set(result.domain, call)
-    }
-    for (const { domain, savedBy } of held) {
-      if (call.storeCalls.includes(savedBy) && isInTime(call, savedBy) && createdBy.get(domain) !== call) {
-        violate(
-          'a name is created once',
-          `${domain} was never acknowledged as created by call ${call.number}, which saved it`,
-        )
-      }
-    }
-    return call.entries.filter((_, index) => codeOf(results[index]) === 'internal_error')
-  }
-
-  function serve(key: KeyContext, call: Call, receive: (answer: Answer | null) => void): void {
-    const { entries, timeLimit = DEFAULT_TIME_LIMIT } = call
-    if (!process) {
-      happened('connection refused')
-      receive(null)
-      return
-    }
-    note(
-      `call ${call.number} of team ${call.teamId}, ${timeLimit} ms: ` +
-        `${entries.map(({ input }) => JSON.stringify(input)).join(' ')}`,
-    )
-    inFlight.set(call, receive)
-    call.startedAt = clock.now()
-    clock.plan(timeLimit + ROUNDING, process, () => {
-      if (!call.isSettled) violate('a call ends in time', `call ${call.number} has no answer after ${timeLimit} ms`)
-    })
-    clock.plan(0, process, () => {
-      const body = { domains: entries.map(({ input }) => input), team_id: call.teamId }
-      const view = store.view(process as Process, call.storeCalls)
-      const options = { timeLimit: call.timeLimit, onError: (cause: unknown) => void call.causes.push(cause) }
-      registerDomains(key, body, view, options).then(
-        response => settle(call, receive, response),
-        error => settle(call, receive, error),
-      )
+  function release(): void {
+    const held = history.filter(isHeldNow)
+    if (held.length === 0 || processes.length === 0) return
+    const { teamId, domain, domainId } = random.pick(held)
+    const { worker, store } = random.pick(processes)
+    clock.plan(random.integer(0, 20), worker, () => {
+      happened('a release')
+      Promise.resolve(store.release(teamId, [random.chance(0.5) ? domain : domainId])).catch(() => {})
     })
   }
 
-  function settle(
-    call: Call,
-    receive: (answer: Answer | null) => void,
-    response: RegisterDomainsResponse | unknown,
-  ): void {
-    call.isSettled = true
-    inFlight.delete(call)
-    let answer: Answer
-    if (isApiError(response)) {
-      answer = { status: response.status }
-      checkFailure(call, response)
-    } else if (response instanceof Error) {
-      violate('a failure has its cause', String(response.stack))
-      return
-    } else {
-      const { data } = response as RegisterDomainsResponse
-      answer = data.results
-      checkResults(call, data)
+  function storm(): void {
+    if (clock.now() >= stormEnds) return
+    if (random.chance(0.6)) {
+      const entries = Array.from({ length: random.pick([1, 2, 4, 6]) }, createEntry)
+      call(random.pick(teams).id, entries, random.integer(0, 3))
     }
-    checkBounds(call)
-    count(Array.isArray(answer) ? 'answered 200' : `answered ${(answer as { status: number }).status}`)
-    note(`call ${call.number} ends: ${Array.isArray(answer) ? answer.map(codeOf).join(' ') : JSON.stringify(answer)}`)
-    if (isLost()) return
-    clock.plan(random.integer(0, 20), null, () => receive(answer))
+    if (random.chance(0.4)) release()
+    if (random.chance(0.05) && processes.length > 0 && strikes(rates.away, 'somebody dies'))
+      crash(random.pick(processes))
+    if (random.chance(0.05) && strikes(rates.away, 'a clock jumps')) {
+      const jump = random.integer(-2 * LONGEST_WAIT, 2 * LONGEST_WAIT)
+      offset += jump
+      jumped += Math.abs(jump)
+    }
+    clock.plan(random.integer(5, 1_500), null, storm)
   }
 
-  function checkFailure(call: Call, { status, message }: { status: number; message: string }): void {
-    checkMessage(call, message)
-    const operations: Record<number, readonly string[]> = { 500: ['findTeam', 'register'], 503: ['synchronize'] }
-    const isOne = ({ operation }: StoreCall) => operations[status]?.includes(operation)
-    if (!call.storeCalls.some(storeCall => isOne(storeCall) && hasGoneWrong(call, storeCall))) {
-      violate('a failure has its cause', `call ${call.number} was answered ${status}`)
-    }
-  }
-
-  function checkResults(call: Call, { results, totals }: RegisterDomainsResponse['data']): void {
-    const isInOrder = results.every(({ input }, index) => input === call.entries[index]?.input)
-    const counted = { created: 0, existing: 0, invalid: 0 }
-    for (const { status } of results) counted[status] += 1
-    const isCounted = JSON.stringify(counted) === JSON.stringify(totals)
-    if (results.length !== call.entries.length || !isInOrder || !isCounted) {
-      violate('one result each, in order', JSON.stringify({ results, totals }))
-      return
-    }
-    results.forEach((result, index) => {
-      count(codeOf(result))
-      checkResult(call, call.entries[index] as Entry, result)
+  const passTime = async (milliseconds: number) => {
+    let isOver = false
+    clock.plan(milliseconds, null, () => {
+      isOver = true
     })
-    const failed = call.entries.flatMap(({ name }, index) =>
-      name && codeOf(results[index]) === 'internal_error' ? [name.registrableDomain] : [],
-    )
-    const kinds = new Set(call.causes.map(String))
-    const isTold = call.causes.length > 0 === failed.length > 0
-    if (!isTold || kinds.size < call.causes.length || kinds.size > new Set(failed).size) {
-      violate('each cause is reported once', `${[...kinds].join()} for ${new Set(failed).size} registrable domains`)
-    }
+    await clock.run(() => violation !== null || isOver)
   }
 
-  function checkResult(call: Call, { name, code }: Entry, result: DomainResult): void {
-    if (result.status !== 'invalid') {
-      const found = held.find(({ domainId }) => domainId === result.domainId)
-      const isHeld = found?.teamId === call.teamId && found.domain === result.domain && found.domain === name?.domain
-      if (!isHeld)
-        violate('what is acknowledged is held', `${result.domain}, ${result.domainId} in team ${call.teamId}`)
-      if (!found?.isSynchronized) violate('what is acknowledged is synchronized', result.domain)
-      return
-    }
-    checkMessage(call, result.message, name)
-    if (!name) {
-      if (result.code !== code) violate('a refusal has its reason', `${result.input}: ${result.code}`)
-      return
-    }
-    if (result.code === 'internal_error') {
-      const isAlone = ({ registrableDomains: [first, ...others] }: StoreCall) =>
-        first === name.registrableDomain && others.length === 0
-      const hasFailedAlone = call.storeCalls.some(storeCall => isAlone(storeCall) && hasGoneWrong(call, storeCall))
-      if (!hasFailedAlone && !seemsDown(call) && !isLate(call)) {
-        violate('a failure has its cause', `${name.domain} is an internal error, and no call for it alone failed`)
-      }
-      return
-    }
-    // Nothing is released, so that what stood in the way still does.
-    const isOwn = ({ teamId }: HeldName) => teamId === call.teamId
-    const reasons: Record<string, (other: HeldName) => boolean> = {
-      wildcard_conflict: other => isOwn(other) && covers(other, name),
-      subdomain_conflict: other => isOwn(other) && covers(name, other),
-      domain_already_licensed: other => !isOwn(other) && overlap(other, name),
-    }
-    if (!held.some(other => reasons[result.code]?.(other)))
-      violate('a refusal has its reason', `${name.domain}: ${result.code}`)
+  /** One process sweeps, when everything is due once more. @returns How many pushes that took. */
+  async function sweepAll(): Promise<number> {
+    await passTime(LONGEST_WAIT + LEASE)
+    const [process] = processes
+    const before = flights.length
+    clock.plan(0, process?.worker ?? null, () => void process?.store.synchronizePending().catch(() => {}))
+    await passTime(2 * PUSH_TIME_LIMIT)
+    return flights.length - before
   }
 
-  /** Whether so many calls of `register` failed, and none went through, that the core may give up. */
-  function seemsDown(call: Call): boolean {
-    const registering = call.storeCalls.filter(({ operation }) => operation === 'register')
-    const { size } = new Set(call.entries.flatMap(({ name }) => (name ? [name.registrableDomain] : [])))
-    const isDown = registering.every(storeCall => hasGoneWrong(call, storeCall))
-    return isDown && registering.length === Math.ceil(Math.log2(size)) + 2
+  /** What the monitor has not followed, of what it does not refuse. */
+  function findBehind(): readonly { readonly domain: string }[] {
+    const ids = new Set(history.filter(isHeldNow).map(({ domainId }) => domainId))
+    const isWatched = (domainId: string) => monitor.get(domainId)?.kind === 'registered'
+    const unwatched = history.filter(held => isHeldNow(held) && !isWatched(held.domainId))
+    const surplus = [...monitor.values()].filter(({ kind, domainId }) => kind === 'registered' && !ids.has(domainId))
+    return [...unwatched, ...surplus].filter(({ domain }) => !refused.has(domain))
   }
-  /** Whether less than a millisecond was left, for which the core asks nobody. */
-  const isLate = ({ startedAt, timeLimit = DEFAULT_TIME_LIMIT }: Call) =>
-    clock.now() > startedAt + timeLimit - 1 - ROUNDING
+  const countWaiting = async () => (await backend.outbox.list(undefined, 10_000)).length
 
-  /** Nobody learns from a message what another team holds; the code `domain_already_licensed` has to be enough. */
-  function checkMessage(call: Call, message: string, name: Known | null = null): void {
-    const own = held.filter(({ teamId }) => teamId === call.teamId)
-    const sayable = new Set(own.map(({ domain }) => domain))
-    if (name) sayable.add(name.domain).add(name.domain.replace('*.', ''))
-    const foreign = held.find(({ domain }) => !sayable.has(domain) && message.includes(`"${domain}"`))
-    if (foreign) violate('messages keep to the own team', message)
-  }
-
-  function checkBounds(call: Call): void {
-    const took = clock.now() - call.startedAt
-    const { timeLimit = DEFAULT_TIME_LIMIT } = call
-    if (took > timeLimit + ROUNDING)
-      violate('a call ends in time', `call ${call.number} took ${took} ms of ${timeLimit}`)
-    call.storeCalls.forEach((storeCall, index) => {
-      const before = call.storeCalls[index - 1]
-      if (before && storeCall.startedAt > before.startedAt + allowance(call, before) + ROUNDING) {
-        violate('a call ends in time', `call ${call.number} waited for ${before.operation} and left too little time`)
-      }
-    })
-    const registrable = new Set(call.entries.flatMap(({ name }) => (name ? [name.registrableDomain] : [])))
-    const bounds = { findTeam: 1, register: Math.max(0, 2 * registrable.size - 1), synchronize: 1 }
-    for (const [operation, bound] of Object.entries(bounds)) {
-      const calls = call.storeCalls.filter(storeCall => storeCall.operation === operation).length
-      if (calls > bound)
-        violate('calls of the store are bounded', `${calls} of ${operation}, where ${bound} is the bound`)
-    }
+  /** Only some names are refused: all others go through, and what is refused is asked for less and less. */
+  async function bearRefusals(): Promise<void> {
+    for (const { loop } of processes) loop?.stop()
+    await passTime(LEASE)
+    const waiting = await backend.outbox.list(undefined, 10_000)
+    const bad = waiting.filter(({ domain }) => refused.has(domain)).length
+    const pushes = await sweepAll()
+    const [behind] = findBehind()
+    // Four are tried alone before the monitor counts as away.
+    if (behind && bad < MOST_FAILURES - 1) violate('nothing waits behind what is refused', behind.domain)
+    if (bad === waiting.length && pushes > MOST_FAILURES)
+      violate('a monitor that is away is asked a few times', `${pushes} pushes`)
+    if (bad > 0) happened(bad < MOST_FAILURES - 1 ? 'few refusals' : 'many refusals')
   }
 
-  /** How long the core may wait for it: `register` for half of the time that is left. */
-  function allowance({ startedAt, timeLimit = DEFAULT_TIME_LIMIT }: Call, storeCall: StoreCall): number {
-    const left = startedAt + timeLimit - storeCall.startedAt
-    return storeCall.operation === 'register' ? left / 2 : left
-  }
-  const duration = ({ startedAt, answeredAt }: StoreCall) => answeredAt - startedAt
-  const hasGoneWrong = (call: Call, storeCall: StoreCall) =>
-    storeCall.hasFailed || duration(storeCall) > allowance(call, storeCall) - ROUNDING
-  const isInTime = (call: Call, storeCall: StoreCall) =>
-    !storeCall.hasFailed && duration(storeCall) < allowance(call, storeCall) - ROUNDING
-
-  /** Every call in flight is lost; of what the database was told, some still happens. */
-  function crash(): void {
-    if (!process) return
-    happened('crash')
-    clock.end(process)
-    clock.dropSome(process.database, () => random.chance(0.5))
-    for (const receive of inFlight.values()) clock.plan(random.integer(0, 20), null, () => receive(null))
-    inFlight = new Map()
-    process = null
-    clock.plan(random.integer(0, 500), null, () => {
-      process = { database: {} }
-    })
-  }
-
-  function tick(): void {
-    if (!isCalm() && random.chance(crashes)) crash()
-    if (random.chance(0.3)) store.sweep()
-    if (busyCallers > 0 || held.some(({ isSynchronized }) => !isSynchronized))
-      clock.plan(random.integer(50, 1_000), null, tick)
-  }
-
-  for (let callers = random.integer(2, 4); callers > 0; callers -= 1) startCaller()
-  clock.plan(random.integer(50, 1_000), null, tick)
-  const TOO_LONG = 10 * 60_000
-  await clock.run(() => violation !== null || clock.now() > TOO_LONG)
-  if (violation) return violation
-  if (clock.now() > TOO_LONG) violate('all is well in the end', 'it never became quiet')
-  isQuiet = true
-  await checkEnd()
+  for (let left = random.integer(1, 3); left > 0; left -= 1) startProcess()
+  storm()
+  await passTime(stormEnds + 60_000)
+  isStorm = false
+  await passTime(60_000)
+  await bearRefusals()
+  refused.clear()
+  await sweepAll()
+  const [behind] = findBehind()
+  if (behind) violate('what is watched is what is registered', behind.domain)
+  const left = await countWaiting()
+  if (left > 0) violate('what is watched is what is registered', `${left} changes wait`)
+  for (const { id } of teams) call(id, [createEntry(), createEntry(), createEntry()], 0)
+  await passTime(60_000)
   return violation
-
-  async function checkEnd(): Promise<void> {
-    held.forEach((one, index) => {
-      const other = held.slice(0, index).find(earlier => overlap(earlier, one))
-      if (other) violate('names do not overlap', `${one.domain} and ${other.domain}`)
-      if (!one.isSynchronized || one.pushes === 0)
-        violate('all is well in the end', `${one.domain} is not synchronized`)
-    })
-    for (const [domain, domainId] of idOfAcknowledged) {
-      if (!held.some(one => one.domain === domain && one.domainId === domainId)) {
-        violate('what is acknowledged is held', `${domain} was lost`)
-      }
-    }
-    await submitAgain()
-  }
-
-  /** When all is quiet, each team submits some names once more: the answers are those of the rules. */
-  async function submitAgain(): Promise<void> {
-    for (const team of teams) {
-      const names = Array.from({ length: 5 }, () => random.pick(alphabet))
-      const expected: string[] = []
-      const model: HeldName[] = [...held]
-      for (const name of names) {
-        const verdict = verdictOf(name, team.id, model)
-        expected.push(verdict)
-        if (verdict === 'created') model.push({ ...name, teamId: team.id })
-      }
-      let answer: Answer | undefined
-      const entries = names.map(name => ({ input: name.domain, name }))
-      const call: Call = {
-        number: ++callCount,
-        teamId: team.id,
-        entries,
-        timeLimit: undefined,
-        storeCalls: [],
-        causes: [],
-        startedAt: 0,
-        isSettled: false,
-      }
-      process ??= { database: {} }
-      serve({ type: 'team', teamId: team.id, scopes }, call, received => {
-        answer = received ?? undefined
-      })
-      await clock.run(() => violation !== null)
-      const codes = Array.isArray(answer) ? answer.map(codeOf) : []
-      if (codes.join() !== expected.join())
-        violate('all is well in the end', `team ${team.id}: ${codes}; by the rules ${expected}`)
-    }
-  }
 }
-
-const codeOf = (result: DomainResult | undefined) =>
-  result?.status === 'invalid' ? result.code : String(result?.status)

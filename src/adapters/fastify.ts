@@ -84,9 +84,11 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
   }
 
   const streams = new WeakMap<FastifyRequest, IncomingMessage>()
-  const config: object = app.hasDecorator('swagger') ? { swaggerTransform: describeOperation(options) } : {}
   for (const operation of options.operations ?? DEFAULT_OPERATIONS) {
     const { method, suffix } = operations[operation]
+    const config: object = app.hasDecorator('swagger')
+      ? { swaggerTransform: describeOperation(operation, options) }
+      : {}
     app.register(
       async route => {
         route.removeAllContentTypeParsers()
@@ -130,20 +132,18 @@ interface Transformation {
  * Puts the operation into the document of `@fastify/swagger` as it stands in ours, and hides the route, which would
  * stand there without its components and the examples.
  */
-function describeOperation({
-  keyPrefix,
-  bodyLimit,
-  rateLimiter,
-  keys,
-  security,
-  securitySchemes,
-}: DomainsPluginOptions) {
+function describeOperation(
+  name: OperationName,
+  { keyPrefix, bodyLimit, rateLimiter, keys, security, securitySchemes }: DomainsPluginOptions,
+) {
+  const { method, suffix } = operations[name]
   return ({ url, openapiObject }: Transformation) => {
     if (openapiObject) {
       const path = withoutTrailingSlash(url) || '/'
       const { paths, components, tags } = withoutTakenNames(
         openapi({
-          path,
+          path: path.slice(0, path.length - suffix.length) || '/',
+          operations: [name],
           keyPrefix,
           bodyLimit,
           rateLimited: rateLimiter !== undefined,
@@ -152,9 +152,10 @@ function describeOperation({
         }),
         openapiObject.components.schemas,
       )
-      const operation = paths[path] as OpenApiDocument<string>['paths'][string]
-      delete operation.post.responses[405]
-      openapiObject.paths[path] = { ...openapiObject.paths[path], ...operation }
+      const operations: Readonly<Record<string, Record<string, { responses: Record<number, unknown> }>>> = paths
+      const described = operations[path]?.[method.toLowerCase()]
+      delete described?.responses[405]
+      openapiObject.paths[path] = { ...openapiObject.paths[path], [method.toLowerCase()]: described ?? {} }
       const otherTags = (openapiObject.tags ?? []).filter(({ name }) => tags.every(tag => tag.name !== name))
       openapiObject.tags = [...otherTags, ...tags]
       Object.assign(openapiObject.components.schemas, components.schemas)

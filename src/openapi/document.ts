@@ -1,3 +1,4 @@
+import type { OperationName } from '../http/request.ts'
 import type { schemas } from './schemas.ts'
 
 /** A schema of JSON Schema, draft 2020-12. */
@@ -10,23 +11,45 @@ interface MediaType {
 }
 
 /** An Operation Object of OpenAPI: what a method on a path does. */
-export interface Operation {
+interface OperationObject<Success> {
   operationId: string
   summary: string
   description: string
   tags: string[]
   security: Record<string, string[]>[]
+  /** No 429 without a rate limiter, and 405 only where the server routes other methods to the handler. */
+  responses: Record<200, Success> &
+    Record<400 | 401 | 403 | 404 | 500, OpenApiResponse> &
+    Partial<Record<405 | 408 | 413 | 415 | 429 | 503, OpenApiResponse>>
+}
+
+/** What `POST` on a path does. */
+export interface Operation extends OperationObject<OpenApiResponse> {
   requestBody: { description: string; required: true; content: { 'application/json': MediaType } }
-  /** No 429 without a rate limiter, and 405 only where the server routes other methods than POST to the handler. */
-  responses: Record<200 | 400 | 401 | 403 | 404 | 408 | 413 | 415 | 500 | 503, OpenApiResponse> &
-    Partial<Record<405 | 429, OpenApiResponse>>
+}
+
+/** What `GET` on a path does. */
+export interface ReadOperation<Success = OpenApiResponse> extends OperationObject<Success> {
+  parameters: { name: string; in: 'query'; description: string; schema: JsonSchema }[]
 }
 
 /** A Response Object of OpenAPI: the answer with one status. */
-export interface OpenApiResponse {
+export interface OpenApiResponse<Content = { 'application/json': MediaType }> {
   description: string
   headers: Record<string, { description: string; required?: boolean; schema: JsonSchema; example?: unknown }>
-  content: { 'application/json': MediaType }
+  content: Content
+}
+
+type ExportResponse = OpenApiResponse<Record<'text/csv' | 'application/x-ndjson', MediaType>>
+
+/** The paths of the operations with these names. */
+export type Paths<Path extends string, Name extends OperationName> = Record<
+  Path,
+  ('create' extends Name ? { post: Operation } : unknown) & ('list' extends Name ? { get: ReadOperation } : unknown)
+> & {
+  [Suffix in Exclude<Name, 'create' | 'list'> as `${Path}/${Suffix}`]: Suffix extends 'export'
+    ? { get: ReadOperation<ExportResponse> }
+    : { post: Operation }
 }
 
 /** A Security Scheme Object of OpenAPI: how a caller proves who it is. */
@@ -55,11 +78,11 @@ export interface Server {
 }
 
 /** The part of an OpenAPI document that is used here (https://spec.openapis.org/oas/v3.1.1.html), as JSON has it. */
-export interface OpenApiDocument<Path extends string = '/v1/domains'> {
+export interface OpenApiDocument<Path extends string = '/v1/domains', Name extends OperationName = 'create'> {
   openapi: '3.1.1'
   info: Info
   servers: Server[]
   tags: { name: string; description: string }[]
-  paths: Record<Path, { post: Operation }>
+  paths: Paths<Path, Name>
   components: { schemas: Record<keyof typeof schemas, JsonSchema>; securitySchemes: Record<string, SecurityScheme> }
 }

@@ -1,10 +1,10 @@
-import { DEFAULT_BODY_LIMIT, DEFAULT_PATH, handlerRules, pathRule } from '../http/options.ts'
+import { DEFAULT_BODY_LIMIT, DEFAULT_OPERATIONS, DEFAULT_PATH, handlerRules, pathRule } from '../http/options.ts'
+import type { OperationName } from '../http/request.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { optional, type Rules, requireOptions } from '../options.ts'
-import { MAX_DOMAINS } from '../wire/request.ts'
-import type { Info, OpenApiDocument, Operation, SecurityScheme, Server } from './document.ts'
-import { describeResponses, registeredDomains } from './responses.ts'
-import { refer, schemas } from './schemas.ts'
+import type { Info, OpenApiDocument, SecurityScheme, Server } from './document.ts'
+import { describePaths } from './operations.ts'
+import { schemas } from './schemas.ts'
 import { apiKeys, isObject, securityRules } from './security.ts'
 
 export type {
@@ -13,18 +13,22 @@ export type {
   OpenApiDocument,
   OpenApiResponse,
   Operation,
+  Paths,
+  ReadOperation,
   SecurityScheme,
   Server,
 } from './document.ts'
 
 /** Options of {@link openapi}: the description of your API, and the options of the handler that affect its answers. */
-export interface OpenApiOptions<Path extends string = string> {
+export interface OpenApiOptions<Path extends string = string, Name extends OperationName = OperationName> {
   /** Title, version, licence and contact of your API. Default: the title `Domain registration`, the version `1`. */
   info?: Partial<Info> | undefined
   /** The servers of the API. Default `/`: the server of the document. */
   servers?: Server[] | undefined
   /** The path of the operation below a server. Default `/v1/domains`. */
   path?: Path | undefined
+  /** The operations that are offered, as passed to the handler. Default `['create']`. */
+  operations?: readonly Name[] | undefined
   /** The prefix of API keys, as passed to the handler. Default `svc`. */
   keyPrefix?: string | undefined
   /**
@@ -44,6 +48,7 @@ const rules: Rules = {
   info: { holds: optional(isObject), expected: 'an object, such as { title: "Monitoring", version: "2.3" }' },
   servers: { holds: optional(Array.isArray), expected: 'an array, such as [{ url: "https://api.example.com" }]' },
   path: pathRule,
+  operations: handlerRules.operations,
   keyPrefix: handlerRules.keyPrefix,
   ...securityRules,
   bodyLimit: handlerRules.bodyLimit,
@@ -51,8 +56,9 @@ const rules: Rules = {
 }
 
 /**
- * Describes `POST /v1/domains` as an OpenAPI 3.1 document, with every status, code, header field and limit, and with
- * examples. Pass the same options as to the handler. Tests compare it with what the handler takes and answers.
+ * Describes `POST /v1/domains`, and the other operations that you offer, as an OpenAPI 3.1 document, with every
+ * status, code, header field and limit, and with examples. Pass the same options as to the handler. Tests compare it
+ * with what the handler takes and answers.
  *
  * @returns A new object at each call, which JSON can represent.
  * @throws {TypeError} for an option that is wrong or does not exist; it says what to pass instead.
@@ -70,29 +76,44 @@ const rules: Rules = {
  * @example <caption>The JSON Schemas of requests and answers, for a validator of your own</caption>
  * const { RegisterDomainsResponse, DomainResult } = openapi().components.schemas
  */
-export function openapi<const Path extends string = typeof DEFAULT_PATH>(
-  options: OpenApiOptions<Path> = {},
-): OpenApiDocument<Path> {
+export function openapi<const Path extends string = typeof DEFAULT_PATH, Name extends OperationName = 'create'>(
+  options: OpenApiOptions<Path, Name> = {},
+): OpenApiDocument<Path, Name> {
   requireOptions(options, rules)
   const {
     info,
     servers = [{ url: '/' }],
-    path = DEFAULT_PATH as Path,
+    path = DEFAULT_PATH,
+    operations = DEFAULT_OPERATIONS,
     keyPrefix = DEFAULT_PREFIX,
     security = [{ organizationKey: [] }, { teamKey: [] }],
     securitySchemes = options.security ? {} : apiKeys(keyPrefix),
     bodyLimit = DEFAULT_BODY_LIMIT,
     rateLimited = true,
   } = options
-  const responses = describeResponses(registeredDomains, { bodyLimit, rateLimited })
+  const paths = describePaths(path, operations, { bodyLimit, rateLimited, security })
   return structuredClone({
     openapi: '3.1.1',
     info: { title: 'Domain registration', version: '1', description, ...info },
     servers,
     tags: [{ name: 'Domains', description: 'Hostnames that a team has registered, so that they can be monitored.' }],
-    paths: { [path]: { post: { ...operation(bodyLimit), security, responses } } } as OpenApiDocument<Path>['paths'],
-    components: { schemas, securitySchemes },
+    paths: paths as unknown as OpenApiDocument<Path, Name>['paths'],
+    components: { schemas: findUsed(paths), securitySchemes },
   })
+}
+
+/** Only what the operations refer to, and what that refers to: a linter warns of the rest. */
+function findUsed(paths: object): typeof schemas {
+  const used = new Set<string>()
+  const collect = (part: unknown): void => {
+    for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (name === undefined || used.has(name)) continue
+      used.add(name)
+      collect(schemas[name as keyof typeof schemas])
+    }
+  }
+  collect(paths)
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))) as typeof schemas
 }
 
 const description = `Registers hostnames in a team, so that they can be monitored.
@@ -103,28 +124,3 @@ What overlaps with a registration is not registered.
 
 Any call may be sent again after any answer or none: what it registered before is then \`existing\`, \
 with the same \`domainId\`.`
-
-const operation = (bodyLimit: number): Omit<Operation, 'responses' | 'security'> => ({
-  operationId: 'registerDomains',
-  summary: 'Register hostnames in a team',
-  description: `Registers 1 to ${MAX_DOMAINS} hostnames in one team. \
-Each is processed for itself and gets its own result: one that is invalid does not make the others fail.
-
-With an organization key, \`team_id\` is required. A team key acts on its own team.`,
-  tags: ['Domains'],
-  requestBody: {
-    description: `JSON in UTF-8, not compressed, of at most ${bodyLimit} bytes.`,
-    required: true,
-    content: {
-      'application/json': {
-        schema: { anyOf: [refer('OrganizationRequest'), refer('TeamRequest')] },
-        examples: {
-          organizationKey: { summary: 'With an organization key', value: { team_id: '1', domains } },
-          teamKey: { summary: 'With a team key', value: { domains } },
-        },
-      },
-    },
-  },
-})
-
-const domains = ['www.example.com', '*.example.org', 'localhost']

@@ -1,28 +1,40 @@
 import * as make from '../api-errors.ts'
 import type { ApiError, ErrorCode } from '../errors.ts'
-import { REQUIRED_SCOPE } from '../keys/key-context.ts'
 import { RETRY_AFTER_SECONDS } from '../team.ts'
-import { countTotals, type DomainResult } from '../wire/response.ts'
 import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
 import { list, refer } from './schemas.ts'
 
+/** What an operation says in its answers. */
+export interface AnsweredOperation {
+  readonly scope: string
+  /** The methods that are offered on its path. */
+  readonly allowed: readonly string[]
+  /** The message of a 400 that is shown, and what it says of the fault. */
+  readonly fault: readonly [message: string, meaning: string]
+  /** What a failure has left. */
+  readonly failure: string
+  /** The codes that it never answers. */
+  readonly without: readonly ErrorCode[]
+  readonly success: Omit<OpenApiResponse, 'headers'>
+}
+
 /** Each error as it is answered, and when. A code that is missing here does not compile. */
-const errors = (bodyLimit: number): Record<ErrorCode, readonly [ApiError, meaning: string]> => ({
-  invalid_request: [
-    make.invalidRequest('domains must hold at least one hostname.'),
-    'The body is malformed. Correct what the message names.',
-  ],
+const errors = (
+  { scope, allowed, fault: [fault, faultMeaning], failure }: AnsweredOperation,
+  bodyLimit: number,
+): Record<ErrorCode, readonly [ApiError, meaning: string]> => ({
+  invalid_request: [make.invalidRequest(fault), `${faultMeaning} Correct what the message names.`],
   unauthorized: [
     make.unauthorized({ tokenSent: true }),
     'The caller is not known: an API key is missing, malformed, unknown, expired or revoked. Send an active key.',
   ],
   insufficient_scope: [
-    make.insufficientScope(REQUIRED_SCOPE),
-    `The API key lacks the scope \`${REQUIRED_SCOPE}\`. Send a key that holds it.`,
+    make.insufficientScope(scope),
+    `The API key lacks the scope \`${scope}\`. Send a key that holds it.`,
   ],
   team_suspended: [make.teamSuspended(), 'The team is suspended.'],
   team_not_found: [make.teamNotFound(), "The team does not exist, or is none of the organization's. Check `team_id`."],
-  method_not_allowed: [make.methodNotAllowed(), 'The method is not POST.'],
+  method_not_allowed: [make.methodNotAllowed(allowed), `The method is not ${allowed.join(' or ')}.`],
   request_timeout: [make.requestTimeout(), 'The body did not come in time; the connection is closed. Send it again.'],
   payload_too_large: [make.payloadTooLarge(bodyLimit), `The body is larger than ${bodyLimit} bytes. Split the call.`],
   unsupported_media_type: [
@@ -30,7 +42,7 @@ const errors = (bodyLimit: number): Record<ErrorCode, readonly [ApiError, meanin
     'The body is not JSON in UTF-8, or is compressed. Send `Content-Type: application/json`.',
   ],
   too_many_requests: [make.tooManyRequests(42), 'Too many calls. Wait for `Retry-After` seconds.'],
-  internal_error: [make.internalError(), 'Something failed, and nothing was registered. Try again later.'],
+  internal_error: [make.internalError(), `Something failed. ${failure}`],
   domain_registration_unavailable: [
     make.notSynchronized(RETRY_AFTER_SECONDS),
     'The domains were saved but are not yet synchronized. Send the same call again after `Retry-After` seconds.',
@@ -49,7 +61,7 @@ const limits = (parameters: string) => ({
 const headers = {
   'Cache-Control': header('An answer is for its caller alone.', { type: 'string', enum: ['no-store'] }, 'no-store'),
   'WWW-Authenticate': header('How to prove who is calling (RFC 6750, section 3).', { type: 'string' }, 'Bearer'),
-  Allow: header('The method that is allowed (RFC 9110, section 10.2.1).', { type: 'string' }, 'POST'),
+  Allow: header('The methods that are allowed (RFC 9110, section 10.2.1).', { type: 'string' }, 'POST'),
   'Retry-After': header('After how many seconds to send it again.', { type: 'integer', minimum: 1 }, 42),
   'RateLimit-Policy': header(
     'How many calls (`q`) in how many seconds (`w`) a key may make (draft-ietf-httpapi-ratelimit-headers-11).',
@@ -77,12 +89,13 @@ function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers
 
 /** Every answer of an operation, by status. */
 export function describeResponses(
-  success: Omit<OpenApiResponse, 'headers'>,
-  { bodyLimit, rateLimited }: { bodyLimit: number; rateLimited: boolean },
+  operation: AnsweredOperation,
+  { bodyLimit, rateLimited }: { readonly bodyLimit: number; readonly rateLimited: boolean },
 ): Operation['responses'] {
-  const all = Object.entries(errors(bodyLimit)).filter(([code]) => rateLimited || code !== 'too_many_requests')
+  const without = [...operation.without, ...(rateLimited ? [] : ['too_many_requests'])]
+  const all = Object.entries(errors(operation, bodyLimit)).filter(([code]) => !without.includes(code))
   const responses: Record<number, OpenApiResponse> = {
-    200: { ...success, headers: describeHeaders(rateLimited, [{}]) },
+    200: { ...operation.success, headers: describeHeaders(rateLimited, [{}]) },
   }
   for (const [, [{ status }]] of all) {
     const answers = all.filter(([, [error]]) => error.status === status)
@@ -98,33 +111,4 @@ export function describeResponses(
     }
   }
   return responses as Operation['responses']
-}
-
-const example = (summary: string, status: 'created' | 'existing') => {
-  const registered = { status, input: 'www.example.com', domain: 'www.example.com' }
-  const results: DomainResult[] = [
-    { ...registered, domainId: '01a1fdc4-24dc-7291-9bdf-caca67ce70da' },
-    { status, input: '*.example.org', domain: '*.example.org', domainId: '01a1fdc4-24dc-7292-b189-85cd429aab1c' },
-    {
-      status: 'invalid',
-      input: 'localhost',
-      code: 'internal_domain',
-      message: '"localhost" is set aside and not in the public DNS (RFC 6761).',
-    },
-  ]
-  return { summary, value: { data: { results, totals: countTotals(results) } } }
-}
-
-/** The answer of registering. */
-export const registeredDomains: Omit<OpenApiResponse, 'headers'> = {
-  description: 'One result for each submitted hostname, in the submitted order; also when every result is `invalid`.',
-  content: {
-    'application/json': {
-      schema: refer('RegisterDomainsResponse'),
-      examples: {
-        created: example('Two hostnames registered, one refused', 'created'),
-        existing: example('The same call again', 'existing'),
-      },
-    },
-  },
 }

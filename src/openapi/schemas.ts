@@ -1,3 +1,4 @@
+import { MAX_LIMIT } from '../wire/query.ts'
 import { MAX_DOMAINS, MAX_TEAM_ID_LENGTH } from '../wire/request.ts'
 import type { InvalidCode } from '../wire/response.ts'
 
@@ -44,7 +45,23 @@ const domains = {
     'International names may be in Unicode. Each gets its own result.',
 }
 
+const domain = text('The hostname in canonical form: lower case, A-labels, no trailing dot.')
+
 export const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+
+const resultsOf = (result: string, totals: string) =>
+  answer(
+    {
+      data: answer(
+        {
+          results: { ...upTo100, items: refer(result), description: 'In the order of the hostnames.' },
+          totals: refer(totals),
+        },
+        'What became of the hostnames.',
+      ),
+    },
+    'The answer to a call.',
+  )
 
 export const schemas = {
   OrganizationRequest: request(
@@ -59,18 +76,7 @@ export const schemas = {
     'What to send with an organization key. Unknown fields are ignored.',
   ),
   TeamRequest: request({ domains }, 'What to send with a team key. Unknown fields are ignored, and so is `team_id`.'),
-  RegisterDomainsResponse: answer(
-    {
-      data: answer(
-        {
-          results: { ...upTo100, items: refer('DomainResult'), description: 'In the order of the hostnames.' },
-          totals: refer('Totals'),
-        },
-        'What became of the hostnames.',
-      ),
-    },
-    'The answer to a call.',
-  ),
+  RegisterDomainsResponse: resultsOf('DomainResult', 'Totals'),
   DomainResult: { oneOf: [refer('RegisteredResult'), refer('InvalidResult')] },
   RegisteredResult: answer(
     {
@@ -79,7 +85,7 @@ export const schemas = {
         enum: ['created', 'existing'],
       },
       input,
-      domain: text('The registered hostname in canonical form: lower case, A-labels, no trailing dot.'),
+      domain,
       domainId: text('Identifies the registration: opaque, and the same as long as the hostname stays registered.'),
     },
     'The hostname is registered in the team.',
@@ -91,9 +97,65 @@ export const schemas = {
       code: { ...text(list(invalidCodes)), enum: Object.keys(invalidCodes) },
       message: text('For a person: what is wrong and, where it is plain, what to send instead.'),
     },
-    'The hostname was not registered.',
+    'Why nothing was done for the hostname.',
   ),
   Totals: answer({ created: count, existing: count, invalid: count }, 'How many results have each status.'),
+  PreviewDomainsResponse: resultsOf('PreviewResult', 'Totals'),
+  PreviewResult: { oneOf: [refer('PreviewedResult'), refer('InvalidResult')] },
+  PreviewedResult: {
+    ...answer(
+      {
+        status: {
+          ...text('`created`: would be registered. `existing`: is registered, or would be by this same call.'),
+          enum: ['created', 'existing'],
+        },
+        input,
+        domain,
+        domainId: text('Identifies the registration, where there is one already.'),
+      },
+      'The hostname would be registered in the team.',
+    ),
+    required: ['status', 'input', 'domain'],
+  },
+  DeleteDomainsResponse: resultsOf('DeleteResult', 'DeleteTotals'),
+  DeleteResult: { oneOf: [refer('DeletedResult'), refer('MissingResult'), refer('InvalidResult')] },
+  DeletedResult: answer(
+    {
+      status: { type: 'string', enum: ['deleted'] },
+      input,
+      domain,
+      domainId: text('What identified the registration.'),
+    },
+    'The registration is deleted, and the hostname is free again.',
+  ),
+  MissingResult: answer(
+    { status: { type: 'string', enum: ['missing'] }, input },
+    'The team does not hold the hostname, whoever else does; perhaps it was deleted before.',
+  ),
+  DeleteTotals: answer({ deleted: count, missing: count, invalid: count }, 'How many results have each status.'),
+  ListDomainsResponse: answer(
+    {
+      data: answer(
+        {
+          domains: { type: 'array', maxItems: MAX_LIMIT, items: refer('ListedDomain') },
+          next: {
+            type: ['string', 'null'],
+            description: 'To be sent as `after` for the next page; `null` at the end.',
+          },
+        },
+        'A page of registrations.',
+      ),
+    },
+    'The answer to a call.',
+  ),
+  ListedDomain: answer(
+    {
+      domain,
+      domainId: text('Identifies the registration.'),
+      createdAt: { ...text('When it was registered, in UTC (RFC 3339).'), format: 'date-time' },
+    },
+    'A registration of the team.',
+  ),
   ErrorResponse: answer(
     {
       error: text('What went wrong, for programs: a code listed with the status, or one of this server alone.'),

@@ -30,6 +30,22 @@ describe('the document of @fastify/swagger', () => {
     expect(document.paths['/api/v1/domains']?.post.responses).not.toHaveProperty('405')
   })
 
+  test('has each operation that is offered, also at the root', async () => {
+    const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
+    for (const [path, prefix] of [
+      ['/names', ''],
+      ['/names', '/api'],
+      ['/', ''],
+    ] as const) {
+      const document = await documentOf({ keys, operations, path, prefix })
+      const ours = openapi({ path: (prefix + path) as string, operations, rateLimited: false })
+      for (const item of Object.values(ours.paths) as unknown as { responses: Record<number, unknown> }[][])
+        for (const operation of Object.values(item)) delete operation.responses[405]
+      expect(document.paths).toMatchObject(ours.paths)
+      expect(document.components).toEqual(ours.components)
+    }
+  })
+
   test('keeps the application’s own routes, schemas and security schemes, also of the same names', async () => {
     const own = {
       components: {

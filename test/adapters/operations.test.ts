@@ -3,7 +3,9 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 import type { HandlerOptions, HandlerSettings } from '../../src/http/handler.ts'
+import { findOperation } from '../../src/http/operations.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import { expectDocumented } from './documented.ts'
 import { createGeneratedStore, toDomainId } from './generated-store.ts'
 import { PREFIX, servers } from './servers.ts'
 
@@ -16,12 +18,18 @@ const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
 const scopes = ['domains:create', 'domains:delete', 'domains:read']
 const PATH = `${PREFIX}/v1/domains`
 
+interface Init extends RequestInit {
+  readonly key?: string
+  /** Not for an answer that is cut off. Default `true`. */
+  readonly isWhole?: boolean
+}
+
 interface Context {
   readonly origin: string
   readonly onError: ReturnType<typeof vi.fn>
   readonly issue: ReturnType<typeof createKeys>['issue']
   /** With a team key of team 1, unless told otherwise. */
-  get(path: string, init?: RequestInit & { key?: string }): Promise<Response>
+  get(path: string, init?: Init): Promise<Response>
   post(path: string, body: unknown, init?: { key?: string }): Promise<Response>
 }
 
@@ -29,14 +37,25 @@ for (const [name, start, notOffered] of servers) {
   describe(name, () => {
     async function serve(use: (context: Context) => Promise<void>, options: Partial<HandlerSettings> = {}) {
       const { keys, issue } = createKeys()
+      const offered = 'operations' in options ? (options.operations ?? (['create'] as const)) : operations
       const teamKey = await issue('team', '1', { scopes })
       const onError = vi.fn()
-      const server = await start({ store: createStore(), keys, onError, operations, ...options } as HandlerOptions)
-      const call = (path: string, { key = teamKey, ...init }: RequestInit & { key?: string } = {}) =>
-        fetch(server.origin + path, {
+      const server = await start({
+        store: createStore(),
+        keys,
+        onError,
+        operations: offered,
+        ...options,
+      } as HandlerOptions)
+      async function call(path: string, { key = teamKey, isWhole = true, ...init }: Init = {}) {
+        const response = await fetch(server.origin + path, {
           ...init,
           headers: { Authorization: `Bearer ${key}`, ...(init.body && { 'Content-Type': 'application/json' }) },
         })
+        const operation = findOperation(offered, PATH, init.method ?? 'GET', path.replace(/\/?(?:\?.*)?$/, ''))
+        if (operation && isWhole) await expectDocumented(response, operation)
+        return response
+      }
       try {
         await use({
           ...{ origin: server.origin, onError, issue, get: call },
@@ -74,7 +93,7 @@ for (const [name, start, notOffered] of servers) {
       })
     })
 
-    test('offers nothing but create until it is asked to, and a preview that is not offered creates nothing', async () => {
+    test('offers nothing but create until asked to, and a preview that is not offered creates nothing', async () => {
       const store = createStore()
       await serve(
         async ({ get, post }) => {
@@ -132,7 +151,7 @@ for (const [name, start, notOffered] of servers) {
       })
     })
 
-    test('acts on the team that an organization key names; a suspended one may list and export, not delete', async () => {
+    test('acts on the team that an organization key names; a suspended one may be listed, not changed', async () => {
       await serve(async ({ get, post, issue }) => {
         const key = await issue('organization', '10', { scopes })
         const answers = async (team: string) => {
@@ -168,7 +187,7 @@ for (const [name, start, notOffered] of servers) {
       })
     })
 
-    test('answers 400 that names the parameter, also one that is sent twice or behind a second question mark', async () => {
+    test('answers 400 that names the parameter, also where it is sent twice or holds a question mark', async () => {
       await serve(async ({ get, onError }) => {
         for (const [query, message] of [
           ['limit=0', /^limit must be/],
@@ -304,7 +323,7 @@ for (const [name, start, notOffered] of servers) {
         for (const format of ['csv', 'ndjson'])
           await serve(
             async ({ get, onError }) => {
-              const response = await get(`${PATH}/export?format=${format}`)
+              const response = await get(`${PATH}/export?format=${format}`, { isWhole: false })
               expect(response.status).toBe(200)
               await expect(response.text()).rejects.toThrow(/terminated/)
               expect(onError.mock.calls).toMatchObject([[{ message: 'disk full' }, { step: 'list' }]])

@@ -6,7 +6,8 @@ import { domainsRouter } from '../../src/adapters/express.ts'
 import { domainsHandler } from '../../src/adapters/fetch.ts'
 import { type ErrorCode, statusByErrorCode } from '../../src/errors.ts'
 import { createHandler, type HandlerOptions } from '../../src/http/handler.ts'
-import { openapi } from '../../src/openapi/openapi.ts'
+import { operations as table } from '../../src/http/operations.ts'
+import { type Operation, openapi, type ReadOperation } from '../../src/openapi/openapi.ts'
 import { createKeys, createStore, organization, scopes, team1 } from '../fixtures.ts'
 import { compileSchema } from './compile-schema.ts'
 
@@ -19,11 +20,80 @@ const successes = responses[200].content['application/json'].examples
 const withoutIds = (answer: unknown) =>
   JSON.parse(JSON.stringify(answer), (key, value) => (key === 'domainId' ? 'an ID' : value))
 
-test.each(Object.entries(responses))('the examples of a %s are as its schema says', (_, { content }) => {
-  const { schema, examples } = content['application/json']
-  const validate = compileSchema(document, schema)
-  expect(Object.keys(examples)).not.toEqual([])
-  for (const { value } of Object.values(examples)) expect([validate(value), validate.errors]).toEqual([true, null])
+const everything = openapi({ operations: ['create', 'preview', 'delete', 'list', 'export'] })
+const described = Object.values(everything.paths).flatMap(item => Object.values(item) as (Operation | ReadOperation)[])
+
+test.each(described.map(operation => [operation.operationId, operation] as const))(
+  'the examples of %s are as their schemas say',
+  (_, operation) => {
+    for (const { content } of Object.values(operation.responses)) {
+      for (const { schema, examples } of Object.values(content)) {
+        const validate = compileSchema(everything, schema)
+        expect(Object.keys(examples)).not.toEqual([])
+        for (const { value } of Object.values(examples))
+          expect([validate(value), validate.errors]).toEqual([true, null])
+      }
+    }
+  },
+)
+
+test('the examples of the other operations are what a server answers, one after the other', async () => {
+  const store = createStore()
+  const scopes = ['domains:create', 'domains:delete', 'domains:read']
+  const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
+  const handle = domainsHandler({ store, operations, authenticate: () => ({ ...team1, scopes }) })
+  const url = 'https://host.test/v1/domains'
+  const post = async (suffix: string, body: unknown = requests.teamKey?.value) => {
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+    return (await handle(new Request(url + suffix, init))).json()
+  }
+  const get = async (suffix: string) => (await handle(new Request(url + suffix))).text()
+  const { paths } = everything
+  const examplesOf = (path: keyof typeof paths) =>
+    Object.values((Object.values(paths[path]) as Operation[])[0]?.responses[200].content ?? {}).map(
+      each => each.examples,
+    )
+  const [preview] = examplesOf('/v1/domains/preview')
+  const [deletion] = examplesOf('/v1/domains/delete')
+  const [csv, ndjson] = examplesOf('/v1/domains/export')
+  const { page, last } = paths['/v1/domains'].get.responses[200].content['application/json'].examples
+  /** What differs from one server to the next. */
+  const normalize = (text: unknown) =>
+    String(text)
+      .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'ID')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+
+  expect(await post('/preview')).toEqual(preview?.created?.value)
+  await post('', requests.teamKey?.value)
+  expect(withoutIds(await post('/preview'))).toEqual(withoutIds(preview?.existing?.value))
+  expect(normalize(await get('/export'))).toBe(normalize(csv?.lines?.value))
+  expect(normalize(await get('/export?format=ndjson'))).toBe(normalize(ndjson?.lines?.value))
+  await post('', { domains: ['another.example.net'] })
+  expect(normalize(await get('?limit=2'))).toEqual(normalize(JSON.stringify(page?.value)))
+  await post('/delete', { domains: ['another.example.net'] })
+  expect(withoutIds(await post('/delete'))).toEqual(withoutIds(deletion?.deleted?.value))
+  expect(await post('/delete')).toEqual(deletion?.missing?.value)
+  expect(JSON.parse(await get(''))).toEqual(last?.value)
+})
+
+test.each(['preview', 'delete', 'list', 'export'] as const)('the errors of %s are what it says', async operation => {
+  const { method, suffix, scope } = table[operation]
+  const paths = everything.paths as unknown as Record<string, Record<string, Operation>>
+  const documented = paths[`/v1/domains${suffix}`]?.[method.toLowerCase()]?.responses
+  const answer = async (scopes: string[], input: { json: unknown; query: Record<string, unknown> }) => {
+    const handle = createHandler({
+      store: createStore(),
+      operations: [operation],
+      authenticate: () => ({ ...team1, scopes }),
+    })
+    const header = (name: string) => (name === 'content-type' ? 'application/json' : null)
+    const { status, body } = await handle({ operation, header, readBody: () => input, query: input.query })
+    const examples = documented?.[status as 400].content['application/json'].examples
+    expect(JSON.parse(body)).toEqual(examples?.[JSON.parse(body).error]?.value)
+    return status
+  }
+  expect(await answer([], { json: null, query: {} })).toBe(403)
+  expect(await answer([scope], { json: { domains: [] }, query: { after: 'x' } })).toBe(400)
 })
 
 test('the examples of a request get the answers that are shown, from a real server', async () => {

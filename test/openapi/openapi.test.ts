@@ -75,6 +75,38 @@ test('every status and code of the table is documented, each with an example', (
   expect(Object.fromEntries(codes)).toEqual(statusByErrorCode)
 })
 
+test('the operations that are offered stand at their paths, with their schemas, and no others', () => {
+  const offered = openapi({ path: '/names', operations: ['create', 'preview', 'delete', 'list', 'export'] })
+  const methods = Object.entries(offered.paths).map(([path, item]) => [path, Object.keys(item)])
+  expect(methods).toEqual([
+    ['/names', ['post', 'get']],
+    ['/names/preview', ['post']],
+    ['/names/delete', ['post']],
+    ['/names/export', ['get']],
+  ])
+  const reading = openapi({ operations: ['list'] })
+  expect(Object.keys(reading.paths)).toEqual(['/v1/domains'])
+  expect(Object.keys(reading.components.schemas)).toEqual(
+    ['ListDomainsResponse', 'ListedDomain', 'ErrorResponse'].sort(
+      (one, other) =>
+        Object.keys(offered.components.schemas).indexOf(one) - Object.keys(offered.components.schemas).indexOf(other),
+    ),
+  )
+  // What an answer to GET cannot be is not among its statuses.
+  expect(Object.keys(reading.paths['/v1/domains'].get.responses)).toEqual([
+    '200',
+    '400',
+    '401',
+    '403',
+    '404',
+    '405',
+    '429',
+    '500',
+  ])
+  expect(reading.paths['/v1/domains'].get.responses[405]?.description).toContain('is not GET.')
+  expect(() => openapi({ operations: ['remove'] as never })).toThrow('"operations" must be a list with some of')
+})
+
 test('either kind of key is enough', () => {
   expect(operation().security).toEqual([{ organizationKey: [] }, { teamKey: [] }])
   expect(Object.keys(document.components.securitySchemes)).toEqual(['organizationKey', 'teamKey'])

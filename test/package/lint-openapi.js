@@ -60,12 +60,16 @@ const session = {
   security: [{ session: [] }],
   securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'sid' } },
 }
+const operations = ['create', 'preview', 'delete', 'list', 'export']
 const documents = {
   'of openapi(), with all that an application says of itself': [openapi(application)],
   'without a rate limit, at another path': [
     openapi({ ...application, path: '/names', keyPrefix: 'acme', rateLimited: false }),
   ],
   'with sessions': [openapi({ ...application, ...session })],
+  'of all operations': [openapi({ ...application, operations })],
+  'of reading alone': [openapi({ ...application, operations: ['list', 'export'] })],
+  'of all operations, of @fastify/swagger': [await documentOfFastify({ keys, rateLimiter, operations })],
   'by default': [openapi(), factsOfTheApplication],
   'of @fastify/swagger with API keys': [await documentOfFastify({ keys, rateLimiter, prefix: '/api' })],
   'of @fastify/swagger in OpenAPI 3.0': [await documentOfFastify({ keys }, application)],

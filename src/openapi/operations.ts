@@ -1,0 +1,204 @@
+import { operations } from '../http/operations.ts'
+import { toPath } from '../http/options.ts'
+import type { OperationName } from '../http/request.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../wire/query.ts'
+import { MAX_DOMAINS, MAX_TEAM_ID_LENGTH } from '../wire/request.ts'
+import type { JsonSchema } from './document.ts'
+import { type AnsweredOperation, describeResponses } from './responses.ts'
+import { refer } from './schemas.ts'
+
+/** What the document says of an operation beside its method, path and answers to failures. */
+interface Description extends Pick<AnsweredOperation, 'success' | 'failure' | 'without'> {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  /** The parameters of a GET, by name. */
+  readonly parameters?: Readonly<Record<string, readonly [schema: JsonSchema, description: string]>>
+}
+
+const domains = ['www.example.com', '*.example.org', 'localhost']
+const ids = ['01a1fdc4-24dc-7291-9bdf-caca67ce70da', '01a1fdc4-24dc-7292-b189-85cd429aab1c']
+const internal = {
+  status: 'invalid',
+  input: 'localhost',
+  code: 'internal_domain',
+  message: '"localhost" is set aside and not in the public DNS (RFC 6761).',
+}
+const named = (status: string, isNew: boolean) =>
+  ids.map((domainId, index) => {
+    const domain = domains[index]
+    return { status, input: domain, domain, ...(!isNew && { domainId }) }
+  })
+const example = (summary: string, results: readonly object[], totals: object) => ({
+  summary,
+  value: { data: { results: [...results, internal], totals: { ...totals, invalid: 1 } } },
+})
+const results = (schema: string, examples: Record<string, { summary: string; value: object }>) => ({
+  description: 'One result for each submitted hostname, in the submitted order; also when every result is `invalid`.',
+  content: { 'application/json': { schema: refer(schema), examples } },
+})
+const createdAt = ['2026-01-02T03:04:05.678Z', '2026-01-03T03:04:05.678Z']
+const listed = ids.map((domainId, index) => ({ domain: domains[index], domainId, createdAt: createdAt[index] }))
+const text = (lines: readonly string[], summary: string) => ({
+  schema: { type: 'string' },
+  examples: { lines: { summary, value: lines.join('') } },
+})
+
+const string = { type: 'string' }
+const parameters = {
+  team_id: [
+    { ...string, pattern: '^[0-9]+$', maxLength: MAX_TEAM_ID_LENGTH },
+    'The ID of the team. Required with an organization key, ignored with a team key.',
+  ],
+  after: [string, 'The `next` of the page before.'],
+} as const
+const reading = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'team_suspended'] as const
+
+const descriptions: Readonly<Record<OperationName, Description>> = {
+  create: {
+    operationId: 'registerDomains',
+    summary: 'Register hostnames in a team',
+    description: `Registers 1 to ${MAX_DOMAINS} hostnames in one team. \
+Each is processed for itself and gets its own result: one that is invalid does not make the others fail.`,
+    failure: 'Nothing was registered. Try again later.',
+    without: [],
+    success: results('RegisterDomainsResponse', {
+      created: example('Two hostnames registered, one refused', named('created', false), { created: 2, existing: 0 }),
+      existing: example('The same call again', named('existing', false), { created: 0, existing: 2 }),
+    }),
+  },
+  preview: {
+    operationId: 'previewDomains',
+    summary: 'Tell what registering would answer now',
+    description: 'Answers as registering would now, and changes nothing. Another call may come in between.',
+    failure: 'Try again later.',
+    without: ['domain_registration_unavailable'],
+    success: results('PreviewDomainsResponse', {
+      created: example('Two hostnames that can be registered', named('created', true), { created: 2, existing: 0 }),
+      existing: example('Two that are registered', named('existing', false), { created: 0, existing: 2 }),
+    }),
+  },
+  delete: {
+    operationId: 'deleteDomains',
+    summary: 'Delete registrations of a team',
+    description: `Deletes 1 to ${MAX_DOMAINS} registrations of one team. A wildcard deletes itself alone. \
+The same call again answers \`missing\`.`,
+    failure: 'Nothing was deleted, or all of it. Send the same call again.',
+    without: ['domain_registration_unavailable'],
+    success: results('DeleteDomainsResponse', {
+      deleted: example('Two deleted', named('deleted', false), { deleted: 2, missing: 0 }),
+      missing: example(
+        'The same call again',
+        domains.slice(0, 2).map(input => ({ status: 'missing', input })),
+        { deleted: 0, missing: 2 },
+      ),
+    }),
+  },
+  list: {
+    operationId: 'listDomains',
+    summary: 'List registrations of a team',
+    description: 'Lists registrations of one team page by page, also of a suspended one.',
+    parameters: {
+      ...parameters,
+      limit: [{ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }, 'The length of a page.'],
+      order: [
+        { ...string, enum: ['oldest', 'newest'], default: 'oldest' },
+        'By the time of registration. Not with `below`: that list is in the order of names.',
+      ],
+      domain: [string, 'Only the registration of exactly this hostname.'],
+      below: [string, 'Only registrations below this name, at any depth. Not with `domain`.'],
+    },
+    failure: 'Try again later.',
+    without: [...reading, 'domain_registration_unavailable'],
+    success: {
+      description: 'A page.',
+      content: {
+        'application/json': {
+          schema: refer('ListDomainsResponse'),
+          examples: {
+            page: { summary: 'A page, and more after it', value: { data: { domains: listed, next: ids[1] } } },
+            last: { summary: 'Nothing after it', value: { data: { domains: [], next: null } } },
+          },
+        },
+      },
+    },
+  },
+  export: {
+    operationId: 'exportDomains',
+    summary: 'Export all registrations of a team',
+    description: `Exports all registrations of one team in the order of registration, also of a suspended one. \
+If the answer is cut off, go on with the \`domainId\` of the last whole line as \`after\`.`,
+    parameters: {
+      ...parameters,
+      after: [string, 'The `domainId` of the last line that has arrived.'],
+      format: [{ ...string, enum: ['csv', 'ndjson'], default: 'csv' }, 'CSV (RFC 4180), or JSON on each line.'],
+    },
+    failure: 'Try again later.',
+    without: [...reading, 'domain_registration_unavailable'],
+    success: {
+      description: 'A line for each registration.',
+      content: {
+        'text/csv': text(
+          ['domain,domainId,createdAt\r\n', ...listed.map(each => `${Object.values(each).join(',')}\r\n`)],
+          'A header line, and two registrations',
+        ),
+        'application/x-ndjson': text(
+          listed.map(each => `${JSON.stringify(each)}\n`),
+          'Two registrations',
+        ),
+      } as never,
+    },
+  },
+}
+
+const requestBody = (bodyLimit: number) => ({
+  description: `JSON in UTF-8, not compressed, of at most ${bodyLimit} bytes.`,
+  required: true,
+  content: {
+    'application/json': {
+      schema: { anyOf: [refer('OrganizationRequest'), refer('TeamRequest')] },
+      examples: {
+        organizationKey: { summary: 'With an organization key', value: { team_id: '1', domains } },
+        teamKey: { summary: 'With a team key', value: { domains } },
+      },
+    },
+  },
+})
+
+interface Settings {
+  readonly bodyLimit: number
+  readonly rateLimited: boolean
+  readonly security: Record<string, string[]>[]
+}
+
+/** Describes the operations that are offered, by path and method. */
+export function describePaths(path: string, offered: readonly OperationName[], settings: Settings) {
+  const paths: Record<string, Record<string, object>> = {}
+  const methodsOf = (suffix: string) =>
+    offered.filter(name => operations[name].suffix === suffix).map(name => operations[name].method)
+  for (const name of offered) {
+    const { method, suffix, scope } = operations[name]
+    const { parameters, success, failure, without, description, ...about } = descriptions[name]
+    const isRead = method === 'GET'
+    const fault = isRead
+      ? (['after must be the "next" of the page before.', 'A parameter is wrong.'] as const)
+      : (['domains must hold at least one hostname.', 'The body is malformed.'] as const)
+    const ours = suffix === '' ? path : `${toPath({ path })}${suffix}`
+    paths[ours] = {
+      ...paths[ours],
+      [method.toLowerCase()]: {
+        ...about,
+        description: `${description}\n\nNeeds the scope \`${scope}\`. With an organization key, \`team_id\` is \
+required. A team key acts on its own team.`,
+        tags: ['Domains'],
+        ...(isRead ? { parameters: toParameters(parameters ?? {}) } : { requestBody: requestBody(settings.bodyLimit) }),
+        security: settings.security,
+        responses: describeResponses({ scope, allowed: methodsOf(suffix), fault, failure, without, success }, settings),
+      },
+    }
+  }
+  return paths
+}
+
+const toParameters = (parameters: NonNullable<Description['parameters']>) =>
+  Object.entries(parameters).map(([name, [schema, description]]) => ({ name, in: 'query', description, schema }))

@@ -1,0 +1,52 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { createSqliteStore } from '../../src/sqlite/index.ts'
+import { save, toDomains } from '../../src/testing/calls.ts'
+import { openDatabase } from './open-database.ts'
+
+const DAY = 86_400_000
+
+afterEach(() => void vi.useRealTimers())
+const setClock = (time: number) => vi.useFakeTimers({ toFake: ['Date'], now: time })
+
+function openStore() {
+  const pushed: string[] = []
+  const database = openDatabase()
+  const store = createSqliteStore({
+    database,
+    findTeam: () => null,
+    synchronize: changes => pushed.push(...toDomains(changes)),
+    synchronizeTimeLimit: 1234.5,
+  })
+  return { database, store, pushed }
+}
+
+test('IDs sort in the order of registration, though the clocks of two processes differ by a day', async () => {
+  const { database, store } = openStore()
+  const other = createSqliteStore({ database, findTeam: () => null })
+  const now = Date.now()
+  setClock(now + DAY)
+  await save(store, '1', ['a.com', 'b.com'])
+  setClock(now)
+  await save(other, '1', ['c.com', 'd.com'])
+  expect(toDomains(await store.list())).toEqual(['a.com', 'b.com', 'c.com', 'd.com'])
+})
+
+test('what a clock that was a day ahead has put off is pushed once the clock is right', async () => {
+  const { store, pushed } = openStore()
+  const now = Date.now()
+  setClock(now + DAY)
+  await save(store, '1', ['a.com'])
+  setClock(now)
+  expect(await store.synchronizePending()).toEqual({ synchronized: 1, failed: 0 })
+  expect(pushed).toEqual(['a.com'])
+})
+
+test('a time limit for pushes may be a fraction of a millisecond', async () => {
+  const { store, pushed } = openStore()
+  await store.synchronize?.(await save(store, '1', ['a.com']))
+  await save(store, '1', ['b.com'])
+  await store.release('1', ['a.com', 'b.com'])
+  await store.synchronizePending()
+  expect(pushed).toEqual(['a.com', 'a.com'])
+  expect(await store.countPending()).toBe(1)
+})

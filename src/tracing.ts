@@ -53,11 +53,14 @@ export function trace<T>(step: TracedStep, work: (context: TraceContext) => Prom
   if (!channel || !(channel.start.hasSubscribers || channel.asyncEnd.hasSubscribers || channel.error.hasSubscribers))
     return work(context)
   const begun = performance.now()
-  return channel.tracePromise(async () => {
+  let result: T
+  // What the promise resolves to becomes part of the context, and the result of a call has hostnames in it.
+  const traced = channel.tracePromise(async () => {
     try {
-      return await work(context)
+      result = await work(context)
     } finally {
       context.duration = performance.now() - begun
     }
   }, context)
+  return traced.then(() => result)
 }

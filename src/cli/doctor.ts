@@ -55,7 +55,8 @@ async function examinePending({ connect }: Call): Promise<Finding> {
   const { count, refused, oldest } = stats
   if (!oldest) return { check: 'pending', state: 'ok', finding: 'nothing waits to be pushed' }
   const minutes = Math.round((Date.now() - oldest.getTime()) / 60_000)
-  const finding = `${plural(count, 'change waits', 'changes wait')}, ${refused} refused, the oldest for ${minutes} minutes`
+  const counted = `${plural(count, 'change waits', 'changes wait')}, ${refused} refused`
+  const finding = `${counted}, the oldest for ${plural(minutes, 'minute', 'minutes')}`
   if (Date.now() - oldest.getTime() < LONGEST_WAIT) return { check: 'pending', state: 'ok', finding }
   const advice = 'See "domain-registration pending" for the last failures, and that startSynchronizing(store) runs'
   return { check: 'pending', state: 'wrong', finding, advice }

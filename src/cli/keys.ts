@@ -78,7 +78,7 @@ function stateOf({ revokedAt, expiresAt }: StoredKeyRecord): string {
   return `${expiresAt.getTime() <= Date.now() ? 'expired' : 'valid until'} ${expiresAt.toISOString()}`
 }
 
-/** The hash of the key that a command is about. A key itself is read from the standard input, where no history keeps it. */
+/** The hash of a key. The key itself is read from the standard input, where no history of a shell keeps it. */
 async function readHash(operands: readonly string[]): Promise<string> {
   const [hash] = operands as [string]
   if (hash === '-') {

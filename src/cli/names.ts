@@ -81,11 +81,11 @@ export const find: Command = {
 export const release: Command = {
   synopsis: '--team ID NAME_OR_ID…',
   words: MANY_WORDS,
-  purpose: "releases a team's registrations; --no-monitor if your store has no synchronize",
-  options: { team: { type: 'string' }, 'no-monitor': { type: 'boolean' } },
+  purpose: "releases a team's registrations, for the next sweep of your server to push",
+  options: { team: { type: 'string' } },
   async run({ values, operands, connect }: Call): Promise<Result> {
     const team = requireValue(values, 'team', 'with the ID of the team')
-    const store = (await connect()).createStore({ hasMonitor: values['no-monitor'] !== true })
+    const store = (await connect()).createStore()
     const released = await store.release(team, operands)
     const data = released.map(({ domain, domainId }) => ({ domain, domainId }))
     const count = `Released ${plural(released.length, 'registration', 'registrations')} of team ${toPrintable(team)}`

@@ -3,7 +3,7 @@ import { migrate } from '../postgres/migrate.ts'
 import type { PostgresPool } from '../postgres/pg-pool.ts'
 import { createPostgresStore } from '../postgres/store.ts'
 import type { Target } from './command.ts'
-import { type Connection, findTeam, pushedByTheApplication } from './connection.ts'
+import { type Connection, findTeam } from './connection.ts'
 import { loadDriver } from './driver.ts'
 
 /** What is needed of a `Pool` of `pg`. */
@@ -35,8 +35,7 @@ export function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres'
   const database = createPool(url)
   const place = { database, schema }
   return {
-    createStore: ({ hasMonitor = true } = {}) =>
-      createPostgresStore({ ...place, findTeam, ...(hasMonitor && pushedByTheApplication) }),
+    createStore: () => createPostgresStore({ ...place, findTeam }),
     createKeyStore: () => createPostgresKeyStore(place),
     migrate: () => migrate(place),
     close: () => database.end(),

@@ -3,7 +3,7 @@ import { explainFailure } from '../sqlite/failures.ts'
 import type { SqliteHandle } from '../sqlite/handle-driver.ts'
 import { createSqliteKeyStore } from '../sqlite/key-store.ts'
 import { createSqliteStore } from '../sqlite/store.ts'
-import { type Connection, findTeam, pushedByTheApplication } from './connection.ts'
+import { type Connection, findTeam } from './connection.ts'
 import { loadDriver } from './driver.ts'
 
 export type Handle = SqliteHandle & { close(): unknown }
@@ -43,8 +43,7 @@ export function openSqlite(file: string, { mayCreate = false }: { readonly mayCr
     throw explainFailure(error)
   }
   return {
-    createStore: ({ hasMonitor = true } = {}) =>
-      createSqliteStore({ database, findTeam, ...(hasMonitor && pushedByTheApplication) }),
+    createStore: () => createSqliteStore({ database, findTeam }),
     createKeyStore: () => createSqliteKeyStore({ database }),
     migrate: async () => void createSqliteStore({ database, findTeam }),
     close: async () => void database.close(),

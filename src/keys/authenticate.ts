@@ -33,7 +33,12 @@ export const findKeyRecord = (
   authorizationHeader: string | null | undefined,
   keys: KeyStore,
   options: ApiKeyOptions = {},
-): Promise<KeyRecord> => trace('authenticate', () => findRecord(authorizationHeader, keys, options))
+): Promise<KeyRecord> =>
+  trace('authenticate', async context => {
+    const record = await findRecord(authorizationHeader, keys, options)
+    if (record.type === 'team') context.teamId = record.ownerId
+    return record
+  })
 
 async function findRecord(
   authorizationHeader: string | null | undefined,

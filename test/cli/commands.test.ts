@@ -1,0 +1,183 @@
+import { execFile } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { authenticate, hashApiKey } from '../../src/index.ts'
+import { createPostgresKeyStore } from '../../src/postgres/index.ts'
+import { openDatabase } from '../postgres/server.ts'
+import { databases, type TestDatabase } from './databases.ts'
+import { createProject, createSqliteProject, run, toUrl } from './program.ts'
+
+describe('a command that is called in a wrong way exits 2, says what to do and touches nothing:', () => {
+  const address = 'postgres://me:secret-word@127.0.0.1:1/none'
+  test.each<[string, string[], RegExp]>([
+    ['no command', ['--json'], /The command comes first/],
+    ['an unknown command', ['registr'], /is one of: migrate, doctor, keys create/],
+    ['a command of keys that there is not', ['keys', 'show'], /is one of/],
+    ['an unknown option', ['list', '--tea', '1'], /'--tea'/],
+    ['a word too many', ['count', '1'], /takes only options/],
+    ['a word too few', ['find'], /takes HOSTNAME/],
+    ['no owner', ['keys', 'list', '--database', address], /--team or --organization/],
+    ['two owners', ['keys', 'list', '--team', '1', '--organization', '2', '--database', address], /--team or/],
+    ['an owner that is no number', ['keys', 'create', '--team', 'a', '--database', address], /string of digits/],
+    ['a date that is none', ['keys', 'create', '--team', '1', '--expires', 'soon'], /must be a date/],
+    ['a date that is over', ['keys', 'create', '--team', '1', '--expires', '2020-01-01'], /in the past/],
+    ['a prefix that is none', ['keys', 'create', '--team', '1', '--prefix', 'a_b'], /ASCII letters/],
+    ['a hash that is none', ['keys', 'revoke', 'abc'], /64 hex digits/],
+    ['a limit that is none', ['list', '--limit', 'many'], /--limit must be an integer from 1/],
+    ['no team', ['release', 'a.com', '--database', address], /Pass --team/],
+    ['no database', ['count'], /Pass --database/],
+    ['another database', ['count', '--database', 'mysql://me:secret-word@127.0.0.1/x'], /begins with "postgres/],
+    ['a schema in SQLite', ['count', '--database', 'a.db', '--schema', 'x'], /SQLite has no schemas/],
+  ])('%s', async (_, parameters, message) => {
+    const { code, stdout, stderr } = await run(parameters)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(message)
+    expect(stderr).not.toContain('secret-word')
+  })
+
+  test('a key where its hash belongs is not shown', async () => {
+    const { code, stdout, stderr } = await run(['keys', 'revoke', 'svc_team_1_topsecret'])
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('That is a key')
+    expect((await run(['keys', 'svc_team_1_topsecret'])).stderr).not.toContain('topsecret')
+    expect((await run(['list', '--svc_team_1_topsecret'])).stderr).not.toContain('topsecret')
+    expect(stderr).not.toContain('topsecret')
+  })
+})
+
+test('without a command it shows all commands and exits 2; with --help it exits 0', async () => {
+  const [bare, help] = [await run([]), await run(['--help'])]
+  expect([bare.code, help.code]).toEqual([2, 0])
+  expect(bare.stdout).toBe(help.stdout)
+})
+
+describe('a driver that is missing is named with the line that installs it:', () => {
+  test.each([
+    ['pg', 'postgres://me:secret-word@127.0.0.1:1/none', 'npm install pg'],
+    ...(process.getBuiltinModule('node:sqlite') ? [] : [['better-sqlite3', 'a.db', 'npm install better-sqlite3']]),
+  ])('%s', async (_, address = '', line) => {
+    const { folder, remove } = createProject()
+    writeFileSync(join(folder, 'a.db'), '')
+    const { code, stderr } = await run(['count', '--database', address], { cwd: folder })
+    remove()
+    expect([code, stderr]).toEqual([1, expect.stringContaining(line as string)])
+    expect(stderr).not.toContain('secret-word')
+  })
+})
+
+test('a path of SQLite that is mistyped makes no file', async () => {
+  const { folder, remove } = createSqliteProject()
+  const { code, stderr } = await run(['count', '--database', 'typo.db'], { cwd: folder })
+  expect([code, stderr, existsSync(join(folder, 'typo.db'))]).toEqual([
+    1,
+    expect.stringContaining('There is no file "typo.db": run migrate first'),
+    false,
+  ])
+  remove()
+})
+
+test('migrate --print prints the SQL of either database, without a driver', async () => {
+  const { folder, remove } = createProject()
+  const postgres = ['--database', 'postgres://127.0.0.1/x', '--schema', 'mine']
+  expect((await run(['migrate', '--print', ...postgres], { cwd: folder })).stdout).toContain(
+    'CREATE SCHEMA IF NOT EXISTS "mine"',
+  )
+  const { stdout } = await run(['migrate', '--print', '--database', 'a.db'], { cwd: folder })
+  remove()
+  expect(stdout).toContain('CREATE TABLE IF NOT EXISTS domain_registration_names')
+})
+
+test('classify reads the standard input, and exits 1 for what cannot be registered', async () => {
+  const good = await run(['classify'], { input: 'a.example.com\r\n\n*.example.org\n' })
+  expect(good).toMatchObject({ code: 0, stdout: expect.stringMatching(/^name +a\.example\.com\nwildcard +\*/) })
+  const bad = await run(['classify', '--json', 'dev'])
+  expect([bad.code, JSON.parse(bad.stdout)]).toMatchObject([
+    1,
+    [{ input: 'dev', valid: false, code: 'public_suffix_domain' }],
+  ])
+})
+
+describe.each(databases)('on %s', (_, create) => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await create()
+    await database.run(['migrate'])
+  })
+  afterAll(() => database.close())
+
+  test('a key itself is revoked by way of the standard input, and never shown again', async () => {
+    const made = await database.run(['keys', 'create', '--organization', '10', '--json', '--scopes', 'domains:read'])
+    const { key, hash } = JSON.parse(made.stdout) as { key: string; hash: string }
+    expect(hash).toBe(await hashApiKey(key))
+    const revoked = await database.run(['keys', 'revoke', '-'], { input: `${key}\n` })
+    expect(revoked).toMatchObject({ code: 0, stdout: 'The key is revoked.\n' })
+    const listed = await database.run(['keys', 'list', '--organization', '10', '--json'])
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ hash, scopes: ['domains:read'], revokedAt: expect.any(String) }])
+    expect(listed.stdout + revoked.stdout + revoked.stderr).not.toContain(key.slice(-20))
+  })
+
+  test('a label that could steer a terminal is shown as text', async () => {
+    await database.run(['keys', 'create', '--team', '7', '--label', '\u001b[31mred'])
+    const { stdout } = await database.run(['keys', 'list', '--team', '7'])
+    expect(stdout).toContain('\\u{1b}[31mred')
+  })
+
+  test('release leaves something to push, and says when it released nothing', async () => {
+    const register = () =>
+      database.withStore(async store => {
+        const name = { domain: 'a.example.com', registrableDomain: 'example.com' }
+        const request = { teamId: '1', domains: [name.domain], bases: [], registrableDomains: ['example.com'] }
+        const { saved } = await store.register({ ...request, timeLimit: 10_000, decide: () => [name] })
+        expect(saved.length).toBe(1)
+      })
+    const pending = async () => JSON.parse((await database.run(['pending', '--json'])).stdout).changes
+    await register()
+    const release = ['release', '--team', '1', 'a.example.com']
+    expect(await database.run(release)).toMatchObject({ code: 0 })
+    expect(await pending()).toMatchObject([{ kind: 'released', domain: 'a.example.com' }])
+    expect(await database.run(release)).toMatchObject({ code: 1 })
+  })
+
+  test('list says where the next page begins', async () => {
+    await database.withStore(async store => {
+      const names = ['b', 'c', 'd'].map(label => ({
+        domain: `${label}.example.net`,
+        registrableDomain: 'example.net',
+      }))
+      const request = { teamId: '5', domains: [], bases: [], registrableDomains: ['example.net'] }
+      await store.register({ ...request, timeLimit: 10_000, decide: () => names })
+    })
+    const list = ['list', '--team', '5', '--limit', '2', '--json']
+    const { domains, next } = JSON.parse((await database.run(list)).stdout)
+    const rest = JSON.parse((await database.run([...list, '--after', next])).stdout)
+    expect([...domains, ...rest.domains].map(({ domain }) => domain)).toEqual([
+      'b.example.net',
+      'c.example.net',
+      'd.example.net',
+    ])
+    expect(rest.next).toBeNull()
+    expect(await database.run(['list', '--after', 'x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/"after"/),
+    })
+  })
+})
+
+test('a key that the command line made lets its owner in', async () => {
+  const server = await openDatabase()
+  const env = { DATABASE_URL: toUrl(server.config) }
+  await run(['migrate', '--schema', 'mine'], { env })
+  const { stdout } = await run(['keys', 'create', '--team', '42', '--schema', 'mine'], { env })
+  const [key] = stdout.split('\n')
+  const keys = createPostgresKeyStore({ database: server.createPool(), schema: 'mine' })
+  expect(await authenticate(`Bearer ${key}`, keys)).toMatchObject({ type: 'team', scopes: ['domains:create'] })
+  await server.stop()
+})
+
+test('whoever reads only the first lines gets no error', async () => {
+  const command = `${process.execPath} dist/cli.js --help | head -1`
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', `set -o pipefail; ${command}`])
+  expect([stdout, stderr]).toEqual(['domain-registration <command> [options]\n', ''])
+})

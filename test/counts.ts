@@ -14,12 +14,8 @@ const table = {
   sequences: /*                */ [10, 60],
   /** Races, each explained by an order of its calls. */
   races: /*                    */ [25, 250],
-  /** Schedules of calls among failures. */
+  /** Schedules of calls, releases and sweeps among failures. */
   schedules: /*                */ [500, 20_000],
-  /** Schedules of pushes, sweeps and crashes. */
-  pushSchedules: /*            */ [50, 800],
-  /** The same in a database, which takes its time. */
-  pushSchedulesInSqlite: /*    */ [4, 40],
   /** Calls of each process that races. */
   racingCalls: /*              */ [12, 30],
   /** Texts of the JSON parsing test suite, which has 318, for each adapter and place. */

@@ -6,9 +6,6 @@ import { createMonitor, saveAndRelease, sweep, synchronize } from './monitor.ts'
 import { release } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-const needs = ['synchronize', 'synchronizePending'] as const
-const needsRelease = [...needs, 'release'] as const
-
 const byDomain = (one: { readonly domain: string }, other: { readonly domain: string }) =>
   one.domain < other.domain ? -1 : 1
 
@@ -16,7 +13,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   {
     id: 'counts-what-waits',
     name: 'MUST count what waits: registrations and releases, whoever is about to push them',
-    needs: [...needsRelease, 'countPending'],
+    needs: ['release', 'countPending'],
     async test({ open }) {
       const store = await open(() => {})
       const counts = [await methodOf(store, 'countPending')()]
@@ -34,7 +31,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   {
     id: 'counts-nothing-without-synchronize',
     name: 'MUST have no registration waiting where there is nothing to push to',
-    needs: ['countPending', 'synchronizePending'],
+    needs: ['countPending'],
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['a.com', 'b.com'])
@@ -45,7 +42,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   {
     id: 'says-since-when-it-waits',
     name: 'MUST say how much waits, how much of it was refused, and since when the oldest of it waits',
-    needs: [...needsRelease, 'pendingStats'],
+    needs: ['release', 'pendingStats'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
@@ -67,7 +64,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   {
     id: 'shows-what-waits',
     name: 'MUST list what waits, with how often and why it was refused',
-    needs: [...needsRelease, 'listPending'],
+    needs: ['release', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
@@ -100,7 +97,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   {
     id: 'shows-what-waits-by-page',
     name: 'MUST list what waits by ID and page: at most limit changes, those after the one that is named',
-    needs: [...needs, 'listPending'],
+    needs: ['listPending'],
     async test({ open }) {
       const store = await open(() => {})
       const saved = await save(store, '1', manyDomains(7))

@@ -392,7 +392,7 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
 
   /** One process sweeps, when everything is due once more. @returns How many pushes that took. */
   async function sweepAll(): Promise<number> {
-    await passTime(LONGEST_WAIT + LEASE)
+    await passTime(LONGEST_WAIT + LEASE + jumped)
     const [process] = processes
     const before = flights.length
     clock.plan(0, process?.worker ?? null, () => void process?.store.synchronizePending().catch(() => {}))

@@ -1,3 +1,4 @@
+import type { Rule } from '../options.ts'
 import { fromTransaction } from './application-transaction.ts'
 import { fromBridge, type PostgresBridge, type PostgresTransaction } from './bridge.ts'
 import type { Database } from './database.ts'
@@ -28,6 +29,9 @@ export interface DriverOptions {
    */
   preparedStatements?: boolean | undefined
 }
+
+/** {@link toDatabase} says what is wrong with one. */
+export const driverRule: Rule = { holds: () => true, expected: 'a pool' }
 
 /** @throws {TypeError} for anything else, so that an application learns of it when it starts. */
 export function toDatabase({ database, preparedStatements = true }: DriverOptions): Database {

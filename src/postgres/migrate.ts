@@ -1,8 +1,16 @@
-import { createDeadline, requireTimeLimit } from '../deadline.ts'
-import { type DriverOptions, type Settings, toDatabase } from './connection.ts'
+import { createDeadline, timeLimitRule } from '../deadline.ts'
+import { requireOptions } from '../options.ts'
+import { type DriverOptions, driverRule, type Settings, toDatabase } from './connection.ts'
 import { unprepared } from './prepare.ts'
 import { hasCode, retryConflicts } from './retry.ts'
-import { createSchema, type PostgresSchemaOptions, SCHEMA_VERSION, type Tables, toTables } from './schema.ts'
+import {
+  createSchema,
+  type PostgresSchemaOptions,
+  SCHEMA_VERSION,
+  schemaRule,
+  type Tables,
+  toTables,
+} from './schema.ts'
 
 /** Options of {@link migrate}. */
 export interface MigrateOptions extends PostgresSchemaOptions {
@@ -26,15 +34,17 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40
  * Creates the tables if they are missing. Call it when your server starts; any number of processes may do so at once.
  * If the tables are up to date it only reads, and needs no right to create anything.
  *
+ * @throws {TypeError} for an option that is wrong or does not exist.
  * @throws {Error} if the tables are of a later version of this package.
  *
  * @example
  * await migrate({ database: pool })
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
+  requireOptions(options, { database: driverRule, schema: schemaRule, timeLimit: timeLimitRule })
   const { database: driver, timeLimit = DEFAULT_TIME_LIMIT } = options
   const database = toDatabase({ database: driver, preparedStatements: false })
-  const deadline = createDeadline(requireTimeLimit('timeLimit', timeLimit))
+  const deadline = createDeadline(timeLimit)
   const tables = toTables(options)
   async function findVersion(): Promise<number> {
     try {

@@ -1,3 +1,5 @@
+import { optional, type Rule, requireOptions } from '../options.ts'
+
 /** The place of the tables. */
 export interface PostgresSchemaOptions {
   /** The schema that holds the tables. Any name. Default `domain_registration`. */
@@ -5,6 +7,11 @@ export interface PostgresSchemaOptions {
 }
 
 const DEFAULT_SCHEMA = 'domain_registration'
+
+export const schemaRule: Rule = {
+  holds: optional(name => typeof name === 'string'),
+  expected: 'the name of a schema',
+}
 
 /** The version of the tables. Increase it with each change. */
 export const SCHEMA_VERSION = 1
@@ -41,17 +48,20 @@ export function quoteIdentifier(name: string): string {
  * SELECT team_id, domain_id, created_at FROM domain_registration.names WHERE domain = 'www.example.com';
  * ```
  *
- * @throws {TypeError} if the name of the schema is empty or has a character with code zero in it.
+ * @throws {TypeError} for an option that does not exist, and if the name of the schema is empty or has a character with
+ *   code zero in it.
  *
  * @example
  * import { writeFile } from 'node:fs/promises'
  *
  * await writeFile('migrations/001-domain-registration.sql', postgresSchema({ schema: 'monitoring' }))
  */
-export const postgresSchema = (options: PostgresSchemaOptions = {}): string =>
-  createSchema(options)
+export function postgresSchema(options: PostgresSchemaOptions = {}): string {
+  requireOptions(options, { schema: schemaRule })
+  return createSchema(options)
     .map(statement => `${statement};\n`)
     .join('\n')
+}
 
 /** Returns the statements one by one, for engines that take only one in a command. */
 export function createSchema(options: PostgresSchemaOptions): string[] {

@@ -1,10 +1,16 @@
-import { requireTimeLimit } from '../deadline.ts'
-import { createManagedStore, type ManagedStore, type ManagedStoreOptions } from '../registry/managed-store.ts'
-import { DEFAULT_TIME_LIMIT, type DriverOptions, toDatabase } from './connection.ts'
+import { timeLimitRule } from '../deadline.ts'
+import { optional, requireOptions } from '../options.ts'
+import {
+  createManagedStore,
+  type ManagedStore,
+  type ManagedStoreOptions,
+  managedStoreRules,
+} from '../registry/managed-store.ts'
+import { DEFAULT_TIME_LIMIT, type DriverOptions, driverRule, toDatabase } from './connection.ts'
 import { createList } from './list.ts'
 import { createOutbox } from './outbox.ts'
 import { createFind, createRegister, createRelease } from './register.ts'
-import { type PostgresSchemaOptions, toTables } from './schema.ts'
+import { type PostgresSchemaOptions, schemaRule, toTables } from './schema.ts'
 import { createTransact } from './transact.ts'
 
 /** Options of {@link createPostgresStore}. */
@@ -36,8 +42,14 @@ export type PostgresStore = ManagedStore
  * const store = createPostgresStore({ database, findTeam: id => myTeams.find(id) })
  */
 export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
+  requireOptions(options, {
+    ...managedStoreRules,
+    database: driverRule,
+    preparedStatements: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
+    schema: schemaRule,
+    timeLimit: timeLimitRule,
+  })
   const { schema, database: driver, preparedStatements, timeLimit = DEFAULT_TIME_LIMIT, ...rest } = options
-  requireTimeLimit('timeLimit', timeLimit)
   const database = toDatabase({ database: driver, preparedStatements })
   const transact = createTransact(database, toTables({ schema }), timeLimit)
   return createManagedStore(

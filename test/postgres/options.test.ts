@@ -1,0 +1,25 @@
+import { Pool } from 'pg'
+import { expect, test } from 'vitest'
+import { createPostgresKeyStore, createPostgresStore, migrate, postgresSchema } from '../../src/postgres/index.ts'
+
+const database = new Pool()
+const findTeam = () => null
+
+test.each<[string, (options: never) => unknown]>([
+  ['postgresSchema', postgresSchema],
+  ['migrate', (options: object) => migrate({ database, ...options })],
+  ['createPostgresStore', (options: object) => createPostgresStore({ database, findTeam, ...options })],
+  ['createPostgresKeyStore', (options: object) => createPostgresKeyStore({ database, ...options })],
+])('%s refuses a misspelled schema, and one that is no text', async (_, make) => {
+  const call = async (options: object) => make(options as never)
+  await expect(call({ shema: 'mine' })).rejects.toThrow(/^The option "shema" does not exist; there are .*"schema"/)
+  await expect(call({ schema: 1 })).rejects.toThrow('The option "schema" must be the name of a schema; it is 1')
+})
+
+test.each<[string, (options: never) => unknown]>([
+  ['migrate', migrate],
+  ['createPostgresStore', createPostgresStore],
+  ['createPostgresKeyStore', createPostgresKeyStore],
+])('%s without options says so', async (_, make) => {
+  await expect((async () => make(undefined as never))()).rejects.toThrow('The options must be an object')
+})

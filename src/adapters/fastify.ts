@@ -106,7 +106,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
         route.route({
           method,
           url: '/',
-          config: operation === 'create' ? config : {},
+          config,
           // The answer to HEAD would be that to GET, which reads a page for nothing.
           ...(method === 'GET' && { exposeHeadRoute: false }),
           handler: (request, reply) =>

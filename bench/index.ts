@@ -33,8 +33,9 @@ const chosen = (Object.keys(sections) as Section[]).filter(name =>
 
 const figures: Figures = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
 const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { cwd: here, encoding: 'utf8' }).trim()
+const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.versions.node}`
 const load = loadavg()[0]?.toFixed(0)
-const where = `${new Date().toISOString().slice(0, 10)}, ${commit}, ${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.versions.node}, load ${load}`
+const where = `${new Date().toISOString().slice(0, 10)}, ${commit}, ${machine}, load ${load}`
 
 for (const section of chosen) await measure(section)
 writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`)

@@ -20,6 +20,8 @@ const table = {
   racingCalls: /*              */ [12, 30],
   /** Texts of the JSON parsing test suite, which has 318, for each adapter and place. */
   parsedTexts: /*              */ [60, 318],
+  /** Cases of the conformance suite, some 130, for each further driver of PostgreSQL. */
+  casesOfDrivers: /*           */ [25, 1_000],
   /** Code points from U+3000 on that are held against another implementation; all before are. */
   codePoints: /*               */ [70_000, 0x110000],
   /** Times that a server or a database is killed. */

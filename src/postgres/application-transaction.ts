@@ -5,9 +5,9 @@ import { hasCode, retryConflicts } from './retry.ts'
 import { createSequence, type Query, type Sequence } from './sequence.ts'
 
 /*
- * A transaction of the application, in READ COMMITTED: an object with `query` and without `transaction`. Each call uses a
- * savepoint, so a call that fails leaves the transaction as it was. Whoever made the call may commit or roll back as soon
- * as its time is over. So the store ends its savepoint before, and sends nothing afterwards.
+ * A transaction of the application, in READ COMMITTED: an object with `query` and without `transaction`. Each call uses
+ * a savepoint, so a call that fails leaves the transaction as it was. Whoever made the call may commit or roll back as
+ * soon as its time is over. So the store ends its savepoint before, and sends nothing afterwards.
  */
 
 const SAVEPOINT = 'domain_registration'

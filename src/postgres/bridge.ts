@@ -72,8 +72,8 @@ export function apply(sequence: Sequence, settings: Settings): void {
 }
 
 /**
- * Refuses a bridge that was made over a transaction, such as the `tx` of Drizzle: changes would be pushed to the monitor
- * before they are committed. A local setting is gone after a statement, unless that was part of a transaction.
+ * Refuses a bridge that was made over a transaction, such as the `tx` of Drizzle: changes would be pushed to the
+ * monitor before they are committed. A local setting is gone after a statement, unless that was part of a transaction.
  */
 async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
   const name = `domain_registration.transaction`
@@ -81,7 +81,7 @@ async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
   const { rows } = await bridge.query(`SELECT current_setting('${name}', true) AS state`, [])
   if ((rows[0] as { state?: unknown } | undefined)?.state !== 'open') return
   throw new TypeError(
-    'The option "database" is a bridge whose "query" runs in a transaction. For a transaction of yours pass an object ' +
-      'with "query" alone; else make the bridge over the pool',
+    'The option "database" is a bridge whose "query" runs in a transaction. For a transaction of yours pass an ' +
+      'object with "query" alone; else make the bridge over the pool',
   )
 }

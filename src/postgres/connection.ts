@@ -18,8 +18,8 @@ export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | Postgr
 export interface DriverOptions {
   /**
    * A `Pool` of `pg`, a `PGlite`, the `sql` of postgres.js, a {@link PostgresBridge} to another driver, or a
-   * transaction of yours, see {@link PostgresTransaction}. It stays yours: settings of its sessions change only within a
-   * transaction.
+   * transaction of yours, see {@link PostgresTransaction}. It stays yours: settings of its sessions change only within
+   * a transaction.
    */
   database: PostgresDriver
   /**

@@ -30,8 +30,8 @@ export interface Transaction {
   /** Claims and looks up. A transaction that does nothing else may be rolled back, which does not wait for the disk. */
   readonly ask: Send
   /**
-   * Changes what has to be committed. To be sent after an answer, unless it does no harm alone: the `BEGIN` before it may
-   * have failed.
+   * Changes what has to be committed. To be sent after an answer, unless it does no harm alone: the `BEGIN` before it
+   * may have failed.
    */
   readonly change: Send
 }

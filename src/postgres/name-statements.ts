@@ -47,8 +47,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
      * must be ascending, so that two calls cannot deadlock. `WHERE false` locks a row without writing to it.
      *
      * A concurrent call for the same registrable domain waits. Its look-ups are separate statements, because only those
-     * have a snapshot from after the wait (READ COMMITTED). An engine that may only have snapshot isolation learns of the
-     * other call by a write.
+     * have a snapshot from after the wait (READ COMMITTED). An engine that may only have snapshot isolation learns of
+     * the other call by a write.
      */
     claim: prepare(
       'claim',
@@ -81,7 +81,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     ),
 
     deleteNames: unprepared<{ domain_id: string }>(
-      `DELETE FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[]) RETURNING name.domain_id::text AS domain_id`,
+      `DELETE FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])
+       RETURNING name.domain_id::text AS domain_id`,
     ),
 
     // IDs of version 7 sort by time.
@@ -98,8 +99,8 @@ export interface CountRow {
 }
 
 /**
- * Finds what is below bases. $1 to $3 are their second-level domains and ranges of paths, $4 the lengths of the bases, $5
- * the team.
+ * Finds what is below bases. $1 to $3 are their second-level domains and ranges of paths, $4 the lengths of the bases,
+ * $5 the team.
  */
 function findBelow(names: string): string {
   const inRange = `name.second_level_domain = base.second_level_domain

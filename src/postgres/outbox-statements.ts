@@ -96,12 +96,18 @@ export function createOutboxStatements({ changes }: Tables) {
          AS asked (second_level_domain, domain_id, kind, wait, refusal)
        WHERE ${isAsked} AND waiting.kind = asked.kind`),
 
-    countChanges:
-      unprepared<StatsRow>(`SELECT count(*)::text AS count, (count(*) FILTER (WHERE refusals > 0))::text AS refused,
-         ${toMilliseconds('min(since)')} AS oldest
-       FROM ${changes}`),
-    listChanges:
-      unprepared<PendingRow>(`SELECT ${columns('waiting')}, ${toMilliseconds('since')} AS since, ${toMilliseconds('due')} AS due, last_failure
-       FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`),
+    ...looksAtChanges(changes),
   }
 }
+
+const looksAtChanges = (changes: string) => ({
+  countChanges: unprepared<StatsRow>(
+    `SELECT count(*)::text AS count, (count(*) FILTER (WHERE refusals > 0))::text AS refused,
+       ${toMilliseconds('min(since)')} AS oldest
+     FROM ${changes}`,
+  ),
+  listChanges: unprepared<PendingRow>(
+    `SELECT ${columns('waiting')}, ${toMilliseconds('since')} AS since, ${toMilliseconds('due')} AS due, last_failure
+     FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
+  ),
+})

@@ -88,8 +88,8 @@ async function acquire(pool: PostgresPool, deadline: Deadline) {
 }
 
 /**
- * Corks the stream until the code that runs now has sent all its queries, so that they leave in one packet. A packet for
- * each costs the client more than all the rest.
+ * Corks the stream until the code that runs now has sent all its queries, so that they leave in one packet. A packet
+ * for each costs the client more than all the rest.
  */
 function inOnePacket(client: PostgresClient, query: Query): PromiseLike<Answer> {
   const stream = client.connection?.stream

@@ -86,8 +86,8 @@ CREATE TABLE IF NOT EXISTS ${tables.locks} (
 }
 
 const createNames = ({ names }: Tables) => [
-  `-- One row for each registered name. A name is found by its text alone: by the last two labels of it (of an IP address,
--- the address), and by the path of the others from right to left, such as '.b.a' for a.b.example.com.
+  `-- One row for each registered name. A name is found by its text alone: by the last two labels of it (of an IP
+-- address, the address), and by the path of the others from right to left, such as '.b.a' for a.b.example.com.
 CREATE TABLE IF NOT EXISTS ${names} (
   domain_id uuid NOT NULL, -- version 7: in the order of registration
   created_at timestamptz NOT NULL,

@@ -25,7 +25,7 @@ interface SequenceOptions {
   readonly toQuery?: typeof toQuery | typeof toNameless
 }
 
-/** The statements of one transaction, in order. None is sent after a failure, past the deadline, or once it has ended. */
+/** The statements of one transaction, in order. None is sent after a failure, past the deadline, or after the end. */
 export interface Sequence extends Transaction {
   add(query: Query): Promise<Answer>
   /** Whether anything was changed that has to be committed. */

@@ -3,8 +3,8 @@ import type { Database, Settings } from './connection.ts'
 import { unprepared } from './prepare.ts'
 
 /**
- * Leads the planner from the parameters to an index, since the statistics of a table that grows are old. A statement that
- * a connection keeps is planned once, because planning it takes longer than running it.
+ * Leads the planner from the parameters to an index, since the statistics of a table that grows are old. A statement
+ * that a connection keeps is planned once, because planning it takes longer than running it.
  */
 const BY_INDEX: Settings = {
   plan_cache_mode: 'force_generic_plan',
@@ -22,8 +22,8 @@ export type Engine = 'PostgreSQL' | 'other'
 export type Isolation = 'read committed' | 'repeatable read'
 
 /**
- * The settings of a transaction. The time limits end the locks of a process that freezes. A row-level security that hides
- * rows is refused by the server, since names that are not seen would be registered twice.
+ * The settings of a transaction. The time limits end the locks of a process that freezes. A row-level security that
+ * hides rows is refused by the server, since names that are not seen would be registered twice.
  */
 export function toSettings(engine: Engine, milliseconds: number, isolation: Isolation): Settings {
   const limit = String(Math.max(1, Math.round(milliseconds)))

@@ -9,6 +9,7 @@ import { toDatabase } from '../../src/postgres/connection.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate, type PostgresDriver } from '../../src/postgres/index.ts'
 import { hasCode } from '../../src/postgres/retry.ts'
 import { save } from '../../src/testing/calls.ts'
+import { counts } from '../counts.ts'
 import { rejection } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
 import { describeKeyStore, describeServer, describeStore } from './suites.ts'
@@ -39,11 +40,16 @@ const drivers: readonly (readonly [string, () => PostgresDriver])[] = [
 ]
 for (const [name, open] of drivers) {
   // A bridge that looks for parameters in the text does not know a quoted name from them.
-  describeStore(name, open, name === 'Drizzle' ? { schema: 'of "drizzle"' } : {})
+  describeStore(name, open, name === 'Drizzle' ? { schema: 'of "drizzle"' } : {}, counts.casesOfDrivers)
   describeKeyStore(name, open)
 }
 describeServer('postgres.js', () => sql)
-describeStore('postgres.js, without prepared statements', () => sql, { preparedStatements: false })
+describeStore(
+  'postgres.js, without prepared statements',
+  () => sql,
+  { preparedStatements: false },
+  counts.casesOfDrivers,
+)
 
 describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
   test('tables that are not there are told with what to do about it', async () => {

@@ -44,7 +44,8 @@ test('migrating again keeps what is there, and needs no right to make anything',
   await migrate({ database: server.createPool({ options: '-c default_transaction_read_only=on' }) })
   await pool.query(postgresSchema())
   const { rows } = await pool.query(
-    "SELECT domain, registrable_domain, domain_id FROM domain_registration.names WHERE team_id = '1' ORDER BY domain_id",
+    `SELECT domain, registrable_domain, domain_id FROM domain_registration.names
+     WHERE team_id = '1' ORDER BY domain_id`,
   )
   expect(rows).toEqual(
     saved.map(({ domain, registrableDomain, domainId }) => ({

@@ -13,6 +13,7 @@ import {
   type PostgresSchemaOptions,
 } from '../../src/postgres/index.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
+import { sample } from '../counts.ts'
 import { scopes, teams } from '../fixtures.ts'
 import { describeKeyStore as describeManagedKeyStore } from '../keys/key-store-suite.ts'
 import { throughFirst } from './engine.ts'
@@ -22,8 +23,12 @@ type OpenPool = () => PostgresDriver
 
 type StoreOptions = PostgresSchemaOptions & Pick<DriverOptions, 'preparedStatements'>
 
-/** Cases run one after the other, in a schema whose name must be quoted. */
-export function describeStore(name: string, open: OpenPool, options: StoreOptions = {}): void {
+/**
+ * Cases run one after the other, in a schema whose name must be quoted.
+ *
+ * @param most So many of them, spread over all.
+ */
+export function describeStore(name: string, open: OpenPool, options: StoreOptions = {}, most = Infinity): void {
   describe(`the store on ${name}`, () => {
     const { schema = `Ä "${name}" 🌍 $1; --` } = options
     const quoted = `"${schema.replaceAll('"', '""')}"`
@@ -32,7 +37,7 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
       pool = open()
       await migrate({ database: throughFirst(pool), schema })
     })
-    const cases = domainStoreSuite({
+    const suite = domainStoreSuite({
       async createStore({ teams, ...setup }) {
         for (const table of ['names', 'changes']) await clear(pool, `${quoted}.${table}`)
         return createPostgresStore({
@@ -45,8 +50,8 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
       },
       features: managedStoreFeatures,
     })
-    test.each(cases)('$name', ({ run }) => run())
-    test('is asked many cases', () => expect(cases.length).toBeGreaterThan(90))
+    test.each(sample(suite, most))('$name', ({ run }) => run())
+    test('is asked many cases', () => expect(suite.length).toBeGreaterThan(90))
   })
 }
 

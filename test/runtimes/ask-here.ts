@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import type { FailureContext, HandlerOptions } from '../../src/http/handler.ts'
+import type { FailureContext, HandlerOptions, ResultContext } from '../../src/http/handler.ts'
 import type { Name } from '../../src/index.ts'
 
 type Answers = Record<string, unknown>
@@ -22,7 +22,7 @@ class Question {
  * @returns What the server is to make its options of, in a line.
  */
 export async function askHere(options: HandlerOptions & { path?: string }) {
-  const { store, keys, authenticate, rateLimiter, onError } = options
+  const { store, keys, authenticate, rateLimiter, onError, onResult } = options
   const errors: unknown[] = []
 
   const functions: Record<string, (answers: Answers, ...parameters: never[]) => unknown> = {
@@ -45,6 +45,7 @@ export async function askHere(options: HandlerOptions & { path?: string }) {
       onError: (_, { id, message }: { id?: number; message: string }, context: FailureContext) =>
         onError(id === undefined ? new Error(message) : errors[id], context),
     }),
+    ...(onResult && { onResult: (_, result: ResultContext) => onResult(result) }),
   }
 
   async function call(name: string, answers: Answers, parameters: unknown[]) {
@@ -65,7 +66,7 @@ export async function askHere(options: HandlerOptions & { path?: string }) {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const { points, duration } = rateLimiter ?? {}
-  const { path, bodyLimit, timeLimit, keyPrefix, rateLimiterFailure } = options
+  const { path, bodyLimit, bodyTimeLimit, timeLimit, keyPrefix, rateLimiterFailure } = options
   return {
     settings: JSON.stringify({
       url: `http://127.0.0.1:${port}`,
@@ -73,6 +74,7 @@ export async function askHere(options: HandlerOptions & { path?: string }) {
       values: {
         path,
         bodyLimit,
+        bodyTimeLimit,
         timeLimit,
         keyPrefix,
         rateLimiterFailure,

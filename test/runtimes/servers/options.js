@@ -1,3 +1,11 @@
+/** JSON has no dates. */
+const withDates = ({ createdAt, revokedAt, expiresAt }) =>
+  Object.fromEntries(
+    Object.entries({ createdAt, revokedAt, expiresAt })
+      .filter(([, date]) => date)
+      .map(([name, date]) => [name, new Date(date)]),
+  )
+
 /**
  * The options that the server under test is given: each function in them is asked of the test process, over HTTP, so
  * that a case of the suite runs as it stands, whichever runtime the server is in. See `ask-here.ts` for the other side.
@@ -26,7 +34,10 @@ export function createOptions(settings) {
     findTeam: teamId => ask('findTeam', [teamId]),
     register: ({ decide, ...request }) => ask('register', [request], decide),
     synchronize: registrations => ask('synchronize', [registrations]),
-    findKey: hash => ask('findKey', [hash]),
+    findKey: async hash => {
+      const record = await ask('findKey', [hash])
+      return record && { ...record, ...withDates(record) }
+    },
     authenticate: request => ask('authenticate', [], name => request.header(name)),
     consume: (key, points) => ask('consume', [key, points]),
     onError: ({ id, message }, { keyContext, step }) =>
@@ -36,6 +47,11 @@ export function createOptions(settings) {
           { keyContext, step },
         ]).catch(() => {}),
       ),
+    onResult: ({ request, ...result }) => {
+      const told = ask('onResult', [{ ...result, request: { raw: `${request.raw}` } }])
+      reports.push(told.catch(() => {}))
+      return told
+    },
   }
   const pick = (...names) =>
     Object.fromEntries(names.filter(name => functions.includes(name)).map(name => [name, stubs[name]]))
@@ -43,14 +59,14 @@ export function createOptions(settings) {
   return {
     options: {
       ...settled,
-      ...pick('authenticate', 'onError'),
+      ...pick('authenticate', 'onError', 'onResult'),
       store: pick('findTeam', 'register', 'synchronize'),
       ...(functions.includes('findKey') && { keys: pick('findKey') }),
       ...(functions.includes('consume') && { rateLimiter: { ...values.rateLimiter, ...pick('consume') } }),
     },
     path,
     /**
-     * Resolves when the test process has heard of every failure so far. An answer that waits for it is not too early.
+     * Resolves when the test process has heard of every failure and every result so far. An answer that waits for it is not too early.
      */
     reported: () => Promise.all(reports),
   }

@@ -336,7 +336,7 @@ export function describeHttp(
           )
           await new Promise(resolve => setTimeout(resolve, 200))
           keys.revokeKey(await hashApiKey(key))
-          socket.end(body.slice(5))
+          socket.write(body.slice(5))
           await expectError(readResponse(await text(socket)), 401, 'unauthorized')
         },
         { keys } as Partial<HandlerOptions>,

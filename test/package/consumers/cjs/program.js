@@ -7,7 +7,7 @@ const { createHandler } = require('domain-registration/http')
 const { openapi } = require('domain-registration/openapi')
 const { postgresSchema } = require('domain-registration/postgres')
 const { sqliteSchema } = require('domain-registration/sqlite')
-const { domainStoreSuite } = require('domain-registration/testing')
+const { domainStoreSuite, managedStoreFeatures } = require('domain-registration/testing')
 const express = require('express')
 const fastify = require('fastify')
 
@@ -34,10 +34,7 @@ async function main() {
   assert.ok(openapi().paths['/v1/domains'])
   assert.match(postgresSchema({ schema: 'registry' }), /CREATE SCHEMA IF NOT EXISTS "registry"/)
   assert.match(sqliteSchema(), /CREATE TABLE IF NOT EXISTS domain_registration_names/)
-  for (const { run } of domainStoreSuite({
-    createStore: createMemoryStore,
-    features: ['release', 'list', 'synchronizePending', 'countPending'],
-  }))
+  for (const { run } of domainStoreSuite({ createStore: createMemoryStore, features: managedStoreFeatures }))
     await run()
   console.log('require works')
 }

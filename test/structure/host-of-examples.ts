@@ -16,6 +16,7 @@ declare global {
   const app: import('express').Express
   const request: import('express').Request
   const pool: import('pg').Pool
+  const database: import('pg').Pool
   const connectionString: string
   const log: FastifyBaseLogger
   const reply: (status: number, headers: Readonly<Record<string, string>>, body: object) => void

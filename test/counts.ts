@@ -24,6 +24,8 @@ const table = {
   casesOfDrivers: /*           */ [25, 1_000],
   /** Code points from U+3000 on that are held against another implementation; all before are. */
   codePoints: /*               */ [70_000, 0x110000],
+  /** Registrations that are exported, or reconciled. */
+  registrations: /*            */ [30_000, 1_000_000],
   /** Times that a server or a database is killed. */
   kills: /*                    */ [3, 12],
 } as const

@@ -1,10 +1,13 @@
+import { deleteDomains } from '../../src/delete-domains.ts'
+import { listDomains } from '../../src/list-domains.ts'
+import { previewDomains } from '../../src/preview-domains.ts'
 import { registerDomains } from '../../src/register-domains.ts'
 import type { DomainStore, Registration } from '../../src/registry/store.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Known } from '../simulation/rules.ts'
 import type { Deed, Held, Operation } from './registry.ts'
 
-export type RacedStore = DomainStore & Required<Pick<DomainStore, 'release' | 'list'>>
+export type RacedStore = DomainStore & Required<Pick<DomainStore, 'find' | 'release' | 'list'>>
 
 /** Makes one call of its store after another. */
 export interface Client {
@@ -53,18 +56,27 @@ async function call(store: RacedStore, random: Random, names: readonly Known[]):
   const teamId = random.pick(teamIds)
   const some = Array.from({ length: random.integer(1, 4) }, () => random.pick(names))
   const domains = some.map(({ domain }) => domain)
-  if (random.chance(0.1)) return { kind: 'list', listed: await listAll(store) }
-  if (random.chance(0.35)) {
-    return { kind: 'release', teamId, names: some, released: (await store.release(teamId, domains)).map(toHeld) }
+  const keyContext = { type: 'team', teamId, scopes: ['domains:create', 'domains:delete', 'domains:read'] } as const
+  if (random.chance(0.1)) {
+    const { data } = await listDomains(keyContext, { limit: '1000' }, store)
+    const toName = (domain: string) => names.find(name => name.domain === domain) ?? { domain, registrableDomain: '' }
+    return { kind: 'list', teamId, listed: data.domains.map(held => ({ ...toName(held.domain), ...held, teamId })) }
   }
-  const keyContext = { type: 'team', teamId, scopes: ['domains:create'] } as const
-  const { data } = await registerDomains(keyContext, { domains }, store)
+  if (random.chance(0.35)) {
+    const { data } = await deleteDomains(keyContext, { domains }, store)
+    const released = data.results.flatMap((result, index) =>
+      result.status === 'deleted' ? [{ ...(some[index] as Known), teamId, domainId: result.domainId }] : [],
+    )
+    return { kind: 'release', teamId, names: some, released }
+  }
+  const isPreview = random.chance(0.2)
+  const { data } = await (isPreview ? previewDomains : registerDomains)(keyContext, { domains }, store)
   const results = data.results.map((result, index) => ({
     ...(some[index] as Known),
     verdict: result.status === 'invalid' ? result.code : result.status,
-    domainId: result.status === 'invalid' ? undefined : result.domainId,
+    domainId: 'domainId' in result ? result.domainId : undefined,
   }))
-  return { kind: 'register', teamId, results }
+  return { kind: isPreview ? 'preview' : 'register', teamId, results }
 }
 
 export const listAll = async (store: RacedStore): Promise<Held[]> => (await store.list()).map(toHeld)

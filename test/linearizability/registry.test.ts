@@ -11,6 +11,8 @@ const register = (...results: [name: typeof a, verdict: string, domainId?: strin
   teamId: '1',
   results: results.map(([name, verdict, domainId]) => ({ ...name, verdict, domainId })),
 })
+const preview = (...results: Parameters<typeof register>): Operation =>
+  ({ ...register(...results), kind: 'preview' }) as Operation
 const release = (name: typeof a, domainId: string): Operation => ({
   kind: 'release',
   teamId: '1',
@@ -44,6 +46,15 @@ test.each<[string, Deed[]]>([
     'a wildcard before what it covers',
     at('at once', register([x, 'wildcard_conflict']), register([wildcard, 'created', '1'])),
   ],
+  [
+    'a preview that changes nothing, and tells of what its own call would register',
+    at(
+      'in turn',
+      preview([a, 'created'], [a, 'existing']),
+      register([a, 'created', '1']),
+      preview([a, 'existing', '1']),
+    ),
+  ],
 ])('an order explains %s', (_, deeds) => expect(findFault(deeds, ['a.com'])).toBeNull())
 
 test.each<[string, Deed[], string[]]>([
@@ -64,6 +75,11 @@ test.each<[string, Deed[], string[]]>([
     ['a.com'],
   ],
   ['a list from before a call that had ended', at('in turn', register([a, 'created', '1']), list()), ['a.com']],
+  [
+    'a preview from before a call that had ended',
+    at('in turn', register([a, 'created', '1']), preview([a, 'created'])),
+    ['a.com'],
+  ],
   [
     'half of a call',
     at('at once', register([a, 'created', '1'], [b, 'created', '2']), list([a, '1']), list([a, '1'], [b, '2'])),

@@ -8,14 +8,15 @@ import { type Event, explain, type Inexplicable, type Specification } from './ch
 
 /** A call, with its answer. */
 export type Operation =
-  | { readonly kind: 'register'; readonly teamId: string; readonly results: readonly Result[] }
+  | { readonly kind: 'register' | 'preview'; readonly teamId: string; readonly results: readonly Result[] }
   | {
       readonly kind: 'release'
       readonly teamId: string
       readonly names: readonly Known[]
       readonly released: readonly Held[]
     }
-  | { readonly kind: 'list'; readonly listed: readonly Held[] }
+  /** Of one team, or of all. */
+  | { readonly kind: 'list'; readonly teamId?: string; readonly listed: readonly Held[] }
 
 /** What became of a submitted name: `created`, `existing`, or the code of its refusal. */
 export interface Result extends Known {
@@ -40,13 +41,18 @@ const specification: Specification<State, Operation> = {
     switch (operation.kind) {
       case 'register':
         return register(state, operation.teamId, operation.results)
+      case 'preview':
+        return register(state, operation.teamId, operation.results) && state
       case 'release': {
         const { teamId, names, released } = operation
         const given = state.filter(held => held.teamId === teamId && names.some(({ domain }) => domain === held.domain))
         return isSame(released, given) ? state.filter(held => !given.includes(held)) : null
       }
-      case 'list':
-        return isSame(operation.listed, state) ? state : null
+      case 'list': {
+        const { teamId, listed } = operation
+        const given = state.filter(held => teamId === undefined || held.teamId === teamId)
+        return isSame(listed, given) ? state : null
+      }
     }
   },
   toText: state => state.map(toText).sort().join(),
@@ -56,7 +62,7 @@ const specification: Specification<State, Operation> = {
 
 function isObservation(operation: Operation): boolean {
   if (operation.kind === 'register') return operation.results.every(({ verdict }) => verdict !== 'created')
-  return operation.kind === 'list' || operation.released.length === 0
+  return operation.kind !== 'release' || operation.released.length === 0
 }
 
 function register(state: State, teamId: string, results: readonly Result[]): State | null {
@@ -92,6 +98,7 @@ export function findFault(deeds: readonly Deed[], registrableDomains: readonly s
 function project(operation: Operation, isAsked: (name: Known) => boolean): Operation {
   switch (operation.kind) {
     case 'register':
+    case 'preview':
       return { ...operation, results: operation.results.filter(isAsked) }
     case 'release':
       return { ...operation, names: operation.names.filter(isAsked), released: operation.released.filter(isAsked) }
@@ -115,9 +122,10 @@ function toReport({ before, events }: { before: readonly State[]; events: readon
 
 function toLine(operation: Operation): string {
   switch (operation.kind) {
-    case 'register': {
+    case 'register':
+    case 'preview': {
       const results = operation.results.map(({ domain, verdict, domainId = '' }) => `${domain} ${verdict} ${domainId}`)
-      return `team ${operation.teamId} registers: ${results.join(', ')}`
+      return `team ${operation.teamId} ${operation.kind}s: ${results.join(', ')}`
     }
     case 'release': {
       const names = operation.names.map(({ domain }) => domain).join(', ')

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest'
+import { type Correction, type ManagedStore, reconcile, registerDomains, type Watched } from '../src/index.ts'
+import type { DomainStore, ListedRegistration } from '../src/registry/store.ts'
+import { counts } from './counts.ts'
+import { createStore, team1, team2 } from './fixtures.ts'
+import { openers } from './stores.ts'
+
+const toText = (correction: Correction) =>
+  correction.action === 'add' ? `add ${correction.registration.domain}` : `remove ${correction.watched.domain}`
+
+async function corrections(store: DomainStore, watched: Parameters<typeof reconcile>[1]): Promise<string[]> {
+  const found: string[] = []
+  for await (const correction of reconcile(store, watched)) found.push(toText(correction))
+  return found
+}
+
+/** As a monitor says it that watches exactly what is registered. */
+const watchedOf = async (store: ManagedStore): Promise<Watched[]> =>
+  (await store.list()).map(({ domain, domainId }) => ({ domain, domainId }))
+
+const gone = (domain: string, id: string) => ({ domain, domainId: `${id}1a1fdc4-24dc-7291-9bdf-caca67ce70da` })
+
+describe.each(Object.entries(openers))('in %s', (_, open) => {
+  test('what is not watched is to be added, and what is not registered to be removed, of all teams', async () => {
+    const { store, close } = await open()
+    try {
+      await registerDomains(team1, { domains: ['a.com', 'b.com', '*.c.com', 'd.com'] }, store)
+      await registerDomains(team2, { domains: ['e.com'] }, store)
+      const watched = await watchedOf(store)
+      expect(await corrections(store, watched)).toEqual([])
+      expect(await corrections(store, [])).toEqual(['a.com', 'b.com', '*.c.com', 'd.com', 'e.com'].map(x => `add ${x}`))
+      const [, ...withoutFirst] = watched
+      const odd = [gone('first.com', '0'), ...withoutFirst.slice(0, -1), gone('last.com', 'f')]
+      expect(await corrections(store, odd)).toEqual(['remove first.com', 'add a.com', 'add e.com', 'remove last.com'])
+      // Released, and registered again: the old one is to be removed.
+      await store.release('1', ['b.com'])
+      await registerDomains(team1, { domains: ['b.com'] }, store)
+      expect(await corrections(store, watched)).toEqual(['remove b.com', 'add b.com'])
+    } finally {
+      await close()
+    }
+  })
+
+  test('a registration that still waits is left to the sweeps', async () => {
+    let isAway = true
+    const synchronize = async () => {
+      if (isAway) throw new Error('away')
+    }
+    const { store, close } = await open({ synchronize, onError: () => {} })
+    try {
+      await registerDomains(team1, { domains: ['waits.com'] }, store).catch(() => {})
+      expect(await store.count()).toBe(1)
+      expect(await corrections(store, [])).toEqual([])
+      isAway = false
+      await registerDomains(team1, { domains: ['waits.com'] }, store)
+      expect(await corrections(store, [])).toEqual(['add waits.com'])
+    } finally {
+      await close()
+    }
+  })
+})
+
+describe('a second look', () => {
+  test('keeps nothing that was put right meanwhile', async () => {
+    const store = createStore()
+    await registerDomains(team1, { domains: ['stays.com', 'released.com'] }, store)
+    const [stays] = await watchedOf(store)
+    async function* watched() {
+      yield stays as Watched
+      // After the list was read: one is registered, and pushed, and one released.
+      await registerDomains(team1, { domains: ['new.com'] }, store)
+      await store.release('1', ['released.com'])
+      yield (await watchedOf(store)).find(({ domain }) => domain === 'new.com') as Watched
+    }
+    expect(await corrections(store, watched())).toEqual([])
+  })
+
+  test('finds the name however the monitor spells it', async () => {
+    const store = createStore()
+    await registerDomains(team1, { domains: ['first.com'] }, store)
+    async function* watched() {
+      yield* await watchedOf(store)
+      await registerDomains(team1, { domains: ['bücher.de'] }, store)
+      yield { ...((await watchedOf(store))[1] as Watched), domain: 'Bücher.DE.' }
+    }
+    expect(await corrections(store, watched())).toEqual([])
+  })
+})
+
+test('who stops early ends the list of what is watched too, and so does a failure', async () => {
+  const store = createStore()
+  await registerDomains(team1, { domains: ['a.com'] }, store)
+  let ended = 0
+  async function* watched() {
+    try {
+      for (let id = 1; id <= 5000; id += 1) yield gone('x.com', String(id).padStart(7, '0'))
+    } finally {
+      ended += 1
+    }
+  }
+  const fits = { ...store, list: () => Promise.reject(new Error('down')) }
+  for await (const _ of reconcile(store, toUuids(watched()))) break
+  expect(ended).toBe(1)
+  await expect(corrections(fits, toUuids(watched()))).rejects.toThrow('down')
+})
+
+/** IDs of one length, in order. */
+async function* toUuids(watched: AsyncIterable<Watched>): AsyncGenerator<Watched> {
+  for await (const each of watched) yield { ...each, domainId: each.domainId.slice(0, 7).padStart(36, '0') }
+}
+
+test('what is out of order, or is not watched as it should be, is told', async () => {
+  const store = createStore()
+  const [one, other] = [gone('a.com', '1'), gone('b.com', '2')]
+  await expect(corrections(store, [other, one])).rejects.toThrow('in ascending order of "domainId"')
+  await expect(corrections(store, [one, one])).rejects.toThrow('in ascending order of "domainId"')
+  await expect(corrections(store, ['a.com'] as never)).rejects.toThrow('must be { domainId, domain }')
+  const { find: _, ...withoutFind } = store
+  await expect(corrections(withoutFind, [])).rejects.toThrow('no method "find"')
+  const { list: __, ...withoutList } = store
+  await expect(corrections(withoutList, [])).rejects.toThrow('no method "list"')
+})
+
+test(`${counts.registrations} on each side are compared, a page of them in memory`, async () => {
+  const toId = (number: number) => `01a1fdc4-24dc-7291-9bdf-${number.toString(16).padStart(12, '0')}`
+  const toRegistration = (number: number): ListedRegistration => ({
+    ...{ domain: `n${number}.example.com`, registrableDomain: 'example.com', teamId: '1' },
+    ...{ domainId: toId(number), synchronized: true, createdAt: new Date(0) },
+  })
+  const numberOf = (text: string) => Number.parseInt(text.slice(24), 16)
+  const isRegistered = (number: number) => number % 1000 !== 7
+  const isWatched = (number: number) => number % 1000 !== 8
+  /** Handed out by the store, and not yet passed by the other side. */
+  let [ahead, farthestAhead] = [0, 0]
+  const store: DomainStore = {
+    findTeam: () => null,
+    register: () => Promise.reject(new Error('not for registering')),
+    async list({ after, limit = 1000 } = {}) {
+      const page: ListedRegistration[] = []
+      for (let number = after === undefined ? 0 : numberOf(after) + 1; page.length < limit; number += 1) {
+        if (number >= counts.registrations) break
+        if (isRegistered(number)) page.push(toRegistration(number))
+      }
+      ahead += page.length
+      farthestAhead = Math.max(farthestAhead, ahead)
+      return page
+    },
+    find: async ({ domains }) => ({
+      registrations: domains
+        .map(domain => Number(/\d+/.exec(domain)?.[0]))
+        .filter(isRegistered)
+        .map(toRegistration),
+      below: [],
+    }),
+  }
+  async function* watched() {
+    for (let number = 0; number < counts.registrations; number += 1) {
+      if (!isWatched(number)) continue
+      ahead -= 1
+      yield { domain: `n${number}.example.com`, domainId: toId(number) }
+    }
+  }
+  const found = { add: 0, remove: 0 }
+  for await (const correction of reconcile(store, watched())) {
+    found[correction.action] += 1
+    const id = correction.action === 'add' ? correction.registration.domainId : correction.watched.domainId
+    expect(numberOf(id) % 1000).toBe(correction.action === 'add' ? 8 : 7)
+  }
+  expect(found).toEqual({ add: counts.registrations / 1000, remove: counts.registrations / 1000 })
+  expect(farthestAhead).toBeLessThan(2100)
+}, 120_000)

@@ -1,0 +1,29 @@
+import { createMemoryStore, type ManagedStore } from '../src/index.ts'
+import { createPostgresStore, migrate } from '../src/postgres/index.ts'
+import type { ManagedStoreOptions } from '../src/registry/managed-store.ts'
+import { createSqliteStore } from '../src/sqlite/index.ts'
+import { teams } from './fixtures.ts'
+import { throughFirst } from './postgres/engine.ts'
+import { openDatabase as openPostgres } from './postgres/server.ts'
+import { openDatabase as openSqlite } from './sqlite/open-database.ts'
+
+type Options = Omit<ManagedStoreOptions, 'findTeam'>
+
+const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
+
+/** Opens an empty store of each kind that is bundled, by its name. */
+export const openers: Readonly<
+  Record<string, (options?: Options) => Promise<{ store: ManagedStore; close(): Promise<unknown> }>>
+> = {
+  memory: async options => ({ store: createMemoryStore({ teams, ...options }), close: async () => {} }),
+  async SQLite(options) {
+    const database = openSqlite()
+    return { store: createSqliteStore({ database, findTeam, ...options }), close: async () => database.close() }
+  },
+  async PostgreSQL(options) {
+    const server = await openPostgres()
+    const pool = server.createPool()
+    await migrate({ database: throughFirst(pool) })
+    return { store: createPostgresStore({ database: pool, findTeam, ...options }), close: () => server.stop() }
+  },
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { ancestorsOf, baseOf, isAddress, isWildcard, wildcardOver } from '../../src/registry/name.ts'
+
+test.each([
+  ['a.b.example.com', ['b.example.com', 'example.com']],
+  ['*.a.b.example.com', ['b.example.com', 'example.com']],
+  ['example.com', []],
+  ['*.example.com', []],
+  ['com', []],
+  ['*.com', []],
+  ['8.8.8.8', []],
+  ['192.0.43.10', []],
+  ['2606:4700::1111', []],
+  ['a.8.example.com', ['8.example.com', 'example.com']],
+])('above %s are %j', (domain, expected) => {
+  expect(ancestorsOf(domain)).toEqual(expected)
+})
+
+test.each([
+  ['8.8.8.8', true],
+  ['192.0.43.10', true],
+  ['2606:4700::1111', true],
+  ['8.example.com', false],
+  ['example.8x', false],
+  ['example.com', false],
+])('%s is an address: %s', (domain, expected) => {
+  expect(isAddress(domain)).toBe(expected)
+})
+
+test('a wildcard stands over its base', () => {
+  expect([isWildcard('*.a.com'), isWildcard('a.com')]).toEqual([true, false])
+  expect(baseOf(wildcardOver('a.com'))).toBe('a.com')
+})

@@ -31,7 +31,7 @@ export function findSecrets(environment: NodeJS.ProcessEnv, parameters: readonly
 
 /** Of an address alone, or behind the name of its option. In the spelling of the address, and decoded. */
 function findPasswords(text: string | undefined): string[] {
-  const [, beforeMachine] = /:\/\/[^/@]*?:([^@]*)@/.exec(text ?? '') ?? []
+  const [, beforeMachine] = /:\/\/[^/@:]*:([^@]*)@/.exec(text ?? '') ?? []
   const [, inQuery] = /[?&]password=([^&]*)/.exec(text ?? '') ?? []
   return [beforeMachine, inQuery].flatMap(secret => (secret === undefined ? [] : [secret, decode(secret)]))
 }

@@ -66,7 +66,8 @@ export function createOptions(settings) {
     },
     path,
     /**
-     * Resolves when the test process has heard of every failure and every result so far. An answer that waits for it is not too early.
+     * Resolves when the test process has heard of every failure and every result so far. An answer that waits for it
+     * is not too early.
      */
     reported: () => Promise.all(reports),
   }

@@ -1,3 +1,5 @@
+import { findBuiltinModule } from './builtin-module.ts'
+
 /**
  * What subscribers of a tracing channel learn of one step. It never holds a key or a hostname. Fields are set as they
  * become known: subscribe to `asyncEnd` to see all of them.
@@ -30,11 +32,7 @@ interface DiagnosticsChannels {
   tracingChannel(name: string): Channel
 }
 
-/** Taken from the process where there is one, so that the core imports nothing of Node and runs everywhere. */
-const loadChannels = (): DiagnosticsChannels | undefined =>
-  (
-    globalThis as { process?: { getBuiltinModule?: (name: string) => DiagnosticsChannels | undefined } }
-  ).process?.getBuiltinModule?.('node:diagnostics_channel')
+const loadChannels = () => findBuiltinModule('node:diagnostics_channel') as DiagnosticsChannels | undefined
 
 const channels = new Map<TracedStep, Channel | undefined>()
 

@@ -7,6 +7,7 @@ export const layers: readonly (readonly string[])[] = [
   [
     'api-errors.ts',
     'awaitable.ts',
+    'builtin-module.ts',
     'deadline.ts',
     'errors.ts',
     'ignore-errors.ts',

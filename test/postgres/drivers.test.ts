@@ -8,7 +8,7 @@ import { createDeadline } from '../../src/deadline.ts'
 import { toDatabase } from '../../src/postgres/connection.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate, type PostgresDriver } from '../../src/postgres/index.ts'
 import { hasCode } from '../../src/postgres/retry.ts'
-import { save } from '../../src/testing/calls.ts'
+import { createRequest, save } from '../../src/testing/calls.ts'
 import { counts } from '../counts.ts'
 import { rejection } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
@@ -26,7 +26,8 @@ beforeAll(async () => {
   sql = postgres({ host, port, user, password, database, onnotice() {} } as postgres.Options<never>)
 })
 afterAll(async () => {
-  await sql.end()
+  // Without a time limit, it waits for ever for a connection that the server has ended.
+  await sql.end({ timeout: 1 })
   await server.stop()
 })
 
@@ -69,6 +70,22 @@ describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
     expect(hasCode(await rejection(running), new Set(['23514']))).toBe(true)
     expect((await pool.query('SELECT FROM halves')).rowCount).toBe(0)
   })
+})
+
+test('postgres.js: a call that was late costs the next one on its connection nothing', async () => {
+  const { host, port, user, password, database } = server.config
+  const one = postgres({ host, port, user, password, database, max: 1, onnotice() {} } as postgres.Options<never>)
+  await migrate({ database: one })
+  const store = createPostgresStore({ database: one, findTeam: () => null })
+  const decide = () => {
+    // Blocks the process until the server has ended the transaction.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+    return []
+  }
+  const late = async () => store.register({ ...createRequest('1', [], [], decide), timeLimit: 100 })
+  expect(await rejection(late())).toMatchObject({ name: 'TimeLimitError' })
+  expect(await save(store, '1', ['late.example.com'])).toHaveLength(1)
+  await one.end({ timeout: 1 })
 })
 
 test.each([

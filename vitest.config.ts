@@ -11,6 +11,8 @@ export default defineConfig(({ mode }) => {
       globalSetup: ['test/nothing-left.js', 'test/postgres/shared-server.ts'],
       // Much of a run is waiting, for servers and databases. By default one core is left idle.
       maxWorkers: '100%',
+      // A process loads the package, the drivers and the frameworks once, and not for each file of tests.
+      isolate: false,
       // The examples import the package by its name; a server and a demo take a moment to start.
       testTimeout: 30_000,
       hookTimeout: 60_000,

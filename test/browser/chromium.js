@@ -1,7 +1,31 @@
 import { accessSync, constants, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
+import { chromium } from 'playwright-core'
+
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+
+/**
+ * Starts a Chromium that reaches this machine alone.
+ *
+ * @param {string} directory Where the one from npm is unpacked.
+ */
+export async function launchChromium(directory) {
+  return chromium.launch({
+    executablePath: await findChromium(directory),
+    headless: true,
+    args: [
+      '--no-sandbox', // Chromium's sandbox does not start as root
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
+    ],
+  })
+}
 
 /**
  * Finds a Chromium: the one of `CHROME_PATH`, the first on `PATH`, or the one that npm installed beside this file.
@@ -9,7 +33,7 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
  * @param {string} directory Where the one from npm is unpacked.
  * @returns {Promise<string>} The path of the executable.
  */
-export async function findChromium(directory) {
+async function findChromium(directory) {
   return process.env.CHROME_PATH || findOnPath() || (await unpackFromNpm(directory))
 }
 

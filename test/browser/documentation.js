@@ -10,8 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { chromium } from 'playwright-core'
-import { findChromium } from './chromium.js'
+import { launchChromium } from './chromium.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'documentation-'))
@@ -52,20 +51,7 @@ let example
 let browser
 before(async () => {
   example = await startExample()
-  browser = await chromium.launch({
-    executablePath: await findChromium(scratch),
-    headless: true,
-    args: [
-      '--no-sandbox', // Chromium's sandbox does not start as root
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
-    ],
-  })
+  browser = await launchChromium(scratch)
 })
 after(async () => {
   await browser?.close()

@@ -1,0 +1,150 @@
+/**
+ * A page of an application: the names of a team, to search, delete and export, and its API keys, to create, rotate and
+ * revoke. Prints its address. It lets in whoever reaches it: put your own login before it.
+ */
+import {
+  createMemoryKeyStore,
+  createMemoryStore,
+  deleteDomains,
+  generateApiKey,
+  listDomains,
+  registerDomains,
+  type StoredKeyRecord,
+} from 'domain-registration'
+import { domainsRouter } from 'domain-registration/express'
+import express, { type Request } from 'express'
+
+const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
+const keys = createMemoryKeyStore()
+const scopes = ['domains:create', 'domains:delete', 'domains:read']
+/** Whoever is logged in. */
+const caller = { type: 'team', teamId: '1', scopes } as const
+const owner = { type: 'team', ownerId: '1' } as const
+const WEEK = 7 * 24 * 60 * 60 * 1000
+
+// Something to see.
+const domains = Array.from({ length: 60 }, (_, index) => `host-${index + 1}.example.com`)
+await registerDomains(caller, { domains: [...domains, '*.example.org'] }, store)
+
+const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
+
+const page = (title: string, body: string) => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${title}</title>
+    <link rel="stylesheet" href="/style.css">
+  </head>
+  <body><nav><a href="/">Names</a> <a href="/keys">API keys</a></nav><h1>${title}</h1>${body}</body>
+</html>`
+
+const style = `body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: 0.25rem 0.5rem; }
+tr { border-bottom: 1px solid #ccc; } td form { display: inline; } code { overflow-wrap: anywhere; }
+[role=status] { background: #eef6ee; padding: 0.5rem; } [role=alert] { background: #fbeaea; padding: 0.5rem; }`
+
+const explain = (error: Error) => `<p role="alert">${escapeHtml(error.message)}</p>`
+
+async function showNames(query: Request['query']): Promise<string> {
+  const { search = '', in: kind = 'below', deleted } = query
+  const filter = search === '' ? { order: 'newest' } : { [kind === 'domain' ? 'domain' : 'below']: search }
+  const form = `<form>
+    <input name="search" aria-label="Name" value="${escapeHtml(String(search))}" placeholder="example.com">
+    <label><input type="radio" name="in" value="below" ${kind === 'domain' ? '' : 'checked'}> below it</label>
+    <label><input type="radio" name="in" value="domain" ${kind === 'domain' ? 'checked' : ''}> exactly it</label>
+    <button>Search</button></form>
+    <p><a href="/names/export?format=csv" download="names.csv">Export as CSV</a></p>`
+  const found = await listDomains(caller, { ...filter, after: query.after, limit: '25' }, store).catch(
+    (error: Error) => error,
+  )
+  if (found instanceof Error) return form + explain(found)
+  const { domains, next } = found.data
+  const rows = domains.map(
+    ({
+      domain,
+      createdAt,
+    }) => `<tr><td><label><input type="checkbox" name="domain" value="${domain}"> ${domain}</label></td>
+      <td>${createdAt.slice(0, 10)}</td></tr>`,
+  )
+  const more = new URLSearchParams({ search: String(search), in: String(kind), after: next ?? '' })
+  return `${form}${deleted === undefined ? '' : `<p role="status">${Number(deleted)} deleted</p>`}
+    <form method="post" action="/names/delete"><table><tr><th>Name</th><th>Since</th></tr>${rows.join('')}</table>
+    <button>Delete the chosen ones</button></form>
+    ${domains.length === 0 ? '<p>No names.</p>' : ''}
+    ${next === null ? '' : `<p><a href="/?${escapeHtml(String(more))}">More</a></p>`}`
+}
+
+function showKeys(newKey?: string): string {
+  const button = (action: string, { hash }: StoredKeyRecord) =>
+    `<form method="post" action="/keys/${action.toLowerCase()}">
+      <button name="hash" value="${hash}">${action}</button></form>`
+  const rows = keys.listKeys(owner).map(record => {
+    const { label, hint, revokedAt, expiresAt } = record
+    const isOver = revokedAt !== null || (expiresAt !== null && expiresAt <= new Date())
+    const until = expiresAt === null ? 'active' : `until ${expiresAt.toISOString().slice(0, 10)}`
+    const state = revokedAt !== null ? 'revoked' : isOver ? 'expired' : until
+    return `<tr><td>${escapeHtml(label ?? '')}</td><td><code>${hint ?? ''}</code></td><td>${state}</td>
+      <td>${isOver ? '' : button('Rotate', record) + button('Revoke', record)}</td></tr>`
+  })
+  const shown = newKey && `<p role="status">Copy it now, it is not shown again: <code>${newKey}</code></p>`
+  return `${shown ?? ''}<table><tr><th>Label</th><th>Key</th><th>State</th><th></th></tr>${rows.join('')}</table>
+    <form method="post" action="/keys/create"><input name="label" aria-label="Label" maxlength="200" required>
+    <button>Create a key</button></form>`
+}
+
+async function createKey(label: string | null): Promise<string> {
+  const { key, hash, hint } = await generateApiKey({ type: 'team', id: owner.ownerId })
+  keys.addKey({ ...owner, hash, hint, label, scopes })
+  return key
+}
+
+const app = express()
+app.use((request, response, next) => {
+  response.set({
+    'Content-Security-Policy': "default-src 'none'; style-src 'self'; form-action 'self'",
+    'Cache-Control': 'no-store',
+  })
+  // A form on another site must not delete or create anything here.
+  const isForeign = !['same-origin', 'none', undefined].includes(request.get('sec-fetch-site'))
+  if (request.method === 'POST' && isForeign) response.status(403).send('Send this from the page.')
+  else next()
+})
+app.use(domainsRouter({ store, path: '/names', operations: ['export'], authenticate: () => caller }))
+app.use(express.urlencoded({ extended: false }))
+app.get('/style.css', (_, response) => void response.type('css').send(style))
+app.get('/', async (request, response) => void response.send(page('Names', await showNames(request.query))))
+app.get('/keys', (_, response) => void response.send(page('API keys', showKeys())))
+app.post('/names/delete', async (request, response) => {
+  const chosen = [request.body?.domain ?? []].flat()
+  const deleted =
+    chosen.length === 0 ? 0 : (await deleteDomains(caller, { domains: chosen }, store)).data.totals.deleted
+  response.redirect(303, `/?deleted=${deleted}`)
+})
+app.post('/keys/create', async (request, response) => {
+  const shown = await createKey(String(request.body?.label)).then(showKeys, explain)
+  response.send(page('API keys', shown))
+})
+app.post('/keys/rotate', async (request, response) => {
+  const old = findOwnKey(request)
+  if (!old) return void response.redirect(303, '/keys')
+  const key = await createKey(old.label)
+  // Both work for a week, or for as long as the old one would have, so that programs can change over.
+  const inAWeek = new Date(Date.now() + WEEK)
+  keys.expireKey(old.hash, old.expiresAt !== null && old.expiresAt < inAWeek ? old.expiresAt : inAWeek)
+  response.send(page('API keys', showKeys(key)))
+})
+app.post('/keys/revoke', (request, response) => {
+  const record = findOwnKey(request)
+  if (record) keys.revokeKey(record.hash)
+  response.redirect(303, '/keys')
+})
+
+/** Never a key of another team, whatever the form sends. */
+const findOwnKey = ({ body }: Request): StoredKeyRecord | undefined =>
+  keys.listKeys(owner).find(({ hash }) => hash === body?.hash)
+
+const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+  const { port } = server.address() as { port: number }
+  console.log(`Names and keys of team 1: http://localhost:${port}/`)
+})

@@ -7,7 +7,7 @@ import type { ManagedStore } from '../../src/registry/managed-store.ts'
 import { ancestorsOf, wildcardOver } from '../../src/registry/name.ts'
 import { createRegistrationRequest } from '../../src/registry/request.ts'
 import type { Change, ListOptions, LookUpResult } from '../../src/registry/store.ts'
-import { counts, seed } from '../counts.ts'
+import { counts, isLong, seed } from '../counts.ts'
 import { names, team, teamIds } from '../few-names.ts'
 import { shrinkingAtMost } from '../shrinking.ts'
 import { throughFirst } from './engine.ts'
@@ -73,7 +73,7 @@ test(`does what the memory store does (seed ${seed})`, { timeout: 600_000 }, asy
     ),
     { seed, numRuns: counts.sequences },
   )
-  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
+  if (isLong) for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
 })
 
 /** A store with what was pushed from it, and its IDs, which the stores make for themselves, by domain. */

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** What needs a whole core runs after all else, one file at a time: what measures, and what may not be starved. */
@@ -9,8 +10,8 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       globalSetup: ['test/nothing-left.js', 'test/postgres/shared-server.ts'],
-      // Much of a run is waiting, for servers and databases. By default one core is left idle.
-      maxWorkers: '100%',
+      // Much of a run is waiting, for servers and databases.
+      maxWorkers: availableParallelism() + 1,
       // A process loads the package, the drivers and the frameworks once, and not for each file of tests.
       isolate: false,
       // The examples import the package by its name; a server and a demo take a moment to start.

@@ -31,11 +31,9 @@ const normalize = (output: string) =>
 
 /** As a shell splits them. */
 const split = (command: string): string[] =>
-  JSON.parse(
-    execFileSync('bash', ['-c', `${process.execPath} -p 'JSON.stringify(process.argv.slice(1))' -- ${command}`], {
-      encoding: 'utf8',
-    }),
-  )
+  execFileSync('bash', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1)
 
 async function register({ withStore }: TestDatabase): Promise<void> {
   await withStore(async store => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Registration } from '../../src/registry/store.ts'
 
 /** Two releases of `tldts`: `codepen.app` is a public suffix in the newer one only. */
@@ -19,27 +19,28 @@ const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
  * Proves that a change of the suffix list changes nothing about what is registered, with a real process for each list.
  *
  * @param module The URL of a module whose `openStore` opens a store with any teams.
- * @param prepare Returns what to pass to it: where an empty database is.
+ * @param prepare Returns what to pass to it: where an empty database is. Called for each test.
  */
 export function describeTwoLists(module: URL, prepare: () => Promise<readonly string[]> | readonly string[]): void {
-  const running: ChildProcess[] = []
-  afterEach(async () => {
-    for (const child of running.splice(0)) {
+  let processes: Record<List, ChildProcess>
+  beforeAll(async () => {
+    processes = { older: start(module, 'older'), newer: start(module, 'newer') }
+    await Promise.all(Object.values(processes).map(receive))
+  })
+  afterAll(async () => {
+    for (const child of Object.values(processes)) {
       const ended = once(child, 'exit')
       child.kill('SIGKILL')
       await ended
     }
   })
 
-  async function start(list: List, parameters: readonly string[]): Promise<Caller> {
-    const execArgv = ['--import', 'tsx', ...(list === 'older' ? ['--import', path('older-list.mjs')] : [])]
-    const child = fork(path('two-lists-process.ts'), [module.href, ...parameters], { execArgv })
-    running.push(child)
-    await receive(child)
+  async function open(list: List, parameters: readonly string[]): Promise<Caller> {
     const call = (message: object) => {
-      child.send(message)
-      return receive(child)
+      processes[list].send(message)
+      return receive(processes[list])
     }
+    await call({ call: 'open', parameters })
     return {
       register: (team, ...domains) => call({ call: 'register', team, domains }) as Promise<string[]>,
       release: async (team, ...domains) =>
@@ -47,16 +48,16 @@ export function describeTwoLists(module: URL, prepare: () => Promise<readonly st
     }
   }
 
-  /** Two callers of one database. */
-  async function startBoth(): Promise<Record<List, Caller>> {
+  /** Two callers of one database, which is empty. */
+  async function openBoth(): Promise<Record<List, Caller>> {
     const parameters = await prepare()
-    const [older, newer] = await Promise.all([start('older', parameters), start('newer', parameters)])
+    const [older, newer] = await Promise.all([open('older', parameters), open('newer', parameters)])
     return { older, newer }
   }
 
-  describe('what was registered before a change of the suffix list', { timeout: 60_000 }, () => {
+  describe('what was registered before a change of the suffix list', () => {
     test('is found, conflicts and is released where its base has become a public suffix', async () => {
-      const { older, newer } = await startBoth()
+      const { older, newer } = await openBoth()
       expect(await older.register('1', '*.codepen.app', 'codepen.app')).toEqual(['created', 'created'])
       expect(await newer.register('1', 'shop.codepen.app', '*.codepen.app')).toEqual([
         'wildcard_conflict',
@@ -72,7 +73,7 @@ export function describeTwoLists(module: URL, prepare: () => Promise<readonly st
     })
 
     test('is found, conflicts and is released where it has become a registrable domain', async () => {
-      const { older, newer } = await startBoth()
+      const { older, newer } = await openBoth()
       expect(await older.register('1', 'shop.codepen.app', 'a.b.codepen.app')).toEqual(['created', 'created'])
       expect(await newer.register('2', 'shop.codepen.app', '*.b.codepen.app')).toEqual([
         'domain_already_licensed',
@@ -87,7 +88,7 @@ export function describeTwoLists(module: URL, prepare: () => Promise<readonly st
     })
 
     test('is found, conflicts and is released where a public suffix is gone', async () => {
-      const { older, newer } = await startBoth()
+      const { older, newer } = await openBoth()
       expect(await newer.register('1', 'shop.codepen.app', '*.b.codepen.app')).toEqual(['created', 'created'])
       expect(await older.register('2', 'shop.codepen.app', 'a.b.codepen.app', '*.codepen.app')).toEqual(
         Array(3).fill('domain_already_licensed'),
@@ -105,8 +106,8 @@ export function describeTwoLists(module: URL, prepare: () => Promise<readonly st
     })
   })
 
-  test('two processes with different lists register each name once', { timeout: 60_000 }, async () => {
-    const { older, newer } = await startBoth()
+  test('two processes with different lists register each name once', async () => {
+    const { older, newer } = await openBoth()
     for (let round = 0; round < 20; round += 1) {
       const domains = Array.from({ length: 10 }, (_, index) => `n${index}.round${round}.codepen.app`)
       const answers = await Promise.all([older.register('1', ...domains), newer.register('2', ...domains)])
@@ -114,6 +115,11 @@ export function describeTwoLists(module: URL, prepare: () => Promise<readonly st
       expect(created).toEqual(domains.map(() => ['created', 'domain_already_licensed']))
     }
   })
+}
+
+function start(module: URL, list: List): ChildProcess {
+  const execArgv = ['--import', 'tsx', ...(list === 'older' ? ['--import', path('older-list.mjs')] : [])]
+  return fork(path('two-lists-process.ts'), [module.href], { execArgv })
 }
 
 /** @returns The next message. */

@@ -1,0 +1,17 @@
+import { afterAll, beforeAll } from 'vitest'
+import { migrate } from '../../src/postgres/index.ts'
+import { describeTwoLists } from '../registry/two-lists.ts'
+import { openDatabase, type TestServer } from './server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await openDatabase()
+})
+afterAll(() => server.stop())
+
+let schemas = 0
+describeTwoLists(new URL('open-store.ts', import.meta.url), async () => {
+  const schema = `two_lists_${++schemas}`
+  await migrate({ database: server.createPool({ max: 1 }), schema })
+  return [JSON.stringify(server.config), schema]
+})

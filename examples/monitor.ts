@@ -1,16 +1,18 @@
 /**
- * A monitor that follows the registry: it takes the pushes of `createWebhook`, and shows what it watches.
+ * A monitor that follows the registry: it takes the pushes of `createWebhook`, and shows what it watches. It may be
+ * killed at any moment: it answers only for what is on the disk.
  *
  *     WEBHOOK_SECRET=whsec_$(openssl rand -base64 32) tsx examples/monitor.ts
  */
+import { open } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { verifyWebhook, type WebhookChange, WebhookVerificationError } from 'domain-registration/webhook'
 
-const { WEBHOOK_SECRET: secret, PORT = '4000' } = process.env
+const { WEBHOOK_SECRET: secret, PORT = '4000', JOURNAL = 'changes.ndjson' } = process.env
 if (!secret) throw new Error('Set WEBHOOK_SECRET to that of createWebhook')
 
-/** By `domainId`. Keep both in a database, and change them in one transaction for each request. */
+/** By `domainId`. A monitor with a database keeps both there, and changes them in one transaction for each request. */
 const watched = new Map<string, string>()
 const released = new Set<string>()
 
@@ -24,12 +26,31 @@ function apply({ kind, domainId, domain }: WebhookChange): void {
   }
 }
 
+/** A line for each request. A line that was cut off was never answered for, so that its changes come again. */
+const journal = await open(JOURNAL, 'a+')
+for (const line of (await journal.readFile('utf8')).split('\n')) for (const change of parse(line)) apply(change)
+
+function parse(line: string): WebhookChange[] {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return []
+  }
+}
+
+async function save(changes: readonly WebhookChange[]): Promise<void> {
+  // The line break before it ends a line that was cut off.
+  await journal.appendFile(`\n${JSON.stringify(changes)}\n`)
+  await journal.datasync()
+}
+
 /** Answers 4xx for what sending again cannot mend, and 5xx, by failing, for anything else. */
 async function receive(request: IncomingMessage): Promise<{ status: number; body?: unknown }> {
   if (request.method === 'GET') return { status: 200, body: Object.fromEntries(watched) }
   if (!(Number(request.headers['content-length']) <= 1_000_000)) return { status: 413 }
   try {
     const { data } = await verifyWebhook(request.headers, await text(request), secret as string)
+    await save(data.changes)
     for (const change of data.changes) apply(change)
     return { status: 204 }
   } catch (error) {

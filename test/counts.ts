@@ -28,6 +28,8 @@ const table = {
   registrations: /*            */ [30_000, 1_000_000],
   /** Times that a server or a database is killed. */
   kills: /*                    */ [3, 12],
+  /** Seconds for which everything is killed at random. */
+  secondsOfKilling: /*         */ [3, 60],
 } as const
 
 type Counts = Readonly<Record<keyof typeof table, number>>

@@ -4,13 +4,15 @@ import express from 'express'
 import { Pool, type PoolConfig } from 'pg'
 import { domainsRouter } from '../../src/adapters/express.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import type { Push } from '../../src/registry/outbox.ts'
 import { startSynchronizing } from '../../src/start-synchronizing.ts'
+import { createWebhook, type WebhookOptions } from '../../src/webhook/webhook.ts'
 import { teams } from '../fixtures.ts'
 
 export interface NodeTask {
   readonly config: PoolConfig
-  /** Where the monitor keeps what it is told. */
-  readonly monitor: PoolConfig
+  /** Where the monitor keeps what it is told, or a monitor that is pushed to over HTTP. */
+  readonly monitor: PoolConfig | Pick<WebhookOptions, 'url' | 'secret'>
   readonly schema: string
   /** Its number among the nodes. */
   readonly node: number
@@ -24,6 +26,9 @@ const REFUSED = 5
 /** Milliseconds between two sweeps of what is not synchronized. */
 const SWEEP = 50
 
+/** Milliseconds for a push over HTTP. What a killed node had leased is taken by another one after three times that. */
+const PUSH = 1000
+
 const tell = (message: NodeMessage) => process.send?.(message)
 
 async function serve({ config, monitor, schema, node }: NodeTask): Promise<void> {
@@ -31,29 +36,39 @@ async function serve({ config, monitor, schema, node }: NodeTask): Promise<void>
   pool.on('error', () => {})
   await migrate({ database: pool, schema })
 
-  const monitorPool = new Pool({ ...monitor, max: 2 })
-  monitorPool.on('error', () => {})
-  let pushes = 0
   const store = createPostgresStore({
     database: pool,
     schema,
     timeLimit: 10_000,
     findTeam: id => teams.find(team => team.id === id) ?? null,
-    async synchronize(registrations) {
-      pushes += 1
-      if (pushes % REFUSED === 0) throw new Error('The monitor is away')
-      const ids = registrations.map(({ domainId }) => domainId)
-      await monitorPool.query('INSERT INTO monitor.pushes (domain_id, node) SELECT unnest($1::uuid[]), $2', [ids, node])
-    },
+    ...('url' in monitor
+      ? { synchronize: createWebhook({ ...monitor, timeLimit: PUSH / 2 }), synchronizeTimeLimit: PUSH }
+      : { synchronize: pushToTable(monitor, node) }),
   })
   const keys = createPostgresKeyStore({ database: pool, schema })
 
   startSynchronizing(store, { interval: SWEEP, onError: error => tell({ failure: String(error) }) })
 
   const app = express()
-  app.use(domainsRouter({ store, keys, onError: error => tell({ failure: String(error) }) }))
+  const operations = ['create', 'delete'] as const
+  app.use(domainsRouter({ store, keys, operations, onError: error => tell({ failure: String(error) }) }))
   const server = app.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }))
 }
 
-process.once('message', (task: NodeTask) => void serve(task))
+function pushToTable(monitor: PoolConfig, node: number): Push {
+  const pool = new Pool({ ...monitor, max: 2 })
+  pool.on('error', () => {})
+  let pushes = 0
+  return async changes => {
+    pushes += 1
+    if (pushes % REFUSED === 0) throw new Error('The monitor is away')
+    const ids = changes.map(({ domainId }) => domainId)
+    await pool.query('INSERT INTO monitor.pushes (domain_id, node) SELECT unnest($1::uuid[]), $2', [ids, node])
+  }
+}
+
+/** A server that finds no database when it starts says so and ends; a supervisor starts it again. */
+const end = (error: unknown) => process.send?.({ failure: String(error) } satisfies NodeMessage, () => process.exit(1))
+
+process.once('message', (task: NodeTask) => void serve(task).catch(end))
 process.once('disconnect', () => process.exit())

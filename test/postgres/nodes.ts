@@ -46,7 +46,7 @@ export async function startNodes(
 
   function createNode(config: PoolConfig, node: number): Node {
     let child: ChildProcess
-    // The next one loads its program while this one works, so that a killed node is soon replaced.
+    // The next one loads its program while this one starts and works, so that a killed node is soon replaced.
     let next = load()
     let port = 0
     let isAlive = false
@@ -54,6 +54,7 @@ export async function startNodes(
       origin: () => `http://127.0.0.1:${port}`,
       async start() {
         child = next
+        next = load()
         const isListening = new Promise<number>((resolve, reject) => {
           child.on('message', (message: NodeMessage) => {
             if ('port' in message) resolve(message.port)
@@ -67,7 +68,6 @@ export async function startNodes(
         child.send({ ...task, config, node } satisfies NodeTask)
         port = await isListening
         isAlive = true
-        next = load()
       },
       async kill() {
         if (!isAlive || child.exitCode !== null || child.signalCode !== null) return

@@ -10,7 +10,7 @@ export interface OwnerOptions {
   readonly random: Random
 }
 
-/** Somebody who creates and deletes names without a pause: some that nobody else asks for, some that others want too. */
+/** Somebody who creates and deletes names without a pause: of its own, and such as others want too. */
 export interface Owner {
   /** What it was told of its own names: which of them are registered now, and which are not. */
   told(): { readonly present: readonly string[]; readonly absent: readonly string[] }

@@ -43,7 +43,9 @@ describe.skipIf(!program)(name, () => {
     async function work(_: unknown, caller: number): Promise<void> {
       for (let call = 0; call < CALLS; call += 1) {
         const domains = [...manyDomains(5), `www.call-${call}-${caller}.com`]
-        await registerDomains(team1, { domains }, store, { onError: error => failures.push(error) })
+        const calling = registerDomains(team1, { domains }, store, { onError: error => failures.push(error) })
+        // A call in which nothing could be saved.
+        await calling.catch(error => failures.push(error.cause ?? error))
       }
     }
     await Promise.all(Array.from({ length: CALLERS }, work))
@@ -60,8 +62,8 @@ describe.skipIf(!program)(name, () => {
   })
 
   test('with names, calls fail, so that the option is needed', async () => {
-    const codes = (await call(createPool(true), 'with_names', true)).map(error => (error as { code: string }).code)
-    expect(codes.length).toBeGreaterThan(0)
-    expect(['26000', '42P05']).toEqual(expect.arrayContaining([...new Set(codes)]))
+    const failures = await call(createPool(true), 'with_names', true)
+    const codes = failures.map(error => (error as { code?: string }).code)
+    expect(codes.filter(code => code === '26000' || code === '42P05').length).toBeGreaterThan(0)
   })
 })

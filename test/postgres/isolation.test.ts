@@ -1,0 +1,87 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { PostgresBridge, PostgresTransaction } from '../../src/postgres/bridge.ts'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { registerDomains } from '../../src/register-domains.ts'
+import { manyDomains, save } from '../../src/testing/calls.ts'
+import { team1, team2, teams } from '../fixtures.ts'
+import { openDatabase, type TestServer } from './server.ts'
+
+let server: TestServer
+let pool: Pool
+beforeAll(async () => {
+  server = await openDatabase({ deadlock_timeout: '50ms' })
+  pool = server.createPool({ max: 12 })
+})
+afterAll(() => server.stop())
+
+const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
+
+/**
+ * An engine that has no more than snapshot isolation: READ COMMITTED is REPEATABLE READ there, as in YugabyteDB by
+ * default.
+ */
+function withSnapshots(version: string): PostgresBridge {
+  const send = async (through: Pick<Pool, 'query'>, text: string, values: unknown[]) =>
+    /^SELECT version\(\)/.test(text) ? { rows: [{ version }] } : through.query(text, values)
+  return {
+    query: (text, values) => send(pool, text, values),
+    async transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): Promise<T> {
+      const client = await pool.connect()
+      try {
+        await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+        const result = await work({
+          query: async (text, values) =>
+            /^SET LOCAL transaction_isolation/.test(text) ? { rows: [] } : send(client, text, values),
+        })
+        await client.query('COMMIT')
+        return result
+      } catch (error) {
+        await client.query('ROLLBACK')
+        throw error
+      } finally {
+        client.release()
+      }
+    },
+  }
+}
+
+/** @returns How often of the time a wildcard and a name below it were registered by two calls at once. */
+async function countOverlaps(database: PostgresBridge, schema: string, rounds: number): Promise<number> {
+  await migrate({ database: pool, schema })
+  const stores = Array.from({ length: 2 }, () => createPostgresStore({ database, schema, findTeam }))
+  const [one, two] = stores as [(typeof stores)[0], (typeof stores)[0]]
+  // Their lock rows are there already.
+  await save(one, '1', manyDomains(rounds))
+  await one.release('1', manyDomains(rounds))
+  let overlaps = 0
+  for (const domain of manyDomains(rounds)) {
+    const answers = await Promise.all([
+      registerDomains(team1, { domains: [`*.${domain}`] }, one),
+      registerDomains(team2, { domains: [`www.${domain}`] }, two),
+    ])
+    overlaps += Number(answers.every(({ data }) => data.totals.created === 1))
+  }
+  return overlaps
+}
+
+test('where there is no more than snapshot isolation, calls at once let no overlap through', async () => {
+  expect(await countOverlaps(withSnapshots('PostgreSQL 11.2-YB-2.25.0.0-b0 on x86_64'), 'snapshots', 50)).toBe(0)
+})
+
+test('there, they would if the engine said that it is PostgreSQL: a lock alone is not seen', async () => {
+  expect(await countOverlaps(withSnapshots('PostgreSQL 18.0'), 'mistaken', 50)).toBeGreaterThan(0)
+})
+
+test('on PostgreSQL, a lock row that is there is locked and not written', async () => {
+  await migrate({ database: pool, schema: 'unwritten' })
+  const store = createPostgresStore({ database: pool, schema: 'unwritten', findTeam })
+  await save(store, '1', manyDomains(20))
+  const readLocks = async () =>
+    (await pool.query('SELECT registrable_domain, ctid::text, xmin::text FROM unwritten.locks ORDER BY 1')).rows
+  const before = await readLocks()
+  expect(before).toHaveLength(20)
+  await save(store, '1', manyDomains(20, 'www.'))
+  await store.release('1', manyDomains(20))
+  expect(await readLocks()).toEqual(before)
+})

@@ -70,16 +70,21 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   const outbox = createMemoryOutbox()
   const createId = createUuidGenerator()
 
-  const toListed = (held: Held): ListedRegistration => ({ ...held, synchronized: !outbox.has(held.domainId) })
-
-  function toRegistration(held: Held): Registration {
-    const { createdAt: _, ...registration } = toListed(held)
-    return registration
-  }
+  const toRegistration = ({ domainId, domain, registrableDomain, teamId }: Held): Registration => ({
+    domainId,
+    domain,
+    registrableDomain,
+    teamId,
+    synchronized: !outbox.has(domainId),
+  })
+  const toListed = (held: Held): ListedRegistration => ({ ...toRegistration(held), createdAt: held.createdAt })
 
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
-    const found = domains.flatMap(domain => registrations.get(domain) ?? []).map(toRegistration)
-    return { registrations: found, below: bases.length === 0 ? [] : findBelow(bases, registrations.values(), teamId) }
+    const found = domains.map(domain => registrations.get(domain)).filter(held => held !== undefined)
+    return {
+      registrations: found.map(toRegistration),
+      below: bases.length === 0 ? [] : findBelow(bases, registrations.values(), teamId),
+    }
   }
 
   return {

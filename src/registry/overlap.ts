@@ -12,7 +12,8 @@ export interface Holdings {
   below(wildcard: Name): NamesBelow
 }
 
-interface Held {
+/** A registration, as far as the rules need it. */
+export interface Held {
   readonly domain: string
   readonly teamId: string
 }

@@ -129,7 +129,8 @@ function toOutcomes(
   if (saved.length !== created.length || created.some((name, index) => saved[index]?.domain !== name.domain)) {
     throw new Error('The store did not return one registration for each name that decide returned, in that order')
   }
-  const existing = new Map([...found.registrations, ...saved].map(registration => [registration.domain, registration]))
+  const existing = new Map<string, Registration>()
+  for (const registration of [...found.registrations, ...saved]) existing.set(registration.domain, registration)
   return names.map(({ domain }, index) => {
     const verdict = verdicts[index] as Verdict
     if (verdict.status === 'invalid') return verdict

@@ -1,5 +1,5 @@
 import { ancestorsOf, baseOf, isWildcard, type Name, wildcardOver } from './name.ts'
-import { addBelow, type Holdings, isParted, judge, type Verdict } from './overlap.ts'
+import { addBelow, type Held, type Holdings, isParted, judge, type Verdict } from './overlap.ts'
 import type { LookUp, LookUpResult, NamesBelow, RegistrationRequest } from './store.ts'
 
 /**
@@ -60,23 +60,25 @@ interface GrowingHoldings extends Holdings {
 
 function createHoldings(teamId: string, bases: readonly string[], found: LookUpResult): GrowingHoldings {
   const owners = new Map(found.registrations.map(({ domain, teamId: owner }) => [domain, owner]))
+  const wildcards = new Map<string, Held>(
+    found.registrations.filter(({ domain }) => isWildcard(domain)).map(held => [baseOf(held.domain), held]),
+  )
   const belowBases = new Map(bases.map((base, index) => [base, requireBelow(found.below[index])]))
 
   return {
     ownerOf: domain => owners.get(domain),
 
-    wildcardsAbove: ({ domain }) =>
-      ancestorsOf(domain).flatMap(base => {
-        const wildcard = wildcardOver(base)
-        const owner = owners.get(wildcard)
-        return owner === undefined ? [] : [{ domain: wildcard, teamId: owner }]
-      }),
+    wildcardsAbove({ domain }) {
+      if (wildcards.size === 0) return []
+      return ancestorsOf(domain).flatMap(base => wildcards.get(base) ?? [])
+    },
 
     below: ({ domain }) => requireBelow(belowBases.get(baseOf(domain))),
 
     add(name) {
       const { domain } = name
       owners.set(domain, teamId)
+      if (isWildcard(domain)) wildcards.set(baseOf(domain), { domain, teamId })
       if (belowBases.size === 0) return
       for (const base of ancestorsOf(domain)) {
         const below = belowBases.get(base)

@@ -3,6 +3,8 @@ import { describe, optional, type Rule } from './options.ts'
 
 /** The time that a call may still wait for its host's store. */
 export interface Deadline {
+  /** The limit that was set, in milliseconds: what errors name. */
+  readonly timeLimit: number
   /** Milliseconds left; never below 0. */
   remaining(): number
   /**
@@ -42,15 +44,18 @@ export function requireTimeLimit(name: string, value: number): number {
   throw new TypeError(`The option "${name}" must be ${timeLimitRule.expected}; it is ${describe(value)}`)
 }
 
-export function createDeadline(milliseconds: number): Deadline {
+/** @param timeLimit The limit that was set, if this is a part of it. */
+export function createDeadline(milliseconds: number, timeLimit = milliseconds): Deadline {
   const end = performance.now() + milliseconds
   const remaining = () => Math.max(0, end - performance.now())
-  /** Names the limit that was set, and not what happened to be left of it. */
-  const explain = (limit: number) =>
-    limit < remaining()
-      ? `No answer within ${Math.round(limit)} ms, a part of the time limit of ${milliseconds} ms`
-      : `No answer within the time limit of ${milliseconds} ms`
+  function explain(limit: number): string {
+    const waited = limit < remaining() ? limit : milliseconds
+    return waited < timeLimit
+      ? `No answer within ${Math.round(waited)} ms, a part of the time limit of ${timeLimit} ms`
+      : `No answer within the time limit of ${timeLimit} ms`
+  }
   return {
+    timeLimit,
     remaining,
     wait(value, limit = Number.POSITIVE_INFINITY) {
       return isPromiseLike(value) ? settleWithin(value, Math.min(limit, remaining()), explain(limit)) : value

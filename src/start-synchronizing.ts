@@ -20,8 +20,9 @@ export interface StartSynchronizingOptions {
 /** A loop of sweeps. */
 export interface Synchronizing {
   /**
-   * Ends the loop. Resolves when the current sweep has ended, at the latest after `timeLimit` milliseconds: then the
-   * push that is under way is aborted, and what it was to push waits for the next sweep. Default 10,000.
+   * Ends the loop. Resolves when the current sweep has ended, at the latest after `timeLimit` milliseconds, default
+   * 10,000. A second before, or in the middle of a shorter limit, the push that is under way is aborted, so that the
+   * store has time to note that its changes are due for the next sweep.
    *
    * @throws {TypeError} for a time limit that is no time.
    */
@@ -32,7 +33,7 @@ const DEFAULT_INTERVAL = 10_000
 const DEFAULT_STOP_TIME_LIMIT = 10_000
 /** The longest pause after sweeps that failed, in milliseconds, unless `interval` is longer. */
 const LONGEST_PAUSE = 60_000
-/** Milliseconds for a push to end once it was aborted. */
+/** Milliseconds that a sweep needs at most to end, once its push was aborted. */
 const ABORTED_WITHIN = 1000
 
 /**
@@ -104,12 +105,10 @@ export function startSynchronizing(
       requireTimeLimit('timeLimit', timeLimit)
       isStopped = true
       clearTimeout(timer)
-      try {
-        await createDeadline(timeLimit).wait(sweeping)
-      } catch {
-        stopping.abort(new Error('Synchronizing was stopped'))
-        await Promise.resolve(createDeadline(ABORTED_WITHIN).wait(sweeping)).catch(() => {})
-      }
+      const abort = () => stopping.abort(new Error('Synchronizing was stopped'))
+      const aborting = setTimeout(abort, timeLimit - Math.min(ABORTED_WITHIN, timeLimit / 2))
+      await Promise.resolve(createDeadline(timeLimit).wait(sweeping)).catch(() => {})
+      clearTimeout(aborting)
     },
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { requireTimeLimit } from '../src/deadline.ts'
+import { createDeadline, requireTimeLimit, TimeLimitError } from '../src/deadline.ts'
 import { createMemoryStore, registerDomains } from '../src/index.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { team1, teams } from './fixtures.ts'
@@ -58,4 +58,13 @@ describe.each(takers)('%s with a %s', (_, option, take) => {
 
 test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms can be waited', limit => {
   expect(requireTimeLimit('timeLimit', limit)).toBe(limit)
+})
+
+test.each([
+  ['the whole of it', 20, 20, undefined, 'the time limit of 20 ms'],
+  ['a part of it', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
+  ['what one step may take', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
+])('an error names the limit that was set, after %s', async (_, milliseconds, timeLimit, step, expected) => {
+  const waiting = createDeadline(milliseconds, timeLimit).wait(new Promise(() => {}), step)
+  await expect(waiting).rejects.toThrow(new TimeLimitError(`No answer within ${expected}`))
 })

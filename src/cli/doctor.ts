@@ -58,6 +58,8 @@ async function examinePending({ connect }: Call): Promise<Finding> {
   const counted = `${plural(count, 'change waits', 'changes wait')}, ${refused} refused`
   const finding = `${counted}, the oldest for ${plural(minutes, 'minute', 'minutes')}`
   if (Date.now() - oldest.getTime() < LONGEST_WAIT) return { check: 'pending', state: 'ok', finding }
-  const advice = 'See "domain-registration pending" for the last failures, and that startSynchronizing(store) runs'
+  const advice =
+    'See "domain-registration pending" for the last failures, and that startSynchronizing(store) runs; ' +
+    'if you have no monitor, docs/synchronizing.md says how to delete what was recorded for one'
   return { check: 'pending', state: 'wrong', finding, advice }
 }

@@ -65,7 +65,7 @@ async function inSavepoint<T>(
   deadline: Deadline,
   work: (call: Call) => Promise<T>,
 ): Promise<T> {
-  const working = createDeadline(deadline.remaining() * WORKING_SHARE)
+  const working = createDeadline(deadline.remaining() * WORKING_SHARE, deadline.timeLimit)
   let serverLimit = Number.POSITIVE_INFINITY
   function limit(): string {
     serverLimit = Math.max(1, Math.floor(working.remaining() * STATEMENT_SHARE))

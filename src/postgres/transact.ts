@@ -24,7 +24,7 @@ const SERVER_SHARE = 0.9
 export function createTransact(database: Database, tables: Tables, longest: number): Transact {
   let known: { readonly engine: Engine; readonly statements: Statements } | undefined
   return async (work, { timeLimit = longest, isolation = 'read committed' } = {}) => {
-    const deadline = createDeadline(Math.min(timeLimit, longest))
+    const deadline = createDeadline(Math.min(timeLimit, longest), longest)
     return retryConflicts(deadline, async () => {
       if (!known) {
         const engine = await findEngine(database, deadline)

@@ -109,9 +109,8 @@ const SHORTEST_WAIT = 1
 
 /**
  * Makes the pushes of a store from its {@link Outbox}. One change that the monitor refuses delays no other: changes
- * are pushed together, and if that fails, one by one. What fails alone while others go through is tried again later
- * and later. When nothing goes through, the monitor is away: all are tried again soon, after those that have not
- * failed yet.
+ * are pushed together, and if that fails, one by one. What fails alone is tried again later and later. When five pushes
+ * fail and nothing goes through, the monitor is away: all are tried again soon, after those that have not failed yet.
  */
 export function createSynchronizer({ push, timeLimit, random = Math.random }: SynchronizerOptions, outbox: Outbox) {
   /** Exponential, with jitter, so that changes that failed together do not come back together. */
@@ -136,7 +135,7 @@ export function createSynchronizer({ push, timeLimit, random = Math.random }: Sy
   /** Pushes changes that are leased to the caller, and postpones those that failed. */
   async function pushAll(changes: readonly WaitingChange[], signal?: AbortSignal): Promise<readonly Failure[]> {
     const failures = await pushTogetherOrAlone(changes, { push, outbox, timeLimit, random, signal })
-    const isAway = failures.length === changes.length
+    const isAway = seemsAway(changes, failures)
     if (failures.length > 0) await outbox.postpone(failures.map(failure => toPostponement(failure, isAway)))
     return failures
   }
@@ -163,7 +162,7 @@ export function createSynchronizer({ push, timeLimit, random = Math.random }: Sy
       return trace('sweep', async context => {
         const changes = await outbox.take(limit, leaseFor(timeLimit))
         const failures = await pushAll(changes, signal)
-        tell(failures, failures.length === changes.length, report)
+        tell(failures, seemsAway(changes, failures), report)
         const result = { synchronized: changes.length - failures.length, failed: failures.length }
         Object.assign(context, { count: changes.length, totals: { ...result } })
         return result
@@ -188,6 +187,13 @@ interface Failure extends PushFailure {
   /** Whether it was pushed alone: the monitor refuses it, unless it is away. */
   readonly isAlone: boolean
 }
+
+/**
+ * Whether the monitor is away: nothing went through, and not all of it was tried. A few changes that each failed alone
+ * are refused as far as anybody can tell: they back off, so that what is refused for good is not pushed for ever.
+ */
+const seemsAway = (changes: readonly WaitingChange[], failures: readonly Failure[]): boolean =>
+  failures.length === changes.length && failures.some(({ isAlone }) => !isAlone)
 
 /** The reason why a stopped sweep did not push a change. */
 class SweepStopped extends Error {}

@@ -93,6 +93,24 @@ describe('a sweep', () => {
     expect(seen).toEqual(Array.from({ length: 12 }, (_, round) => Math.min(HOUR, SOON * 2 ** round)))
   })
 
+  test.each([
+    ['one change', ['bad.com']],
+    ['four changes', ['bad.com', 'b2.com', 'b3.com', 'b4.com']],
+  ])('tries %s, refused for good, later and later too, where nothing else waits', async (_, domains) => {
+    const { monitor, sweep, waits, told } = open(domains)
+    for (const domain of domains) monitor.refused.add(domain)
+    const seen: unknown[] = []
+    for (let round = 0; round < 12; round += 1) {
+      expect(await sweep()).toEqual(done(0, domains.length))
+      const [wait] = (await waits())['bad.com'] as [number, number]
+      seen.push(wait)
+      await pass(wait)
+    }
+    expect(seen).toEqual(Array.from({ length: 12 }, (_, round) => Math.min(HOUR, SOON * 2 ** round)))
+    expect(told).toHaveLength(12 * domains.length)
+    expect(told).toContainEqual([new Error('no bad.com'), 'bad.com'])
+  })
+
   test('spreads by up to a half what was refused together', async () => {
     let draws = 0
     const { monitor, sweep, waits } = open(['bad.com', 'good.com'], () => (draws++ % 2 ? 0.999 : 0.5))

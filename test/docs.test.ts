@@ -1,11 +1,18 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { transform } from 'esbuild'
+import express from 'express'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { domainsRouter } from '../src/adapters/express.ts'
 import { statusByErrorCode } from '../src/errors.ts'
 import { classifyHostname } from '../src/hostname/classify.ts'
+import { createMemoryKeyStore, createMemoryStore, generateApiKey } from '../src/index.ts'
 import type { InvalidCode } from '../src/wire/response.ts'
 
 const run = promisify(execFile)
@@ -27,8 +34,26 @@ const guides = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  ...readdirSync(join(root, 'docs')).map(file => `docs/${file}`),
+  'AGENTS.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.md'))
+    .map(file => `docs/${file}`),
 ]
+
+/** As GitHub makes anchors of headings. */
+const toAnchor = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+const anchorsOf = (file: string) =>
+  [
+    ...read(file)
+      .replaceAll(/^```.*?^```/gms, '')
+      .matchAll(/^#+ (.+)$/gm),
+  ].map(([, heading = '']) => toAnchor(heading))
+const linksIn = (text: string) =>
+  [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)].map(([, file = '', anchor]) => ({ file, anchor }))
 
 describe.each(guides)('%s', guide => {
   const text = read(guide)
@@ -39,11 +64,79 @@ describe.each(guides)('%s', guide => {
     }
   })
 
-  test('links to files that there are', () => {
-    for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
-      expect([target, existsSync(join(root, dirname(guide), target))]).toEqual([target, true])
-    }
+  test('links to pages and headings that there are', () => {
+    const broken = linksIn(text).filter(({ file, anchor }) => {
+      const target = file === '' ? guide : join(dirname(guide), file)
+      return !existsSync(join(root, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor))
+    })
+    expect(broken).toEqual([])
   })
+})
+
+/** Pages that begin with something else than a program, and where that is tried. */
+const begunOtherwise: Record<string, string> = {
+  'docs/README.md': 'is an index',
+  'docs/faq.md': 'is a list',
+  'docs/cli.md': 'begins with a command, see test/cli/docs.test.ts',
+  'docs/hostnames.md': 'shows what its program prints, see below',
+  'docs/recipes/express.md': 'is run by test/examples.test.ts',
+  'docs/recipes/fastify.md': 'is run by test/examples.test.ts',
+  'docs/recipes/hono.md': 'is run by test/examples.test.ts',
+  'docs/recipes/sessions.md': 'is run by test/examples.test.ts',
+  'docs/recipes/nestjs.md': 'is run by test/hosts',
+  'docs/recipes/better-auth.md': 'is run by test/hosts',
+  'docs/recipes/nextjs.md': 'is run by test/next',
+  'docs/recipes/sveltekit.md': 'is called by test/hosts',
+  'docs/recipes/workers.md': 'is called by test/hosts',
+  'docs/recipes/drizzle.md': 'is run by test/postgres/drivers.test.ts',
+  'docs/recipes/kysely.md': 'is run by test/postgres/drivers.test.ts',
+  'docs/postgres.md': 'needs a server',
+  'docs/synchronizing.md': 'shows a loop',
+}
+
+describe('a page begins with about ten lines that print what they say:', () => {
+  const pages = guides.filter(guide => guide.startsWith('docs/') && !begunOtherwise[guide])
+  let service: Server
+  const env: NodeJS.ProcessEnv = { ...process.env, PORT: '0', DATABASE_FILE: ':memory:', NO_COLOR: '1' }
+  beforeAll(async () => {
+    const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
+    const keys = createMemoryKeyStore()
+    const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
+    keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
+    service = createServer(express().use(domainsRouter({ store, keys }))).listen(0, '127.0.0.1')
+    await once(service, 'listening')
+    env.API_KEY = key
+    env.DOMAINS_URL = `http://127.0.0.1:${(service.address() as AddressInfo).port}/v1/domains`
+  })
+  afterAll(() => void service.close())
+
+  test('those are most pages', () => {
+    expect(pages.length).toBeGreaterThan(10)
+    expect(Object.keys(begunOtherwise).filter(page => !guides.includes(page))).toEqual([])
+  })
+
+  for (const page of pages) {
+    const [, language = '', program = ''] = /```(\w*)\n(.*?)```/s.exec(read(page)) ?? []
+    const isSqlite = program.includes("'node:sqlite'") && !process.getBuiltinModule('node:sqlite')
+    test.skipIf(isSqlite)(isSqlite ? `${page}, but not on Node 20, which has no node:sqlite` : page, async () => {
+      expect(language).toMatch(/^[tj]s$/)
+      expect(program.trimEnd().split('\n').length).toBeLessThanOrEqual(17)
+      const { code } = await transform(program, { loader: 'ts' })
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', code], { cwd: root, env })
+      let [stdout, stderr] = ['', '']
+      child.stderr.on('data', text => {
+        stderr += text
+      })
+      // What listens does not end by itself: it has said all once it has said something.
+      child.stdout.on('data', text => {
+        stdout += text
+        if (program.includes('.listen(')) child.kill('SIGKILL')
+      })
+      await once(child, 'close')
+      const [, shown] = /\/\/ (.*)$/.exec(program.trimEnd()) ?? []
+      expect(stdout, stderr).toBe(`${shown}\n`)
+    })
+  }
 })
 
 test('CONTRIBUTING.md and SECURITY.md name files that there are', () => {
@@ -52,6 +145,30 @@ test('CONTRIBUTING.md and SECURITY.md name files that there are', () => {
   )
   expect(paths.length).toBeGreaterThan(20)
   expect(paths.filter(path => !existsSync(join(root, path)))).toEqual([])
+})
+
+describe('docs/README.md', () => {
+  const index = read('docs/README.md')
+
+  test('leads to every other page', () => {
+    const linked = linksIn(index).map(({ file }) => join('docs', file))
+    const pages = guides.filter(guide => guide.startsWith('docs/') && guide !== 'docs/README.md')
+    expect(pages.filter(page => !linked.includes(page))).toEqual([])
+  })
+
+  test.each([
+    ...['webhook', 'export', 'telemetry', 'metrics', 'CLI', 'upgrade', 'FAQ', 'MySQL', 'quota', 'UUID', 'audit'],
+    ...['serverless', 'grants', 'testing my server'],
+  ])('leads to a page for who looks for %s', word => {
+    expect(index).toMatch(new RegExp(`^\\| [^|]*\\b${word}\\b[^|]* \\| .*\\]\\(`, 'm'))
+  })
+
+  test.each(['outbox', 'webhook', 'idempotent', 'registrable domain', 'public suffix', 'lease', 'sweep'])(
+    'explains %s',
+    word => {
+      expect(index).toMatch(new RegExp(`^- \\*\\*${word}\\*\\*: `, 'im'))
+    },
+  )
 })
 
 describe('README.md', () => {

@@ -1,4 +1,4 @@
-/** The recipes of docs/your-server.md, each called as its host calls it. Run by `npm run test:hosts`. */
+/** The recipes of docs/recipes, each called as its host calls it. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMemoryKeyStore, createMemoryStore, generateApiKey } from 'domain-registration'

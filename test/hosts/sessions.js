@@ -1,4 +1,4 @@
-/** The sessions of docs/your-server.md: each program takes the caller from what its host has already. */
+/** The sessions of docs/recipes: each program takes the caller from what its host has already. */
 import fastifyJwt from '@fastify/jwt'
 import { betterAuth } from 'better-auth'
 import { memoryAdapter } from 'better-auth/adapters/memory'

@@ -1,4 +1,4 @@
-/** Builds, starts and calls the Next.js recipe of docs/your-server.md, as a route and at the edge. */
+/** Builds, starts and calls the Next.js recipe of docs/recipes, as a route and at the edge. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -26,6 +26,7 @@ try {
   const needed = [
     'LICENSE',
     'README.md',
+    'AGENTS.md',
     'CHANGELOG.md',
     'package.json',
     'dist/index.js',
@@ -46,7 +47,7 @@ try {
     /^dist\/[\w-]+\.c?js$/,
     /^dist\/types\/(?:esm|cjs)\/(?:[\w-]+\/)*[\w-]+\.d\.ts(?:\.map)?$/,
     /^src\/(?:[\w-]+\/)*[\w-]+(?:\.d)?\.ts$/,
-    /^docs\/[\w-]+\.md$/,
+    /^docs\/(?:recipes\/)?[\w-]+\.md$/,
     /^examples\/[\w-]+\.(?:ts|mjs|txt)$/,
   ]
   const ofNoUse = paths.filter(path => !needed.includes(path) && !ofUse.some(pattern => pattern.test(path)))

@@ -62,6 +62,8 @@ declare global {
   }
   const auth: { api: { getSession(call: { headers: Headers }): Promise<{ user: { teamId: string } } | null> } }
   const fromNodeHeaders: (headers: import('node:http').IncomingHttpHeaders) => Headers
+  const clerkMiddleware: () => RequestHandler
+  const getAuth: (request: import('express').Request) => { orgId?: string | null }
   const jwt: import('fastify').FastifyPluginAsync<{ secret: string }>
   const secret: string
   const Module: (parts: object) => ClassDecorator

@@ -1,23 +1,16 @@
 import type { PostgresBridge } from 'domain-registration/postgres'
 import { type SQL, sql } from 'drizzle-orm'
-import { CompiledQuery, type Kysely } from 'kysely'
-
-// createPostgresStore({ database: bridgeKysely(db), findTeam })
-export const bridgeKysely = (db: Kysely<unknown>): PostgresBridge => ({
-  query: (text, values) => db.executeQuery(CompiledQuery.raw(text, values)),
-  transaction: work => db.transaction().execute(transaction => work(bridgeKysely(transaction))),
-})
-
-// createPostgresStore({ database: bridgeDrizzle(drizzle(pool)), findTeam })
-export const bridgeDrizzle = (db: Drizzle): PostgresBridge => ({
-  query: (text, values) => db.execute(toSql(text, values)),
-  transaction: work => db.transaction(transaction => work(bridgeDrizzle(transaction))),
-})
 
 interface Drizzle {
   execute(query: SQL): PromiseLike<{ rows: unknown[] }>
   transaction<T>(work: (transaction: Drizzle) => Promise<T>): Promise<T>
 }
+
+/** Pass it the Drizzle of your pool: `createPostgresStore({ database: bridgeDrizzle(drizzle(pool)), findTeam })`. */
+export const bridgeDrizzle = (db: Drizzle): PostgresBridge => ({
+  query: (text, values) => db.execute(toSql(text, values)),
+  transaction: work => db.transaction(transaction => work(bridgeDrizzle(transaction))),
+})
 
 // Drizzle numbers parameters by itself: a schema with "$1" in its name is not for it.
 const toSql = (text: string, values: unknown[]) =>

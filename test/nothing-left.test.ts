@@ -14,7 +14,12 @@ const notes = join(directory, 'notes')
 const write = (name: string, text: string) => writeFileSync(join(directory, name), text)
 
 beforeAll(() => {
-  const scripts = { sound: 'node -e 0', leaving: 'node leaving.cjs' }
+  const scripts = {
+    sound: 'node -e 0',
+    leaving: 'node leaving.cjs',
+    writing: `node -p "require('fs').writeFileSync(require('os').tmpdir() + '/forgotten', '')"`,
+    endless: 'node staying.cjs',
+  }
   write('package.json', JSON.stringify({ scripts }))
   write('endless.test.js', `import './leaving.cjs'\ntest('endless', () => new Promise(() => {}))`)
   const config = { test: { include: ['*.test.js'], globals: true, globalSetup: [program] } }
@@ -65,6 +70,20 @@ test('a run that leaves a process fails, names the process and ends it', async (
   const { status, printed } = await start(program, 'sound', 'leaving').ended
   const { pid, folder } = await readNotes()
   expect([status, printed]).toEqual([1, expect.stringContaining(`Left running: ${pid} `)])
+  expect([await findAlive([pid]), existsSync(folder)]).toEqual([[], false])
+})
+
+test('a run that leaves a file fails, names the file and removes it', async () => {
+  const { status, printed } = await start(program, 'writing').ended
+  const [, file = ''] = /^Left behind: (.+forgotten)$/m.exec(printed) ?? []
+  expect([status, file, existsSync(file)]).toEqual([1, expect.stringContaining('forgotten'), false])
+})
+
+test('a run that is told to end leaves nothing, and fails', async () => {
+  const { child, ended } = start(program, 'endless')
+  const { pid, folder } = await readNotes()
+  child.kill('SIGTERM')
+  expect((await ended).status).toBe(1)
   expect([await findAlive([pid]), existsSync(folder)]).toEqual([[], false])
 })
 

@@ -1,51 +1,9 @@
-import fc from 'fast-check'
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createMemoryStore } from '../../src/memory/memory-store.ts'
+import { afterAll, beforeAll } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import type { ManagedStore } from '../../src/registry/managed-store.ts'
-import { ancestorsOf, wildcardOver } from '../../src/registry/name.ts'
-import { createRegistrationRequest } from '../../src/registry/request.ts'
-import type { Change, ListOptions, LookUpResult } from '../../src/registry/store.ts'
-import { counts, isLong, seed } from '../counts.ts'
-import { names, team, teamIds } from '../few-names.ts'
-import { shrinkingAtMost } from '../shrinking.ts'
+import { testAgainstMemory } from '../registry/model.ts'
 import { throughFirst } from './engine.ts'
 import { openDatabase, type TestServer } from './server.ts'
-
-/*
- * PostgreSQL against the memory store, over random sequences of calls on so few names that they meet. Some of the names
- * were registered under a suffix list by which `a.example.com` is a public suffix.
- */
-
-const HOURS = 3_600_000
-const now = performance.now.bind(performance)
-
-const parted = ['a.example.com', 'b.a.example.com'].map(domain => ({ domain, registrableDomain: 'b.a.example.com' }))
-const someNames = fc.uniqueArray(fc.constantFrom(...names, ...parted.slice(1)), {
-  minLength: 1,
-  maxLength: 5,
-  selector: ({ domain }) => domain,
-})
-
-const step = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ type: fc.constant('register' as const), team, names: someNames }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ type: fc.constant('release' as const), team, names: someNames, byId: fc.boolean() }),
-  },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('synchronize' as const), names: someNames }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      type: fc.constant('sweep' as const),
-      limit: fc.constantFrom(1, 100),
-      refuses: fc.boolean(),
-      clock: fc.constantFrom(0, 2 * HOURS, -72 * HOURS),
-    }),
-  },
-)
-type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 let server: TestServer
 let pool: Pool
@@ -56,157 +14,11 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-test(`does what the memory store does (seed ${seed})`, { timeout: 600_000 }, async () => {
-  const seen = { pushed: 0, refused: 0, released: 0 }
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(step, { minLength: 5, maxLength: 25 }),
-      shrinkingAtMost(100, async steps => {
-        for (const table of ['names', 'changes']) await pool.query(`DELETE FROM domain_registration.${table}`)
-        const run = start(seen)
-        for (const each of steps) {
-          await run.take(each)
-          await run.compare()
-        }
-        vi.restoreAllMocks()
-      }),
-    ),
-    { seed, numRuns: counts.sequences },
-  )
-  if (isLong) for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
-})
-
-/** A store with what was pushed from it, and its IDs, which the stores make for themselves, by domain. */
-interface Side {
-  readonly store: ManagedStore
-  readonly pushed: string[]
-  readonly ids: Map<string, string>
-}
-
-function start(seen: { pushed: number; refused: number; released: number }) {
-  let refuses = false
-  let clock = 0
-  vi.spyOn(performance, 'now').mockImplementation(() => now() + clock)
-
-  function createSide(create: (synchronize: (changes: readonly Change[]) => void) => ManagedStore): Side {
-    const pushed: string[] = []
-    const store = create(changes => {
-      const isRefused = ({ domain, kind }: Change) => domain.startsWith('b.example.') && kind === 'registered'
-      if (refuses && changes.some(isRefused)) throw new Error('refused')
-      pushed.push(...changes.map(({ kind, domain, teamId }) => `${kind} ${domain} for ${teamId}`))
-    })
-    return { store, pushed, ids: new Map() }
-  }
-  function onError(): void {
-    seen.refused += 1
-  }
-  const memory = createSide(synchronize => createMemoryStore({ synchronize, onError }))
-  const postgres = createSide(synchronize =>
-    createPostgresStore({ database: pool, findTeam: () => null, synchronize, onError }),
-  )
-  const both = async <T>(ask: (side: Side) => T) => {
-    const [expected, actual] = [await ask(memory), await ask(postgres)]
-    expect(actual).toEqual(expected)
-    return actual
-  }
-
-  async function compare(): Promise<void> {
-    const domains = names.flatMap(({ domain }) => [domain, ...ancestorsOf(domain).map(wildcardOver)])
-    const bases = names.map(({ domain }) => domain).filter(domain => !domain.startsWith('*.'))
-    for (const teamId of teamIds) {
-      const held = await both(async ({ store, ids }) => {
-        const found = await store.find({ teamId, domains: [...new Set(domains)], bases })
-        for (const { domain, domainId } of found.registrations) expect(domainId).toBe(ids.get(domain))
-        return withoutIds(found.registrations)
-      })
-      const isUncovered = (_: unknown, index: number) => !held.some(({ domain }) => domain === `*.${bases[index]}`)
-      await both(async ({ store }) =>
-        (await store.find({ teamId, domains: [], bases })).below.filter(isUncovered).map(toComparable),
-      )
-    }
-    for (const teamId of [undefined, ...teamIds]) {
-      await both(({ store }) => store.count({ teamId }))
-      for (const options of lists) await both(side => listAll(side, { ...options, teamId }))
-    }
-    await both(async ({ store }) => {
-      const { count, refused } = await store.pendingStats()
-      const waiting = await store.listPending()
-      expect(waiting).toHaveLength(count)
-      const tell = ({ domain, kind, refusals, lastFailure }: (typeof waiting)[number]) =>
-        `${domain} ${kind} ${refusals} ${lastFailure}`
-      return [refused, ...waiting.map(tell).sort()]
-    })
-    expect(postgres.pushed.toSorted()).toEqual(memory.pushed.toSorted())
-  }
-
-  async function take(taken: Step): Promise<void> {
-    if (taken.type === 'register') {
-      await both(async ({ store, ids }) => {
-        const { saved } = await store.register(createRegistrationRequest(taken.team, taken.names, 10_000))
-        for (const { domain, domainId } of saved) ids.set(domain, domainId)
-        return saved.map(({ domain, synchronized }) => `${domain} ${synchronized}`)
-      })
-    } else if (taken.type === 'release') {
-      const released = await both(async ({ store, ids }) => {
-        const keys = taken.names.map(({ domain }) => (taken.byId ? (ids.get(domain) ?? domain) : domain))
-        const released = withoutIds(await store.release(taken.team, keys))
-        for (const { domain } of released) ids.delete(domain)
-        return released
-      })
-      seen.released += released.length
-    } else if (taken.type === 'synchronize') {
-      refuses = false
-      await both(async ({ store }) => {
-        const domains = taken.names.map(({ domain }) => domain)
-        const { registrations } = await store.find({ teamId: '1', domains, bases: [] })
-        const waiting = registrations.filter(({ synchronized }) => !synchronized)
-        if (waiting.length > 0) await store.synchronize?.(waiting)
-      })
-    } else {
-      refuses = taken.refuses
-      // By turning the clock of one back, and what waits of the other forward.
-      clock += taken.clock
-      await pool.query("UPDATE domain_registration.changes SET due = due - $1 * interval '1 ms'", [taken.clock])
-      // Which of those that a clock has put off comes first is not said.
-      const limit = taken.clock < 0 ? 100 : taken.limit
-      const { synchronized } = await both(({ store }) => store.synchronizePending({ limit }))
-      seen.pushed += synchronized
-    }
-  }
-
-  return { take, compare }
-}
-
-const lists: readonly ListOptions[] = [
-  { order: 'oldest' },
-  { order: 'newest' },
-  { domain: 'a.example.com' },
-  { below: 'example.com' },
-  { below: 'a.example.com' },
-]
-
-async function listAll({ store }: Side, options: ListOptions): Promise<string[]> {
-  const listed: string[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await store.list({ ...options, after, limit: 2 })
-    listed.push(...page.map(({ domain, teamId, synchronized }) => `${domain} ${teamId} ${synchronized}`))
-    if (page.length < 2) return listed
-    after = options.below === undefined ? page.at(-1)?.domainId : page.at(-1)?.domain
-  }
-}
-
-const withoutIds = <Item extends { readonly domain: string }>(registrations: readonly Item[]) =>
-  registrations
-    .map(registration => ({ ...registration, domainId: '' }))
-    .sort((one, other) => (one.domain < other.domain ? -1 : 1))
-
-/** Stores need not look for names of others where there are own, nor behind suffixes where there are others. */
-function toComparable({ ownDomains, ownCount, heldByOthers, behindSuffixes }: LookUpResult['below'][number]) {
-  const isHeld = ownCount > 0 || heldByOthers
-  return {
-    ownCount,
-    named: new Set(ownDomains).size,
-    heldByOthers: ownCount === 0 && heldByOthers,
-    behindSuffixes: isHeld ? [] : behindSuffixes.map(({ domain, teamId }) => `${domain} ${teamId}`).sort(),
-  }
-}
+testAgainstMemory(() => ({
+  async create(options) {
+    for (const table of ['names', 'changes']) await pool.query(`DELETE FROM domain_registration.${table}`)
+    return createPostgresStore({ ...options, database: pool })
+  },
+  hasten: milliseconds =>
+    pool.query("UPDATE domain_registration.changes SET due = due - $1 * interval '1 ms'", [milliseconds]),
+}))

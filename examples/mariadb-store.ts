@@ -1,0 +1,199 @@
+/**
+ * A store in MariaDB, for any number of processes that share a database. Copy it with the tables of mariadb-tables.sql,
+ * and let `domain-registration/testing` prove what you make of it. See docs/recipes/mysql.md.
+ */
+import {
+  createManagedStore,
+  createUuidGenerator,
+  type LookUp,
+  type ManagedStoreOptions,
+  type Registration,
+  rangeBelow,
+  type StoreBackend,
+  toKey,
+} from 'domain-registration'
+import type { Pool } from 'mysql2/promise'
+import { type Ask, createTransact, type Transact } from './mariadb-transact.ts'
+
+/** The clock of the database, in milliseconds since 1970: those of its clients may differ. */
+const NOW = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
+/** A change that is due later than this and a lease is due now: a clock was wrong. */
+const HOUR = 3_600_000
+
+/** A table out of one value: any number of rows. What does not fit fails, whatever the SQL mode. */
+const sent = (...fields: readonly string[]) =>
+  `JSON_TABLE(?, '$[*]' COLUMNS (${fields.map(
+    field => `${field} VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.${field}' ERROR ON ERROR`,
+  )})) AS sent`
+const NAMES_BY_TEXT = `${sent('secondLevelDomain', 'path')} STRAIGHT_JOIN domain_names USING (secondLevelDomain, path)`
+const NAMES_BY_ID = `${sent('domainId')} STRAIGHT_JOIN domain_names FORCE INDEX (PRIMARY) USING (domainId)`
+const CHANGES_BY_ID = `${sent('domainId', 'kind', 'wait', 'refusal')}
+  STRAIGHT_JOIN domain_changes FORCE INDEX (PRIMARY) USING (domainId)`
+const NAME = `domainId, domain, registrableDomain, teamId, createdAt,
+  domainId NOT IN (SELECT domainId FROM domain_changes) AS synchronized`
+const CHANGE = 'domainId, domain, registrableDomain, teamId, kind, refusals, since, due, lastFailure'
+const EXACTLY = 'secondLevelDomain = ? AND path = ?'
+const BELOW = 'secondLevelDomain = ? AND path > ? AND path < ?'
+
+export const createMariadbStore = ({ database, ...options }: ManagedStoreOptions & { database: Pool }) =>
+  createManagedStore(createBackend(createTransact(database)), options)
+
+function createBackend(transact: Transact): StoreBackend {
+  const createId = createUuidGenerator()
+  return {
+    register: step =>
+      transact(async ask => {
+        const { teamId, lease } = step
+        await claim(ask, step.registrableDomains)
+        const found = await find(ask, step)
+        const { created, waiting } = step.decide(found)
+        const saved = created.map(({ domain, registrableDomain }) => {
+          return { domainId: createId(), domain, registrableDomain, teamId, synchronized: lease === null }
+        })
+        await ask(
+          `INSERT INTO domain_names SELECT sent.*, ${NOW} FROM
+           ${sent('domainId', 'domain', 'registrableDomain', 'secondLevelDomain', 'path', 'teamId')}`,
+          saved.map(registration => ({ ...registration, ...toKey(registration.domain) })),
+        )
+        if (lease !== null) {
+          await addChanges(ask, 'registered', saved, lease, lease)
+          await ask(`UPDATE ${CHANGES_BY_ID} SET due = GREATEST(due, ${NOW} + ?)`, waiting, lease)
+        }
+        return { found, saved }
+      }, step),
+
+    find: question => transact(ask => find(ask, question), { isolation: 'REPEATABLE READ' }),
+
+    release: (teamId, { names, domainIds }, lease) =>
+      transact(async ask => {
+        const ids = domainIds.map(domainId => ({ domainId }))
+        const keys = names.map(({ domain }) => toKey(domain))
+        async function look(): Promise<Registration[]> {
+          const byId = await ask(`SELECT ${NAME} FROM ${NAMES_BY_ID}`, ids)
+          const byText = await ask(`SELECT ${NAME} FROM ${NAMES_BY_TEXT}`, keys)
+          const held = [...byText, ...byId].map(toRegistration)
+          return [...new Map(held.filter(each => each.teamId === teamId).map(each => [each.domainId, each])).values()]
+        }
+        const seen = await look()
+        await claim(ask, [...new Set([...names, ...seen].map(({ registrableDomain }) => registrableDomain))].sort())
+        const released = await look()
+        await ask(`DELETE domain_names FROM ${NAMES_BY_ID}`, released)
+        await addChanges(ask, 'released', released, 0, lease)
+        return released
+      }),
+
+    list: ({ teamId, after, limit, order, domain, below }) =>
+      transact(async ask => {
+        const [isAfter, byId] = order === 'newest' ? ['domainId < ?', 'domainId DESC'] : ['domainId > ?', 'domainId']
+        const where: [sql: string, ...values: string[]][] = [['TRUE']]
+        if (teamId !== undefined) where.push(['teamId = ?', teamId])
+        if (domain !== undefined) where.push([EXACTLY, ...Object.values(toKey(domain))])
+        if (below !== undefined) where.push([BELOW, ...toRange(below)])
+        if (after !== undefined) where.push(below === undefined ? [isAfter, after] : ['path > ?', toKey(after).path])
+        const rows = await ask(
+          `SELECT ${NAME} FROM domain_names WHERE ${where.map(([sql]) => sql).join(' AND ')}
+           ORDER BY ${below === undefined ? byId : 'path'} LIMIT ?`,
+          ...where.flatMap(([, ...values]) => values),
+          String(limit),
+        )
+        return rows.map(row => ({ ...toRegistration(row), createdAt: new Date(row.createdAt) }))
+      }),
+
+    count: teamId =>
+      transact(async ask => {
+        const [sql, ...values] = teamId === undefined ? ['TRUE'] : ['teamId = ?', teamId]
+        const [row] = await ask(`SELECT COUNT(*) AS count FROM domain_names WHERE ${sql}`, ...values)
+        return row.count
+      }),
+
+    outbox: {
+      take: (limit, lease) =>
+        transact(async ask => {
+          const sql = `SELECT ${CHANGE} FROM domain_changes WHERE isRefused = ? AND (due <= ${NOW} OR due > ${NOW} + ?)
+            ORDER BY due LIMIT ? FOR UPDATE SKIP LOCKED`
+          const fresh = await ask(sql, 0, HOUR + lease, String(limit))
+          const taken = [...fresh, ...(await ask(sql, 1, HOUR + lease, String(limit - fresh.length)))]
+          await ask(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + ?`, taken, lease)
+          return taken
+        }),
+
+      finish: changes =>
+        transact(async ask => {
+          await ask(`DELETE domain_changes FROM ${CHANGES_BY_ID} WHERE domain_changes.kind = sent.kind`, changes)
+          await ask(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW}`, changes)
+        }),
+
+      postpone: postponements =>
+        transact(ask =>
+          ask(
+            `UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + wait, refusals = refusals + (refusal IS NOT NULL),
+               lastFailure = COALESCE(refusal, lastFailure) WHERE domain_changes.kind = sent.kind`,
+            postponements.map(({ change, wait, refusal }) => ({ ...change, wait, refusal })),
+          ),
+        ),
+
+      stats: () =>
+        transact(async ask => {
+          const refused = 'COUNT(NULLIF(isRefused, 0)) AS refused'
+          const [row] = await ask(`SELECT COUNT(*) AS count, ${refused}, MIN(since) AS oldest FROM domain_changes`)
+          return { ...row, oldest: row.oldest === null ? null : new Date(row.oldest) }
+        }),
+
+      list: (after = '', limit) =>
+        transact(async ask => {
+          const sql = `SELECT ${CHANGE} FROM domain_changes WHERE domainId > ? ORDER BY domainId LIMIT ?`
+          return (await ask(sql, after, String(limit))).map(({ since, due, ...change }) => {
+            return { ...change, since: new Date(since), nextAttempt: new Date(due) }
+          })
+        }),
+    },
+  }
+}
+
+/** Claims registrable domains until the transaction ends, so that calls which share one take turns. */
+const claim = (ask: Ask, registrableDomains: readonly string[]) =>
+  ask(
+    `INSERT INTO domain_locks SELECT * FROM ${sent('registrableDomain')}
+     ON DUPLICATE KEY UPDATE registrableDomain = VALUES(registrableDomain)`,
+    registrableDomains.map(registrableDomain => ({ registrableDomain })),
+  )
+
+async function find(ask: Ask, { teamId, domains, bases }: LookUp) {
+  const below = []
+  for (const base of bases) below.push(await findBelow(ask, base, teamId))
+  const rows = await ask(`SELECT ${NAME} FROM ${NAMES_BY_TEXT}`, domains.map(toKey))
+  return { registrations: rows.map(toRegistration), below }
+}
+
+async function findBelow(ask: Ask, base: string, teamId: string) {
+  const select = (condition: string, limit: number, ...values: string[]) =>
+    ask(
+      `SELECT domain, teamId FROM domain_names
+       WHERE ${BELOW} AND CHAR_LENGTH(registrableDomain) ${condition} LIMIT ${limit}`,
+      ...[...toRange(base), base.length, ...values],
+    )
+  const own = await select('<= ? AND teamId = ?', 1000, teamId)
+  const others = own.length > 0 ? [] : await select('<= ?', 1)
+  return {
+    ownDomains: own.slice(0, 3).map(({ domain }) => domain),
+    ownCount: own.length,
+    heldByOthers: others.length > 0,
+    behindSuffixes: own.length + others.length > 0 ? [] : await select('> ?', 100),
+  }
+}
+
+/** A release takes the place of the registration that still waits, and is due only when that was surely pushed. */
+const addChanges = (ask: Ask, kind: string, registrations: readonly Registration[], wait: number, lease: number) =>
+  ask(
+    `INSERT INTO domain_changes (domainId, domain, registrableDomain, teamId, kind, since, due)
+     SELECT domainId, domain, registrableDomain, teamId, kind, ${NOW}, ${NOW} + wait
+     FROM ${sent('domainId', 'domain', 'registrableDomain', 'teamId', 'kind', 'wait')}
+     ON DUPLICATE KEY UPDATE kind = VALUES(kind), since = VALUES(since), due = VALUES(since) + ?, refusals = 0,
+       lastFailure = NULL`,
+    registrations.map(registration => ({ ...registration, kind, wait })),
+    lease,
+  )
+
+type NameRow = Omit<Registration, 'synchronized'> & { readonly synchronized: number; readonly createdAt: number }
+const toRegistration = ({ createdAt: _, ...row }: NameRow) => ({ ...row, synchronized: row.synchronized > 0 })
+const toRange = (base: string) => [toKey(base).secondLevelDomain, rangeBelow(base).after, rangeBelow(base).before]

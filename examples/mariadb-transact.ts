@@ -1,0 +1,90 @@
+/** Transactions for mariadb-store.ts: with a time limit, and begun again after a conflict with another one. */
+import type { Pool } from 'mysql2/promise'
+
+/**
+ * Sends a statement, and resolves to its rows. A list among its values is sent as JSON; an empty one asks for nothing.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: what a row holds, its statement says
+export type Ask = (sql: string, ...values: (string | number | readonly object[])[]) => Promise<any[]>
+
+/** After these nothing was saved: ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK. */
+const CONFLICTS = [1205, 1213]
+/** Milliseconds. */
+const LONGEST_PAUSE = 50
+/** Milliseconds to wait for the answer to a COMMIT. */
+const GRACE = 1000
+
+interface TransactionOptions {
+  /** In milliseconds. */
+  readonly timeLimit?: number
+  readonly isolation?: 'READ COMMITTED' | 'REPEATABLE READ'
+}
+
+export type Transact = ReturnType<typeof createTransact>
+
+export const createTransact = (database: Pool) =>
+  async function transact<T>(
+    work: (ask: Ask) => Promise<T>,
+    { timeLimit = 10_000, isolation = 'READ COMMITTED' }: TransactionOptions = {},
+  ): Promise<T> {
+    const end = performance.now() + timeLimit
+    for (;;) {
+      try {
+        return await attempt(database, work, end, isolation)
+      } catch (error) {
+        const pause = Math.random() * LONGEST_PAUSE
+        const isConflict = CONFLICTS.includes(Number((error as { errno?: number }).errno))
+        if (!isConflict || performance.now() + pause > end) throw error
+        await new Promise(resolve => setTimeout(resolve, pause))
+      }
+    }
+  }
+
+async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: number, isolation: string): Promise<T> {
+  const opening = database.getConnection()
+  const connection = await inTime(end, opening).catch(error => {
+    opening.then(late => late.release()).catch(() => {})
+    throw error
+  })
+  const ask: Ask = async (sql, ...values) => {
+    if (values.some(value => Array.isArray(value) && value.length === 0)) return []
+    const sent = values.map(value => (typeof value === 'object' ? JSON.stringify(value, toText) : value))
+    const [rows] = await connection.execute(sql, sent)
+    return Array.isArray(rows) ? rows : []
+  }
+  async function run(): Promise<T> {
+    await connection.query(`SET TRANSACTION ISOLATION LEVEL ${isolation}`)
+    await connection.beginTransaction()
+    return work(ask)
+  }
+  try {
+    const result = await inTime(end, run())
+    if (performance.now() >= end) throw new Error('No time is left to commit')
+    // Only the answer tells whether it was saved.
+    await inTime(end + GRACE, connection.commit())
+    connection.release()
+    return result
+  } catch (error) {
+    await inTime(end, connection.rollback()).then(
+      () => connection.release(),
+      () => {
+        connection.destroy()
+        // It may wait for a lock, and hold others.
+        database.query('KILL ?', [connection.threadId]).catch(() => {})
+      },
+    )
+    throw error
+  }
+}
+
+/** Half of a surrogate pair is no text for MariaDB. */
+const toText = (_: string, value: unknown) =>
+  typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value
+
+function inTime<T>(end: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new Error('MariaDB did not answer in time'))
+    const timer = setTimeout(giveUp, Math.max(0, end - performance.now()))
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}

@@ -1,0 +1,41 @@
+/** A server of ours on MariaDB, as a process of its own: run by `mariadb.test.ts`. */
+import type { AddressInfo } from 'node:net'
+import { createMemoryKeyStore, type KeyRecord, startSynchronizing } from 'domain-registration'
+import { domainsRouter } from 'domain-registration/express'
+import express from 'express'
+import { createPool, type PoolOptions } from 'mysql2/promise'
+import { createMariadbStore } from '../../examples/mariadb-store.ts'
+import { teams } from '../fixtures.ts'
+
+export interface NodeTask {
+  readonly config: PoolOptions
+  readonly keys: readonly KeyRecord[]
+}
+
+/** Every so many pushes the monitor is away. */
+const REFUSED = 5
+/** Milliseconds between two sweeps of what is not synchronized. */
+const SWEEP = 50
+
+process.once('message', ({ config, keys: records }: NodeTask) => {
+  const database = createPool({ ...config, connectionLimit: 4 })
+  const monitor = createPool({ ...config, connectionLimit: 2 })
+  let pushes = 0
+  const store = createMariadbStore({
+    database,
+    findTeam: id => teams.find(team => team.id === id) ?? null,
+    async synchronize(changes) {
+      pushes += 1
+      if (pushes % REFUSED === 0) throw new Error('The monitor is away')
+      await monitor.query('INSERT INTO pushes VALUES ?', [changes.map(({ domainId }) => [domainId, process.pid])])
+    },
+    onError() {},
+  })
+  startSynchronizing(store, { interval: SWEEP, onError() {} })
+
+  const keys = createMemoryKeyStore()
+  for (const record of records) keys.addKey(record)
+  const app = express().use(domainsRouter({ store, keys, onError() {} }))
+  const server = app.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
+})
+process.once('disconnect', () => process.exit())

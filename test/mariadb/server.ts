@@ -1,0 +1,97 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Pool, PoolOptions } from 'mysql2/promise'
+import { findFreePort } from '../postgres/free-port.ts'
+
+/** A real MariaDB that can be killed, and started again on what it has left. */
+export interface MariadbServer {
+  readonly config: PoolOptions
+  /** What it has written so far, in all its lives. */
+  readonly log: readonly string[]
+  /** Starts it, and waits until it has recovered. */
+  start(): Promise<void>
+  /** By SIGKILL. */
+  kill(): Promise<void>
+  /** Ends it, and removes what it has left. */
+  remove(): Promise<void>
+}
+
+/** Where this machine has the program, and of which version; nothing installs it. */
+export function findMariadb(): { path: string; version: string } | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
+  const path = folders.map(folder => join(folder, 'mariadbd')).find(existsSync)
+  if (path === undefined) return undefined
+  const [, version = ''] = /Ver (\d+\.\d+)/.exec(execFileSync(path, ['--version'], { encoding: 'utf8' })) ?? []
+  return { path, version }
+}
+
+const READY = 'ready for connections'
+
+/** Its settings are its defaults; without accounts, which would take a second to install. */
+export async function createMariadbServer(path: string): Promise<MariadbServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'mariadb-'))
+  const port = await findFreePort()
+  const log: string[] = []
+  let child: ChildProcess | undefined
+  const endWithUs = () => child?.kill('SIGKILL')
+  process.once('exit', endWithUs)
+
+  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const exit = once(child, 'exit')
+    child.kill(signal)
+    await exit
+  }
+
+  async function start(): Promise<void> {
+    const flags = {
+      datadir: directory,
+      'bind-address': '127.0.0.1',
+      port,
+      socket: '',
+      'innodb-buffer-pool-size': '32M',
+      'innodb-log-file-size': '16M',
+    }
+    const server = spawn(path, [
+      '--no-defaults',
+      ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`),
+      '--skip-grant-tables',
+      ...(process.getuid?.() === 0 ? ['--user=root'] : []),
+    ])
+    child = server
+    await new Promise<void>((resolve, reject) => {
+      createInterface(server.stderr).on('line', line => {
+        log.push(line)
+        if (line.includes(READY)) resolve()
+      })
+      server.once('close', () => reject(new Error(`MariaDB has ended:\n${log.slice(-20).join('\n')}`)))
+    })
+  }
+
+  // Its first files are complete on disk only once it was shut down.
+  await start()
+  await end('SIGTERM')
+
+  return {
+    config: { host: '127.0.0.1', port, user: 'root' },
+    log,
+    start,
+    kill: () => end('SIGKILL'),
+    async remove() {
+      process.removeListener('exit', endWithUs)
+      await end('SIGKILL')
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Creates the tables of the example, as an application would in a migration. */
+export async function createTables(pool: Pool): Promise<void> {
+  const sql = readFileSync(new URL('../../examples/mariadb-tables.sql', import.meta.url), 'utf8')
+  for (const statement of sql.split(/;$/m)) if (statement.trim() !== '') await pool.query(statement)
+}

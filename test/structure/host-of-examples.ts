@@ -43,6 +43,7 @@ declare global {
   const url: string
   const apiKey: string
 
+  const createMariadbStore: typeof import('../../examples/mariadb-store.ts').createMariadbStore
   const createMyStore: (setup: StoreSetup) => SuiteStore & { close(): Promise<void> }
   const cases: ReturnType<typeof domainStoreSuite>
 

@@ -9,6 +9,8 @@ const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined
 const { app, server } = await (hasSqlite ? import('./sqlite.ts') : import('./express.ts'))
 
 const document = openapi({ info: { title: 'Domain registration, an example' }, rateLimited: false })
+const whereKeysAre = 'API keys were printed where this server was started: press "Authorize", and paste one.'
+document.info.description = `${document.info.description}\n\n${whereKeysAre}`
 
 const page = `<!doctype html>
 <html lang="en">
@@ -43,6 +45,8 @@ const style = `@media (max-width: 640px) {
   .swagger-ui .response-col_links { display: none !important; }
   .swagger-ui table, .swagger-ui pre, .swagger-ui select { max-width: 100%; }
   .swagger-ui { overflow-wrap: anywhere; }
+  /* For fingers. Below 16 px some phones zoom into what is typed into. */
+  .swagger-ui :is(button, input, select, textarea) { font-size: 16px !important; min-height: 44px !important; }
 }`
 
 /** Nothing from other hosts, and nothing inline but the images in the style sheet of Swagger UI. */

@@ -90,7 +90,7 @@ export function teamNotFound(): ApiError {
 }
 
 export function teamSuspended(): ApiError {
-  return new ApiError('team_suspended', 'The team is suspended; no domains can be registered in it.')
+  return new ApiError('team_suspended', 'The team is suspended: it can neither register nor delete domains.')
 }
 
 /** @param what What failed, as a sentence. The cause is for the log of the application, and not for the caller. */

@@ -214,7 +214,7 @@ describe('teams', () => {
     expect(await rejection(registerDomains(keyContext, { domains, team_id: '9' }, createStore()))).toMatchObject({
       status: 403,
       code: 'team_suspended',
-      message: 'The team is suspended; no domains can be registered in it.',
+      message: 'The team is suspended: it can neither register nor delete domains.',
     })
   })
 

@@ -1,4 +1,5 @@
-import { REQUIRED_SCOPE } from '../keys/key-context.ts'
+import { operations } from '../http/operations.ts'
+import type { OperationName } from '../http/request.ts'
 import { optional, type Rules } from '../options.ts'
 import type { SecurityScheme } from './document.ts'
 
@@ -16,20 +17,22 @@ export const securityRules = {
   },
 } as const satisfies Rules
 
-export function apiKeys(keyPrefix: string): Record<string, SecurityScheme> {
+export function apiKeys(keyPrefix: string, offered: readonly OperationName[]): Record<string, SecurityScheme> {
+  const needs = (scope: string) =>
+    `\`${scope}\` to ${offered.filter(name => operations[name].scope === scope).join(', ')}`
+  const scopes = [...new Set(offered.map(name => operations[name].scope))].map(needs).join('; ')
   return {
     organizationKey: {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: `${keyPrefix}_org_<digits>_<secret>`,
-      description: `The key of an organization, with the scope \`${REQUIRED_SCOPE}\`: \
-registers in any of its teams, the one that \`team_id\` names.`,
+      description: `The key of an organization, for any of its teams, the one that \`team_id\` names. Scopes: ${scopes}.`,
     },
     teamKey: {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: `${keyPrefix}_team_<digits>_<secret>`,
-      description: `The key of a team, with the scope \`${REQUIRED_SCOPE}\`: registers in that team.`,
+      description: `The key of a team, for that team. Scopes: ${scopes}.`,
     },
   }
 }

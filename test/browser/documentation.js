@@ -121,6 +121,7 @@ test('the page tells of the call, its answers and both kinds of key', async () =
       'insufficient_scope',
       '503',
       'Retry-After',
+      'API keys were printed where this server was started',
     ]
     assert.deepEqual(
       wanted.filter(shown => !text.includes(shown)),
@@ -178,6 +179,33 @@ test('nothing is wider than a phone, but for code that scrolls by itself', async
     assert.deepEqual(await findWide(), [])
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width)
   }, width)
+})
+
+test('on a phone, what is pressed and typed into is large enough for fingers', async () => {
+  await visit(async page => {
+    const findSmall = () =>
+      page.evaluate(() => {
+        const controls = [...document.querySelectorAll('button, input, select, textarea')]
+          .map(control => ({ control, box: control.getBoundingClientRect() }))
+          .filter(({ box }) => box.height > 0)
+        const small = controls.filter(
+          ({ control, box }) => box.height < 44 || Number.parseFloat(getComputedStyle(control).fontSize) < 16,
+        )
+        return {
+          shown: controls.length,
+          small: small.map(
+            ({ control, box }) => `${control.className} ${box.height} ${getComputedStyle(control).fontSize}`,
+          ),
+        }
+      })
+    await page.locator('.responses-table').first().waitFor()
+    const { shown, small } = await findSmall()
+    assert.ok(shown > 5)
+    assert.deepEqual(small, [])
+    await page.getByRole('button', { name: 'Authorize' }).first().click()
+    await page.locator('.modal-ux').waitFor()
+    assert.deepEqual((await findSmall()).small, [])
+  }, 390)
 })
 
 test('the page can neither run a script of another host nor ask it for anything', async () => {

@@ -112,6 +112,13 @@ test('either kind of key is enough', () => {
   expect(Object.keys(document.components.securitySchemes)).toEqual(['organizationKey', 'teamKey'])
 })
 
+test('the description of a key names the scope of each operation that is offered', () => {
+  const { securitySchemes } = openapi({ operations: ['create', 'delete', 'list', 'export'] }).components
+  const scopes = '`domains:create` to create; `domains:delete` to delete; `domains:read` to list, export.'
+  for (const { description } of Object.values(securitySchemes)) expect(description).toContain(`Scopes: ${scopes}`)
+  expect(JSON.stringify(document.components.securitySchemes)).not.toMatch(/domains:(?:delete|read)/)
+})
+
 test('the options of the handler are told', () => {
   const changed = openapi({ path: '/names', keyPrefix: 'acme', bodyLimit: 1000, rateLimited: false })
   expect(Object.keys(changed.paths)).toEqual(['/names'])

@@ -112,19 +112,34 @@ function requireDefinitionsInSource(project) {
 
 /**
  * Does what the README says, in an empty folder, with the tarball for the package; compares the answer but for the IDs.
+ * Then the same in TypeScript.
  */
 async function followReadme(tarball, folder) {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const [install, start] = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, commands]) => commands)
+  const [install, start, typescript] = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, commands]) => commands)
   const [, file, program] = /Save this as `([\w.]+)`:.*?```js\n(.*?)```/s.exec(readme)
+  const [, typedFile] = /In TypeScript, save it as `([\w.]+)`/.exec(readme)
   const [, answer] = /```json\n(.*?)```/s.exec(readme)
   assert.ok(install.includes('npm install domain-registration '))
 
   mkdirSync(folder)
   run('bash', ['-ec', install.replace('npm install domain-registration ', `npm install ${tarball} `)], folder)
   writeFileSync(join(folder, file), program)
+  await compareAnswer(folder, start, answer)
+
+  const [installTypes, startTyped] = typescript.trim().split('\n')
+  run('bash', ['-ec', installTypes], folder)
+  writeFileSync(join(folder, typedFile), program)
+  run(bin(root, 'tsc'), ['--noEmit', '--strict', '--module', 'nodenext', '--types', '', typedFile], folder)
+  await compareAnswer(folder, startTyped, answer)
+  console.log('README: its commands and its program give its answer, in JavaScript and in TypeScript')
+}
+
+/** Starts a server, and does what it prints. */
+async function compareAnswer(folder, start, answer) {
   const env = { ...process.env, PORT: String(await findFreePort()) }
-  const server = spawn('bash', ['-c', `exec ${start}`], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const stdio = ['ignore', 'pipe', 'inherit']
+  const server = spawn('bash', ['-c', `exec ${start}`], { cwd: folder, env, stdio, detached: true })
   const exit = once(server, 'exit')
   try {
     let printed = ''
@@ -134,9 +149,8 @@ async function followReadme(tarball, folder) {
     }
     const withoutIds = json => JSON.parse(json, (name, value) => (name === 'domainId' ? typeof value : value))
     assert.deepEqual(withoutIds(run('bash', ['-ec', printed], folder)), withoutIds(answer))
-    console.log('README: its commands and its program give its answer')
   } finally {
-    server.kill()
+    process.kill(-server.pid) // with what npx has started
     await exit
   }
 }

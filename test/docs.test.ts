@@ -139,6 +139,26 @@ describe('a page begins with about ten lines that print what they say:', () => {
   }
 })
 
+test('AGENTS.md has at most 60 lines', () => {
+  expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(60)
+})
+
+test('what is in the package says so where it names what is only in the repository', () => {
+  const shipped = ['src', 'examples', 'docs'].flatMap(folder =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter(file => /\.(?:ts|md)$/.test(file))
+      .map(file => join(folder, file)),
+  )
+  const paragraphs = [...shipped, 'README.md', 'AGENTS.md', 'SECURITY.md', 'CHANGELOG.md'].flatMap(file =>
+    read(file)
+      .split('\n\n')
+      .filter(text => /npm run|bench\/|RESULTS/.test(text))
+      .map(text => ({ file, text })),
+  )
+  expect(paragraphs.length).toBeGreaterThan(5)
+  expect(paragraphs.filter(({ text }) => !/repository/.test(text))).toEqual([])
+})
+
 test('CONTRIBUTING.md and SECURITY.md name files that there are', () => {
   const paths = ['CONTRIBUTING.md', 'SECURITY.md'].flatMap(guide =>
     [...read(guide).matchAll(/`((?:src|test|docs|\.github)\/[\w./-]+)`/g)].map(([, path]) => path as string),

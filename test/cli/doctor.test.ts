@@ -1,6 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { registerDomains } from '../../src/index.ts'
+import { createPostgresStore } from '../../src/postgres/index.ts'
 import { openDatabase } from '../sqlite/open-database.ts'
 import { createPostgres, createSqlite, databases, type TestDatabase } from './databases.ts'
 import { createProject, type RunOptions, run } from './program.ts'
@@ -241,6 +243,26 @@ describe('a role of PostgreSQL', () => {
           ['release', '--team', '1', 'www.example.com'],
         ])
           expect(await database.run(command, { env: { DATABASE_URL } })).toMatchObject({ code: 0, stderr: '' })
+      }),
+    ))
+
+  test('with the grants of docs/operations.md is told that all is well, and may register', () =>
+    withChange(createPostgres, database =>
+      withRole(database, [], async DATABASE_URL => {
+        const guide = readFileSync('docs/operations.md', 'utf8')
+        const [, role = ''] = /\/\/(\w+):/.exec(DATABASE_URL) ?? []
+        const grants = [...guide.matchAll(/GRANT .+ TO my_server;/g)].map(([grant]) => grant)
+        expect(grants.length).toBe(2)
+        for (const grant of grants) await database.execute(grant.replace('my_server', role))
+        expect(await examine(database, { env: { DATABASE_URL } })).toMatchObject({ code: 0, healthy: true })
+
+        const pool = new Pool({ connectionString: DATABASE_URL })
+        const findTeam = (id: string) => ({ id, organizationId: '10', state: 'active' }) as const
+        const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] } as const
+        const store = createPostgresStore({ database: pool, findTeam })
+        const { data } = await registerDomains(keyContext, { domains: ['www.example.org'] }, store)
+        await pool.end()
+        expect(data.totals).toMatchObject({ created: 1 })
       }),
     ))
 

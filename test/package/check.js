@@ -130,7 +130,11 @@ async function followReadme(tarball, folder) {
   const [installTypes, startTyped] = typescript.trim().split('\n')
   run('bash', ['-ec', installTypes], folder)
   writeFileSync(join(folder, typedFile), program)
-  run(bin(root, 'tsc'), ['--noEmit', '--strict', '--module', 'nodenext', '--types', 'node', '--skipLibCheck', typedFile], folder)
+  run(
+    bin(root, 'tsc'),
+    ['--noEmit', '--strict', '--module', 'nodenext', '--types', 'node', '--skipLibCheck', typedFile],
+    folder,
+  )
   await compareAnswer(folder, startTyped, answer)
   console.log('README: its commands and its program give its answer, in JavaScript and in TypeScript')
 }

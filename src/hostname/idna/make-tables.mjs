@@ -175,7 +175,7 @@ export async function makeTables() {
   const hidden = await categories('Control', 'Format', 'Surrogate', 'Private_Use', 'Separator')
   const ignorable = await readCodePoints('Binary_Property/Default_Ignorable_Code_Point')
   return [
-    '/** Made by `npm run make:tables`. Do not edit. */\n',
+    '/** Made by `npm run make:tables` in the repository. Do not edit. */\n',
     toConstant('unicode', 'The version of the Unicode Character Database and of UTS #46.', `${VERSION} (${RELEASED})`),
     toConstant(
       'nameCharacters',

@@ -1,4 +1,4 @@
-/** Made by `npm run make:tables`. Do not edit. */
+/** Made by `npm run make:tables` in the repository. Do not edit. */
 
 /** The version of the Unicode Character Database and of UTS #46. */
 export const unicode = '17.0.0 (2025-09-09)'

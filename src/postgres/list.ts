@@ -1,10 +1,10 @@
 import { rangeBelow, toKey } from '../registry/path.ts'
 import type { ListedRegistration } from '../registry/store.ts'
 import type { ListPage } from '../registry/store-arguments.ts'
-import { toArrayLiteral } from './array-literal.ts'
 import type { Answer } from './database.ts'
 import { type NameRow, toRegistration } from './name-statements.ts'
 import { FIRST_ID } from './outbox.ts'
+import { findNames } from './register.ts'
 import type { StoreTransaction, Transact } from './transact.ts'
 
 /** Sorts after all IDs. */
@@ -30,11 +30,11 @@ function askFor(transaction: StoreTransaction, page: ListPage): Promise<Answer<N
 }
 
 async function askForName(
-  { ask, statements }: StoreTransaction,
+  transaction: StoreTransaction,
   { teamId, after, limit, order }: ListPage,
   domain: string,
 ): Promise<Answer<NameRow>> {
-  const { rows } = await ask(statements.findNames, toArrayLiteral([domain]))
+  const { rows } = await findNames(transaction, [domain])
   const isAfter = (id: string) => after === undefined || (order === 'oldest' ? id > after : id < after)
   const isListed = (row: NameRow) => (teamId === undefined || row.team_id === teamId) && isAfter(row.domain_id)
   return { rows: rows.filter(isListed).slice(0, limit) }

@@ -11,6 +11,7 @@ import {
   type Tables,
   toTables,
 } from './schema.ts'
+import { findEngine } from './settings.ts'
 
 /** Options of {@link migrate}. */
 export interface MigrateOptions extends PostgresSchemaOptions {
@@ -64,8 +65,9 @@ export async function migrate(options: MigrateOptions): Promise<void> {
         throw new Error(`The tables are of version ${version}, and this package knows ${SCHEMA_VERSION}`)
       }
       if (version === SCHEMA_VERSION) return
+      const isDistributed = (await findEngine(database, deadline)) === 'Citus'
       await database.transact(deadline, PATIENT, async ({ change }) => {
-        for (const text of createSchema(options)) await change({ name: '', text })
+        for (const text of createSchema(options, isDistributed)) await change({ name: '', text })
       })
     },
     error => hasCode(error, races),

@@ -1,4 +1,5 @@
 import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES, type ListedRegistration } from '../registry/store.ts'
+import { createInsert } from './insert.ts'
 import { prepare, unprepared } from './prepare.ts'
 import type { Tables } from './schema.ts'
 import type { Engine } from './settings.ts'
@@ -50,38 +51,43 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
      * have a snapshot from after the wait (READ COMMITTED). An engine that may only have snapshot isolation learns of
      * the other call by a write.
      */
-    claim: prepare(
-      'claim',
-      `INSERT INTO ${locks} AS lock (second_level_domain, registrable_domain)
-       SELECT * FROM unnest($1::text[], $2::text[])
-       ON CONFLICT (second_level_domain, registrable_domain)
+    claim: createInsert(engine, {
+      name: 'claim',
+      into: `${locks} AS lock (second_level_domain, registrable_domain)`,
+      types: ['text', 'text'],
+      toRow: String,
+      onConflict: `ON CONFLICT (second_level_domain, registrable_domain)
        DO UPDATE SET registrable_domain = excluded.registrable_domain${engine === 'other' ? '' : ' WHERE false'}`,
-    ),
+    }),
 
-    /** By the hash index, which cannot be walked: there is no other plan, whatever the size of the tables. */
+    /**
+     * Finds names, by $1 to $3: their second-level domains, paths and texts. A hash index cannot be walked: there is no
+     * other plan, whatever the size of the tables.
+     */
     findNames: prepare<NameRow>(
       'find_names',
       `${selectNames}
-       FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain`,
+       FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (second_level_domain, path, domain)
+       JOIN ${names} AS name ON ${
+         engine === 'Citus'
+           ? `name.second_level_domain = asked.second_level_domain AND name.path = asked.path
+       WHERE name.second_level_domain = ANY ($1::text[])`
+           : 'name.domain = asked.domain'
+       }`,
     ),
     findIds: unprepared<NameRow>(`${selectNames} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
-    findBelow: unprepared<BelowRow>(findBelow(names)),
+    findBelow: unprepared<BelowRow>(findBelow(names, engine)),
 
-    /** Fails if a trigger of yours skips a row: a registration that is not there must not be answered. */
-    insertNames: prepare(
-      'insert_names',
-      `WITH inserted AS (
-         INSERT INTO ${names}
-           (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)
-         SELECT *, $6::text, statement_timestamp()
-         FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
-         RETURNING 1
-       )
-       SELECT 1 / (count(*) = cardinality($1::uuid[]))::integer AS complete FROM inserted`,
-    ),
+    insertNames: createInsert(engine, {
+      name: 'insert_names',
+      into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
+      types: ['uuid', 'text', 'text', 'text', 'text'],
+      toRow: elements => `${elements}, $6::text, statement_timestamp()`,
+    }),
 
     deleteNames: unprepared<{ domain_id: string }>(
-      `DELETE FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])
+      `DELETE FROM ${names} AS name
+       WHERE name.domain_id = ANY ($2::uuid[]) AND name.second_level_domain = ANY ($1::text[])
        RETURNING name.domain_id::text AS domain_id`,
     ),
 
@@ -99,11 +105,11 @@ export interface CountRow {
 }
 
 /**
- * Finds what is below bases. $1 to $3 are their second-level domains and ranges of paths, $4 the lengths of the bases,
- * $5 the team.
+ * Finds what is below bases; on Citus, below one. $1 to $3 are their second-level domains and ranges of paths, $4 the
+ * lengths of the bases, $5 the team.
  */
-function findBelow(names: string): string {
-  const inRange = `name.second_level_domain = base.second_level_domain
+function findBelow(names: string, engine: Engine): string {
+  const inRange = `name.second_level_domain = ${engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'}
            AND name.path > base.after AND name.path < base.before`
   const isWithin = 'length(name.registrable_domain) <= base.length'
   const own = `FROM ${names} AS name WHERE ${inRange} AND name.team_id = $5 AND ${isWithin}`

@@ -1,6 +1,8 @@
+import { createInsert } from './insert.ts'
 import { toMilliseconds } from './name-statements.ts'
 import { prepare, unprepared } from './prepare.ts'
 import type { Tables } from './schema.ts'
+import type { Engine } from './settings.ts'
 
 export interface ChangeRow {
   readonly kind: 'registered' | 'released'
@@ -33,8 +35,10 @@ const columns = (row: string) =>
        ${row}.refusals`
 
 /** Statements on the waiting changes. Waits are in milliseconds; $1 and $2 are second-level domains and IDs. */
-export function createOutboxStatements({ changes }: Tables) {
+export function createOutboxStatements({ changes }: Tables, engine: Engine) {
   const isAsked = `waiting.domain_id = asked.domain_id AND waiting.second_level_domain = asked.second_level_domain`
+  const isNamed = `domain_id = ANY ($2::uuid[]) AND second_level_domain = ANY ($1::text[])`
+  const isInShard = 'waiting.second_level_domain = ANY ($1::text[])'
   const take = (condition: string) =>
     unprepared<ChangeRow>(
       `WITH due AS MATERIALIZED (
@@ -44,49 +48,49 @@ export function createOutboxStatements({ changes }: Tables) {
        UPDATE ${changes} AS waiting SET due = ${afterWait('$2')} FROM due AS asked WHERE ${isAsked}
        RETURNING ${columns('waiting')}`,
     )
-  const farDue = (condition: string) =>
-    `SELECT domain_id FROM ${changes} WHERE ${condition} AND due > ${afterWait('$1')}`
+  const find = (condition: string) =>
+    unprepared<ChangeRow>(
+      `SELECT ${columns('waiting')} FROM ${changes} AS waiting
+       WHERE ${condition} AND due <= ${NOW} ORDER BY due, domain_id LIMIT $1::bigint`,
+    )
+  const hasten = (condition: string) =>
+    unprepared(`UPDATE ${changes} SET due = ${NOW} WHERE ${condition} AND due > ${afterWait('$1')}`)
 
   return {
-    /**
-     * Adds changes that are due after $8. If a registration still waits, its release takes its place, and is due after
-     * $9: the push of the registration may be under way. Fails if a trigger of yours skips a row.
-     */
-    addChanges: prepare(
-      'add_changes',
-      `WITH added AS (
-         INSERT INTO ${changes} AS waiting
-           (second_level_domain, domain_id, domain, registrable_domain, team_id, kind, since, due)
-         SELECT *, $5::text, $6::text, ${NOW}, ${afterWait('$7')}
-         FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[])
-         ON CONFLICT (domain_id, second_level_domain) DO UPDATE
-           SET kind = excluded.kind, since = ${NOW}, due = ${afterWait('$8')}, refusals = 0, last_failure = NULL
-         RETURNING 1
-       )
-       SELECT 1 / (count(*) = cardinality($2::uuid[]))::integer AS complete FROM added`,
-    ),
+    /** Adds changes that are due after their waits. */
+    addChanges: createInsert(engine, {
+      name: 'add_changes',
+      into: `${changes} (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since)`,
+      types: ['text', 'uuid', 'text', 'text', 'double precision'],
+      toRow: elements => `${elements.slice(0, 4)}, ${afterWait(String(elements[4]))}, $6::text, $7::text, ${NOW}`,
+    }),
 
     /** Leases registrations to a call for $3, unless they are due even later. */
     lease: unprepared(`UPDATE ${changes} AS waiting SET due = greatest(waiting.due, ${afterWait('$3')})
-       FROM unnest($1::text[], $2::uuid[]) AS asked (second_level_domain, domain_id) WHERE ${isAsked}`),
+       FROM unnest($1::text[], $2::uuid[]) AS asked (second_level_domain, domain_id)
+       WHERE ${isAsked} AND ${isInShard}`),
 
     /** Makes due what a clock that has been corrected since put off further than $1. */
-    hasten: unprepared(`UPDATE ${changes} SET due = ${NOW}
-       WHERE domain_id IN (${farDue('refusals = 0')} UNION ALL ${farDue('refusals > 0')})`),
+    hastenFresh: hasten('refusals = 0'),
+    hastenRefused: hasten('refusals > 0'),
     takeFresh: take('refusals = 0'),
     takeRefused: take('refusals > 0'),
+    findFresh: find('refusals = 0'),
+    findRefused: find('refusals > 0'),
+    takeFound: unprepared<ChangeRow>(
+      `UPDATE ${changes} AS waiting SET due = ${afterWait('$3')} WHERE ${isNamed} AND due <= ${NOW}
+       RETURNING ${columns('waiting')}`,
+    ),
 
     /** Forgets changes of the kind $3. */
-    finish: prepare(
+    finish: prepare<{ domain_id: string }>(
       'finish',
-      `DELETE FROM ${changes}
-       WHERE domain_id = ANY ($2::uuid[]) AND second_level_domain = ANY ($1::text[]) AND kind = $3`,
+      `DELETE FROM ${changes} WHERE ${isNamed} AND kind = $3 RETURNING domain_id::text AS domain_id`,
     ),
     /** Makes the releases due that have replaced pushed registrations. */
     hastenReleases: prepare(
       'hasten_releases',
-      `UPDATE ${changes} SET due = ${NOW}
-       WHERE domain_id = ANY ($2::uuid[]) AND second_level_domain = ANY ($1::text[]) AND kind = 'released'`,
+      `UPDATE ${changes} SET due = ${NOW} WHERE ${isNamed} AND kind = 'released'`,
     ),
     postpone: unprepared(`UPDATE ${changes} AS waiting
        SET due = ${afterWait('asked.wait')},
@@ -94,7 +98,7 @@ export function createOutboxStatements({ changes }: Tables) {
          last_failure = coalesce(asked.refusal, waiting.last_failure)
        FROM unnest($1::text[], $2::uuid[], $3::text[], $4::double precision[], $5::text[])
          AS asked (second_level_domain, domain_id, kind, wait, refusal)
-       WHERE ${isAsked} AND waiting.kind = asked.kind`),
+       WHERE ${isAsked} AND waiting.kind = asked.kind AND ${isInShard}`),
 
     ...looksAtChanges(changes),
   }

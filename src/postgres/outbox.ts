@@ -2,22 +2,29 @@ import { LONGEST_WAIT, type Outbox, type PendingChange, type WaitingChange } fro
 import { toKey } from '../registry/path.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
+import { claim } from './claim.ts'
 import type { ChangeRow, PendingRow } from './outbox-statements.ts'
 import type { StoreTransaction, Transact } from './transact.ts'
 
 /** Sorts before all IDs. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
+/** What sweeps lock on Citus: no registrable domain. */
+const SWEEP = 'sweep'
+
 type Identified = Pick<Registration, 'domain' | 'domainId'>
 
 /** The outbox over the table of changes. Each method is one transaction. */
 export const createOutbox = (transact: Transact): Outbox => ({
   take: (limit, lease) =>
-    transact(async ({ change, statements }) => {
-      void change(statements.hasten, LONGEST_WAIT + lease)
-      const fresh = (await change(statements.takeFresh, limit, lease)).rows
+    transact(async transaction => {
+      const { change, statements, engine } = transaction
+      if (engine === 'Citus') void claim(transaction, [SWEEP])
+      void change(statements.hastenFresh, LONGEST_WAIT + lease)
+      void change(statements.hastenRefused, LONGEST_WAIT + lease)
+      const fresh = await take(transaction, 'Fresh', limit, lease)
       const rest = limit - fresh.length
-      const refused = rest > 0 ? (await change(statements.takeRefused, rest, lease)).rows : []
+      const refused = rest > 0 ? await take(transaction, 'Refused', rest, lease) : []
       return [...fresh, ...refused].map(toChange)
     }),
 
@@ -59,24 +66,41 @@ export const createOutbox = (transact: Transact): Outbox => ({
     transact(async ({ ask, statements }) => (await ask(statements.listChanges, after, limit)).rows.map(toPending)),
 })
 
-/** Adds changes, in the transaction that makes them. */
+/** Citus cannot lock rows of several shards while it looks for them. So sweeps take turns there. */
+async function take(
+  { ask, change, statements, engine }: StoreTransaction,
+  which: 'Fresh' | 'Refused',
+  limit: number,
+  lease: number,
+): Promise<readonly ChangeRow[]> {
+  if (engine !== 'Citus') return (await change(statements[`take${which}`], limit, lease)).rows
+  const { rows } = await ask(statements[`find${which}`], limit)
+  if (rows.length === 0) return []
+  const due = rows.map(toChange)
+  return (await change(statements.takeFound, ...toIds(sort(due)), lease)).rows
+}
+
+/**
+ * Adds changes, in the transaction that makes them.
+ *
+ * @param toWait Returns after how many milliseconds one is due.
+ */
 export function addChanges(
   { change, statements }: StoreTransaction,
   kind: Change['kind'],
   registrations: readonly Registration[],
-  { wait, waitIfReplaced }: { readonly wait: number; readonly waitIfReplaced: number },
+  toWait: (registration: Registration) => number,
 ): void {
   if (registrations.length === 0) return
   const sorted = sort(registrations)
   void change(
-    statements.addChanges,
+    statements.addChanges(sorted.length),
     ...toIds(sorted),
     toArrayLiteral(sorted.map(({ domain }) => domain)),
     toArrayLiteral(sorted.map(({ registrableDomain }) => registrableDomain)),
+    toArrayLiteral(sorted.map(each => String(toWait(each)))),
     sorted[0]?.teamId,
     kind,
-    wait,
-    waitIfReplaced,
   )
 }
 
@@ -93,7 +117,8 @@ const sort = <Item extends Identified>(items: readonly Item[]): Item[] => items.
 
 const compare = (one: Identified, other: Identified) => (one.domainId < other.domainId ? -1 : 1)
 
-const toIds = (items: readonly Identified[]): [string, string] => [
+/** Second-level domains and IDs, as parameters. */
+export const toIds = (items: readonly Identified[]): [string, string] => [
   toArrayLiteral(items.map(({ domain }) => toKey(domain).secondLevelDomain)),
   toArrayLiteral(items.map(({ domainId }) => domainId)),
 ]

@@ -4,8 +4,10 @@ import { rangeBelow, toKey } from '../registry/path.ts'
 import type { LookUp, LookUpResult, Registration, SavedRegistrations } from '../registry/store.ts'
 import { createUuidGenerator } from '../uuid.ts'
 import { toArrayLiteral } from './array-literal.ts'
-import { toRegistration } from './name-statements.ts'
-import { addChanges, leaseWaiting } from './outbox.ts'
+import { claim } from './claim.ts'
+import type { Answer } from './database.ts'
+import { type NameRow, toRegistration } from './name-statements.ts'
+import { addChanges, leaseWaiting, toIds } from './outbox.ts'
 import type { StoreTransaction, Transact } from './transact.ts'
 
 /** Makes {@link StoreBackend.register}: claim, look up, decide, save. */
@@ -32,7 +34,7 @@ export function createRegister(transact: Transact) {
         const saved = created.map(name)
         insert(transaction, teamId, saved)
         if (lease !== null) {
-          addChanges(transaction, 'registered', saved, { wait: lease, waitIfReplaced: lease })
+          addChanges(transaction, 'registered', saved, () => lease)
           leaseWaiting(transaction, waiting, lease)
         }
         return { found, saved }
@@ -57,8 +59,12 @@ export const createRelease =
       const { ask, change, statements } = transaction
       const look = async () => {
         const answers = await Promise.all([
-          ask(statements.findNames, toArrayLiteral(names.map(({ domain }) => domain))),
-          ask(statements.findIds, toArrayLiteral(domainIds)),
+          findNames(
+            transaction,
+            names.map(({ domain }) => domain),
+          ),
+          // Citus asks all its shards for them.
+          domainIds.length > 0 ? ask(statements.findIds, toArrayLiteral(domainIds)) : { rows: [] },
         ])
         const held = answers.flatMap(({ rows }) => rows).filter(row => row.team_id === teamId)
         return new Map(held.map(toRegistration).map(({ createdAt: _, ...each }) => [each.domainId, each]))
@@ -69,27 +75,23 @@ export const createRelease =
       const locked = [...names, ...seen.values()].map(each => each.registrableDomain)
       void claim(transaction, [...new Set(locked)].sort())
       const asked = await look()
-      const deleted = await change(statements.deleteNames, toArrayLiteral([...asked.keys()]))
-      const released = deleted.rows.flatMap(row => asked.get(row.domain_id) ?? [])
-      addChanges(transaction, 'released', released, { wait: 0, waitIfReplaced: lease })
+      const ids = toIds([...asked.values()])
+      const deleting = change(statements.deleteNames, ...ids)
+      const replaced = new Set((await change(statements.finish, ...ids, 'registered')).rows.map(row => row.domain_id))
+      const released = (await deleting).rows.flatMap(row => asked.get(row.domain_id) ?? [])
+      // The push of a registration that still waits may be under way.
+      addChanges(transaction, 'released', released, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
       return released
     })
   }
 
-/** @param registrableDomains In ascending order of code units. */
-function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
-  return ask(
-    statements.claim,
-    toArrayLiteral(registrableDomains.map(domain => toKey(domain).secondLevelDomain)),
-    toArrayLiteral(registrableDomains),
-  )
-}
-
-async function find({ ask, statements }: StoreTransaction, { teamId, domains, bases }: LookUp): Promise<LookUpResult> {
-  const finding = ask(statements.findNames, toArrayLiteral(domains))
-  const findingBelow = bases.length > 0 && ask(statements.findBelow, ...toRanges(bases), teamId)
+async function find(transaction: StoreTransaction, { teamId, domains, bases }: LookUp): Promise<LookUpResult> {
+  const { ask, statements, engine } = transaction
+  const finding = findNames(transaction, domains)
+  const together = engine === 'Citus' ? bases.map(base => [base]) : bases.length > 0 ? [bases] : []
+  const findingBelow = together.map(some => ask(statements.findBelow, ...toRanges(some), teamId))
   const { rows } = await finding
-  const below = findingBelow ? (await findingBelow).rows : []
+  const below = (await Promise.all(findingBelow)).flatMap(answer => answer.rows)
   return {
     registrations: rows.map(toRegistration).map(({ createdAt: _, ...registration }) => registration),
     below: below.map(row => ({
@@ -101,11 +103,16 @@ async function find({ ask, statements }: StoreTransaction, { teamId, domains, ba
   }
 }
 
+export const findNames = (
+  { ask, statements }: StoreTransaction,
+  domains: readonly string[],
+): Promise<Answer<NameRow>> => ask(statements.findNames, ...toKeys(domains), toArrayLiteral(domains))
+
 function insert({ change, statements }: StoreTransaction, teamId: string, saved: readonly Registration[]): void {
   if (saved.length === 0) return
   const domains = saved.map(({ domain }) => domain)
   void change(
-    statements.insertNames,
+    statements.insertNames(saved.length),
     toArrayLiteral(saved.map(({ domainId }) => domainId)),
     ...toKeys(domains),
     toArrayLiteral(domains),

@@ -1,4 +1,5 @@
 import { optional, type Rule, requireOptions } from '../options.ts'
+import { distribute } from './citus.ts'
 
 /** The place of the tables. */
 export interface PostgresSchemaOptions {
@@ -64,11 +65,12 @@ export function postgresSchema(options: PostgresSchemaOptions = {}): string {
 }
 
 /** Returns the statements one by one, for engines that take only one in a command. */
-export function createSchema(options: PostgresSchemaOptions): string[] {
+export function createSchema(options: PostgresSchemaOptions, isDistributed = false): string[] {
   const tables = toTables(options)
   return [
     `CREATE SCHEMA IF NOT EXISTS ${tables.schema}`,
-    ...createNames(tables),
+    // Where tables are distributed, so must be what is unique.
+    ...createNames(tables, isDistributed ? 'domain_id, second_level_domain' : 'domain_id'),
     ...createChanges(tables),
     `-- One row for each registrable domain in which a name was ever registered, for calls to lock.
 CREATE TABLE IF NOT EXISTS ${tables.locks} (
@@ -81,11 +83,12 @@ CREATE TABLE IF NOT EXISTS ${tables.locks} (
   version integer PRIMARY KEY,
   applied_at timestamptz NOT NULL DEFAULT now()
 )`,
+    ...(isDistributed ? distribute(tables) : []),
     `INSERT INTO ${tables.version} (version) VALUES (${SCHEMA_VERSION}) ON CONFLICT DO NOTHING`,
   ]
 }
 
-const createNames = ({ names }: Tables) => [
+const createNames = ({ names }: Tables, id: string) => [
   `-- One row for each registered name. A name is found by its text alone: by the last two labels of it (of an IP
 -- address, the address), and by the path of the others from right to left, such as '.b.a' for a.b.example.com.
 CREATE TABLE IF NOT EXISTS ${names} (
@@ -99,7 +102,7 @@ CREATE TABLE IF NOT EXISTS ${names} (
   PRIMARY KEY (second_level_domain, path)
 )`,
   `-- For lists, and to reference a registration.
-CREATE UNIQUE INDEX IF NOT EXISTS names_by_id ON ${names} (domain_id)`,
+CREATE UNIQUE INDEX IF NOT EXISTS names_by_id ON ${names} (${id})`,
   `-- For the lists of one team.
 CREATE INDEX IF NOT EXISTS names_of_team ON ${names} (team_id, domain_id)`,
   `-- For the names of one team below a base, however many other teams hold there.

@@ -1,13 +1,10 @@
 import type { Deadline } from '../deadline.ts'
+import { FOR_CITUS } from './citus.ts'
 import type { Database, Settings } from './connection.ts'
 import { unprepared } from './prepare.ts'
 
-/**
- * Leads the planner from the parameters to an index, since the statistics of a table that grows are old. A statement
- * that a connection keeps is planned once, because planning it takes longer than running it.
- */
+/** Leads the planner from the parameters to an index, since the statistics of a table that grows are old. */
 const BY_INDEX: Settings = {
-  plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_mergejoin: 'off',
@@ -16,8 +13,17 @@ const BY_INDEX: Settings = {
   jit: 'off',
 }
 
-/** PostgreSQL itself, or another engine that speaks its protocol and may have no more than snapshot isolation. */
-export type Engine = 'PostgreSQL' | 'other'
+/** The settings for each engine. */
+const PLANNING = {
+  /** A statement that a connection keeps is planned once, because planning it takes longer than running it. */
+  PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
+  /** PostgreSQL with the extension: it needs the values of parameters to find their shards. */
+  Citus: { ...FOR_CITUS, plan_cache_mode: 'force_custom_plan', ...BY_INDEX },
+  /** What else speaks the protocol, and may have no more than snapshot isolation. */
+  other: {},
+} satisfies Record<string, Settings>
+
+export type Engine = keyof typeof PLANNING
 
 export type Isolation = 'read committed' | 'repeatable read'
 
@@ -33,11 +39,13 @@ export function toSettings(engine: Engine, milliseconds: number, isolation: Isol
     idle_in_transaction_session_timeout: limit,
     lock_timeout: '0',
     row_security: 'off',
-    ...(engine === 'PostgreSQL' && BY_INDEX),
+    ...PLANNING[engine],
   }
 }
 
-const selectVersion = unprepared<{ version: string }>('SELECT version() AS version')
+const selectEngine = unprepared<{ version: string; citus: boolean }>(
+  "SELECT version() AS version, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS citus",
+)
 
 /** "PostgreSQL 11.2-YB-2.25" is YugabyteDB. */
 const STOCK = /^PostgreSQL \d+(?:\.\d+)*(?:(?:beta|rc)\d+|devel)?(?=[ ,]|$)(?!.*redshift)/i
@@ -46,6 +54,7 @@ const STOCK = /^PostgreSQL \d+(?:\.\d+)*(?:(?:beta|rc)\d+|devel)?(?=[ ,]|$)(?!.*
 export const isStockPostgres = (version: string): boolean => STOCK.test(version)
 
 export async function findEngine(database: Database, deadline: Deadline): Promise<Engine> {
-  const [row] = await database.ask(deadline, selectVersion)
-  return row && isStockPostgres(row.version) ? 'PostgreSQL' : 'other'
+  const [row] = await database.ask(deadline, selectEngine)
+  if (!row || !isStockPostgres(row.version)) return 'other'
+  return row.citus ? 'Citus' : 'PostgreSQL'
 }

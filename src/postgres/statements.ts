@@ -6,7 +6,7 @@ import type { Engine } from './settings.ts'
 /** All statements of the store, as an engine needs them. */
 export const createStatements = (tables: Tables, engine: Engine) => ({
   ...createNameStatements(tables, engine),
-  ...createOutboxStatements(tables),
+  ...createOutboxStatements(tables, engine),
 })
 
 export type Statements = ReturnType<typeof createStatements>

@@ -1,0 +1,35 @@
+import { toValues } from './citus.ts'
+import type { Statement } from './database.ts'
+import { prepare, unprepared } from './prepare.ts'
+import type { Engine } from './settings.ts'
+
+/** A statement that inserts so many rows. */
+export type Insert = (length: number) => Statement
+
+interface Insertion {
+  readonly name: string
+  readonly into: string
+  /** The types of the first parameters, which are arrays. */
+  readonly types: readonly string[]
+  /** Returns the row of one element of each array, as SQL. */
+  toRow(elements: readonly string[]): string
+  readonly onConflict?: string
+}
+
+/**
+ * Makes an `INSERT` of the elements of arrays. Without `onConflict` it fails if a trigger of yours skips a row, since
+ * what is not there must not be answered. Citus has no triggers.
+ */
+export function createInsert(engine: Engine, { name, into, types, toRow, onConflict = '' }: Insertion): Insert {
+  if (engine === 'Citus') {
+    return length => unprepared(`INSERT INTO ${into} ${toValues(types, length, toRow)} ${onConflict}`)
+  }
+  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`)
+  const elements = types.map((_, index) => `element_${index + 1}`)
+  const text = `INSERT INTO ${into}
+       SELECT ${toRow(elements)} FROM unnest(${arrays.join(', ')}) AS asked (${elements.join(', ')}) ${onConflict}`
+  const complete = `WITH inserted AS (${text} RETURNING 1)
+     SELECT 1 / (count(*) = cardinality($1::${types[0]}[]))::integer AS complete FROM inserted`
+  const statement = prepare(name, onConflict === '' ? complete : text)
+  return () => statement
+}

@@ -88,6 +88,7 @@ const begunOtherwise: Record<string, string> = {
   'docs/recipes/nextjs.md': 'is run by test/next',
   'docs/recipes/sveltekit.md': 'is called by test/hosts',
   'docs/recipes/workers.md': 'is called by test/hosts',
+  'docs/recipes/mysql.md': 'needs a server; its store is run by test/mariadb',
   'docs/recipes/drizzle.md': 'is run by test/postgres/drivers.test.ts',
   'docs/recipes/kysely.md': 'is run by test/postgres/drivers.test.ts',
   'docs/postgres.md': 'needs a server',

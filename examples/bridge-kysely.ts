@@ -1,8 +1,22 @@
-import type { PostgresBridge } from 'domain-registration/postgres'
+import type { PostgresBridge, PostgresTransaction } from 'domain-registration/postgres'
 import { CompiledQuery, type Kysely } from 'kysely'
 
 /** Pass it the Kysely of your pool: `createPostgresStore({ database: bridgeKysely(db), findTeam })`. */
-export const bridgeKysely = (db: Kysely<unknown>): PostgresBridge => ({
-  query: (text, values) => db.executeQuery(CompiledQuery.raw(text, values)),
-  transaction: work => db.transaction().execute(transaction => work(bridgeKysely(transaction))),
+export const bridgeKysely = <Db extends KyselyOverPool>(db: NoTransaction<Db>): PostgresBridge => ({
+  ...withinKysely(db),
+  transaction: work => db.transaction().execute(transaction => work(withinKysely(transaction))),
 })
+
+/** To register within a transaction of yours: `createPostgresStore({ database: withinKysely(trx), findTeam })`. */
+export const withinKysely = (transaction: Executor): PostgresTransaction => ({
+  query: (text, values) => transaction.executeQuery(CompiledQuery.raw(text, values)),
+})
+
+type Executor = Pick<Kysely<unknown>, 'executeQuery'>
+
+interface KyselyOverPool extends Executor {
+  transaction(): { execute<T>(work: (transaction: Executor) => Promise<T>): Promise<T> }
+}
+
+/** What goes through a transaction may be rolled back after your monitor was told. */
+type NoTransaction<Db> = Db extends { readonly isTransaction: true } ? never : Db

@@ -8,9 +8,12 @@ import { createSequence, type Sequence } from './sequence.ts'
  * @example <caption>Kysely</caption>
  * import { CompiledQuery, type Kysely } from 'kysely'
  *
- * const toBridge = (db: Kysely<unknown>): PostgresBridge => ({
+ * const within = (db: Pick<Kysely<unknown>, 'executeQuery'>): PostgresTransaction => ({
  *   query: (text, values) => db.executeQuery(CompiledQuery.raw(text, values)),
- *   transaction: work => db.transaction().execute(transaction => work(toBridge(transaction))),
+ * })
+ * const toBridge = (db: Kysely<unknown>): PostgresBridge => ({
+ *   ...within(db),
+ *   transaction: work => db.transaction().execute(transaction => work(within(transaction))),
  * })
  */
 export interface PostgresBridge extends PostgresTransaction {
@@ -29,6 +32,8 @@ export interface PostgresTransaction {
    * @param values Strings, numbers, booleans and `null`.
    */
   query(text: string, values: unknown[]): PromiseLike<Answer>
+  /** A pool or a client of `pg` has it: pass the pool itself, or `query` alone. */
+  connect?: never
 }
 
 export function fromBridge(bridge: PostgresBridge): Database {

@@ -9,6 +9,8 @@ import { createSequence, type Query, toNameless, toQuery } from './sequence.ts'
 export interface PostgresPool {
   /** May return a promise of the client instead of calling back. */
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
+  /** A client has it, which is one connection and no pool. */
+  escapeIdentifier?: never
 }
 
 /** A client of a {@link PostgresPool}. */

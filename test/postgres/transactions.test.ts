@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs'
+import { PGlite } from '@electric-sql/pglite'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { Kysely, PostgresDialect, type Transaction } from 'kysely'
+import type { Client, Pool, PoolClient } from 'pg'
+import postgres, { type Sql, type TransactionSql } from 'postgres'
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
+import { bridgeDrizzle, withinDrizzle } from '../../examples/bridge-drizzle.ts'
+import { bridgeKysely, withinKysely } from '../../examples/bridge-kysely.ts'
+import { createPostgresStore, migrate, type PostgresBridge, type PostgresDriver } from '../../src/postgres/index.ts'
+import { registerDomains } from '../../src/register-domains.ts'
+import type { Change } from '../../src/registry/store.ts'
+import { save, toDomains } from '../../src/testing/calls.ts'
+import { rejection, team1, teams } from '../fixtures.ts'
+import { openDatabase, type TestServer } from './server.ts'
+
+interface Pools {
+  readonly pool: Pool
+  readonly sql: Sql
+  readonly pglite: PGlite
+  readonly kysely: Kysely<unknown>
+}
+
+/** Passes to `use` what a transaction of the driver offers: the form that is right, and those that are wrong. */
+interface Driver {
+  /** As docs/postgres.md has it. */
+  readonly form: string
+  overPool(pools: Pools): PostgresDriver
+  begin(pools: Pools, use: (right: PostgresDriver, wrong: readonly unknown[]) => Promise<void>): Promise<unknown>
+}
+
+const drivers: Readonly<Record<string, Driver>> = {
+  pg: {
+    form: '{ query: (text, values) => client.query(text, values) }',
+    overPool: ({ pool }) => pool,
+    async begin({ pool }, use) {
+      const client = await pool.connect()
+      const query = (text: string, values: unknown[]) => client.query(text, values)
+      const bridge: PostgresBridge = { query, transaction: work => work({ query }) }
+      await client.query('BEGIN')
+      try {
+        await use({ query }, [client, bridge])
+        await client.query('COMMIT')
+      } catch (error) {
+        await client.query('ROLLBACK')
+        throw error
+      } finally {
+        client.release()
+      }
+    },
+  },
+  'postgres.js': {
+    form: '{ query: async (text, values) => ({ rows: await tx.unsafe(text, values as never[]) }) }',
+    overPool: ({ sql }) => sql,
+    begin: ({ sql }, use) =>
+      sql.begin(tx => {
+        const query = async (text: string, values: unknown[]) => ({ rows: await tx.unsafe(text, values as never[]) })
+        return use({ query }, [tx, { query, transaction: (work: never) => tx.savepoint(work) }])
+      }),
+  },
+  PGlite: {
+    form: 'tx',
+    overPool: ({ pglite }) => pglite,
+    begin: ({ pglite }, use) =>
+      pglite.transaction(tx => {
+        const query = (text: string, values: unknown[]) => tx.query(text, values)
+        return use(tx, [{ query, transaction: (work: (transaction: unknown) => unknown) => work(tx) }])
+      }),
+  },
+  Kysely: {
+    form: 'withinKysely(trx)',
+    overPool: ({ kysely }) => bridgeKysely(kysely),
+    begin: ({ kysely }, use) =>
+      kysely.transaction().execute(trx => use(withinKysely(trx), [bridgeKysely(trx as never), trx])),
+  },
+  Drizzle: {
+    form: 'withinDrizzle(tx)',
+    overPool: ({ pool }) => bridgeDrizzle(drizzle(pool)),
+    begin: ({ pool }, use) => drizzle(pool).transaction(tx => use(withinDrizzle(tx), [bridgeDrizzle(tx as never), tx])),
+  },
+}
+
+let server: TestServer
+let pools: Pools
+beforeAll(async () => {
+  server = await openDatabase()
+  const pool = server.createPool()
+  const { host, port, user, password, database } = server.config
+  const sql = postgres({ host, port, user, password, database, onnotice() {} } as postgres.Options<never>)
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  pools = { pool, sql, pglite: new PGlite(), kysely }
+  for (const each of [pool, pools.pglite]) await migrate({ database: each })
+})
+afterAll(async () => {
+  await pools.sql.end({ timeout: 1 })
+  await pools.pglite.close()
+  await server.stop()
+})
+
+const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
+
+describe.each(Object.entries(drivers))('%s:', (name, { form, overPool, begin }) => {
+  const pushed: string[] = []
+  const synchronize = (changes: readonly Change[]) => void pushed.push(...toDomains(changes))
+  const create = (database: unknown) => createPostgresStore({ database: database as never, findTeam, synchronize })
+  const domain = `${name.toLowerCase()}.example.com`
+  const register = async (database: PostgresDriver) => {
+    const { data } = await registerDomains(team1, { domains: [domain] }, create(database))
+    expect(data.totals.created).toBe(1)
+    expect(pushed).toEqual([])
+  }
+
+  test('what is registered in a transaction is pushed once that has committed, and never before', async () => {
+    const overThePool = create(overPool(pools))
+    const rolledBack = begin(pools, async right => {
+      await register(right)
+      throw new Error('The order was cancelled')
+    })
+    expect(await rejection(rolledBack)).toMatchObject({ message: 'The order was cancelled' })
+    await overThePool.synchronizePending()
+    expect([pushed, await overThePool.list()]).toEqual([[], []])
+
+    await begin(pools, register)
+    await overThePool.synchronizePending()
+    expect(pushed).toEqual([domain])
+    await overThePool.release('1', [domain])
+    await overThePool.synchronizePending()
+  })
+
+  test('its right form stands in docs/postgres.md', () => {
+    const rows = readFileSync(new URL('../../docs/postgres.md', import.meta.url), 'utf8').split('\n')
+    expect(rows.filter(row => row.includes(name) && row.endsWith(`| \`${form}\` |`))).toHaveLength(1)
+  })
+
+  test('a transaction in any other form is refused before anything is saved or pushed', async () => {
+    pushed.length = 0
+    await begin(pools, async (_, wrong) => {
+      for (const database of wrong) {
+        const refused = rejection((async () => save(create(database), '1', [domain]))())
+        expect(await refused).toMatchObject({ name: 'TypeError', message: expect.stringContaining('"database"') })
+      }
+    })
+    expect([pushed, await create(overPool(pools)).list()]).toEqual([[], []])
+  })
+})
+
+// Checked by `tsc`.
+test('the types refuse a transaction, or a single connection, in place of a pool', () => {
+  expectTypeOf<Client>().not.toExtend<PostgresDriver>()
+  expectTypeOf<PoolClient>().not.toExtend<PostgresDriver>()
+  expectTypeOf<TransactionSql>().not.toExtend<PostgresDriver>()
+  expectTypeOf<Transaction<unknown>>().not.toExtend<PostgresDriver>()
+  void ((db: Kysely<{ orders: { id: string } }>, trx: Transaction<unknown>) => [
+    bridgeKysely(db),
+    // @ts-expect-error
+    bridgeKysely(trx),
+  ])
+  void (() =>
+    drizzle(pools.pool).transaction(async tx => {
+      bridgeDrizzle(drizzle(pools.pool))
+      // @ts-expect-error
+      bridgeDrizzle(tx)
+    }))
+})

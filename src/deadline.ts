@@ -63,6 +63,17 @@ export function createDeadline(milliseconds: number, timeLimit = milliseconds): 
   }
 }
 
+/**
+ * Waits for an answer of a store. One that works in a transaction of the application keeps the time itself, and is
+ * done when it answers: the application may end its transaction as soon as the call returns.
+ */
+export const waitForStore = <T>(
+  { isInTransaction }: { readonly isInTransaction?: boolean },
+  answer: Awaitable<T>,
+  deadline: Deadline,
+  limit?: number,
+): Awaitable<T> => (isInTransaction ? answer : deadline.wait(answer, limit))
+
 function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function'
 }

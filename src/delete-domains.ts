@@ -1,5 +1,5 @@
 import { storeFailed } from './api-errors.ts'
-import { createDeadline } from './deadline.ts'
+import { createDeadline, waitForStore } from './deadline.ts'
 import { classifyHostname } from './hostname/classify.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
 import type { DomainStore, Registration } from './registry/store.ts'
@@ -51,7 +51,7 @@ export const deleteDomains = (
     let released: readonly Registration[] = []
     try {
       const asked = [...new Set(domains.filter(domain => domain !== undefined))]
-      if (asked.length > 0) released = await deadline.wait(release(team.id, asked))
+      if (asked.length > 0) released = await waitForStore(store, release(team.id, asked), deadline)
     } catch (cause) {
       throw storeFailed('The domains could not be deleted.', RETRY_AFTER_SECONDS, cause)
     }

@@ -1,5 +1,5 @@
 import { storeFailed } from './api-errors.ts'
-import { createDeadline, type Deadline } from './deadline.ts'
+import { createDeadline, type Deadline, waitForStore } from './deadline.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
 import type { DomainStore, ListedRegistration, ListOptions } from './registry/store.ts'
 import {
@@ -35,13 +35,13 @@ export async function listDomains(
   options: OperationOptions = {},
 ): Promise<ListDomainsResponse> {
   const deadline = createDeadline(requireOperationOptions(options).timeLimit)
-  const list = requireMethod(store, 'list')
+  requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { limit, ...page } = parseListQuery(query, keyContext)
   const team = await requireTeam(page.teamId, keyContext, store, deadline)
 
   // One more than asked for tells whether there is a next page.
-  const found = await ask(list, { ...page, teamId: team.id, limit: limit + 1 }, deadline)
+  const found = await ask(store, { ...page, teamId: team.id, limit: limit + 1 }, deadline)
   const listed = found.slice(0, limit)
   const last = found.length > limit ? listed.at(-1) : undefined
   const next = last === undefined ? null : page.below === undefined ? last.domainId : last.domain
@@ -74,13 +74,13 @@ export async function exportDomains(
   options: OperationOptions = {},
 ): Promise<AsyncGenerator<readonly ListedDomain[], void>> {
   const { timeLimit } = requireOperationOptions(options)
-  const list = requireMethod(store, 'list')
+  requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { teamId, after } = parseExportQuery(query, keyContext)
   const deadline = createDeadline(timeLimit)
   const team = await requireTeam(teamId, keyContext, store, deadline)
   const read = (start: string | undefined, limit: Deadline) =>
-    ask(list, { teamId: team.id, after: start, limit: EXPORT_PAGE }, limit)
+    ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, limit)
   // Read before the answer begins, so that a store that is down is a 500.
   const first = await read(after, deadline)
   return pages(first, last => read(last, createDeadline(timeLimit)))
@@ -99,12 +99,12 @@ async function* pages(
 }
 
 async function ask(
-  list: NonNullable<DomainStore['list']>,
+  store: DomainStore,
   options: ListOptions,
   deadline: Deadline,
 ): Promise<readonly ListedRegistration[]> {
   try {
-    return await deadline.wait(list(options))
+    return await waitForStore(store, requireMethod(store, 'list')(options), deadline)
   } catch (cause) {
     throw storeFailed('The registrations could not be listed.', RETRY_AFTER_SECONDS, cause)
   }

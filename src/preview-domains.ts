@@ -1,5 +1,5 @@
 import { storeFailed } from './api-errors.ts'
-import { createDeadline } from './deadline.ts'
+import { createDeadline, waitForStore } from './deadline.ts'
 import { classifyHostname } from './hostname/classify.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
 import type { Verdict } from './registry/overlap.ts'
@@ -45,7 +45,7 @@ export async function previewDomains(
   let found: LookUpResult
   let verdicts: readonly Verdict[]
   try {
-    found = await deadline.wait(find(createLookUp(team.id, names)))
+    found = await waitForStore(store, find(createLookUp(team.id, names)), deadline)
     verdicts = judgeAll(team.id, names, found)
   } catch (cause) {
     throw storeFailed('The registrations could not be looked up.', RETRY_AFTER_SECONDS, cause)

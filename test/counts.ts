@@ -18,6 +18,8 @@ const table = {
   schedules: /*                */ [500, 20_000],
   /** Calls of each process that races. */
   racingCalls: /*              */ [12, 30],
+  /** Transactions of an application whose process and network are attacked. */
+  transactions: /*             */ [30, 400],
   /** Texts of the JSON parsing test suite, which has 318, for each adapter and place. */
   parsedTexts: /*              */ [60, 318],
   /** Cases of the conformance suite, some 130, for each further driver of PostgreSQL. */

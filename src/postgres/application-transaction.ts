@@ -1,4 +1,4 @@
-import { createDeadline, type Deadline } from '../deadline.ts'
+import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
 import { apply, type PostgresTransaction } from './bridge.ts'
 import type { Answer, Database, Settings } from './database.ts'
 import { hasCode, retryConflicts } from './retry.ts'
@@ -27,11 +27,13 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
   async function inTurn<T>(deadline: Deadline, work: (call: Call) => Promise<T>): Promise<T> {
     session ??= await deadline.wait(identify(transaction, deadline))
     const key = session
-    const turn = (lastTurn.get(key) ?? Promise.resolve()).then(() => inSavepoint(transaction, deadline, work))
-    const settled = turn.then(ignore, ignore)
+    const before = lastTurn.get(key)
+    // Once a call has begun, it alone keeps its time: it returns when it has sent its last statement, and not before.
+    const turn = Promise.resolve(deadline.wait(before)).then(() => inSavepoint(transaction, deadline, work))
+    const settled = Promise.allSettled([before, turn])
     lastTurn.set(key, settled)
     void settled.then(() => lastTurn.get(key) === settled && lastTurn.delete(key))
-    return deadline.wait(turn)
+    return turn
   }
 
   return {
@@ -66,6 +68,7 @@ async function inSavepoint<T>(
   work: (call: Call) => Promise<T>,
 ): Promise<T> {
   const working = createDeadline(deadline.remaining() * WORKING_SHARE, deadline.timeLimit)
+  let isOver = false
   let serverLimit = Number.POSITIVE_INFINITY
   function limit(): string {
     serverLimit = Math.max(1, Math.floor(working.remaining() * STATEMENT_SHARE))
@@ -74,6 +77,7 @@ async function inSavepoint<T>(
   async function query({ text, values = [] }: Query): Promise<Answer> {
     if (serverLimit !== Number.POSITIVE_INFINITY && serverLimit > working.remaining())
       await transaction.query(`SET LOCAL statement_timeout = '${limit()}'`, [])
+    if (isOver) throw new TimeLimitError('The time was over before the next statement')
     return transaction.query(text, values)
   }
   const sequence = createSequence(query, { deadline: working })
@@ -83,6 +87,7 @@ async function inSavepoint<T>(
     result = await working.wait(work({ sequence, limit }))
     sequence.end()
   } catch (error) {
+    isOver = true
     sequence.end()
     // Sent at once: behind a statement that still runs, and before anything that the application sends.
     await deadline.wait(settle(transaction.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, [])))
@@ -102,7 +107,10 @@ async function identify(transaction: PostgresTransaction, deadline: Deadline): P
   // The statement of another store may just have failed in its savepoint.
   const { rows } = await retryConflicts(
     deadline,
-    async () => transaction.query(text, []),
+    async () => {
+      if (deadline.remaining() === 0) throw new TimeLimitError('The time was over before the call began')
+      return transaction.query(text, [])
+    },
     error => hasCode(error, aborted) && deadline.remaining() > 0,
   )
   return (rows[0] as { session: string }).session

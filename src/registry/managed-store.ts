@@ -180,6 +180,7 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
       })
     },
     count: options => backend.count(readCountOptions(options).teamId),
+    ...(isInTransaction && { isInTransaction }),
     ...(synchronizer && isInTransaction && { synchronizesLater: true }),
     ...(synchronizer &&
       !isInTransaction && {

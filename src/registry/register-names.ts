@@ -1,4 +1,4 @@
-import type { Deadline } from '../deadline.ts'
+import { type Deadline, waitForStore } from '../deadline.ts'
 import type { Name } from './name.ts'
 import type { Verdict } from './overlap.ts'
 import { createRegistrationRequest, judgeAll } from './request.ts'
@@ -110,7 +110,7 @@ function halve<Item>(items: readonly Item[]): [readonly Item[], readonly Item[]]
 async function registerBatch({ store, teamId, deadline }: Registrar, names: readonly Name[]): Promise<Outcome[]> {
   const timeLimit = deadline.remaining() / 2
   const request = createRegistrationRequest(teamId, names, timeLimit)
-  const registered = await deadline.wait(store.register(request), timeLimit)
+  const registered = await waitForStore(store, store.register(request), deadline, timeLimit)
   const verdicts = judgeAll(teamId, names, requireFound(registered))
   return toOutcomes(names, verdicts, registered)
 }

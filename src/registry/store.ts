@@ -206,6 +206,13 @@ export interface DomainStore {
   readonly synchronizesLater?: boolean
 
   /**
+   * The store works in a transaction that your application has yet to commit. An operation then returns when the store
+   * has settled, however short its own time limit is: your application may commit or roll back at once. Such a store
+   * MUST settle in time by itself, and MUST NOT do anything afterwards.
+   */
+  readonly isInTransaction?: boolean
+
+  /**
    * Looks up without registering. MUST find what {@link register} would find, and MUST change nothing: no lock that
    * outlasts the answer, no lease.
    */

@@ -26,7 +26,7 @@ export function apiKeys(keyPrefix: string, offered: readonly OperationName[]): R
       type: 'http',
       scheme: 'bearer',
       bearerFormat: `${keyPrefix}_org_<digits>_<secret>`,
-      description: `The key of an organization, for any of its teams, the one that \`team_id\` names. Scopes: ${scopes}.`,
+      description: `The key of an organization, for the one of its teams that \`team_id\` names. Scopes: ${scopes}.`,
     },
     teamKey: {
       type: 'http',

@@ -1,0 +1,3 @@
+import { pgTable, text } from 'drizzle-orm/pg-core'
+
+export const users = pgTable('users', { id: text().primaryKey() })

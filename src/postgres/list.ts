@@ -2,13 +2,9 @@ import { rangeBelow, toKey } from '../registry/path.ts'
 import type { ListedRegistration } from '../registry/store.ts'
 import type { ListPage } from '../registry/store-arguments.ts'
 import type { Answer } from './database.ts'
-import { type NameRow, toRegistration } from './name-statements.ts'
-import { FIRST_ID } from './outbox.ts'
+import { FIRST_ID, LAST_ID, type NameRow, toRegistration } from './name-statements.ts'
 import { findNames } from './register.ts'
 import type { StoreTransaction, Transact } from './transact.ts'
-
-/** Sorts after all IDs. */
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** Makes {@link StoreBackend.list}. */
 export const createList =

@@ -4,6 +4,11 @@ import { prepare, unprepared } from './prepare.ts'
 import type { Tables } from './schema.ts'
 import type { Engine } from './settings.ts'
 
+/** Sorts before all IDs. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+/** Sorts after all IDs. */
+export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
 export interface NameRow {
   readonly domain_id: string
   readonly domain: string
@@ -138,10 +143,17 @@ const listsById = (select: string) => ({
   listNewest: unprepared<NameRow>(
     `${select} WHERE name.domain_id < $1::uuid ORDER BY name.domain_id DESC LIMIT $2::bigint`,
   ),
-  listTeamOldest: unprepared<NameRow>(`${select} WHERE name.team_id = $3 AND name.domain_id > $1::uuid
-     ORDER BY name.team_id, name.domain_id LIMIT $2::bigint`),
-  listTeamNewest: unprepared<NameRow>(`${select} WHERE name.team_id = $3 AND name.domain_id < $1::uuid
-     ORDER BY name.team_id DESC, name.domain_id DESC LIMIT $2::bigint`),
+  // Rows are compared, and no column is compared alone: otherwise the planner may read by ID, and drop other teams' rows.
+  listTeamOldest: unprepared<NameRow>(
+    `${select} WHERE (name.team_id, name.domain_id) > ($3::text, $1::uuid)
+       AND (name.team_id, name.domain_id) <= ($3::text, '${LAST_ID}'::uuid)
+     ORDER BY name.team_id, name.domain_id LIMIT $2::bigint`,
+  ),
+  listTeamNewest: unprepared<NameRow>(
+    `${select} WHERE (name.team_id, name.domain_id) < ($3::text, $1::uuid)
+       AND (name.team_id, name.domain_id) >= ($3::text, '${FIRST_ID}'::uuid)
+     ORDER BY name.team_id DESC, name.domain_id DESC LIMIT $2::bigint`,
+  ),
 })
 
 const listsByName = (select: string) => {

@@ -3,11 +3,9 @@ import { toKey } from '../registry/path.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { claim } from './claim.ts'
+import { FIRST_ID } from './name-statements.ts'
 import type { ChangeRow, PendingRow } from './outbox-statements.ts'
 import type { StoreTransaction, Transact } from './transact.ts'
-
-/** Sorts before all IDs. */
-export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /** What sweeps lock on Citus: no registrable domain. */
 const SWEEP = 'sweep'

@@ -60,6 +60,6 @@ async function examinePending({ connect }: Call): Promise<Finding> {
   if (Date.now() - oldest.getTime() < LONGEST_WAIT) return { check: 'pending', state: 'ok', finding }
   const advice =
     'See "domain-registration pending" for the last failures, and that startSynchronizing(store) runs; ' +
-    'if you have no monitor, docs/synchronizing.md says how to delete what was recorded for one'
+    'if you have no monitor, docs/monitoring.md says how to delete what was recorded for one'
   return { check: 'pending', state: 'wrong', finding, advice }
 }

@@ -143,7 +143,7 @@ const listsById = (select: string) => ({
   listNewest: unprepared<NameRow>(
     `${select} WHERE name.domain_id < $1::uuid ORDER BY name.domain_id DESC LIMIT $2::bigint`,
   ),
-  // Rows are compared, and no column is compared alone: otherwise the planner may read by ID, and drop other teams' rows.
+  // Rows are compared, and no column alone: else the planner may read all by ID, and drop what is of other teams.
   listTeamOldest: unprepared<NameRow>(
     `${select} WHERE (name.team_id, name.domain_id) > ($3::text, $1::uuid)
        AND (name.team_id, name.domain_id) <= ($3::text, '${LAST_ID}'::uuid)

@@ -125,7 +125,8 @@ const tables: readonly (readonly [what: string, sql: string])[] = [
   [
     'large tables, with the statistics of empty ones',
     `INSERT INTO domain_registration.names
-       SELECT ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, now(), 'crowd.com', '.n' || n, 'n' || n || '.crowd.com', 'crowd.com', '1'
+       SELECT ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, now(), 'crowd.com', '.n' || n,
+         'n' || n || '.crowd.com', 'crowd.com', '1'
        FROM generate_series(1, 50000) AS n;
      INSERT INTO domain_registration.names
        SELECT ('0fffffff-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, now(), 'n' || n || '.com', '',

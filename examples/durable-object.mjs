@@ -1,0 +1,34 @@
+import { DurableObject } from 'cloudflare:workers'
+import { domainsHandler } from 'domain-registration/fetch'
+import { createSqliteKeyStore, createSqliteStore } from 'domain-registration/sqlite'
+import { createWebhook } from 'domain-registration/webhook'
+
+export class Registry extends DurableObject {
+  keys = createSqliteKeyStore({ database: this.ctx.storage })
+  store = createSqliteStore({
+    database: this.ctx.storage,
+    findTeam: id => ({ id, organizationId: '10', state: 'active' }), // as your own tables say
+    synchronize: createWebhook({ url: this.env.MONITOR_URL, secret: this.env.WEBHOOK_SECRET }),
+  })
+  handle = domainsHandler({ store: this.store, keys: this.keys, operations: ['create', 'delete'] })
+
+  async fetch(request) {
+    // Before anything is saved, so that no change is left without an alarm.
+    await this.wakeWithin(1000)
+    return this.handle(request)
+  }
+
+  async alarm() {
+    while ((await this.store.synchronizePending()).synchronized > 0);
+    if ((await this.store.countPending()) > 0) await this.wakeWithin(10_000)
+  }
+
+  async wakeWithin(milliseconds) {
+    const alarm = await this.ctx.storage.getAlarm()
+    if (alarm === null) await this.ctx.storage.setAlarm(Date.now() + milliseconds)
+  }
+}
+
+export default {
+  fetch: (request, { REGISTRY }) => REGISTRY.get(REGISTRY.idFromName('registry')).fetch(request),
+}

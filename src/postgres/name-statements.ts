@@ -65,20 +65,17 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
        DO UPDATE SET registrable_domain = excluded.registrable_domain${engine === 'other' ? '' : ' WHERE false'}`,
     }),
 
-    /**
-     * Finds names, by $1 to $3: their second-level domains, paths and texts. A hash index cannot be walked: there is no
-     * other plan, whatever the size of the tables.
-     */
+    /** Finds names by their texts, on Citus by their second-level domains and paths too. */
     findNames: prepare<NameRow>(
       'find_names',
-      `${selectNames}
-       FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (second_level_domain, path, domain)
-       JOIN ${names} AS name ON ${
-         engine === 'Citus'
-           ? `name.second_level_domain = asked.second_level_domain AND name.path = asked.path
-       WHERE name.second_level_domain = ANY ($1::text[])`
-           : 'name.domain = asked.domain'
-       }`,
+      engine === 'Citus'
+        ? `${selectNames}
+       FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (domain, second_level_domain, path)
+       JOIN ${names} AS name ON name.second_level_domain = asked.second_level_domain AND name.path = asked.path
+       WHERE name.second_level_domain = ANY ($2::text[])`
+        : // A hash index cannot be walked: there is no other plan, whatever the size of the tables.
+          `${selectNames}
+       FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain`,
     ),
     findIds: unprepared<NameRow>(`${selectNames} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
     findBelow: unprepared<BelowRow>(findBelow(names, engine)),

@@ -104,9 +104,10 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases }: L
 }
 
 export const findNames = (
-  { ask, statements }: StoreTransaction,
+  { ask, statements, engine }: StoreTransaction,
   domains: readonly string[],
-): Promise<Answer<NameRow>> => ask(statements.findNames, ...toKeys(domains), toArrayLiteral(domains))
+): Promise<Answer<NameRow>> =>
+  ask(statements.findNames, toArrayLiteral(domains), ...(engine === 'Citus' ? toKeys(domains) : []))
 
 function insert({ change, statements }: StoreTransaction, teamId: string, saved: readonly Registration[]): void {
   if (saved.length === 0) return

@@ -25,7 +25,7 @@ interface Case {
 
 const cases: Readonly<Record<keyof Statements, Case>> = {
   claim: { values: [domains, domains], reads: [] },
-  findNames: { values: [domains, domains, domains], reads: ['names_by_domain: (domain = )', change] },
+  findNames: { values: [domains], reads: ['names_by_domain: (domain = )', change] },
   findIds: { values: [ids], reads: ['names_by_id: (domain_id = )', change] },
   findBelow: { values: ["'{crowd.com}'", "'{.}'", "'{/}'", "'{9}'", "'2'"], reads: [below, ownBelow] },
   insertNames: { values: [ids, domains, "'{.new,.*}'", domains, domains, "'1'"], reads: [] },

@@ -40,7 +40,8 @@ type Held = Omit<ListedRegistration, 'synchronized'>
 
 /**
  * Makes a store in memory, to start with and to test with. Its registrations are lost when the process ends. A
- * wildcard, a page and a sweep cost a pass over all of them: for more than some ten thousand, take SQLite.
+ * wildcard, a page and a sweep cost a pass over all of them, and a release of however many names is one step that lets
+ * nothing else run: for more than some ten thousand, take SQLite.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
  *

@@ -127,14 +127,18 @@ export function readRelease(teamId: string, domains: readonly string[]): Awaitab
   if (!isText(teamId)) throw new TypeError(`The ID of a team must be a string; it is ${describe(teamId)}`)
   if (!Array.isArray(domains))
     throw new TypeError(`The domains must be a list of strings; they are ${describe(domains)}`)
-  const names = workInParts(domains, part => part.filter(isText).flatMap(text => toName(text) ?? []))
-  return names instanceof Promise ? names.then(toKeys) : toKeys(names as readonly Name[])
-
-  function toKeys(names: readonly Name[]): ReleaseKeys {
-    const distinct = new Map(names.map(name => [name.domain, name]))
-    const domainIds = new Set(domains.filter(isDomainId).map(id => id.toLowerCase()))
-    return { names: [...distinct.values()], domainIds: [...domainIds] }
-  }
+  const names = new Map<string, Name>()
+  const domainIds = new Set<string>()
+  const reading = workInParts(domains, part => {
+    for (const text of part.filter(isText)) {
+      const name = toName(text)
+      if (name) names.set(name.domain, name)
+      else if (isDomainId(text)) domainIds.add(text.toLowerCase())
+    }
+    return []
+  })
+  const toKeys = () => ({ names: [...names.values()], domainIds: [...domainIds] })
+  return reading instanceof Promise ? reading.then(toKeys) : toKeys()
 }
 
 /** What to release: names, and values of `domainId`. */

@@ -37,11 +37,20 @@ export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => 
 /** How deep to look for causes: deeper than any ORM wraps, and an end for a cause that is its own cause. */
 const DEEPEST = 8
 
+/** `originalCode` and `meta` are Prisma's. */
+interface Wrapping {
+  readonly code?: unknown
+  readonly originalCode?: unknown
+  readonly cause?: unknown
+  readonly meta?: { readonly driverAdapterError?: unknown } | undefined
+}
+
 export function findCode(error: unknown, codes: ReadonlySet<string>): string | undefined {
-  let cause = error as { code?: unknown; cause?: unknown } | null | undefined
+  let cause = error as Wrapping | null | undefined
   for (let depth = 0; depth < DEEPEST && typeof cause === 'object' && cause !== null; depth += 1) {
-    if (codes.has(String(cause.code))) return String(cause.code)
-    cause = cause.cause as typeof cause
+    const found = [cause.code, cause.originalCode].map(String).find(code => codes.has(code))
+    if (found !== undefined) return found
+    cause = (cause.cause ?? cause.meta?.driverAdapterError) as Wrapping | null | undefined
   }
   return undefined
 }

@@ -1,0 +1,99 @@
+/** examples/bridge-prisma.ts, over @prisma/adapter-pg and a real PostgreSQL. Run by `npm run test:drivers`. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { PrismaPg } from '@prisma/adapter-pg'
+import { registerDomains } from 'domain-registration'
+import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-registration/postgres'
+import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/testing'
+import { bridgePrisma, withinPrisma } from '../../examples/bridge-prisma.ts'
+import { findCode } from '../../src/postgres/retry.ts'
+import { createMortalServer } from '../postgres/mortal-server.ts'
+
+const here = file => fileURLToPath(new URL(file, import.meta.url))
+
+/** Generating needs no engine; without the variable Prisma downloads one all the same. */
+async function generate() {
+  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' }
+  const parameters = [here('node_modules/prisma/build/index.js'), 'generate', '--schema', here('schema.prisma')]
+  await promisify(execFile)(process.execPath, parameters, { env, cwd: here('.') })
+  const { PrismaClient } = await import('./node_modules/generated/client.ts')
+  return PrismaClient
+}
+
+describe('Prisma, through a bridge,', () => {
+  let server
+  let prisma
+  let database
+  before(async () => {
+    const PrismaClient = await generate()
+    server = await createMortalServer()
+    await server.start()
+    const { host, port, user, password } = server.config
+    const connectionString = `postgres://${user}:${password}@${host}:${port}/postgres`
+    prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString }) })
+    database = bridgePrisma(prisma)
+    await migrate({ database })
+  })
+  after(async () => {
+    await prisma.$disconnect()
+    await server.remove()
+  })
+
+  const cases = domainStoreSuite({
+    async createStore({ teams, ...options }) {
+      for (const table of ['names', 'changes']) await database.query(`DELETE FROM domain_registration.${table}`, [])
+      const findTeam = id => teams.find(team => team.id === id) ?? null
+      return createPostgresStore({ ...options, database, findTeam })
+    },
+    features: managedStoreFeatures,
+  })
+  for (const { name, run } of cases) test(name, run)
+  test('is asked many cases', () => assert.ok(cases.length > 100))
+
+  test('keeps keys', async () => {
+    const keys = createPostgresKeyStore({ database })
+    const hash = 'a'.repeat(64)
+    const record = { hash, type: 'team', ownerId: '1', scopes: ['domains:create'], expiresAt: new Date('2030-01-01') }
+    await keys.addKey(record)
+    const found = await keys.findKey(hash)
+    assert.deepEqual({ ...found, ...record }, found)
+  })
+
+  for (const code of ['40001', '40P01', '55P03']) {
+    test(`the SQLSTATE ${code} is found in what Prisma throws, so that a conflict is tried again`, async () => {
+      const raise = `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${code}'; END $$`
+      const error = await database.query(raise, []).then(assert.fail, cause => cause)
+      assert.equal(findCode(error, new Set([code])), code)
+    })
+  }
+
+  test('registers within a transaction of Prisma, and nothing if that is rolled back', async () => {
+    const team = { id: '1', organizationId: '10', state: 'active' }
+    const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
+    const register = (tx, domain) => {
+      const store = createPostgresStore({ database: withinPrisma(tx), findTeam: () => team })
+      return registerDomains(keyContext, { domains: [domain] }, store)
+    }
+    const options = { isolationLevel: 'ReadCommitted' }
+    await prisma.$transaction(tx => register(tx, 'kept.example.com'), options)
+    const rolledBack = prisma.$transaction(async tx => {
+      assert.equal((await register(tx, 'undone.example.com')).data.totals.created, 1)
+      throw new Error('Undo it')
+    }, options)
+    await assert.rejects(rolledBack, /Undo it/)
+    const store = createPostgresStore({ database, findTeam: () => team })
+    const listed = await store.list({ below: 'example.com' })
+    assert.deepEqual(
+      listed.map(({ domain }) => domain),
+      ['kept.example.com'],
+    )
+  })
+
+  test('tables that are missing say: run migrate()', async () => {
+    const store = createPostgresStore({ database, schema: 'not_there', findTeam: () => null })
+    await assert.rejects(async () => store.count(), /migrate\(\)/)
+  })
+})

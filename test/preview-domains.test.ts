@@ -37,6 +37,21 @@ test('a preview answers what registering then answers, but for the IDs that do n
   ])
 })
 
+test('a preview tells of another team only that a name is taken, whatever that team holds', async () => {
+  const store = createStore()
+  await registerDomains(team2, { domains: ['held.com', '*.wild.com', 'a.below.com', 'b.below.com'] }, store)
+  const domains = ['held.com', 'a.wild.com', '*.a.wild.com', '*.wild.com', '*.below.com']
+  const { data } = await previewDomains(team1, { domains }, store)
+  expect(data.results).toEqual(
+    domains.map(input => ({
+      status: 'invalid',
+      input,
+      code: 'domain_already_licensed',
+      message: `"${input}" cannot be registered: it overlaps with a registration of another team.`,
+    })),
+  )
+})
+
 test('a preview saves, leases and pushes nothing', async () => {
   const synchronize = vi.fn(async () => {
     throw new Error('away')

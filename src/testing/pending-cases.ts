@@ -111,7 +111,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       }
       const domains = toDomains(saved.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1)))
       checkEqual('the pages', pages, [domains.slice(0, 3), domains.slice(3, 6), domains.slice(6)])
-      for (const wrong of [{ limit: -1 }, { after: 7 }, { teamId: '1' }]) {
+      for (const wrong of [{ limit: -1 }, { after: 7 }, { after: 'no ID' }, { teamId: '1' }]) {
         const error = await checkRejects('listPending', async () => listPending(wrong as object))
         checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
       }

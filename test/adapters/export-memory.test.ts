@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { counts, isLong } from '../counts.ts'
 import type { Export } from './export-memory.ts'
 
-/** Bytes: much more than some pages, and a quarter of what is exported. */
-const FLAT = 20_000_000
+/** Bytes: much more than some pages, and much less than what is exported. */
+const FLAT = 5_000_000
 
 test.skipIf(!isLong)(
   'an export of a million names has flat memory in every adapter (skipped in a short run)',

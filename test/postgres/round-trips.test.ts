@@ -74,6 +74,20 @@ test('a call that changes nothing waits for no disk', async () => {
   expect(trips.at(-1)).toEqual(['ROLLBACK'])
 })
 
+test('to release a name of another team takes the same statements as to release one that nobody holds', async () => {
+  await save(store, '2', ['theirs.com', '*.theirs.org'])
+  await save(store, '1', ['own.com', 'own.org'])
+  const release = async (...domains: string[]) => {
+    trips = []
+    await store.release('1', domains)
+    return trips
+  }
+  const free = await release('free.com', '*.free.org')
+  expect(free.flat()).toContain('find_names')
+  expect(await release('theirs.com', '*.theirs.org')).toEqual(free)
+  expect(await release('own.com', 'theirs.com')).toEqual(await release('own.org', 'free.com'))
+})
+
 test('without pipelining each statement waits for the one before', async () => {
   const unpipelined = await createWatchedStore(false)
   await tripsOf(['unpipelined-warm-up.com'], unpipelined)

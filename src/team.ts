@@ -4,12 +4,6 @@ import type { KeyContext } from './keys/key-context.ts'
 import { describe, requireOptions } from './options.ts'
 import type { DomainStore, Team } from './registry/store.ts'
 
-/** What operations other than registering take beside the call itself. */
-export interface OperationOptions {
-  /** How many milliseconds the call may wait for the store, all its steps together. Default 30,000. */
-  timeLimit?: number | undefined
-}
-
 /** After how many seconds a caller should retry a call that a store or a monitor could not finish. */
 export const RETRY_AFTER_SECONDS = 5
 

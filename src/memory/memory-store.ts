@@ -53,7 +53,7 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   const teams = new Map<string, Team>()
 
   function addTeam(team: Team): void {
-    requireTeam(team)
+    requireGivenTeam(team)
     // A copy: the application may change its object later.
     teams.set(team.id, Object.freeze({ ...team }))
   }
@@ -179,7 +179,7 @@ function rules(): Rules {
 }
 
 /** @throws {TypeError} for a team that would never be found, or never be active. */
-function requireTeam({ id, organizationId, state }: Team): void {
+function requireGivenTeam({ id, organizationId, state }: Team): void {
   const wrong = Object.entries({ id, organizationId }).find(([, value]) => typeof value !== 'string')
   if (wrong) throw new TypeError(`The "${wrong[0]}" of a team must be a string; it is ${describe(wrong[1])}`)
   if (state !== 'active' && state !== 'suspended') {

@@ -14,7 +14,7 @@ export const schemaRule: Rule = {
   expected: 'the name of a schema',
 }
 
-/** The version of the tables. Increase it with each change. */
+/** The version of the tables. Who increases it writes the step from the one before: what is there is not made anew. */
 export const SCHEMA_VERSION = 1
 
 /** The tables of a schema, quoted. */

@@ -1,6 +1,6 @@
 import type { Driver } from './driver.ts'
 
-/** The version of the tables. Increase it with each change. */
+/** The version of the tables. Who increases it writes the step from the one before: what is there is not made anew. */
 export const SCHEMA_VERSION = 1
 
 /**

@@ -6,7 +6,8 @@ export class UnmetExpectation extends Error {
 }
 
 /**
- * Compares plain values. The order of fields does not count, nor do fields that are `undefined`.
+ * Compares plain values. The order of fields does not count, nor do fields that are `undefined`; in a list, it is
+ * another value than `null`.
  *
  * @throws {UnmetExpectation} with the expected and the actual value.
  */
@@ -41,7 +42,8 @@ function show(value: unknown): string {
 }
 
 function sortFields(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  if (Array.isArray(value)) return value.map(item => (item === undefined ? 'undefined' : item))
+  if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 

@@ -60,7 +60,7 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
  *   closeStore: store => store.close(),
  *   features: ['synchronize', 'release'],
  * })
- * test.each(cases)('$name', ({ run }) => run())
+ * for (const { name, run } of cases) test(name, run)
  *
  * @example <caption>node:test</caption>
  * import { test } from 'node:test'

@@ -51,7 +51,7 @@ interface MonitorCase {
  *   }),
  *   refused: 'refused.example.com',
  * })
- * test.each(cases)('$name', ({ run }) => run())
+ * for (const { name, run } of cases) test(name, run)
  */
 export function monitorSuite<Monitor extends MonitorUnderTest>({
   createMonitor,

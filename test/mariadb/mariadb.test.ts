@@ -75,7 +75,7 @@ describe.skipIf(!program)(name, () => {
       },
       features: managedStoreFeatures,
     })
-    test.each(cases)('$name', ({ run }) => run())
+    for (const { name, run } of cases) test(name, run)
     test('is asked many cases', () => expect(cases.length).toBeGreaterThan(100))
   })
 

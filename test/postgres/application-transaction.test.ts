@@ -59,7 +59,7 @@ describe('a store in a transaction of the application', () => {
       ...managedStoreFeatures.filter(feature => feature !== 'synchronize' && feature !== 'synchronizePending'),
     ],
   })
-  test.each(cases)('$name', ({ run }) => run())
+  for (const { name, run } of cases) test(name, run)
 })
 
 test('what is registered is there once the application commits, and not when it rolls back', async () => {

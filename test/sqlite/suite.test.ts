@@ -16,5 +16,5 @@ describe('the SQLite store', () => {
     closeStore: store => databases.get(store)?.close(),
     features: managedStoreFeatures,
   })
-  test.each(cases)('$name', ({ run }) => run())
+  for (const { name, run } of cases) test(name, run)
 })

@@ -95,7 +95,8 @@ function findLongFunctions(source: ts.SourceFile): string[] {
   function visit(node: ts.Node): void {
     if (ts.isFunctionLike(node) && 'body' in node && node.body) {
       const lines = toLine(node.end) - toLine(node.getStart(source)) + 1
-      if (lines > MOST_LINES) found.push(`long function: ${source.fileName} ${node.name?.getText(source) ?? ''}`.trim())
+      if (lines > MOST_LINES)
+        found.push(`long function: ${source.fileName} ${node.name?.getText(source) ?? ''}, ${lines} of ${MOST_LINES}`)
     }
     ts.forEachChild(node, visit)
   }
@@ -104,4 +105,8 @@ function findLongFunctions(source: ts.SourceFile): string[] {
 }
 
 const findLongLines = (path: string, text: string) =>
-  text.split('\n').flatMap((line, index) => (line.length > MOST_COLUMNS ? [`long line: ${path}:${index + 1}`] : []))
+  text
+    .split('\n')
+    .flatMap((line, index) =>
+      line.length > MOST_COLUMNS ? [`long line: ${path}:${index + 1}, ${line.length} of ${MOST_COLUMNS}`] : [],
+    )

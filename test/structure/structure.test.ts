@@ -56,8 +56,8 @@ test.each<[string, Record<string, string>, string[]]>([
     { 'adapters/express.ts': `import { Router } from 'express'` },
     ['package: src/adapters/express.ts imports more than types of express'],
   ],
-  ['a long function', { 'uuid.ts': `function f() {\n${lines(69)}}` }, ['long function: src/uuid.ts f']],
-  ['a long line', { 'uuid.ts': `x()\n// ${'-'.repeat(118)}\n` }, ['long line: src/uuid.ts:2']],
+  ['a long function', { 'uuid.ts': `function f() {\n${lines(69)}}` }, ['long function: src/uuid.ts f, 71 of 70']],
+  ['a long line', { 'uuid.ts': `x()\n// ${'-'.repeat(118)}\n` }, ['long line: src/uuid.ts:2, 121 of 120']],
 ])('the rules do not let pass %s', (_, files, breaches) => {
   const tree = new Map(Object.entries(files).map(([path, text]) => [`src/${path}`, text]))
   expect(findBreaches(tree)).toEqual(breaches)

@@ -20,7 +20,7 @@ describe('the store of examples/custom-store.ts', () => {
     features: managedStoreFeatures,
     timeLimit: 15_000,
   })
-  test.each(cases)('$name', ({ run }) => run())
+  for (const { name, run } of cases) test(name, run)
 
   test('outlives the process: what was saved and not yet pushed is pushed by a sweep', async () => {
     const options = { folder: join(directory, 'registrations'), findTeam: findIn(teams), synchronizeTimeLimit: 30 }

@@ -8,5 +8,5 @@ const cases = domainStoreSuite({
 })
 
 describe('the memory store', () => {
-  test.each(cases)('$name', ({ run }) => run())
+  for (const { name, run } of cases) test(name, run)
 })

@@ -40,11 +40,11 @@ export const toRegistration = (row: NameRow): ListedRegistration => ({
 
 /** Statements on names. */
 export function createNameStatements({ names, changes, locks }: Tables, engine: Engine) {
-  const selectNames = `SELECT name.domain_id::text AS domain_id, name.domain, name.registrable_domain, name.team_id,
-      ${toMilliseconds('name.created_at')} AS created_at,
+  const selectNames = (condition = '') => `SELECT name.domain_id::text AS domain_id, name.domain,
+      name.registrable_domain, name.team_id, ${toMilliseconds('name.created_at')} AS created_at,
       (
         SELECT waiting.kind FROM ${changes} AS waiting
-        WHERE waiting.domain_id = name.domain_id AND waiting.second_level_domain = name.second_level_domain
+        WHERE waiting.domain_id = name.domain_id AND waiting.second_level_domain = name.second_level_domain ${condition}
       ) IS NULL AS synchronized`
 
   return {
@@ -65,19 +65,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
        DO UPDATE SET registrable_domain = excluded.registrable_domain${engine === 'other' ? '' : ' WHERE false'}`,
     }),
 
-    /** Finds names by their texts, on Citus by their second-level domains and paths too. */
-    findNames: prepare<NameRow>(
-      'find_names',
-      engine === 'Citus'
-        ? `${selectNames}
-       FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (domain, second_level_domain, path)
-       JOIN ${names} AS name ON name.second_level_domain = asked.second_level_domain AND name.path = asked.path
-       WHERE name.second_level_domain = ANY ($2::text[])`
-        : // A hash index cannot be walked: there is no other plan, whatever the size of the tables.
-          `${selectNames}
-       FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain`,
-    ),
-    findIds: unprepared<NameRow>(`${selectNames} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
+    findNames: prepare<NameRow>('find_names', findNames(names, engine, selectNames)),
+    findIds: unprepared<NameRow>(`${selectNames()} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
     findBelow: unprepared<BelowRow>(findBelow(names, engine)),
 
     insertNames: createInsert(engine, {
@@ -94,8 +83,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     ),
 
     // IDs of version 7 sort by time.
-    ...listsById(`${selectNames} FROM ${names} AS name`),
-    ...listsByName(`${selectNames} FROM ${names} AS name`),
+    ...listsById(`${selectNames()} FROM ${names} AS name`),
+    ...listsByName(`${selectNames('AND waiting.second_level_domain = $1')} FROM ${names} AS name`),
 
     countAll: unprepared<CountRow>(`SELECT count(*)::text AS count FROM ${names}`),
     countTeam: unprepared<CountRow>(`SELECT count(*)::text AS count FROM ${names} WHERE team_id = $1`),
@@ -104,6 +93,20 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
 
 export interface CountRow {
   readonly count: string
+}
+
+/**
+ * Finds names by their texts; on Citus by their second-level domains and paths too, which choose the shards of each
+ * table. Those conditions have a collation that no index has, so that none is walked for them.
+ */
+function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {
+  // A hash index cannot be walked: there is no other plan, whatever the size of the tables.
+  if (engine !== 'Citus')
+    return `${select()} FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain`
+  const isInShard = `second_level_domain = ANY ($2::text[] COLLATE "default")`
+  return `${select(`AND waiting.${isInShard}`)}
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (domain, second_level_domain, path)
+    JOIN ${names} AS name USING (second_level_domain, path) WHERE name.${isInShard}`
 }
 
 /**

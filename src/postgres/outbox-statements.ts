@@ -28,7 +28,9 @@ export interface StatsRow {
 
 /** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
-const afterWait = (milliseconds: string) => `${NOW} + ${milliseconds}::double precision * interval '1 ms'`
+/** Not by an interval: what depends on the time zone may not be added to a column on Citus. */
+const afterWait = (milliseconds: string) =>
+  `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${milliseconds}::double precision / 1000)`
 
 const columns = (row: string) =>
   `${row}.kind, ${row}.domain_id::text AS domain_id, ${row}.domain, ${row}.registrable_domain, ${row}.team_id,

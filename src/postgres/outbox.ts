@@ -74,8 +74,9 @@ async function take(
   if (engine !== 'Citus') return (await change(statements[`take${which}`], limit, lease)).rows
   const { rows } = await ask(statements[`find${which}`], limit)
   if (rows.length === 0) return []
-  const due = rows.map(toChange)
-  return (await change(statements.takeFound, ...toIds(sort(due)), lease)).rows
+  const taken = await change(statements.takeFound, ...toIds(sort(rows.map(toChange))), lease)
+  const byId = new Map(taken.rows.map(row => [row.domain_id, row]))
+  return rows.flatMap(row => byId.get(row.domain_id) ?? [])
 }
 
 /**

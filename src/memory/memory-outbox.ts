@@ -15,6 +15,7 @@ export interface MemoryOutbox extends Outbox {
   /** Records a change that is due after `wait` milliseconds, in place of one that still waits for the same ID. */
   add(registration: Registration, kind: Change['kind'], wait: number): void
   has(domainId: string): boolean
+  size(): number
   /** Leases waiting registrations, unless they are due even later. */
   lease(registrations: readonly Registration[], lease: number): void
 }
@@ -31,6 +32,7 @@ export function createMemoryOutbox(): MemoryOutbox {
     },
 
     has: domainId => changes.has(domainId),
+    size: () => changes.size,
 
     lease(registrations, lease) {
       for (const { domainId } of registrations) {

@@ -64,6 +64,9 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   return { ...store, addTeam }
 }
 
+/** The most entries of a `Map` in V8. */
+const MOST = 2 ** 24
+
 /** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
 export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   /** By domain, in the order of registration, which is that of the IDs. */
@@ -88,6 +91,12 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
     }
   }
 
+  /** Called before anything is saved: a `Map` that is full would throw in the middle. */
+  function requireRoom(registered: number, changes: number): void {
+    if (registrations.size + registered > MOST || outbox.size() + changes > MOST)
+      throw new Error(`The store in memory is full: it holds at most ${MOST} registrations and waiting changes`)
+  }
+
   return {
     outbox,
     find,
@@ -96,6 +105,7 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
       const { teamId, lease } = step
       const found = find(step)
       const { created, waiting } = step.decide(found)
+      requireRoom(created.length, lease === null ? 0 : created.length)
       const createdAt = new Date()
       const newcomers = created.map(({ domain, registrableDomain }) => ({
         domainId: createId(createdAt.getTime()),
@@ -117,6 +127,7 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
       const byId = ids.size === 0 ? [] : [...registrations.values()].filter(({ domainId }) => ids.has(domainId))
       const asked = new Set([...names.flatMap(({ domain }) => registrations.get(domain) ?? []), ...byId])
       const released = [...asked].filter(held => held.teamId === teamId).map(toRegistration)
+      requireRoom(0, hasMonitor ? released.length : 0)
       for (const registration of released) {
         registrations.delete(registration.domain)
         if (hasMonitor) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)

@@ -103,7 +103,27 @@ describe('results', () => {
     const store: DomainStore = { ...createStore(), register: () => Promise.reject(cause) }
     const error = await rejection(registerDomains(team1, { domains }, store))
     expect(error).toMatchObject({ status: 500, code: 'internal_error', headers: { 'Retry-After': '5' }, cause })
-    expect((error as Error).message).not.toContain('secret')
+    expect((error as Error).message).toBe('No domain could be saved. Send the same call again.')
+  })
+
+  test('are none where the store fails in several ways: the cause tells of each', async () => {
+    const failures = ['away', 'full'].map(message => new Error(message))
+    let calls = 0
+    const store: DomainStore = {
+      ...createStore(),
+      register: () => Promise.reject(failures[calls++ % failures.length]),
+    }
+    const submitted = ['a.com', 'b.com', 'c.com', 'd.com']
+    const { cause } = (await rejection(registerDomains(team1, { domains: submitted }, store))) as Error
+    expect(cause).toMatchObject({ name: 'AggregateError', message: 'The store failed in several ways' })
+    expect((cause as AggregateError).errors).toEqual(expect.arrayContaining(failures))
+  })
+
+  test('that are all conflicts are an answer, and no failure of the store', async () => {
+    const store = createStore()
+    await registerDomains(team2, { domains: ['a.com', 'b.com'] }, store)
+    const { data } = await registerDomains(team1, { domains: ['b.com', 'a.com'] }, store)
+    expect(data.totals).toEqual({ created: 0, existing: 0, invalid: 2 })
   })
 
   test.each<[string, () => unknown]>([

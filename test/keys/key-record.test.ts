@@ -30,6 +30,8 @@ describe('a key record', () => {
     ['label', { label: 'x'.repeat(201) }, /"label" must be a text of at most 200 characters/],
     ['label', { label: `mine: svc_team_3_${hash}` }, /"label" must be .* without a key in it.* not shown here$/],
     ['hint', { hint: `svc_team_3_${hash}` }, /"hint" must be the hint of generateApiKey.* not shown here$/],
+    ['hint', { hint: 'svc_team_3_…abcd!' }, /"hint" must be/],
+    ['hint', { hint: ' svc_team_3_…abcd' }, /"hint" must be/],
     ['a field', { expireAt: new Date() }, /The field "expireAt" does not exist/],
   ])('with a wrong %s is refused', async (_, changes, message) => {
     const { record } = await createKey()

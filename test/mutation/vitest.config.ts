@@ -4,6 +4,10 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     setupFiles: ['test/mutation/make-what-is-kept.ts'],
-    include: ['test/{keys,registry,wire}/*.test.ts', 'test/register-domains.test.ts', 'test/http/options.test.ts'],
+    include: [
+      'test/{keys,registry,wire}/*.test.ts',
+      'test/{register,list}-domains.test.ts',
+      'test/{tracing,http/options,sqlite/key-store}.test.ts',
+    ],
   },
 })

@@ -1,4 +1,6 @@
 /** The sessions of docs/recipes: each program takes the caller from what its host has already. */
+import { randomUUID } from 'node:crypto'
+import { apiKey } from '@better-auth/api-key'
 import fastifyJwt from '@fastify/jwt'
 import { betterAuth } from 'better-auth'
 import { memoryAdapter } from 'better-auth/adapters/memory'
@@ -36,27 +38,40 @@ export function createPassportApp() {
   )
 }
 
+/** Every user is a team, whose ID is a UUID. */
 export function createBetterAuthApp() {
+  const store = createMemoryStore()
   const auth = betterAuth({
     baseURL: 'http://localhost',
     secret: 'a secret of this test, with more than 32 characters',
-    database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
+    database: memoryAdapter({ user: [], session: [], account: [], verification: [], apikey: [] }),
     emailAndPassword: { enabled: true },
-    user: { additionalFields: { teamId: { type: 'string', required: true } } },
+    user: { additionalFields: { teamId: { type: 'string', input: false, required: false } } },
+    databaseHooks: { user: { create: { before: async user => ({ data: { ...user, teamId: createTeam() } }) } } },
+    plugins: [apiKey({ enableSessionForAPIKeys: true, rateLimit: { maxRequests: 2, timeWindow: 60_000 } })],
     telemetry: { enabled: false },
+    logger: { disabled: true },
   })
-  return express()
-    .all('/api/auth/*path', toNodeHandler(auth))
-    .use(
-      domainsRouter({
-        store: createStore(),
-        async authenticate({ raw }) {
-          const session = await auth.api.getSession({ headers: fromNodeHeaders(raw.headers) })
-          if (!session) throw new ApiError('unauthorized', 'Log in first.')
-          return ofTeam(session.user.teamId)
-        },
-      }),
-    )
+
+  function createTeam() {
+    const id = randomUUID()
+    store.addTeam({ id, organizationId: id, state: 'active' })
+    return id
+  }
+
+  async function authenticate({ raw }) {
+    const session = await auth.api.getSession({ headers: fromNodeHeaders(raw.headers) }).catch(refuse)
+    if (!session) throw new ApiError('unauthorized', 'Log in first.')
+    return { type: 'team', teamId: session.user.teamId, scopes: ['domains:create'] }
+  }
+
+  function refuse(cause) {
+    if (cause.statusCode === 429) throw new ApiError('too_many_requests', 'This API key is used too often.', { cause })
+    if (cause.statusCode === 401 || cause.statusCode === 403) return null
+    throw cause
+  }
+
+  return express().all('/api/auth/*path', toNodeHandler(auth)).use(domainsRouter({ store, authenticate }))
 }
 
 export function createJwtApp() {

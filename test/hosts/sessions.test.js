@@ -34,17 +34,34 @@ test('Passport: the user of the request is the caller', async () => {
   })
 })
 
-test('better-auth: the session that its cookie names is the caller', async () => {
+test('better-auth: the session that its cookie or its API key names is the caller, for a team with a UUID', async () => {
   await serve(createBetterAuthApp(), async url => {
+    async function post(path, body, headers) {
+      const origin = { Origin: 'http://localhost' }
+      const response = await fetch(url + path, {
+        method: 'POST',
+        headers: { ...json, ...origin, ...headers },
+        body: JSON.stringify(body),
+      })
+      return { status: response.status, cookies: response.headers.getSetCookie(), answer: await response.json() }
+    }
+    const ada = { name: 'Ada', email: 'ada@example.com', password: 'a long password' }
+
     assert.deepEqual(await register(url, { Cookie: 'better-auth.session_token=forged' }), refused)
-    const signedUp = await fetch(`${url}/api/auth/sign-up/email`, {
-      method: 'POST',
-      headers: { ...json, Origin: 'http://localhost' },
-      body: JSON.stringify({ name: 'Ada', email: 'ada@example.com', password: 'a long password', teamId: '1' }),
-    })
-    assert.equal(signedUp.status, 200, await signedUp.text())
-    const [cookie] = signedUp.headers.getSetCookie().map(field => field.split(';')[0])
+    const thief = await post('/api/auth/sign-up/email', { ...ada, teamId: 'of somebody else' })
+    assert.equal(thief.status, 400)
+    const { status, cookies } = await post('/api/auth/sign-up/email', ada)
+    assert.equal(status, 200)
+    const [cookie] = cookies.map(field => field.split(';')[0])
     assert.deepEqual(await register(url, { Cookie: cookie }), registered)
+
+    const { answer } = await post('/api/auth/api-key/create', {}, { Cookie: cookie })
+    const found = { status: 200, says: { created: 0, existing: 1, invalid: 0 } }
+    assert.deepEqual(await register(url, { 'X-Api-Key': answer.key }), found)
+    assert.deepEqual(await register(url, { 'X-Api-Key': answer.key }), found)
+    assert.equal((await register(url, { 'X-Api-Key': answer.key })).status, 429)
+    assert.deepEqual(await register(url, { 'X-Api-Key': 'forged' }), refused)
+    assert.deepEqual(await register(url, { 'X-Api-Key': 'x'.repeat(64) }), refused)
   })
 })
 

@@ -62,6 +62,9 @@ declare global {
     }
   }
   const auth: { api: { getSession(call: { headers: Headers }): Promise<{ user: { teamId: string } } | null> } }
+  const betterAuth: (options: object) => typeof auth
+  const apiKeys: (options: object) => object
+  const createTeam: () => Promise<string>
   const fromNodeHeaders: (headers: import('node:http').IncomingHttpHeaders) => Headers
   const clerkMiddleware: () => RequestHandler
   const getAuth: (request: import('express').Request) => { orgId?: string | null }

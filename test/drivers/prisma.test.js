@@ -70,6 +70,17 @@ describe('Prisma, through a bridge,', () => {
     })
   }
 
+  test('a bridge over a transaction of Prisma is refused before anything is saved or pushed', async () => {
+    const pushed = []
+    await prisma.$transaction(async tx => {
+      const options = { findTeam: () => null, synchronize: changes => pushed.push(...changes) }
+      const store = createPostgresStore({ ...options, database: bridgePrisma(tx) })
+      await assert.rejects(async () => store.count(), { name: 'TypeError', message: /a bridge whose "query" runs in/ })
+      await assert.rejects(store.synchronizePending(), { name: 'TypeError' })
+    })
+    assert.deepEqual(pushed, [])
+  })
+
   test('registers within a transaction of Prisma, and nothing if that is rolled back', async () => {
     const team = { id: '1', organizationId: '10', state: 'active' }
     const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }

@@ -68,3 +68,12 @@ test.each([
   const waiting = createDeadline(milliseconds, timeLimit).wait(new Promise(() => {}), step)
   await expect(waiting).rejects.toThrow(new TimeLimitError(`No answer within ${expected}`))
 })
+
+test('a thenable that throws is a failure at once, and leaves no timer behind', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length
+  const before = timers()
+  // biome-ignore lint/suspicious/noThenProperty: a store may answer with one
+  const thenable = { then: () => JSON.parse('no JSON') }
+  await expect(createDeadline(50_000).wait(thenable as never)).rejects.toThrow('JSON')
+  expect(timers()).toBe(before)
+})

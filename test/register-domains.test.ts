@@ -179,6 +179,17 @@ describe('teams', () => {
     })
   })
 
+  test('in a state in capitals are a failure of the application', async () => {
+    const store: DomainStore = {
+      ...createStore(),
+      findTeam: () => ({ id: '1', organizationId: '10', state: 'ACTIVE' as never }),
+    }
+    expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
+      status: 500,
+      cause: new TypeError('The "state" of a team must be "active" or "suspended"; findTeam answered "ACTIVE"'),
+    })
+  })
+
   test('with an ID of more than 64 digits are not looked up', async () => {
     const store = createStore()
     const findTeam = vi.spyOn(store, 'findTeam')

@@ -6,10 +6,10 @@ import {
   managedStoreRules,
   type StoreBackend,
 } from '../registry/managed-store.ts'
-import { ancestorsOf } from '../registry/name.ts'
 import { addBelow, isParted } from '../registry/overlap.ts'
 import { rangeBelow, toKey } from '../registry/path.ts'
 import {
+  COUNTED_AT_LEAST,
   FOUND_BEHIND_SUFFIXES,
   type ListedRegistration,
   type LookUp,
@@ -39,7 +39,7 @@ export interface MemoryStore extends ManagedStore {
 type Held = Omit<ListedRegistration, 'synchronized'>
 
 /**
- * Makes a store in memory, to start with and to test with. Its registrations are lost when the process ends. A
+ * Makes a store in memory, to start with and to test with. Its registrations are lost when the process ends. Each
  * wildcard, a page and a sweep cost a pass over all of them, and a release of however many names is one step that lets
  * nothing else run: for more than some ten thousand, take SQLite.
  *
@@ -85,9 +85,12 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
 
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
     const found = domains.map(domain => registrations.get(domain)).filter(held => held !== undefined)
+    const all = bases.length === 0 ? [] : [...registrations.values()]
+    const isOwn = (held: Held) => held.teamId === teamId
+    const ownFirst = [...all.filter(isOwn), ...all.filter(held => !isOwn(held))]
     return {
       registrations: found.map(toRegistration),
-      below: bases.length === 0 ? [] : findBelow(bases, registrations.values(), teamId),
+      below: bases.map(base => findBelow(base, ownFirst, teamId)),
     }
   }
 
@@ -143,19 +146,19 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   }
 }
 
-/** Finds what is below each of the bases, in one pass. */
-function findBelow(bases: readonly string[], registrations: Iterable<Held>, teamId: string): NamesBelow[] {
-  const below = new Map<string, NamesBelow>(bases.map(base => [base, NOTHING_BELOW]))
-  for (const held of registrations) {
-    for (const base of ancestorsOf(held.domain)) {
-      const known = below.get(base)
-      if (!known) continue
-      if (!isParted(held, base)) below.set(base, addBelow(known, held, teamId))
-      else if (known.behindSuffixes.length < FOUND_BEHIND_SUFFIXES)
-        below.set(base, { ...known, behindSuffixes: [...known.behindSuffixes, held] })
-    }
+/** @param ownFirst The registrations of the team that asks, then all others. */
+function findBelow(base: string, ownFirst: readonly Held[], teamId: string): NamesBelow {
+  const end = `.${base}`
+  let below = NOTHING_BELOW
+  for (const held of ownFirst) {
+    if (!held.domain.endsWith(end)) continue
+    if (isParted(held, base)) {
+      if (below.behindSuffixes.length < FOUND_BEHIND_SUFFIXES)
+        below = { ...below, behindSuffixes: [...below.behindSuffixes, held] }
+    } else below = addBelow(below, held, teamId)
+    if (below.ownCount === COUNTED_AT_LEAST || below.heldByOthers) break
   }
-  return [...below.values()]
+  return below
 }
 
 /** @param all In the order of registration. */

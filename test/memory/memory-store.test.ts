@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import { type Change, createMemoryStore, registerDomains } from '../../src/index.ts'
 import { createStore, rejection, team1, team2 } from '../fixtures.ts'
@@ -87,6 +89,26 @@ test('a call of a hundred deep wildcards among ten thousand names holds the even
   expect(new Set(await register(store, team1, ...wildcards))).toEqual(new Set(['domain_already_licensed']))
   // A pass over all names for each wildcard would take minutes.
   expect(performance.now() - begun).toBeLessThan(5_000)
+})
+
+test('thirty calls of a hundred names with 124 labels each fit into 64 MB', async () => {
+  const program = `
+    const { createMemoryStore, registerDomains } = await import('domain-registration')
+    const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
+    const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
+    let created = 0
+    for (let call = 0; call < 30; call += 1) {
+      const domains = Array.from({ length: 100 }, (_, index) => 'a.'.repeat(119) + call + '.' + index + '.b.com')
+      created += (await registerDomains(keyContext, { domains }, store)).data.totals.created
+    }
+    console.log(created)`
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--max-old-space-size=64',
+    '--input-type=module',
+    '--eval',
+    program,
+  ])
+  expect(stdout).toBe('3000\n')
 })
 
 test('without onError, what could not be pushed is shown on the console', async () => {

@@ -92,6 +92,18 @@ test('nothing is pushed before the application commits; the sweep of a store on 
   expect(pushed).toEqual(['example.com'])
 })
 
+test('a release through a store without a monitor is recorded, and pushed by a store that has one', async () => {
+  const pushed: string[] = []
+  const synchronize = (changes: readonly Change[]) => void pushed.push(...changes.map(({ kind }) => kind))
+  const serving = createPostgresStore({ database: pool, findTeam, synchronize })
+  await serving.synchronize?.(await save(serving, '1', ['example.com']))
+  const store = await begin()
+  await store.release('1', ['example.com'])
+  await client.query('COMMIT')
+  await serving.synchronizePending()
+  expect(pushed).toEqual(['registered', 'released'])
+})
+
 test('what fails leaves the transaction as it was, and costs one result', async () => {
   await pool.query(poison)
   const store = await begin()

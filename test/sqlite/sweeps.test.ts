@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import type { Change } from '../../src/registry/store.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 import { openDatabase } from './open-database.ts'
@@ -43,6 +44,19 @@ test('processes that sweep one file share the work: of 500 changes each is pushe
     [...registered.map(domain => `registered ${domain}`), ...released.map(domain => `released ${domain}`)].toSorted(),
   )
   expect(await store.countPending()).toBe(0)
+  database.close()
+})
+
+test('a release through a store without a monitor is recorded, and pushed by a store that has one', async () => {
+  const database = openDatabase(join(folder, 'support.db'))
+  const pushed: string[] = []
+  const synchronize = (changes: readonly Change[]) =>
+    void pushed.push(...changes.map(({ kind, domain }) => `${kind} ${domain}`))
+  const serving = createSqliteStore({ database, findTeam: () => null, synchronize })
+  await serving.synchronize?.(await save(serving, '1', ['example.com']))
+  await createSqliteStore({ database, findTeam: () => null }).release('1', ['example.com'])
+  await serving.synchronizePending()
+  expect(pushed).toEqual(['registered example.com', 'released example.com'])
   database.close()
 })
 

@@ -94,12 +94,6 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
     }
   }
 
-  /** Called before anything is saved: a `Map` that is full would throw in the middle. */
-  function requireRoom(registered: number, changes: number): void {
-    if (registrations.size + registered > MOST || outbox.size() + changes > MOST)
-      throw new Error(`The store in memory is full: it holds at most ${MOST} registrations and waiting changes`)
-  }
-
   return {
     outbox,
     find,
@@ -108,7 +102,7 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
       const { teamId, lease } = step
       const found = find(step)
       const { created, waiting } = step.decide(found)
-      requireRoom(created.length, lease === null ? 0 : created.length)
+      requireRoom(registrations.size + created.length, outbox.size() + (lease === null ? 0 : created.length))
       const createdAt = new Date()
       const newcomers = created.map(({ domain, registrableDomain }) => ({
         domainId: createId(createdAt.getTime()),
@@ -130,7 +124,7 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
       const byId = ids.size === 0 ? [] : [...registrations.values()].filter(({ domainId }) => ids.has(domainId))
       const asked = new Set([...names.flatMap(({ domain }) => registrations.get(domain) ?? []), ...byId])
       const released = [...asked].filter(held => held.teamId === teamId).map(toRegistration)
-      requireRoom(0, hasMonitor ? released.length : 0)
+      requireRoom(registrations.size, outbox.size() + (hasMonitor ? released.length : 0))
       for (const registration of released) {
         registrations.delete(registration.domain)
         if (hasMonitor) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
@@ -139,11 +133,14 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
     },
 
     list: page => listPage([...registrations.values()], page).map(toListed),
-    count: teamId =>
-      teamId === undefined
-        ? registrations.size
-        : [...registrations.values()].filter(held => held.teamId === teamId).length,
+    count: teamId => [...registrations.values()].filter(held => teamId === undefined || held.teamId === teamId).length,
   }
+}
+
+/** Called before anything is saved: a `Map` that is full would throw in the middle. */
+function requireRoom(registrations: number, changes: number): void {
+  if (registrations > MOST || changes > MOST)
+    throw new Error(`The store in memory is full: it holds at most ${MOST} registrations and waiting changes`)
 }
 
 /** @param ownFirst The registrations of the team that asks, then all others. */

@@ -34,7 +34,7 @@ test('Passport: the user of the request is the caller', async () => {
   })
 })
 
-test('better-auth: the session that its cookie or its API key names is the caller, for a team with a UUID', async () => {
+test('better-auth: the session that its cookie or API key names is the caller, for a team with a UUID', async () => {
   await serve(createBetterAuthApp(), async url => {
     async function post(path, body, headers) {
       const origin = { Origin: 'http://localhost' }

@@ -32,12 +32,13 @@ const CALLS_PER_KILL = 12
 const TIME_LIMIT = 600_000
 
 describe.skipIf(!program)(name, () => {
-  const directory = mkdtempSync(join(tmpdir(), 'mariadb-programs-'))
+  let directory: string
   let server: MariadbServer
   let programs: Awaited<ReturnType<typeof bundlePrograms>>
   const pools: Pool[] = []
   beforeAll(async () => {
     server = await createMariadbServer(program?.path ?? '')
+    directory = mkdtempSync(join(tmpdir(), 'mariadb-programs-'))
     programs = await bundlePrograms(directory)
     await server.start()
   })

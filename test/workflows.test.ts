@@ -10,6 +10,13 @@ test.each(readdirSync(folder))('%s takes each action by its commit', file => {
   expect(actions.filter(action => !/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/.test(action as string))).toEqual([])
 })
 
+test('test.yml has a job for each part of `npm run test:all`', () => {
+  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const parts = [...scripts['test:all'].matchAll(/test:(\S+)/g)].map(([, part]) => part)
+  expect(parts.length).toBeGreaterThan(4)
+  expect(read('test.yml')).toContain(`part: [${parts.join(', ')}]`)
+})
+
 describe('release.yml', () => {
   const [before = '', publish = ''] = read('release.yml').split(/^ {2}publish:$/m)
 

@@ -16,7 +16,7 @@ import {
 } from '../http/options.ts'
 import { type AdapterRequest, type HandlerRequest, type OperationName, readQuery } from '../http/request.ts'
 import { type OpenApiDocument, type OpenApiOptions, openapi } from '../openapi/openapi.ts'
-import { securityRules } from '../openapi/security.ts'
+import { apiKeys, securityRules } from '../openapi/security.ts'
 import { type Rules, requireOptions } from '../options.ts'
 import { abandonBody, readNodeBody, readNodeHeader, toReadable } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
@@ -134,9 +134,11 @@ interface Transformation {
  */
 function describeOperation(
   name: OperationName,
-  { keyPrefix, bodyLimit, rateLimiter, keys, security, securitySchemes }: DomainsPluginOptions,
+  { keyPrefix, bodyLimit, rateLimiter, keys, operations: offered, ...options }: DomainsPluginOptions,
 ) {
   const { method, suffix } = operations[name]
+  const { security = keys ? undefined : [] } = options
+  const { securitySchemes = security ? undefined : apiKeys(keyPrefix, offered) } = options
   return ({ url, openapiObject }: Transformation) => {
     if (openapiObject) {
       const path = withoutTrailingSlash(url) || '/'
@@ -147,7 +149,7 @@ function describeOperation(
           keyPrefix,
           bodyLimit,
           rateLimited: rateLimiter !== undefined,
-          security: security ?? (keys ? undefined : []),
+          security,
           securitySchemes,
         }),
         openapiObject.components.schemas,

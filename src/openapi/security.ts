@@ -1,5 +1,7 @@
 import { operations } from '../http/operations.ts'
+import { DEFAULT_OPERATIONS } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
+import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { optional, type Rules } from '../options.ts'
 import type { SecurityScheme } from './document.ts'
 
@@ -17,7 +19,11 @@ export const securityRules = {
   },
 } as const satisfies Rules
 
-export function apiKeys(keyPrefix: string, offered: readonly OperationName[]): Record<string, SecurityScheme> {
+/** The API keys of the package, with the scopes that the operations need. */
+export function apiKeys(
+  keyPrefix = DEFAULT_PREFIX,
+  offered: readonly OperationName[] = DEFAULT_OPERATIONS,
+): Record<string, SecurityScheme> {
   const needs = (scope: string) =>
     `\`${scope}\` to ${offered.filter(name => operations[name].scope === scope).join(', ')}`
   const scopes = [...new Set(offered.map(name => operations[name].scope))].map(needs).join('; ')

@@ -4,10 +4,13 @@ import type { Deadline } from '../deadline.ts'
 const conflicts = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
-  '23505', // unique_violation: a call that locks by another suffix list was first
   '55P03', // lock_not_available: a lock_timeout is shorter than the time that a call has
   '25P03', // idle_in_transaction_session_timeout: postgres.js tells it to the next transaction on the connection too
 ])
+
+/** unique_violation: a call that locks by another suffix list was first, or a constraint of yours is in the way. */
+const duplicate = new Set(['23505'])
+const MOST_DUPLICATES = 3
 
 const FIRST_PAUSE = 5
 const LONGEST_PAUSE = 200
@@ -16,20 +19,21 @@ const LONGEST_PAUSE = 200
 export async function retryConflicts<T>(
   deadline: Deadline,
   work: () => Promise<T>,
-  isConflict: (error: unknown) => boolean = isRetryable,
+  isConflict: (error: unknown, attempt: number) => boolean = isRetryable,
 ): Promise<T> {
-  for (let longest = FIRST_PAUSE; ; longest = Math.min(2 * longest, LONGEST_PAUSE)) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await work()
     } catch (error) {
-      const pause = Math.random() * longest
-      if (!isConflict(error) || deadline.remaining() <= pause) throw error
+      const pause = Math.random() * Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE)
+      if (!isConflict(error, attempt) || deadline.remaining() <= pause) throw error
       await new Promise(resolve => setTimeout(resolve, pause))
     }
   }
 }
 
-const isRetryable = (error: unknown) => hasCode(error, conflicts)
+const isRetryable = (error: unknown, attempt: number) =>
+  hasCode(error, conflicts) || (attempt < MOST_DUPLICATES && hasCode(error, duplicate))
 
 /** Tells whether an error, or a cause that an ORM wrapped in it, has one of these SQLSTATEs. */
 export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined

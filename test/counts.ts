@@ -13,13 +13,13 @@ const table = {
   /** Sequences of calls, on a store and on the model of it. */
   sequences: /*                */ [10, 60],
   /** Races, each explained by an order of its calls. */
-  races: /*                    */ [25, 250],
+  races: /*                    */ [12, 250],
   /** Schedules of calls, releases and sweeps among failures. */
-  schedules: /*                */ [500, 20_000],
+  schedules: /*                */ [250, 20_000],
   /** Calls of each process that races. */
   racingCalls: /*              */ [12, 30],
   /** Transactions of an application whose process and network are attacked. */
-  transactions: /*             */ [30, 400],
+  transactions: /*             */ [20, 400],
   /** Texts of the JSON parsing test suite, which has 318, for each adapter and place. */
   parsedTexts: /*              */ [60, 318],
   /** Cases of the conformance suite, some 130, for each further driver of PostgreSQL. */
@@ -27,7 +27,7 @@ const table = {
   /** Code points from U+3000 on that are held against another implementation; all before are. */
   codePoints: /*               */ [70_000, 0x110000],
   /** Registrations that are exported, or reconciled. */
-  registrations: /*            */ [30_000, 1_000_000],
+  registrations: /*            */ [10_000, 1_000_000],
   /** Times that a server or a database is killed. */
   kills: /*                    */ [3, 12],
   /** Seconds for which everything is killed at random. */

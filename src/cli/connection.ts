@@ -3,7 +3,6 @@ import type { ManagedStore } from '../registry/managed-store.ts'
 
 /** An open database. */
 export interface Connection {
-  /** @param hasMonitor Whether releases are recorded, for a sweep of the application to push. */
   /** A store without a monitor: what it releases waits for a sweep of the application. */
   createStore(): ManagedStore
   createKeyStore(): ManagedKeyStore

@@ -46,7 +46,13 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
     opening.then(late => late.release()).catch(() => {})
     throw error
   })
+  let isOver = false
+  /** Whoever was too late may still be at work: after the rollback, a statement would be saved at once. */
+  function requireTransaction(): void {
+    if (isOver) throw new Error('The transaction is over')
+  }
   const ask: Ask = async (sql, ...values) => {
+    requireTransaction()
     if (values.some(value => Array.isArray(value) && value.length === 0)) return []
     const sent = values.map(value => (typeof value === 'object' ? JSON.stringify(value, toText) : value))
     const [rows] = await connection.execute(sql, sent)
@@ -54,6 +60,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
   }
   async function run(): Promise<T> {
     await connection.query(`SET TRANSACTION ISOLATION LEVEL ${isolation}`)
+    requireTransaction()
     await connection.beginTransaction()
     return work(ask)
   }
@@ -65,6 +72,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
     connection.release()
     return result
   } catch (error) {
+    isOver = true
     await inTime(end, connection.rollback()).then(
       () => connection.release(),
       () => {

@@ -8,6 +8,7 @@ import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/test
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMariadbStore } from '../../examples/mariadb-store.ts'
+import { createTransact } from '../../examples/mariadb-transact.ts'
 import { counts, isLong, seed } from '../counts.ts'
 import { scopes } from '../fixtures.ts'
 import { findTeam, listAll, now } from '../linearizability/race.ts'
@@ -29,6 +30,7 @@ const random = createRandom(seed)
 const RACES = isLong ? counts.races : 4
 const KILLS = isLong ? 2 * counts.kills : 2
 const CALLS_PER_KILL = 12
+const LATE_WORK = 200
 const TIME_LIMIT = 600_000
 
 describe.skipIf(!program)(name, () => {
@@ -79,6 +81,29 @@ describe.skipIf(!program)(name, () => {
     for (const { name, run } of cases) test(name, run)
     test('is asked many cases', () => expect(cases.length).toBeGreaterThan(100))
   })
+
+  test(
+    'work that goes on after the time limit saves nothing',
+    async () => {
+      const pool = await open('late')
+      await pool.query('CREATE TABLE notes (note INT NOT NULL)')
+      const transact = createTransact(pool)
+      const expected: number[] = []
+      for (let round = 0; round < LATE_WORK; round += 1) {
+        const write = transact(
+          async ask => {
+            for (let statement = 0; statement < 40; statement += 1) await ask('INSERT INTO notes VALUES (?)', round)
+          },
+          { timeLimit: 2 + (round % 8) },
+        )
+        await write.then(() => expected.push(...Array(40).fill(round))).catch(() => {})
+      }
+      await new Promise(resolve => setTimeout(resolve, 100))
+      const [rows] = await pool.query<RowDataPacket[]>('SELECT note FROM notes ORDER BY note')
+      expect(rows.map(({ note }) => note)).toEqual(expected)
+    },
+    TIME_LIMIT,
+  )
 
   test(
     'some order explains the answers of calls that race from several processes',

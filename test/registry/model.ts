@@ -165,10 +165,7 @@ async function start({ create, hasten }: Modelled, seen: { pushed: number; refus
       // By turning the clock of one back, and what waits of the other forward.
       clock += taken.clock
       await hasten(taken.clock)
-      // Which of those that a clock has put off comes first is not said.
-      const limit = taken.clock < 0 ? 100 : taken.limit
-      const { synchronized } = await both(({ store }) => store.synchronizePending({ limit }))
-      seen.pushed += synchronized
+      seen.pushed += await both(({ store }) => sweepAll(store, taken.limit))
     }
   }
 
@@ -182,6 +179,15 @@ const lists: readonly ListOptions[] = [
   { below: 'example.com' },
   { below: 'a.example.com' },
 ]
+
+/** Until nothing is due: which of those that are due at the same time comes first is not said. */
+async function sweepAll(store: ManagedStore, limit: number): Promise<number> {
+  for (let pushed = 0; ; ) {
+    const { synchronized, failed } = await store.synchronizePending({ limit })
+    if (synchronized + failed === 0) return pushed
+    pushed += synchronized
+  }
+}
 
 async function listAll({ store }: Side, options: ListOptions): Promise<string[]> {
   const listed: string[] = []

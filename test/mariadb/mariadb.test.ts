@@ -27,7 +27,7 @@ const name = program
   : 'MariaDB: skipped, since this machine has none (Debian: apt-get install mariadb-server)'
 
 const random = createRandom(seed)
-const RACES = isLong ? counts.races : 4
+const RACES = isLong ? Math.ceil(counts.races / 4) : 4
 const KILLS = isLong ? 2 * counts.kills : 2
 const CALLS_PER_KILL = 12
 const LATE_WORK = 200

@@ -179,6 +179,18 @@ describe('teams', () => {
     })
   })
 
+  test('with a number for an organization are a failure of the application', async () => {
+    const store: DomainStore = {
+      ...createStore(),
+      findTeam: () => ({ id: '1', organizationId: 10 as never, state: 'active' }),
+    }
+    const call = registerDomains(organization, { domains, team_id: '1' }, store)
+    expect(await rejection(call)).toMatchObject({
+      status: 500,
+      cause: new TypeError('The "organizationId" of a team must be a string; findTeam answered 10'),
+    })
+  })
+
   test('in a state in capitals are a failure of the application', async () => {
     const store: DomainStore = {
       ...createStore(),

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import { type Change, createMemoryStore, registerDomains } from '../../src/index.ts'
+import { save } from '../../src/testing/calls.ts'
 import { createStore, rejection, team1, team2 } from '../fixtures.ts'
 
 async function register(
@@ -35,6 +36,23 @@ test.each([
 ])('%s is refused when the store is made', (_, options, message) => {
   expect(() => createMemoryStore(options as never)).toThrow(TypeError)
   expect(() => createMemoryStore(options as never)).toThrow(message)
+})
+
+test('a store that is full refuses a call or a release as a whole', async () => {
+  const store = createMemoryStore({ synchronize() {} })
+  await save(store, '1', ['example.com'])
+  const attempts: (() => unknown)[] = [
+    () => save(store, '1', ['a.example.com', 'b.example.com']),
+    () => store.release('1', ['example.com']),
+  ]
+  for (const attempt of attempts) {
+    const size = vi.spyOn(Map.prototype, 'size', 'get').mockReturnValue(2 ** 24)
+    const failure = await rejection(Promise.resolve().then(attempt))
+    size.mockRestore()
+    expect(String(failure)).toContain('The store in memory is full: it holds at most 16777216')
+    expect(await store.list({})).toMatchObject([{ domain: 'example.com' }])
+    expect(await store.listPending()).toMatchObject([{ domain: 'example.com', kind: 'registered' }])
+  }
 })
 
 describe('what is handed in and out', () => {

@@ -15,7 +15,7 @@ const table = {
   /** Races, each explained by an order of its calls. */
   races: /*                    */ [12, 250],
   /** Schedules of calls, releases and sweeps among failures. */
-  schedules: /*                */ [250, 8_000],
+  schedules: /*                */ [250, 6_000],
   /** Calls of each process that races. */
   racingCalls: /*              */ [12, 30],
   /** Transactions of an application whose process and network are attacked. */

@@ -4,7 +4,7 @@ import { optional, type Rules } from '../options.ts'
 import { PART, workInParts } from '../registry/parts.ts'
 import { isSqliteDatabase, type SqliteDatabase, toDriver } from './database.ts'
 import type { Driver, Transaction } from './driver.ts'
-import { explainFailure } from './failures.ts'
+import { explainFailure, isLocked } from './failures.ts'
 import { prepareTables } from './schema.ts'
 import { createTurns, type Turns } from './turns.ts'
 
@@ -92,7 +92,7 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
     if (driver.hasSettings) {
       // At start-up the process may block.
       driver.execute(`PRAGMA busy_timeout = ${Math.ceil(timeLimit)}`)
-      useWriteAheadLog(driver)
+      useWriteAheadLog(driver, timeLimit)
       driver.execute(`PRAGMA synchronous = ${synchronous}`)
     }
     prepareTables(driver)
@@ -114,8 +114,22 @@ async function transactSlowly<T>({ commit, rollBack }: Transaction, work: () => 
   }
 }
 
-/** With write-ahead logging, readers wait for nobody (sqlite.org/wal.html). A database in memory has no log. */
-function useWriteAheadLog(driver: Driver): void {
-  const [row] = driver.prepare<{ journal_mode: string }>('PRAGMA journal_mode')()
-  if (row?.journal_mode !== 'wal') driver.prepare('PRAGMA journal_mode = WAL')()
+/**
+ * With write-ahead logging, readers wait for nobody (sqlite.org/wal.html). A database in memory has no log.
+ *
+ * Of several connections that switch to it at once, SQLite refuses some without waiting, since they would wait for each
+ * other. They wait for the write lock here, and look again.
+ */
+function useWriteAheadLog(driver: Driver, timeLimit: number): void {
+  const end = performance.now() + timeLimit
+  for (;;) {
+    try {
+      const [row] = driver.prepare<{ journal_mode: string }>('PRAGMA journal_mode')()
+      if (row?.journal_mode !== 'wal') driver.prepare('PRAGMA journal_mode = WAL')()
+      return
+    } catch (error) {
+      if (!isLocked(error) || performance.now() > end) throw error
+      driver.transact(() => {})
+    }
+  }
 }

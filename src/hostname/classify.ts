@@ -68,7 +68,7 @@ export function classifyHostname(input: string): HostnameClassification {
   if (typeof input !== 'string') {
     return { valid: false, code: 'invalid_domain', message: 'A hostname must be a string.' }
   }
-  // By far the most names, for which this is twice as fast.
+  // By far the most names, which this makes twice as fast.
   if (isPlainName(input)) {
     const { isInPublicDns, registrableDomain } = readSuffix(input)
     if (isInPublicDns && registrableDomain !== null) {

@@ -5,9 +5,12 @@ export const MAX_LABEL_LENGTH = 63
 /** RFC 1123, section 2.1: lower-case letters, digits and inner hyphens. */
 export const isLdhLabel = (text: string) => /^[a-z0-9]+(?:-+[a-z0-9]+)*$/.test(text)
 
-/** Tells whether a name is canonical without A-labels: there is nothing in it to trim, to map or to decode. */
+/**
+ * Tells whether a name is certainly canonical, as most are: there is nothing in it to trim, to map or to decode. In a
+ * name as short as a label no label is too long, and an A-label has two hyphens in a row.
+ */
 export const isPlainName = (text: string) =>
-  text.length <= MAX_NAME_LENGTH && /^(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.|$))+$(?<!\.)/.test(text)
+  text.length <= MAX_LABEL_LENGTH && /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(text)
 
 /** Returns the last label of a name. */
 export const topLevelOf = (name: string) => name.slice(name.lastIndexOf('.') + 1)

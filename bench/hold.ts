@@ -111,10 +111,12 @@ async function measureOnce({ body }: Call, store: DomainStore): Promise<number> 
 
 let longest = { name: '', spent: 0 }
 async function measure(call: Call, name: string, createStore: () => Promise<DomainStore>): Promise<void> {
-  const spent: number[] = []
-  for (let run = 0; run < RUNS; run += 1) spent.push(await measureOnce(call, await createStore()))
-  const least = Math.min(...spent)
-  if (least > longest.spent) longest = { name: `${call.name}, ${name}`, spent: least }
+  let least = Number.POSITIVE_INFINITY
+  for (let run = 0; run < RUNS; run += 1) {
+    least = Math.min(least, await measureOnce(call, await createStore()))
+    if (least <= longest.spent) return
+  }
+  longest = { name: `${call.name}, ${name}`, spent: least }
 }
 
 /** With 10,000 names below one registrable domain. */

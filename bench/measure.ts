@@ -41,9 +41,12 @@ export async function timeCpu(work: () => unknown): Promise<number> {
 export const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[values.length >> 1] as number
 
-/** Tells `index.ts` what this start has measured. */
+/**
+ * Tells `index.ts` what this start has measured: once, at its end. Then the channel is closed, on which a dependency
+ * that listens for messages would keep the process alive.
+ */
 export function report(figures: Partial<Record<GoalName, number>>): void {
-  if (process.send) process.send(figures)
+  if (process.send) process.send(figures, () => process.disconnect())
   else console.log(figures)
 }
 

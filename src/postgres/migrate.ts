@@ -1,7 +1,8 @@
-import { createDeadline, timeLimitRule } from '../deadline.ts'
+import { createDeadline } from '../deadline.ts'
 import { requireOptions } from '../options.ts'
-import { type DriverOptions, driverRule, type Settings, toDatabase } from './connection.ts'
-import { unprepared } from './prepare.ts'
+import type { Settings } from './database.ts'
+import { type DriverOptions, driverRules, toDatabase } from './driver.ts'
+import { findEngine } from './engine.ts'
 import { hasCode, retryConflicts } from './retry.ts'
 import {
   createSchema,
@@ -11,7 +12,7 @@ import {
   type Tables,
   toTables,
 } from './schema.ts'
-import { findEngine } from './settings.ts'
+import { unprepared } from './statement.ts'
 
 /** Options of {@link migrate}. */
 export interface MigrateOptions extends PostgresSchemaOptions {
@@ -42,7 +43,8 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40
  * await migrate({ database: pool })
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  requireOptions(options, { database: driverRule, schema: schemaRule, timeLimit: timeLimitRule })
+  const { preparedStatements: _, ...rules } = driverRules
+  requireOptions(options, { ...rules, schema: schemaRule })
   const { database: driver, timeLimit = DEFAULT_TIME_LIMIT } = options
   const database = toDatabase({ database: driver, preparedStatements: false })
   const deadline = createDeadline(timeLimit)

@@ -1,30 +1,9 @@
+import type { WaitingChange } from '../registry/outbox.ts'
+import { type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts'
+import type { Engine } from './engine.ts'
 import { createInsert } from './insert.ts'
-import { toMilliseconds } from './name-statements.ts'
-import { prepare, unprepared } from './prepare.ts'
 import type { Tables } from './schema.ts'
-import type { Engine } from './settings.ts'
-
-export interface ChangeRow {
-  readonly kind: 'registered' | 'released'
-  readonly domain_id: string
-  readonly domain: string
-  readonly registrable_domain: string
-  readonly team_id: string
-  readonly refusals: number
-}
-
-export interface PendingRow extends ChangeRow {
-  /** In milliseconds since 1970, as text. */
-  readonly since: string
-  readonly due: string
-  readonly last_failure: string | null
-}
-
-export interface StatsRow {
-  readonly count: string
-  readonly refused: string
-  readonly oldest: string | null
-}
+import { prepare, toMilliseconds, unprepared } from './statement.ts'
 
 /** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
@@ -32,9 +11,21 @@ const NOW = 'statement_timestamp()'
 const afterWait = (milliseconds: string) =>
   `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${milliseconds}::double precision / 1000)`
 
-const columns = (row: string) =>
-  `${row}.kind, ${row}.domain_id::text AS domain_id, ${row}.domain, ${row}.registrable_domain, ${row}.team_id,
-       ${row}.refusals`
+const waiting = {
+  kind: 'waiting.kind',
+  domainId: 'waiting.domain_id::text',
+  domain: 'waiting.domain',
+  registrableDomain: 'waiting.registrable_domain',
+  teamId: 'waiting.team_id',
+  refusals: 'waiting.refusals',
+}
+const change = toSelectList<WaitingChange>(waiting)
+const pending = toSelectList<PendingRow>({
+  ...waiting,
+  since: toMilliseconds('waiting.since'),
+  nextAttempt: toMilliseconds('waiting.due'),
+  lastFailure: 'waiting.last_failure',
+})
 
 /** Statements on the waiting changes. Waits are in milliseconds; $1 and $2 are second-level domains and IDs. */
 export function createOutboxStatements({ changes }: Tables, engine: Engine) {
@@ -42,17 +33,17 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
   const isNamed = `domain_id = ANY ($2::uuid[]) AND second_level_domain = ANY ($1::text[])`
   const isInShard = 'waiting.second_level_domain = ANY ($1::text[])'
   const take = (condition: string) =>
-    unprepared<ChangeRow>(
+    unprepared<WaitingChange>(
       `WITH due AS MATERIALIZED (
          SELECT domain_id, second_level_domain, due FROM ${changes} AS waiting
          WHERE ${condition} AND due <= ${NOW} ORDER BY due, domain_id LIMIT $1::bigint FOR UPDATE SKIP LOCKED
        )
        UPDATE ${changes} AS waiting SET due = ${afterWait('$2')} FROM due AS asked WHERE ${isAsked}
-       RETURNING ${columns('waiting')}`,
+       RETURNING ${change}`,
     )
   const find = (condition: string) =>
-    unprepared<ChangeRow>(
-      `SELECT ${columns('waiting')} FROM ${changes} AS waiting
+    unprepared<WaitingChange>(
+      `SELECT ${change} FROM ${changes} AS waiting
        WHERE ${condition} AND due <= ${NOW} ORDER BY due, domain_id LIMIT $1::bigint`,
     )
   const hasten = (condition: string) =>
@@ -79,15 +70,15 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     takeRefused: take('refusals > 0'),
     findFresh: find('refusals = 0'),
     findRefused: find('refusals > 0'),
-    takeFound: unprepared<ChangeRow>(
+    takeFound: unprepared<WaitingChange>(
       `UPDATE ${changes} AS waiting SET due = ${afterWait('$3')} WHERE ${isNamed} AND due <= ${NOW}
-       RETURNING ${columns('waiting')}`,
+       RETURNING ${change}`,
     ),
 
     /** Forgets changes of the kind $3. */
-    finish: prepare<{ domain_id: string }>(
+    finish: prepare<{ domainId: string }>(
       'finish',
-      `DELETE FROM ${changes} WHERE ${isNamed} AND kind = $3 RETURNING domain_id::text AS domain_id`,
+      `DELETE FROM ${changes} WHERE ${isNamed} AND kind = $3 RETURNING domain_id::text AS "domainId"`,
     ),
     /** Makes the releases due that have replaced pushed registrations. */
     hastenReleases: prepare(
@@ -113,7 +104,7 @@ const looksAtChanges = (changes: string) => ({
      FROM ${changes}`,
   ),
   listChanges: unprepared<PendingRow>(
-    `SELECT ${columns('waiting')}, ${toMilliseconds('since')} AS since, ${toMilliseconds('due')} AS due, last_failure
-     FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
+    `SELECT ${pending} FROM ${changes} AS waiting
+     WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
   ),
 })

@@ -1,11 +1,9 @@
-import { LONGEST_WAIT, type Outbox, type PendingChange, type WaitingChange } from '../registry/outbox.ts'
+import { LONGEST_WAIT, type Outbox, type WaitingChange } from '../registry/outbox.ts'
 import { toKey } from '../registry/path.ts'
+import { type StatsRow, toPending, toStats } from '../registry/row.ts'
 import type { Change, Registration } from '../registry/store.ts'
-import { toArrayLiteral } from './array-literal.ts'
-import { claim } from './claim.ts'
 import { FIRST_ID } from './name-statements.ts'
-import type { ChangeRow, PendingRow } from './outbox-statements.ts'
-import type { StoreTransaction, Transact } from './transact.ts'
+import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
 /** What sweeps lock on Citus: no registrable domain. */
 const SWEEP = 'sweep'
@@ -23,18 +21,17 @@ export const createOutbox = (transact: Transact): Outbox => ({
       const fresh = await take(transaction, 'Fresh', limit, lease)
       const rest = limit - fresh.length
       const refused = rest > 0 ? await take(transaction, 'Refused', rest, lease) : []
-      return [...fresh, ...refused].map(toChange)
+      return [...fresh, ...refused]
     }),
 
   finish: changes =>
     transact(async ({ change, statements }) => {
       const sorted = sort(changes)
-      const registered = sorted.filter(({ kind }) => kind === 'registered')
-      const released = sorted.filter(({ kind }) => kind === 'released')
-      if (released.length > 0) void change(statements.finish, ...toIds(released), 'released')
-      if (registered.length === 0) return
-      void change(statements.finish, ...toIds(registered), 'registered')
-      void change(statements.hastenReleases, ...toIds(registered))
+      for (const kind of ['released', 'registered'] as const) {
+        const pushed = sorted.filter(each => each.kind === kind)
+        if (pushed.length > 0) void change(statements.finish, ...toIds(pushed), kind)
+      }
+      void change(statements.hastenReleases, ...toIds(sorted))
     }),
 
   postpone: postponements =>
@@ -43,22 +40,14 @@ export const createOutbox = (transact: Transact): Outbox => ({
       void change(
         statements.postpone,
         ...toIds(sorted.map(each => each.change)),
-        toArrayLiteral(sorted.map(each => each.change.kind)),
-        toArrayLiteral(sorted.map(({ wait }) => String(Math.round(wait)))),
-        toArrayLiteral(sorted.map(({ refusal }) => refusal?.replaceAll('\0', '') ?? null)),
+        sorted.map(each => each.change.kind),
+        sorted.map(({ wait }) => String(Math.round(wait))),
+        sorted.map(({ refusal }) => refusal?.replaceAll('\0', '') ?? null),
       )
     }),
 
   stats: () =>
-    transact(async ({ ask, statements }) => {
-      const [row] = (await ask(statements.countChanges)).rows
-      const { count = 0, refused = 0, oldest = null } = row ?? {}
-      return {
-        count: Number(count),
-        refused: Number(refused),
-        oldest: oldest === null ? null : new Date(Number(oldest)),
-      }
-    }),
+    transact(async ({ ask, statements }) => toStats((await ask(statements.countChanges)).rows[0] as StatsRow)),
 
   list: (after = FIRST_ID, limit) =>
     transact(async ({ ask, statements }) => (await ask(statements.listChanges, after, limit)).rows.map(toPending)),
@@ -70,13 +59,13 @@ async function take(
   which: 'Fresh' | 'Refused',
   limit: number,
   lease: number,
-): Promise<readonly ChangeRow[]> {
+): Promise<readonly WaitingChange[]> {
   if (engine !== 'Citus') return (await change(statements[`take${which}`], limit, lease)).rows
   const { rows } = await ask(statements[`find${which}`], limit)
   if (rows.length === 0) return []
-  const taken = await change(statements.takeFound, ...toIds(sort(rows.map(toChange))), lease)
-  const byId = new Map(taken.rows.map(row => [row.domain_id, row]))
-  return rows.flatMap(row => byId.get(row.domain_id) ?? [])
+  const taken = await change(statements.takeFound, ...toIds(sort(rows)), lease)
+  const byId = new Map(taken.rows.map(row => [row.domainId, row]))
+  return rows.flatMap(row => byId.get(row.domainId) ?? [])
 }
 
 /**
@@ -95,9 +84,9 @@ export function addChanges(
   void change(
     statements.addChanges(sorted.length),
     ...toIds(sorted),
-    toArrayLiteral(sorted.map(({ domain }) => domain)),
-    toArrayLiteral(sorted.map(({ registrableDomain }) => registrableDomain)),
-    toArrayLiteral(sorted.map(each => String(toWait(each)))),
+    sorted.map(({ domain }) => domain),
+    sorted.map(({ registrableDomain }) => registrableDomain),
+    sorted.map(each => String(toWait(each))),
     sorted[0]?.teamId,
     kind,
   )
@@ -117,23 +106,7 @@ const sort = <Item extends Identified>(items: readonly Item[]): Item[] => items.
 const compare = (one: Identified, other: Identified) => (one.domainId < other.domainId ? -1 : 1)
 
 /** Second-level domains and IDs, as parameters. */
-export const toIds = (items: readonly Identified[]): [string, string] => [
-  toArrayLiteral(items.map(({ domain }) => toKey(domain).secondLevelDomain)),
-  toArrayLiteral(items.map(({ domainId }) => domainId)),
+export const toIds = (items: readonly Identified[]): [string[], string[]] => [
+  items.map(({ domain }) => toKey(domain).secondLevelDomain),
+  items.map(({ domainId }) => domainId),
 ]
-
-const toChange = (row: ChangeRow): WaitingChange => ({
-  kind: row.kind,
-  domainId: row.domain_id,
-  domain: row.domain,
-  registrableDomain: row.registrable_domain,
-  teamId: row.team_id,
-  refusals: row.refusals,
-})
-
-const toPending = (row: PendingRow): PendingChange => ({
-  ...toChange(row),
-  since: new Date(Number(row.since)),
-  nextAttempt: new Date(Number(row.due)),
-  lastFailure: row.last_failure,
-})

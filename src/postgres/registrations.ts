@@ -1,141 +1,158 @@
 import type { RegistrationStep, StoreBackend } from '../registry/managed-store.ts'
-import type { Name } from '../registry/name.ts'
-import { rangeBelow, toKey } from '../registry/path.ts'
+import { keysBelow, toKey } from '../registry/path.ts'
+import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
 import type { LookUp, LookUpResult, Registration, SavedRegistrations } from '../registry/store.ts'
+import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../uuid.ts'
-import { toArrayLiteral } from './array-literal.ts'
-import { claim } from './claim.ts'
-import type { Answer } from './database.ts'
-import { type NameRow, toRegistration } from './name-statements.ts'
+import { FIRST_ID, LAST_ID } from './name-statements.ts'
 import { addChanges, leaseWaiting, toIds } from './outbox.ts'
-import type { StoreTransaction, Transact } from './transact.ts'
+import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
-/** Makes {@link StoreBackend.register}: claim, look up, decide, save. */
-export function createRegister(transact: Transact) {
+/** Looks up, saves and deletes registrations. Each method is one transaction. */
+export function createRegistrations(transact: Transact): Omit<StoreBackend, 'outbox'> {
   const createId = createUuidGenerator()
-
-  return ({ lease, decide, ...step }: RegistrationStep): Promise<SavedRegistrations> => {
-    const { teamId, registrableDomains, timeLimit } = step
-    const name = ({ domain, registrableDomain }: Name): Registration => ({
-      domainId: createId(),
-      domain,
-      registrableDomain,
-      teamId,
-      synchronized: lease === null,
-    })
-    return transact(
-      async transaction => {
-        // The look-ups are sent along with the claim, and see what was saved while it waited.
-        void claim(transaction, registrableDomains)
-        const found = await find(transaction, step)
-        const { created, waiting } = decide(found)
-        if (created.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
-          throw new TypeError('decide returned a name of a registrable domain that is not locked')
-        const saved = created.map(name)
-        insert(transaction, teamId, saved)
-        if (lease !== null) {
-          addChanges(transaction, 'registered', saved, () => lease)
-          leaseWaiting(transaction, waiting, lease)
-        }
-        return { found, saved }
-      },
-      { timeLimit },
-    )
+  return {
+    register: step => transact(transaction => register(transaction, step, createId), { timeLimit: step.timeLimit }),
+    // Under snapshot isolation, since it locks nothing.
+    find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
+    async release(teamId, keys, lease) {
+      if (keys.names.length + keys.domainIds.length === 0) return []
+      return transact(transaction => release(transaction, teamId, keys, lease))
+    },
+    list: page => transact(async transaction => (await list(transaction, page)).map(toListed)),
+    count: teamId =>
+      transact(async ({ ask, statements }) => {
+        const counting = teamId === undefined ? ask(statements.count) : ask(statements.countOfTeam, teamId)
+        return Number((await counting).rows[0]?.count)
+      }),
   }
 }
 
-/** Makes {@link StoreBackend.find}. Under snapshot isolation, since it locks nothing. */
-export const createFind =
-  (transact: Transact) =>
-  (question: LookUp): Promise<LookUpResult> =>
-    transact(transaction => find(transaction, question), { isolation: 'repeatable read' })
-
-/** Makes {@link StoreBackend.release}: look up, claim, look up again, delete, record. */
-export const createRelease =
-  (transact: Transact): StoreBackend['release'] =>
-  async (teamId, { names, domainIds }, lease) => {
-    if (names.length + domainIds.length === 0) return []
-    return transact(async transaction => {
-      const { ask, change, statements } = transaction
-      const look = async () => {
-        const answers = await Promise.all([
-          findNames(
-            transaction,
-            names.map(({ domain }) => domain),
-          ),
-          // Citus asks all its shards for them.
-          domainIds.length > 0 ? ask(statements.findIds, toArrayLiteral(domainIds)) : { rows: [] },
-        ])
-        const held = answers.flatMap(({ rows }) => rows).filter(row => row.team_id === teamId)
-        return new Map(held.map(toRegistration).map(({ createdAt: _, ...each }) => [each.domainId, each]))
-      }
-      const seen = await look()
-      if (seen.size === 0) return []
-      // Those of names that are not held too: one of them could be registered before another is released.
-      const locked = [...names, ...seen.values()].map(each => each.registrableDomain)
-      void claim(transaction, [...new Set(locked)].sort())
-      const asked = await look()
-      const ids = toIds([...asked.values()])
-      const deleting = change(statements.deleteNames, ...ids)
-      const replaced = new Set((await change(statements.finish, ...ids, 'registered')).rows.map(row => row.domain_id))
-      const released = (await deleting).rows.flatMap(row => asked.get(row.domain_id) ?? [])
-      // The push of a registration that still waits may be under way.
-      addChanges(transaction, 'released', released, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
-      return released
-    })
+/** Claims, looks up, decides, saves. */
+async function register(
+  transaction: StoreTransaction,
+  { lease, decide, ...step }: RegistrationStep,
+  createId: () => string,
+): Promise<SavedRegistrations> {
+  const { teamId, registrableDomains } = step
+  // The look-ups are sent along with the claim, and see what was saved while it waited.
+  void claim(transaction, registrableDomains)
+  const found = await find(transaction, step)
+  const { created, waiting } = decide(found)
+  if (created.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
+    throw new TypeError('decide returned a name of a registrable domain that is not locked')
+  const saved = created.map(({ domain, registrableDomain }) => ({
+    domainId: createId(),
+    domain,
+    registrableDomain,
+    teamId,
+    synchronized: lease === null,
+  }))
+  insert(transaction, teamId, saved)
+  if (lease !== null) {
+    addChanges(transaction, 'registered', saved, () => lease)
+    leaseWaiting(transaction, waiting, lease)
   }
+  return { found, saved }
+}
 
 async function find(transaction: StoreTransaction, { teamId, domains, bases }: LookUp): Promise<LookUpResult> {
   const { ask, statements, engine } = transaction
   const finding = findNames(transaction, domains)
   const together = engine === 'Citus' ? bases.map(base => [base]) : bases.length > 0 ? [bases] : []
-  const findingBelow = together.map(some => ask(statements.findBelow, ...toRanges(some), teamId))
+  const findingBelow = together.map(some => {
+    const keys = some.map(base => keysBelow(base))
+    return ask(
+      statements.findBelow,
+      keys.map(({ secondLevelDomain }) => secondLevelDomain),
+      keys.map(({ after }) => after),
+      keys.map(({ before }) => before),
+      some.map(({ length }) => String(length)),
+      teamId,
+    )
+  })
   const { rows } = await finding
-  const below = (await Promise.all(findingBelow)).flatMap(answer => answer.rows)
-  return {
-    registrations: rows.map(toRegistration).map(({ createdAt: _, ...registration }) => registration),
-    below: below.map(row => ({
-      ownDomains: JSON.parse(row.own_domains),
-      ownCount: row.own_count,
-      heldByOthers: row.held,
-      behindSuffixes: JSON.parse(row.behind),
-    })),
-  }
+  const below = (await Promise.all(findingBelow)).flatMap(({ rows }) => rows)
+  return { registrations: rows.map(toRegistration), below: below.map(row => JSON.parse(row.below)) }
 }
 
-export const findNames = (
-  { ask, statements, engine }: StoreTransaction,
-  domains: readonly string[],
-): Promise<Answer<NameRow>> =>
-  ask(statements.findNames, toArrayLiteral(domains), ...(engine === 'Citus' ? toKeys(domains) : []))
+const findNames = ({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) =>
+  ask(statements.findNames, domains, ...(engine === 'Citus' ? toKeys(domains) : []))
+
+/** Looks up, claims, looks up again, deletes, records. */
+async function release(
+  transaction: StoreTransaction,
+  teamId: string,
+  { names, domainIds }: ReleaseKeys,
+  lease: number,
+): Promise<readonly Registration[]> {
+  const { change, statements } = transaction
+  const seen = await findHeld(transaction, teamId, { names, domainIds })
+  if (seen.size === 0) return []
+  // Those of names that are not held too: one of them could be registered before another is released.
+  const locked = [...names, ...seen.values()].map(each => each.registrableDomain)
+  void claim(transaction, [...new Set(locked)].sort())
+  const held = await findHeld(transaction, teamId, { names, domainIds })
+  const ids = toIds([...held.values()])
+  const deleting = change(statements.deleteNames, ...ids)
+  const replaced = new Set((await change(statements.finish, ...ids, 'registered')).rows.map(row => row.domainId))
+  const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
+  // The push of a registration that still waits may be under way.
+  addChanges(transaction, 'released', released, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
+  return released
+}
+
+/** Returns what a team holds of these names and IDs, by ID. */
+async function findHeld(
+  transaction: StoreTransaction,
+  teamId: string,
+  { names, domainIds }: ReleaseKeys,
+): Promise<ReadonlyMap<string, Registration>> {
+  const { ask, statements } = transaction
+  const answers = await Promise.all([
+    findNames(
+      transaction,
+      names.map(({ domain }) => domain),
+    ),
+    // Citus asks all its shards for them.
+    domainIds.length > 0 ? ask(statements.findIds, domainIds) : { rows: [] },
+  ])
+  const held = answers.flatMap(({ rows }) => rows).filter(row => row.teamId === teamId)
+  return new Map(held.map(row => [row.domainId, toRegistration(row)]))
+}
+
+async function list(transaction: StoreTransaction, page: ListPage): Promise<readonly NameRow[]> {
+  const { ask, statements } = transaction
+  const { teamId, after, limit, order, domain, below } = page
+  if (domain !== undefined) {
+    const { rows } = await findNames(transaction, [domain])
+    return rows.filter(row => isOnPage(page, row)).slice(0, limit)
+  }
+  const [team, ofTeam] = teamId === undefined ? ([[], ''] as const) : ([[teamId], 'OfTeam'] as const)
+  const select = async (what: 'Below' | 'Newest' | 'Oldest', ...start: readonly string[]) =>
+    (await ask(statements[`list${what}${ofTeam}`], ...start, limit, ...team)).rows
+  if (below !== undefined) {
+    const keys = keysBelow(below, after)
+    return select('Below', keys.secondLevelDomain, keys.after, keys.before)
+  }
+  return order === 'newest' ? select('Newest', after ?? LAST_ID) : select('Oldest', after ?? FIRST_ID)
+}
 
 function insert({ change, statements }: StoreTransaction, teamId: string, saved: readonly Registration[]): void {
   if (saved.length === 0) return
   const domains = saved.map(({ domain }) => domain)
   void change(
     statements.insertNames(saved.length),
-    toArrayLiteral(saved.map(({ domainId }) => domainId)),
+    saved.map(({ domainId }) => domainId),
     ...toKeys(domains),
-    toArrayLiteral(domains),
-    toArrayLiteral(saved.map(({ registrableDomain }) => registrableDomain)),
+    domains,
+    saved.map(({ registrableDomain }) => registrableDomain),
     teamId,
   )
 }
 
-function toKeys(domains: readonly string[]): [string, string] {
+/** Second-level domains and paths, as parameters. */
+function toKeys(domains: readonly string[]): [string[], string[]] {
   const keys = domains.map(toKey)
-  return [
-    toArrayLiteral(keys.map(({ secondLevelDomain }) => secondLevelDomain)),
-    toArrayLiteral(keys.map(({ path }) => path)),
-  ]
-}
-
-function toRanges(bases: readonly string[]): [string, string, string, string] {
-  const ranges = bases.map(rangeBelow)
-  return [
-    toArrayLiteral(bases.map(base => toKey(base).secondLevelDomain)),
-    toArrayLiteral(ranges.map(({ after }) => after)),
-    toArrayLiteral(ranges.map(({ before }) => before)),
-    toArrayLiteral(bases.map(({ length }) => String(length))),
-  ]
+  return [keys.map(({ secondLevelDomain }) => secondLevelDomain), keys.map(({ path }) => path)]
 }

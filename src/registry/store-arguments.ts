@@ -70,6 +70,14 @@ export function readListOptions(options: ListOptions = {}): ListPage {
   }
 }
 
+/** Tells whether a page that is not "below" a name shows a registration, leaving aside its name. */
+export const isOnPage = (
+  { teamId, after, order }: ListPage,
+  held: { readonly teamId: string; readonly domainId: string },
+): boolean =>
+  (teamId === undefined || held.teamId === teamId) &&
+  (after === undefined || (order === 'oldest' ? held.domainId > after : held.domainId < after))
+
 const toCanonical = (text: string | undefined) => (text === undefined ? undefined : toName(text)?.domain)
 
 /**

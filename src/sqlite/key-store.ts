@@ -2,6 +2,7 @@ import { requireExpiry, requireHash, requireOwner, requireRecord } from '../keys
 import { type KeyRow, toStoredRecord } from '../keys/key-row.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
+import { toSelectList } from '../registry/row.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 
 /** Options of {@link createSqliteKeyStore}. */
@@ -10,14 +11,25 @@ export interface SqliteKeyStoreOptions extends SqliteConnectionOptions {}
 /** A key store in SQLite. */
 export interface SqliteKeyStore extends ManagedKeyStore {}
 
-const columns = 'hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at'
+const row = toSelectList<KeyRow>({
+  hash: 'hash',
+  type: 'type',
+  ownerId: 'owner_id',
+  scopes: 'scopes',
+  label: 'label',
+  hint: 'hint',
+  createdAt: 'created_at',
+  revokedAt: 'revoked_at',
+  expiresAt: 'expires_at',
+})
 
 /** The SQL of {@link createSqliteKeyStore}. */
 export const keyStatements = {
-  find: `SELECT ${columns} FROM domain_registration_keys WHERE hash = ?`,
-  list: `SELECT ${columns} FROM domain_registration_keys
+  find: `SELECT ${row} FROM domain_registration_keys WHERE hash = ?`,
+  list: `SELECT ${row} FROM domain_registration_keys
     WHERE type = ? AND owner_id = ? ORDER BY created_at, rowid`,
-  add: `INSERT INTO domain_registration_keys (${columns})
+  add: `INSERT INTO domain_registration_keys
+      (hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at)
     VALUES (?, ?, ?, ?, ?, ?, coalesce(?, ?), ?, ?)
     ON CONFLICT (hash) DO UPDATE SET type = excluded.type, owner_id = excluded.owner_id, scopes = excluded.scopes,
       label = excluded.label, hint = excluded.hint, created_at = coalesce(?, created_at),

@@ -10,6 +10,19 @@ export interface KeyRow extends Omit<StoredKeyRecord, 'scopes' | 'createdAt' | '
   readonly expiresAt: number | string | null
 }
 
+/** The columns of a key in all tables, by the properties of its row. */
+export const keyColumns = {
+  hash: 'hash',
+  type: 'type',
+  ownerId: 'owner_id',
+  scopes: 'scopes',
+  label: 'label',
+  hint: 'hint',
+  createdAt: 'created_at',
+  revokedAt: 'revoked_at',
+  expiresAt: 'expires_at',
+}
+
 export const toStoredRecord = (row: KeyRow): StoredKeyRecord => ({
   ...row,
   scopes: JSON.parse(row.scopes),

@@ -74,14 +74,11 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   const outbox = createMemoryOutbox()
   const createId = createUuidGenerator()
 
-  const toRegistration = ({ domainId, domain, registrableDomain, teamId }: Held): Registration => ({
-    domainId,
-    domain,
-    registrableDomain,
-    teamId,
-    synchronized: !outbox.has(domainId),
-  })
-  const toListed = (held: Held): ListedRegistration => ({ ...toRegistration(held), createdAt: held.createdAt })
+  const toListed = (held: Held): ListedRegistration => ({ ...held, synchronized: !outbox.has(held.domainId) })
+  function toRegistration(held: Held): Registration {
+    const { createdAt: _, ...registration } = toListed(held)
+    return registration
+  }
 
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
     const found = domains.map(domain => registrations.get(domain)).filter(held => held !== undefined)

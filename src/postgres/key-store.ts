@@ -1,6 +1,6 @@
 import { createDeadline } from '../deadline.ts'
 import { requireExpiry, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
-import { type KeyRow, toStoredRecord } from '../keys/key-row.ts'
+import { type KeyRow, keyColumns, toStoredRecord } from '../keys/key-row.ts'
 import type { ManagedKeyStore, Promised } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
 import { toSelectList } from '../registry/row.ts'
@@ -69,12 +69,8 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
 
 function createKeyStatements({ keys }: Tables) {
   const row = toSelectList<KeyRow>({
-    hash: 'hash',
-    type: 'type',
-    ownerId: 'owner_id',
+    ...keyColumns,
     scopes: 'array_to_json(scopes)::text',
-    label: 'label',
-    hint: 'hint',
     createdAt: toMilliseconds('created_at'),
     revokedAt: toMilliseconds('revoked_at'),
     expiresAt: toMilliseconds('expires_at'),

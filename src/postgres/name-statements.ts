@@ -3,7 +3,7 @@ import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../registry/store.ts'
 import type { Engine } from './engine.ts'
 import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
-import { prepare, toMilliseconds, unprepared } from './statement.ts'
+import { type Id, prepare, returningId, toMilliseconds, unprepared } from './statement.ts'
 
 /** Sorts before all IDs. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
@@ -54,10 +54,9 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
       toRow: elements => `${elements}, $6::text, statement_timestamp()`,
     }),
 
-    deleteNames: unprepared<{ domainId: string }>(
-      `DELETE FROM ${names} AS name
-       WHERE name.domain_id = ANY ($2::uuid[]) AND name.second_level_domain = ANY ($1::text[])
-       RETURNING name.domain_id::text AS "domainId"`,
+    deleteNames: unprepared<Id>(
+      `DELETE FROM ${names} WHERE domain_id = ANY ($2::uuid[]) AND second_level_domain = ANY ($1::text[])
+       ${returningId}`,
     ),
 
     // IDs of version 7 sort by time.

@@ -3,7 +3,7 @@ import { type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts
 import type { Engine } from './engine.ts'
 import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
-import { prepare, toMilliseconds, unprepared } from './statement.ts'
+import { type Id, prepare, returningId, toMilliseconds, unprepared } from './statement.ts'
 
 /** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
@@ -26,25 +26,21 @@ const pending = toSelectList<PendingRow>({
   nextAttempt: toMilliseconds('waiting.due'),
   lastFailure: 'waiting.last_failure',
 })
+const stats = toSelectList<StatsRow>({
+  count: 'count(*)::text',
+  refused: '(count(*) FILTER (WHERE refusals > 0))::text',
+  oldest: toMilliseconds('min(since)'),
+})
 
 /** Statements on the waiting changes. Waits are in milliseconds; $1 and $2 are second-level domains and IDs. */
 export function createOutboxStatements({ changes }: Tables, engine: Engine) {
   const isAsked = `waiting.domain_id = asked.domain_id AND waiting.second_level_domain = asked.second_level_domain`
   const isNamed = `domain_id = ANY ($2::uuid[]) AND second_level_domain = ANY ($1::text[])`
   const isInShard = 'waiting.second_level_domain = ANY ($1::text[])'
-  const take = (condition: string) =>
-    unprepared<WaitingChange>(
-      `WITH due AS MATERIALIZED (
-         SELECT domain_id, second_level_domain, due FROM ${changes} AS waiting
-         WHERE ${condition} AND due <= ${NOW} ORDER BY due, domain_id LIMIT $1::bigint FOR UPDATE SKIP LOCKED
-       )
-       UPDATE ${changes} AS waiting SET due = ${afterWait('$2')} FROM due AS asked WHERE ${isAsked}
-       RETURNING ${change}`,
-    )
   const find = (condition: string) =>
     unprepared<WaitingChange>(
-      `SELECT ${change} FROM ${changes} AS waiting
-       WHERE ${condition} AND due <= ${NOW} ORDER BY due, domain_id LIMIT $1::bigint`,
+      `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW}
+       ORDER BY due, domain_id LIMIT $1::bigint ${engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED'}`,
     )
   const hasten = (condition: string) =>
     unprepared(`UPDATE ${changes} SET due = ${NOW} WHERE ${condition} AND due > ${afterWait('$1')}`)
@@ -66,20 +62,16 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     /** Makes due what a clock that has been corrected since put off further than $1. */
     hastenFresh: hasten('refusals = 0'),
     hastenRefused: hasten('refusals > 0'),
-    takeFresh: take('refusals = 0'),
-    takeRefused: take('refusals > 0'),
+    /** Finds what is due, but what other sweeps are taking. */
     findFresh: find('refusals = 0'),
     findRefused: find('refusals > 0'),
-    takeFound: unprepared<WaitingChange>(
-      `UPDATE ${changes} AS waiting SET due = ${afterWait('$3')} WHERE ${isNamed} AND due <= ${NOW}
-       RETURNING ${change}`,
+    /** Leases what was found for $3, if it is still due. */
+    take: unprepared<Id>(
+      `UPDATE ${changes} SET due = ${afterWait('$3')} WHERE ${isNamed} AND due <= ${NOW} ${returningId}`,
     ),
 
     /** Forgets changes of the kind $3. */
-    finish: prepare<{ domainId: string }>(
-      'finish',
-      `DELETE FROM ${changes} WHERE ${isNamed} AND kind = $3 RETURNING domain_id::text AS "domainId"`,
-    ),
+    finish: prepare<Id>('finish', `DELETE FROM ${changes} WHERE ${isNamed} AND kind = $3 ${returningId}`),
     /** Makes the releases due that have replaced pushed registrations. */
     hastenReleases: prepare(
       'hasten_releases',
@@ -93,18 +85,9 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
          AS asked (second_level_domain, domain_id, kind, wait, refusal)
        WHERE ${isAsked} AND waiting.kind = asked.kind AND ${isInShard}`),
 
-    ...looksAtChanges(changes),
+    countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
+    listChanges: unprepared<PendingRow>(
+      `SELECT ${pending} FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
+    ),
   }
 }
-
-const looksAtChanges = (changes: string) => ({
-  countChanges: unprepared<StatsRow>(
-    `SELECT count(*)::text AS count, (count(*) FILTER (WHERE refusals > 0))::text AS refused,
-       ${toMilliseconds('min(since)')} AS oldest
-     FROM ${changes}`,
-  ),
-  listChanges: unprepared<PendingRow>(
-    `SELECT ${pending} FROM ${changes} AS waiting
-     WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
-  ),
-})

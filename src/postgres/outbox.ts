@@ -1,11 +1,11 @@
-import { LONGEST_WAIT, type Outbox, type WaitingChange } from '../registry/outbox.ts'
+import { LONGEST_WAIT, type Outbox } from '../registry/outbox.ts'
 import { toKey } from '../registry/path.ts'
 import { type StatsRow, toPending, toStats } from '../registry/row.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { FIRST_ID } from './name-statements.ts'
 import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
-/** What sweeps lock on Citus: no registrable domain. */
+/** No registrable domain. */
 const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>
@@ -14,14 +14,17 @@ type Identified = Pick<Registration, 'domain' | 'domainId'>
 export const createOutbox = (transact: Transact): Outbox => ({
   take: (limit, lease) =>
     transact(async transaction => {
-      const { change, statements, engine } = transaction
+      const { ask, change, statements, engine } = transaction
+      // Citus cannot lock rows of several shards while it looks for them. So sweeps take turns there.
       if (engine === 'Citus') void claim(transaction, [SWEEP])
       void change(statements.hastenFresh, LONGEST_WAIT + lease)
       void change(statements.hastenRefused, LONGEST_WAIT + lease)
-      const fresh = await take(transaction, 'Fresh', limit, lease)
-      const rest = limit - fresh.length
-      const refused = rest > 0 ? await take(transaction, 'Refused', rest, lease) : []
-      return [...fresh, ...refused]
+      const fresh = (await ask(statements.findFresh, limit)).rows
+      const refused = (await ask(statements.findRefused, limit - fresh.length)).rows
+      const found = [...fresh, ...refused]
+      if (found.length === 0) return []
+      const taken = new Set((await change(statements.take, ...toIds(sort(found)), lease)).rows.map(row => row.domainId))
+      return found.filter(({ domainId }) => taken.has(domainId))
     }),
 
   finish: changes =>
@@ -52,21 +55,6 @@ export const createOutbox = (transact: Transact): Outbox => ({
   list: (after = FIRST_ID, limit) =>
     transact(async ({ ask, statements }) => (await ask(statements.listChanges, after, limit)).rows.map(toPending)),
 })
-
-/** Citus cannot lock rows of several shards while it looks for them. So sweeps take turns there. */
-async function take(
-  { ask, change, statements, engine }: StoreTransaction,
-  which: 'Fresh' | 'Refused',
-  limit: number,
-  lease: number,
-): Promise<readonly WaitingChange[]> {
-  if (engine !== 'Citus') return (await change(statements[`take${which}`], limit, lease)).rows
-  const { rows } = await ask(statements[`find${which}`], limit)
-  if (rows.length === 0) return []
-  const taken = await change(statements.takeFound, ...toIds(sort(rows)), lease)
-  const byId = new Map(taken.rows.map(row => [row.domainId, row]))
-  return rows.flatMap(row => byId.get(row.domainId) ?? [])
-}
 
 /**
  * Adds changes, in the transaction that makes them.

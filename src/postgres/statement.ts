@@ -1,3 +1,5 @@
+import { toSelectList } from '../registry/row.ts'
+
 /** One SQL statement with parameters. */
 export interface Statement<Row = never> {
   /** The name under which each connection keeps it, parsed and planned. Without a name it is not kept. */
@@ -69,3 +71,10 @@ const quote = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
 
 /** A time in milliseconds since 1970, as text, since drivers read times and large numbers differently. */
 export const toMilliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)::bigint::text`
+
+/** The row of a statement that tells which rows it changed. */
+export interface Id {
+  readonly domainId: string
+}
+
+export const returningId = `RETURNING ${toSelectList<Id>({ domainId: 'domain_id::text' })}`

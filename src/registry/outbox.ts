@@ -84,6 +84,16 @@ export interface SynchronizerOptions {
   readonly random?: (() => number) | undefined
 }
 
+/** Options of a sweep. */
+export interface SweepOptions {
+  /** The most changes to push. Default 1,000. */
+  limit?: number | undefined
+  /** Called in place of the store's own `onError`. */
+  onError?: SynchronizationErrorHandler | undefined
+  /** Ends the sweep: the push that is under way is aborted, and what was not pushed waits for the next sweep. */
+  signal?: AbortSignal | undefined
+}
+
 /** The result of a sweep. */
 export interface SweepResult {
   /** How many changes were pushed. */

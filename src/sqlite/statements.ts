@@ -11,8 +11,13 @@ const BELOW = `${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND p
 const OWN_BELOW = `${NAMES}_of_team_below
   WHERE team_id = ? AND second_level_domain = ? AND path > ? AND path < ? AND path > ''`
 
-/** @typeParam Row The type of a row of the answer. */
-const statement = <Row = never>(sql: string): { readonly sql: string; readonly row?: Row } => ({ sql })
+interface Statement<Row> {
+  readonly sql: string
+  /** The type of a row of the answer; never set. */
+  readonly row?: Row
+}
+
+export const statement = <Row = never>(sql: string): Statement<Row> => ({ sql })
 
 const ofBoth = { domainId: 'domain_id', domain: 'domain', registrableDomain: 'registrable_domain', teamId: 'team_id' }
 
@@ -98,10 +103,12 @@ export const statements = {
   ),
 } as const
 
-export type Statements = { readonly [Name in keyof typeof statements]: Run<RowOf<(typeof statements)[Name]>> }
+export type Statements = Prepared<typeof statements>
 
-type RowOf<S> = S extends { readonly row?: infer Row } ? Row : never
+type Prepared<All> = {
+  readonly [Name in keyof All]: All[Name] extends Statement<infer Row> ? Run<Row> : never
+}
 
 /** Prepares every statement once. */
-export const prepareAll = (driver: Driver): Statements =>
-  Object.fromEntries(Object.entries(statements).map(([name, { sql }]) => [name, driver.prepare(sql)])) as never
+export const prepareAll = <All extends Readonly<Record<string, Statement<unknown>>>>(driver: Driver, all: All) =>
+  Object.fromEntries(Object.entries(all).map(([name, { sql }]) => [name, driver.prepare(sql)])) as Prepared<All>

@@ -8,7 +8,7 @@ import {
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { createOutbox } from './outbox.ts'
 import { createRegistrations } from './registrations.ts'
-import { prepareAll } from './statements.ts'
+import { statements as all, prepareAll } from './statements.ts'
 
 /** Options of {@link createSqliteStore}. */
 export interface SqliteStoreOptions extends SqliteConnectionOptions, ManagedStoreOptions {}
@@ -36,7 +36,7 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { database: _, timeLimit: __, synchronous: ___, ...managed } = options
   const connection = connect(options)
   const { ask, transact, transactInParts } = connection
-  const statements = prepareAll(connection.driver)
+  const statements = prepareAll(connection.driver, all)
   const outbox = createOutbox(statements, connection)
   const { find, register, release, list, count } = createRegistrations(statements, outbox)
 

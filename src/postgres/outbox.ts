@@ -3,6 +3,7 @@ import { toKey } from '../registry/path.ts'
 import { type StatsRow, toPending, toStats } from '../registry/row.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { FIRST_ID } from './name-statements.ts'
+import { toArrays } from './statement.ts'
 import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
 /** No registrable domain. */
@@ -39,14 +40,13 @@ export const createOutbox = (transact: Transact): Outbox => ({
 
   postpone: postponements =>
     transact(async ({ change, statements }) => {
-      const sorted = postponements.toSorted((one, other) => compare(one.change, other.change))
-      void change(
-        statements.postpone,
-        ...toIds(sorted.map(each => each.change)),
-        sorted.map(each => each.change.kind),
-        sorted.map(({ wait }) => String(Math.round(wait))),
-        sorted.map(({ refusal }) => refusal?.replaceAll('\0', '') ?? null),
-      )
+      const rows = postponements.map(({ change, wait, refusal }) => ({
+        ...change,
+        wait: Math.round(wait),
+        refusal: refusal?.replaceAll('\0', '') ?? null,
+      }))
+      const sorted = sort(rows)
+      void change(statements.postpone, ...toIds(sorted), ...toArrays(sorted, 'kind', 'wait', 'refusal'))
     }),
 
   stats: () =>
@@ -69,15 +69,8 @@ export function addChanges(
 ): void {
   if (registrations.length === 0) return
   const sorted = sort(registrations)
-  void change(
-    statements.addChanges(sorted.length),
-    ...toIds(sorted),
-    sorted.map(({ domain }) => domain),
-    sorted.map(({ registrableDomain }) => registrableDomain),
-    sorted.map(each => String(toWait(each))),
-    sorted[0]?.teamId,
-    kind,
-  )
+  const values = [...toIds(sorted), ...toArrays(sorted, 'domain', 'registrableDomain'), sorted.map(toWait)]
+  void change(statements.addChanges(sorted.length), ...values, sorted[0]?.teamId, kind)
 }
 
 export function leaseWaiting(
@@ -89,12 +82,11 @@ export function leaseWaiting(
 }
 
 /** Rows are locked in one order everywhere, so that two transactions cannot deadlock. */
-const sort = <Item extends Identified>(items: readonly Item[]): Item[] => items.toSorted(compare)
-
-const compare = (one: Identified, other: Identified) => (one.domainId < other.domainId ? -1 : 1)
+const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
+  items.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1))
 
 /** Second-level domains and IDs, as parameters. */
-export const toIds = (items: readonly Identified[]): [string[], string[]] => [
-  items.map(({ domain }) => toKey(domain).secondLevelDomain),
-  items.map(({ domainId }) => domainId),
-]
+export function toIds(items: readonly Identified[]) {
+  const keys = items.map(({ domain }) => toKey(domain))
+  return [...toArrays(keys, 'secondLevelDomain'), ...toArrays(items, 'domainId')]
+}

@@ -6,6 +6,7 @@ import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arg
 import { createUuidGenerator } from '../uuid.ts'
 import { FIRST_ID, LAST_ID } from './name-statements.ts'
 import { addChanges, leaseWaiting, toIds } from './outbox.ts'
+import { toArrays } from './statement.ts'
 import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
 /** Looks up, saves and deletes registrations. Each method is one transaction. */
@@ -61,23 +62,18 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases }: L
   const finding = findNames(transaction, domains)
   const together = engine === 'Citus' ? bases.map(base => [base]) : bases.length > 0 ? [bases] : []
   const findingBelow = together.map(some => {
-    const keys = some.map(base => keysBelow(base))
-    return ask(
-      statements.findBelow,
-      keys.map(({ secondLevelDomain }) => secondLevelDomain),
-      keys.map(({ after }) => after),
-      keys.map(({ before }) => before),
-      some.map(({ length }) => String(length)),
-      teamId,
-    )
+    const ranges = some.map(base => ({ ...keysBelow(base), length: base.length }))
+    return ask(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'length'), teamId)
   })
   const { rows } = await finding
   const below = (await Promise.all(findingBelow)).flatMap(({ rows }) => rows)
   return { registrations: rows.map(toRegistration), below: below.map(row => JSON.parse(row.below)) }
 }
 
-const findNames = ({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) =>
-  ask(statements.findNames, domains, ...(engine === 'Citus' ? toKeys(domains) : []))
+function findNames({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) {
+  if (engine !== 'Citus') return ask(statements.findNames, domains)
+  return ask(statements.findNames, domains, ...toArrays(domains.map(toKey), 'secondLevelDomain', 'path'))
+}
 
 /** Looks up, claims, looks up again, deletes, records. */
 async function release(
@@ -109,11 +105,9 @@ async function findHeld(
   { names, domainIds }: ReleaseKeys,
 ): Promise<ReadonlyMap<string, Registration>> {
   const { ask, statements } = transaction
+  const domains = names.map(({ domain }) => domain)
   const answers = await Promise.all([
-    findNames(
-      transaction,
-      names.map(({ domain }) => domain),
-    ),
+    findNames(transaction, domains),
     // Citus asks all its shards for them.
     domainIds.length > 0 ? ask(statements.findIds, domainIds) : { rows: [] },
   ])
@@ -140,19 +134,12 @@ async function list(transaction: StoreTransaction, page: ListPage): Promise<read
 
 function insert({ change, statements }: StoreTransaction, teamId: string, saved: readonly Registration[]): void {
   if (saved.length === 0) return
-  const domains = saved.map(({ domain }) => domain)
+  const keys = saved.map(({ domain }) => toKey(domain))
   void change(
     statements.insertNames(saved.length),
-    saved.map(({ domainId }) => domainId),
-    ...toKeys(domains),
-    domains,
-    saved.map(({ registrableDomain }) => registrableDomain),
+    ...toArrays(saved, 'domainId'),
+    ...toArrays(keys, 'secondLevelDomain', 'path'),
+    ...toArrays(saved, 'domain', 'registrableDomain'),
     teamId,
   )
-}
-
-/** Second-level domains and paths, as parameters. */
-function toKeys(domains: readonly string[]): [string[], string[]] {
-  const keys = domains.map(toKey)
-  return [keys.map(({ secondLevelDomain }) => secondLevelDomain), keys.map(({ path }) => path)]
 }

@@ -10,7 +10,8 @@ export interface Statement<Row = never> {
 }
 
 /** A value of a parameter. */
-export type Value = string | number | null | undefined | readonly (string | null)[]
+export type Value = Element | undefined | readonly Element[]
+type Element = string | number | null
 
 /** The answer to a statement. */
 export interface Answer<Row = unknown> {
@@ -59,15 +60,21 @@ export const toQuery = ({ name, text }: Statement<unknown>, values: readonly Val
  * Writes an array literal (PostgreSQL documentation, section 8.15.6) with every element in quotes. It is passed as a
  * parameter, so any text is data. Drivers would escape an array element by element, which takes longer.
  */
-function toArrayLiteral(elements: readonly (string | null)[]): string {
+function toArrayLiteral(elements: readonly Element[]): string {
   // The common case: nothing to escape.
   const isPlain = elements.length > 0 && !elements.includes(null) && !SPECIAL.test(elements.join(''))
   if (isPlain) return `{"${elements.join('","')}"}`
-  return `{${elements.map(element => (element === null ? 'NULL' : quote(element))).join(',')}}`
+  return `{${elements.map(element => (element === null ? 'NULL' : quote(String(element)))).join(',')}}`
 }
 
 const SPECIAL = /["\\]/
 const quote = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
+
+/** Returns the array parameters of a statement on many rows: one for each of these properties. */
+export const toArrays = <Name extends string>(
+  rows: readonly Readonly<Record<Name, Element>>[],
+  ...names: readonly Name[]
+): Element[][] => names.map(name => rows.map(row => row[name]))
 
 /** A time in milliseconds since 1970, as text, since drivers read times and large numbers differently. */
 export const toMilliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)::bigint::text`

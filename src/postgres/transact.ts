@@ -6,6 +6,7 @@ import { createNameStatements } from './name-statements.ts'
 import { createOutboxStatements } from './outbox-statements.ts'
 import { retryConflicts } from './retry.ts'
 import type { Tables } from './schema.ts'
+import { toArrays } from './statement.ts'
 
 /** All statements of the store, as an engine needs them. */
 export const createStatements = (tables: Tables, engine: Engine) => ({
@@ -49,6 +50,6 @@ export function createTransact(database: Database, tables: Tables, longest: numb
 
 /** @param registrableDomains In ascending order of code units. */
 export function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
-  const secondLevelDomains = registrableDomains.map(domain => toKey(domain).secondLevelDomain)
-  return ask(statements.claim(registrableDomains.length), secondLevelDomains, registrableDomains)
+  const secondLevelDomains = toArrays(registrableDomains.map(toKey), 'secondLevelDomain')
+  return ask(statements.claim(registrableDomains.length), ...secondLevelDomains, registrableDomains)
 }

@@ -67,6 +67,14 @@ export interface Outbox {
   list(after: string | undefined, limit: number): Awaitable<readonly PendingChange[]>
 }
 
+/** An {@link Outbox} with what its store does to it in the steps of calls. */
+export interface StoreOutbox extends Outbox {
+  /** Records a change that is due after `wait` milliseconds, in place of one that still waits for the same ID. */
+  add(registration: Registration, kind: Change['kind'], wait: number): void
+  /** Leases waiting registrations, unless they are due even later. */
+  lease(registrations: readonly Registration[], lease: number): void
+}
+
 /** Your push to the monitor. `signal` aborts when nobody waits for the answer any more. */
 export type Push = (changes: readonly Change[], context: { readonly signal: AbortSignal }) => Awaitable<unknown>
 

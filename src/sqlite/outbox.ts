@@ -1,19 +1,12 @@
-import { LONGEST_WAIT, type Outbox, type Postponement } from '../registry/outbox.ts'
+import { LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
 import { readInParts, workInParts } from '../registry/parts.ts'
 import { type PendingRow, type StatsRow, toPending, toStats } from '../registry/row.ts'
-import type { Change, Registration } from '../registry/store.ts'
+import type { Change } from '../registry/store.ts'
 import type { Connection } from './connection.ts'
 import type { Statements } from './statements.ts'
 
-/** The outbox of a SQLite store. Its own functions are to be called in the transaction of a call. */
-export interface SqliteOutbox extends Outbox {
-  /** Records a change that is due after `wait` milliseconds, in place of one that still waits for the same ID. */
-  add(registration: Registration, kind: Change['kind'], wait: number): void
-  /** Leases waiting registrations, unless they are due even later. */
-  lease(registrations: readonly Registration[], lease: number): void
-}
-
-export function createOutbox(statements: Statements, { ask, transact }: Connection): SqliteOutbox {
+/** The outbox of a SQLite store. `add` and `lease` are to be called in a transaction. */
+export function createOutbox(statements: Statements, { ask, transact }: Connection): StoreOutbox {
   function take(limit: number, lease: number): PendingRow[] {
     const now = Date.now()
     statements.bringForward(now, after(LONGEST_WAIT + lease))

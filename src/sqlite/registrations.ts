@@ -1,5 +1,6 @@
 import type { RegistrationStep } from '../registry/managed-store.ts'
 import type { Name } from '../registry/name.ts'
+import type { StoreOutbox } from '../registry/outbox.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
 import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
 import {
@@ -12,11 +13,10 @@ import {
 } from '../registry/store.ts'
 import { isOnPage, type ListPage } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../uuid.ts'
-import type { SqliteOutbox } from './outbox.ts'
 import type { Statements } from './statements.ts'
 
 /** Looks up, saves and deletes registrations. Each function that writes is to be called in a transaction. */
-export function createRegistrations(statements: Statements, outbox: SqliteOutbox) {
+export function createRegistrations(statements: Statements, outbox: StoreOutbox) {
   const createId = createUuidGenerator()
 
   function find({ teamId, domains, bases }: LookUp): LookUpResult {

@@ -1,4 +1,4 @@
-import { describe, optional, type Rules, requireOptions } from '../options.ts'
+import { describe, optional, requireOptions } from '../options.ts'
 import {
   createManagedStore,
   type ManagedStore,
@@ -49,7 +49,9 @@ type Held = Omit<ListedRegistration, 'synchronized'>
  * const store = createMemoryStore({ teams: [{ id: '1', organizationId: '7', state: 'active' }] })
  */
 export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStoreOptions = {}): MemoryStore {
-  requireOptions({ ...options, teams: firstTeams }, rules())
+  const { findTeam: _, ...rules } = managedStoreRules
+  const teamsRule = { holds: optional(Array.isArray), expected: 'a list of teams' }
+  requireOptions({ ...options, teams: firstTeams }, { ...rules, teams: teamsRule })
   const teams = new Map<string, Team>()
 
   function addTeam(team: Team): void {
@@ -175,12 +177,6 @@ function listBelow(all: readonly Held[], base: string, start: string | undefined
     .filter(({ key }) => key.secondLevelDomain === secondLevelDomain && key.path > after && key.path < before)
     .sort((one, other) => (one.key.path < other.key.path ? -1 : 1))
     .map(({ held }) => held)
-}
-
-/** Made when asked for: bundlers keep a spread at the top level of a module, used or not. */
-function rules(): Rules {
-  const { findTeam: _, ...shared } = managedStoreRules
-  return { ...shared, teams: { holds: optional(Array.isArray), expected: 'a list of teams' } }
 }
 
 /** @throws {TypeError} for a team that would never be found, or never be active. */

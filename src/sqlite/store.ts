@@ -1,4 +1,4 @@
-import { type Rules, requireOptions } from '../options.ts'
+import { requireOptions } from '../options.ts'
 import {
   createManagedStore,
   type ManagedStore,
@@ -32,7 +32,7 @@ export interface SqliteStore extends ManagedStore {}
  * const store = createSqliteStore({ database, findTeam: id => myTeams.find(id) })
  */
 export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
-  requireOptions(options, rules())
+  requireOptions(options, { ...connectionRules, ...managedStoreRules })
   const { database: _, timeLimit: __, synchronous: ___, ...managed } = options
   const connection = connect(options)
   const { ask, transact, transactInParts } = connection
@@ -55,6 +55,3 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
     managed,
   )
 }
-
-/** Made when asked for: bundlers keep a spread at the top level of a module, used or not. */
-const rules = (): Rules => ({ ...connectionRules, ...managedStoreRules })

@@ -11,7 +11,7 @@ const BELOW = `${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND p
 const OWN_BELOW = `${NAMES}_of_team_below
   WHERE team_id = ? AND second_level_domain = ? AND path > ? AND path < ? AND path > ''`
 
-interface Statement<Row> {
+export interface Statement<Row> {
   readonly sql: string
   /** The type of a row of the answer; never set. */
   readonly row?: Row

@@ -62,7 +62,7 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     /** Makes due what a clock that has been corrected since put off further than $1. */
     hastenFresh: hasten('refusals = 0'),
     hastenRefused: hasten('refusals > 0'),
-    /** Finds what is due, but what other sweeps are taking. */
+    /** Finds what is due, except what other sweeps are taking. */
     findFresh: find('refusals = 0'),
     findRefused: find('refusals > 0'),
     /** Leases what was found for $3, if it is still due. */

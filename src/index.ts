@@ -34,7 +34,6 @@ export {
   type ManagedStoreOptions,
   type RegistrationStep,
   type StoreBackend,
-  type SweepOptions,
 } from './registry/managed-store.ts'
 export { MonitorUnavailableError } from './registry/monitor-unavailable.ts'
 export type { Name } from './registry/name.ts'
@@ -44,6 +43,7 @@ export type {
   PendingStats,
   Postponement,
   Push,
+  SweepOptions,
   SweepResult,
   SynchronizationErrorHandler,
   WaitingChange,

@@ -1,5 +1,5 @@
+import { isStockPostgres } from '../postgres/engine.ts'
 import { quoteIdentifier, SCHEMA_VERSION, toTables } from '../postgres/schema.ts'
-import { isStockPostgres } from '../postgres/settings.ts'
 import { compareVersions, type Finding, noTables } from './finding.ts'
 import { createPool, type Pool } from './postgres.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
+import type { SqliteHandle } from '../sqlite/driver.ts'
 import { explainFailure } from '../sqlite/failures.ts'
-import type { SqliteHandle } from '../sqlite/handle-driver.ts'
 import { createSqliteKeyStore } from '../sqlite/key-store.ts'
 import { createSqliteStore } from '../sqlite/store.ts'
 import { type Connection, findTeam } from './connection.ts'

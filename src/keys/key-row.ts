@@ -1,29 +1,34 @@
-import type { KeyRecord, StoredKeyRecord } from './key-record.ts'
+import type { StoredKeyRecord } from './key-record.ts'
 
-/** A key as a database returns it. */
-export interface KeyRow {
-  readonly hash: string
-  readonly type: KeyRecord['type']
-  readonly owner_id: string
-  /** As JSON, with times in Unix milliseconds, because drivers read arrays and dates differently. */
+/** A key as a database returns it: drivers read arrays, dates and large numbers differently. */
+export interface KeyRow extends Omit<StoredKeyRecord, 'scopes' | 'createdAt' | 'revokedAt' | 'expiresAt'> {
+  /** As JSON. */
   readonly scopes: string
-  readonly label: string | null
-  readonly hint: string | null
-  readonly created_at: number
-  readonly revoked_at: number | null
-  readonly expires_at: number | null
+  /** In milliseconds since 1970, like the others; perhaps as text. */
+  readonly createdAt: number | string
+  readonly revokedAt: number | string | null
+  readonly expiresAt: number | string | null
+}
+
+/** The columns of a key in all tables, by the properties of its row. */
+export const keyColumns = {
+  hash: 'hash',
+  type: 'type',
+  ownerId: 'owner_id',
+  scopes: 'scopes',
+  label: 'label',
+  hint: 'hint',
+  createdAt: 'created_at',
+  revokedAt: 'revoked_at',
+  expiresAt: 'expires_at',
 }
 
 export const toStoredRecord = (row: KeyRow): StoredKeyRecord => ({
-  hash: row.hash,
-  type: row.type,
-  ownerId: row.owner_id,
+  ...row,
   scopes: JSON.parse(row.scopes),
-  label: row.label,
-  hint: row.hint,
-  createdAt: new Date(row.created_at),
-  revokedAt: toDate(row.revoked_at),
-  expiresAt: toDate(row.expires_at),
+  createdAt: new Date(Number(row.createdAt)),
+  revokedAt: toDate(row.revokedAt),
+  expiresAt: toDate(row.expiresAt),
 })
 
-const toDate = (milliseconds: number | null) => (milliseconds === null ? null : new Date(milliseconds))
+const toDate = (milliseconds: number | string | null) => (milliseconds === null ? null : new Date(Number(milliseconds)))

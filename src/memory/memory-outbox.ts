@@ -1,5 +1,5 @@
-import { LONGEST_WAIT, type Outbox, type PendingChange, toChange } from '../registry/outbox.ts'
-import type { Change, Registration } from '../registry/store.ts'
+import { LONGEST_WAIT, type PendingChange, type StoreOutbox, toChange } from '../registry/outbox.ts'
+import type { Change } from '../registry/store.ts'
 
 interface Waiting {
   readonly change: Change
@@ -11,13 +11,9 @@ interface Waiting {
 }
 
 /** The outbox of a memory store. */
-export interface MemoryOutbox extends Outbox {
-  /** Records a change that is due after `wait` milliseconds, in place of one that still waits for the same ID. */
-  add(registration: Registration, kind: Change['kind'], wait: number): void
+export interface MemoryOutbox extends StoreOutbox {
   has(domainId: string): boolean
   size(): number
-  /** Leases waiting registrations, unless they are due even later. */
-  lease(registrations: readonly Registration[], lease: number): void
 }
 
 export function createMemoryOutbox(): MemoryOutbox {

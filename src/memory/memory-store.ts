@@ -1,4 +1,4 @@
-import { describe, optional, type Rules, requireOptions } from '../options.ts'
+import { describe, optional, requireOptions } from '../options.ts'
 import {
   createManagedStore,
   type ManagedStore,
@@ -7,7 +7,7 @@ import {
   type StoreBackend,
 } from '../registry/managed-store.ts'
 import { addBelow, isParted } from '../registry/overlap.ts'
-import { rangeBelow, toKey } from '../registry/path.ts'
+import { keysBelow, toKey } from '../registry/path.ts'
 import {
   COUNTED_AT_LEAST,
   FOUND_BEHIND_SUFFIXES,
@@ -19,7 +19,7 @@ import {
   type Registration,
   type Team,
 } from '../registry/store.ts'
-import type { ListPage } from '../registry/store-arguments.ts'
+import { isOnPage, type ListPage } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../uuid.ts'
 import { createMemoryOutbox } from './memory-outbox.ts'
 
@@ -49,7 +49,9 @@ type Held = Omit<ListedRegistration, 'synchronized'>
  * const store = createMemoryStore({ teams: [{ id: '1', organizationId: '7', state: 'active' }] })
  */
 export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStoreOptions = {}): MemoryStore {
-  requireOptions({ ...options, teams: firstTeams }, rules())
+  const { findTeam: _, ...rules } = managedStoreRules
+  const teamsRule = { holds: optional(Array.isArray), expected: 'a list of teams' }
+  requireOptions({ ...options, teams: firstTeams }, { ...rules, teams: teamsRule })
   const teams = new Map<string, Team>()
 
   function addTeam(team: Team): void {
@@ -74,14 +76,11 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   const outbox = createMemoryOutbox()
   const createId = createUuidGenerator()
 
-  const toRegistration = ({ domainId, domain, registrableDomain, teamId }: Held): Registration => ({
-    domainId,
-    domain,
-    registrableDomain,
-    teamId,
-    synchronized: !outbox.has(domainId),
-  })
-  const toListed = (held: Held): ListedRegistration => ({ ...toRegistration(held), createdAt: held.createdAt })
+  const toListed = (held: Held): ListedRegistration => ({ ...held, synchronized: !outbox.has(held.domainId) })
+  function toRegistration(held: Held): Registration {
+    const { createdAt: _, ...registration } = toListed(held)
+    return registration
+  }
 
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
     const found = domains.map(domain => registrations.get(domain)).filter(held => held !== undefined)
@@ -159,34 +158,25 @@ function findBelow(base: string, ownFirst: readonly Held[], teamId: string): Nam
 }
 
 /** @param all In the order of registration. */
-function listPage(all: Held[], { teamId, after, limit, order, domain, below }: ListPage): Held[] {
-  const listed = all.filter(
-    held => (teamId === undefined || held.teamId === teamId) && (domain === undefined || held.domain === domain),
-  )
-  if (below !== undefined) return listBelow(listed, below, after).slice(0, limit)
+function listPage(all: Held[], page: ListPage): Held[] {
+  const { teamId, after, limit, order, domain, below } = page
+  if (below !== undefined) {
+    const listed = all.filter(held => teamId === undefined || held.teamId === teamId)
+    return listBelow(listed, below, after).slice(0, limit)
+  }
+  const listed = all.filter(held => (domain === undefined || held.domain === domain) && isOnPage(page, held))
   if (order === 'newest') listed.reverse()
-  const isAfter = ({ domainId }: Held) =>
-    after === undefined || (order === 'newest' ? domainId < after : domainId > after)
-  return listed.filter(isAfter).slice(0, limit)
+  return listed.slice(0, limit)
 }
 
 /** Lists what is below a base by its path, after the given name. */
-function listBelow(all: readonly Held[], base: string, after: string | undefined): Held[] {
-  const { secondLevelDomain } = toKey(base)
-  const range = rangeBelow(base)
-  const start = after === undefined ? range.after : toKey(after).path
+function listBelow(all: readonly Held[], base: string, start: string | undefined): Held[] {
+  const { secondLevelDomain, after, before } = keysBelow(base, start)
   return all
     .map(held => ({ held, key: toKey(held.domain) }))
-    .filter(({ key }) => key.secondLevelDomain === secondLevelDomain && key.path > range.after && key.path > start)
-    .filter(({ key }) => key.path < range.before)
+    .filter(({ key }) => key.secondLevelDomain === secondLevelDomain && key.path > after && key.path < before)
     .sort((one, other) => (one.key.path < other.key.path ? -1 : 1))
     .map(({ held }) => held)
-}
-
-/** Made when asked for: bundlers keep a spread at the top level of a module, used or not. */
-function rules(): Rules {
-  const { findTeam: _, ...shared } = managedStoreRules
-  return { ...shared, teams: { holds: optional(Array.isArray), expected: 'a list of teams' } }
 }
 
 /** @throws {TypeError} for a team that would never be found, or never be active. */

@@ -1,8 +1,8 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
 import { apply, type PostgresTransaction } from './bridge.ts'
-import type { Answer, Database, Settings } from './database.ts'
+import { createSequence, type Database, type Sequence, type Settings } from './database.ts'
 import { hasCode, retryConflicts } from './retry.ts'
-import { createSequence, type Query, type Sequence } from './sequence.ts'
+import type { Answer, Query } from './statement.ts'
 
 /*
  * A transaction of the application, in READ COMMITTED: an object with `query` and without `transaction`. Each call uses

@@ -1,5 +1,5 @@
-import { type Answer, type Database, type Settings, toCommands } from './database.ts'
-import { createSequence, type Sequence } from './sequence.ts'
+import { createSequence, type Database, type Sequence, type Settings, toCommands } from './database.ts'
+import { type Answer, type Query, toQuery } from './statement.ts'
 
 /**
  * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, a PostgreSQL inside the process, has this
@@ -36,7 +36,46 @@ export interface PostgresTransaction {
   connect?: never
 }
 
-export function fromBridge(bridge: PostgresBridge): Database {
+/** The `sql` of postgres.js: `postgres('postgres://…')`. */
+export interface PostgresJs extends PostgresJsTransaction {
+  begin(work: (transaction: PostgresJsTransaction) => Promise<unknown>): PromiseLike<unknown>
+}
+
+/** A transaction of postgres.js. */
+export interface PostgresJsTransaction {
+  unsafe(text: string, values?: never[], options?: { prepare?: boolean }): PromiseLike<PostgresJsRows>
+}
+
+interface PostgresJsRows extends ReadonlyArray<unknown> {
+  /** How many rows the statement inserted, updated or deleted. */
+  readonly count?: number | null
+}
+
+/** postgres.js pipelines by itself, and prepares a statement by its text. */
+export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
+  const within = (transaction: PostgresJsTransaction): PostgresTransaction => ({
+    async query(text, values) {
+      const rows = await transaction.unsafe(text, values as never[], { prepare })
+      return { rows, rowCount: rows.count }
+    },
+  })
+  return fromBridge(
+    {
+      ...within(sql),
+      async transaction(work) {
+        // What its work returns would be awaited element by element.
+        let result: unknown
+        await sql.begin(async transaction => {
+          result = await work(within(transaction))
+        })
+        return result as never
+      },
+    },
+    true,
+  )
+}
+
+export function fromBridge(bridge: PostgresBridge, isPipelined = false): Database {
   let checked: Promise<void> | undefined
   const check = () => {
     checked ??= refuseTransaction(bridge).catch(error => {
@@ -49,16 +88,17 @@ export function fromBridge(bridge: PostgresBridge): Database {
   return {
     isInTransaction: false,
 
-    async ask(deadline, { text }, ...values) {
+    async ask(deadline, statement, ...parameters) {
       await deadline.wait(check())
-      return (await deadline.wait(bridge.query(text, [...values]))).rows as never
+      const { text, values = [] } = toQuery(statement, parameters)
+      return (await deadline.wait(bridge.query(text, values))).rows as never
     },
 
     async transact(deadline, { transaction_isolation, ...settings }, work) {
       await deadline.wait(check())
       const running = bridge.transaction(async ({ query }) => {
-        const send = ({ text, values = [] }: { text: string; values?: unknown[] }) => query(text, values)
-        const sequence = createSequence(send, { deadline })
+        const send = ({ text, values = [] }: Query) => query(text, values)
+        const sequence = createSequence(send, { deadline, isPipelined })
         void sequence.add({ text: toCommands({ transaction_isolation: transaction_isolation as string }) })
         apply(sequence, settings)
         const result = await work(sequence)

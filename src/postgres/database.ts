@@ -1,30 +1,26 @@
-import type { Deadline } from '../deadline.ts'
+import { type Deadline, TimeLimitError } from '../deadline.ts'
+import { type Answer, type Query, type Statement, toQuery, type Value } from './statement.ts'
 
-/** One SQL statement with parameters, prepared once on each connection. */
-export interface Statement<Row = never> {
-  /** The name of the prepared statement. Without a name the statement is not kept. */
-  readonly name: string
-  readonly text: string
-  /** The type of a row of the answer; never set. */
-  readonly row?: Row
+/** What the stores need of a database. Each kind of driver has an adapter to it. */
+export interface Database {
+  /** Whether all work is part of a transaction of the application, and committed only when it commits. */
+  readonly isInTransaction: boolean
+  /**
+   * Runs one statement outside a transaction, in one round trip.
+   *
+   * @throws the failure, within the deadline.
+   */
+  ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly Value[]): Promise<readonly Row[]>
+  /**
+   * Runs work in a transaction and commits it, all of it or nothing.
+   *
+   * @throws the first failure, within the deadline. Nothing is saved then, and nothing more is sent.
+   */
+  transact<T>(deadline: Deadline, settings: Settings, work: (transaction: Transaction) => Promise<T>): Promise<T>
 }
 
-/** The answer to a statement. */
-export interface Answer<Row = unknown> {
-  readonly rows: readonly Row[]
-  /** How many rows the statement inserted, updated or deleted. Left out if the driver cannot tell. */
-  readonly rowCount?: number | null | undefined
-  /** The first word of the command tag. */
-  readonly command?: string
-}
-
-/**
- * Sends a statement in a transaction. Statements sent without waiting in between are pipelined if the driver can; they
- * run in order all the same.
- *
- * @returns The answer, once all statements before it have been answered too: it rejects with the first failure of all.
- */
-export type Send = <Row>(statement: Statement<Row>, ...values: readonly unknown[]) => Promise<Answer<Row>>
+/** Settings of the server for one transaction, by name. */
+export type Settings = Readonly<Record<string, string>>
 
 export interface Transaction {
   /** Claims and looks up. A transaction that does nothing else may be rolled back, which does not wait for the disk. */
@@ -36,29 +32,72 @@ export interface Transaction {
   readonly change: Send
 }
 
-/** Settings of the server for one transaction, by name. */
-export type Settings = Readonly<Record<string, string>>
-
-/** The operations that the store needs. Each kind of driver has an adapter to them. */
-export interface Database {
-  /** Whether all work is part of a transaction of the application, and committed only when it commits. */
-  readonly isInTransaction: boolean
-  /**
-   * Runs one statement outside a transaction, in one round trip.
-   *
-   * @throws the failure, within the deadline.
-   */
-  ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly unknown[]): Promise<readonly Row[]>
-  /**
-   * Runs work in a transaction and commits it, all of it or nothing.
-   *
-   * @throws the first failure, within the deadline. Nothing is saved then, and nothing more is sent.
-   */
-  transact<T>(deadline: Deadline, settings: Settings, work: (transaction: Transaction) => Promise<T>): Promise<T>
-}
+/**
+ * Sends a statement in a transaction. Statements sent without waiting in between are pipelined if the driver can; they
+ * run in order all the same.
+ *
+ * @returns The answer, once all statements before it have been answered too: it rejects with the first failure of all.
+ */
+export type Send = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Promise<Answer<Row>>
 
 /** Returns the commands that apply settings: drivers allow several in one text. */
 export const toCommands = (settings: Settings): string =>
   Object.entries(settings)
     .map(([name, value]) => `SET LOCAL ${name} = '${value.replaceAll("'", "''")}'`)
     .join('; ')
+
+/** The statements of one transaction, in order. None is sent after a failure, past the deadline, or after the end. */
+export interface Sequence extends Transaction {
+  add(query: Query): Promise<Answer>
+  /** Whether anything was changed that has to be committed. */
+  hasChanges(): boolean
+  /** Waits for the last answer. Rejects with the first failure of all, and past the deadline. */
+  allAnswered(): Promise<void>
+  /** Sends nothing more. */
+  end(): void
+}
+
+export function createSequence(
+  query: (query: Query) => PromiseLike<Answer>,
+  { deadline, isPipelined = false }: { readonly deadline: Deadline; readonly isPipelined?: boolean },
+): Sequence {
+  let last: Promise<unknown> = Promise.resolve()
+  let hasChanges = false
+  let isOver = false
+
+  async function send(next: Query): Promise<Answer> {
+    if (isOver || deadline.remaining() === 0) throw new TimeLimitError('The time was over before the next statement')
+    return query(next)
+  }
+
+  function add(next: Query): Promise<Answer> {
+    const previous = last
+    const sent = isPipelined ? send(next) : previous.then(() => send(next))
+    const answer = previous.then(() => sent)
+    // Whoever waits for a later answer learns of it.
+    sent.catch(ignore)
+    answer.catch(ignore)
+    last = answer
+    return answer
+  }
+
+  const ask = ((statement, ...values) => add(toQuery(statement, values))) as Send
+  return {
+    add,
+    ask,
+    change: (...statement) => {
+      hasChanges = true
+      return ask(...statement)
+    },
+    hasChanges: () => hasChanges,
+    async allAnswered() {
+      await last
+      if (deadline.remaining() === 0) throw new TimeLimitError('Not done in time')
+    },
+    end() {
+      isOver = true
+    },
+  }
+}
+
+function ignore(): void {}

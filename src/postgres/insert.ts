@@ -1,7 +1,5 @@
-import { toValues } from './citus.ts'
-import type { Statement } from './database.ts'
-import { prepare, unprepared } from './prepare.ts'
-import type { Engine } from './settings.ts'
+import type { Engine } from './engine.ts'
+import { prepare, type Statement, unprepared } from './statement.ts'
 
 /** A statement that inserts so many rows. */
 export type Insert = (length: number) => Statement
@@ -32,4 +30,12 @@ export function createInsert(engine: Engine, { name, into, types, toRow, onConfl
      SELECT 1 / (count(*) = cardinality($1::${types[0]}[]))::integer AS complete FROM inserted`
   const statement = prepare(name, onConflict === '' ? complete : text)
   return () => statement
+}
+
+/** Returns the rows of array parameters as a list of values, which Citus sends to their shards. */
+function toValues(types: readonly string[], length: number, toRow: (elements: readonly string[]) => string) {
+  const rows = Array.from({ length }, (_, row) =>
+    toRow(types.map((type, index) => `($${index + 1}::${type}[])[${row + 1}]`)),
+  )
+  return `VALUES ${rows.map(row => `(${row})`).join(', ')}`
 }

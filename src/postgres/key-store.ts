@@ -1,12 +1,12 @@
-import { createDeadline, timeLimitRule } from '../deadline.ts'
+import { createDeadline } from '../deadline.ts'
 import { requireExpiry, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
-import { type KeyRow, toStoredRecord } from '../keys/key-row.ts'
+import { type KeyRow, keyColumns, toStoredRecord } from '../keys/key-row.ts'
 import type { ManagedKeyStore, Promised } from '../keys/key-store.ts'
-import { optional, type Rules, requireOptions } from '../options.ts'
-import { toArrayLiteral } from './array-literal.ts'
-import { DEFAULT_TIME_LIMIT, type DriverOptions, type Statement, toDatabase } from './connection.ts'
-import { prepare } from './prepare.ts'
-import { type PostgresSchemaOptions, type Tables, toTables } from './schema.ts'
+import { requireOptions } from '../options.ts'
+import { toSelectList } from '../registry/row.ts'
+import { DEFAULT_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './driver.ts'
+import { type PostgresSchemaOptions, schemaRule, type Tables, toTables } from './schema.ts'
+import { prepare, type Statement, toMilliseconds, type Value } from './statement.ts'
 
 /** Options of {@link createPostgresKeyStore}. */
 export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOptions {
@@ -16,13 +16,6 @@ export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOp
 
 /** A key store in PostgreSQL. */
 export interface PostgresKeyStore extends Promised<ManagedKeyStore> {}
-
-const rules: Rules = {
-  database: { holds: database => database !== undefined, expected: 'a pool or another driver' },
-  preparedStatements: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
-  schema: { holds: optional(name => typeof name === 'string'), expected: 'the name of a schema' },
-  timeLimit: timeLimitRule,
-}
 
 /**
  * Keeps API keys in PostgreSQL, by their hash. Create the table first; see {@link migrate}.
@@ -35,12 +28,12 @@ const rules: Rules = {
  * await keys.addKey({ hash, hint, type: 'team', ownerId: '1', scopes: ['domains:create'] })
  */
 export function createPostgresKeyStore(options: PostgresKeyStoreOptions): PostgresKeyStore {
-  requireOptions(options, rules)
+  requireOptions(options, { ...driverRules, schema: schemaRule })
   const { timeLimit = DEFAULT_TIME_LIMIT } = options
   const database = toDatabase(options)
   const statements = createKeyStatements(toTables(options))
 
-  const ask = <Row>(statement: Statement<Row>, ...values: readonly unknown[]) =>
+  const ask = <Row>(statement: Statement<Row>, ...values: readonly Value[]) =>
     database.ask(createDeadline(timeLimit), statement, ...values)
 
   return {
@@ -53,7 +46,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       requireRecord(record)
       const { hash, type, ownerId, scopes, label = null, hint = null } = record
       const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(date => date?.toISOString() ?? null)
-      await ask(statements.add, hash, type, ownerId, toArrayLiteral(scopes), label, hint, ...dates)
+      await ask(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)
     },
 
     async revokeKey(hash) {
@@ -75,14 +68,18 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
 }
 
 function createKeyStatements({ keys }: Tables) {
-  const milliseconds = (column: string) => `floor(extract(epoch FROM ${column}) * 1000)::float8 AS ${column}`
-  const row = `hash, type, owner_id, array_to_json(scopes)::text AS scopes, label, hint,
-         ${['created_at', 'revoked_at', 'expires_at'].map(milliseconds).join(', ')}`
+  const row = toSelectList<KeyRow>({
+    ...keyColumns,
+    scopes: 'array_to_json(scopes)::text',
+    createdAt: toMilliseconds('created_at'),
+    revokedAt: toMilliseconds('revoked_at'),
+    expiresAt: toMilliseconds('expires_at'),
+  })
   return {
     find: prepare<KeyRow>('find_key', `SELECT ${row} FROM ${keys} WHERE hash = $1`),
     list: prepare<KeyRow>(
       'list_keys',
-      `SELECT ${row} FROM ${keys} WHERE type = $1 AND owner_id = $2 ORDER BY ${keys}.created_at, hash`,
+      `SELECT ${row} FROM ${keys} WHERE type = $1 AND owner_id = $2 ORDER BY created_at, hash`,
     ),
     add: prepare(
       'add_key',

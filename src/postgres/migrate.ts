@@ -1,7 +1,8 @@
-import { createDeadline, timeLimitRule } from '../deadline.ts'
+import { createDeadline, type Deadline } from '../deadline.ts'
 import { requireOptions } from '../options.ts'
-import { type DriverOptions, driverRule, type Settings, toDatabase } from './connection.ts'
-import { unprepared } from './prepare.ts'
+import type { Database, Settings } from './database.ts'
+import { type DriverOptions, driverRules, toDatabase } from './driver.ts'
+import { findEngine } from './engine.ts'
 import { hasCode, retryConflicts } from './retry.ts'
 import {
   createSchema,
@@ -11,7 +12,7 @@ import {
   type Tables,
   toTables,
 } from './schema.ts'
-import { findEngine } from './settings.ts'
+import { unprepared } from './statement.ts'
 
 /** Options of {@link migrate}. */
 export interface MigrateOptions extends PostgresSchemaOptions {
@@ -42,41 +43,37 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40
  * await migrate({ database: pool })
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  requireOptions(options, { database: driverRule, schema: schemaRule, timeLimit: timeLimitRule })
+  const { preparedStatements: _, ...rules } = driverRules
+  requireOptions(options, { ...rules, schema: schemaRule })
   const { database: driver, timeLimit = DEFAULT_TIME_LIMIT } = options
   const database = toDatabase({ database: driver, preparedStatements: false })
   const deadline = createDeadline(timeLimit)
-  const tables = toTables(options)
-  async function findVersion(): Promise<number> {
-    try {
-      const [row] = await database.ask(deadline, selectVersion(tables))
-      return row?.version ?? 0
-    } catch (error) {
-      if (hasCode(error, absent)) return 0
-      throw error
+  async function create(): Promise<void> {
+    const version = await findVersion(database, deadline, toTables(options))
+    if (version > SCHEMA_VERSION) {
+      throw new Error(`The tables are of version ${version}, and this package knows ${SCHEMA_VERSION}`)
     }
+    if (version === SCHEMA_VERSION) return
+    const isDistributed = (await findEngine(database, deadline)) === 'Citus'
+    await database.transact(deadline, PATIENT, async ({ change }) => {
+      for (const text of createSchema(options, isDistributed)) await change(unprepared(text))
+    })
   }
+  await retryConflicts(deadline, create, isRace)
+}
 
-  await retryConflicts(
-    deadline,
-    async () => {
-      const version = await findVersion()
-      if (version > SCHEMA_VERSION) {
-        throw new Error(`The tables are of version ${version}, and this package knows ${SCHEMA_VERSION}`)
-      }
-      if (version === SCHEMA_VERSION) return
-      const isDistributed = (await findEngine(database, deadline)) === 'Citus'
-      await database.transact(deadline, PATIENT, async ({ change }) => {
-        for (const text of createSchema(options, isDistributed)) await change({ name: '', text })
-      })
-    },
-    isRace,
-  )
+/** @returns 0 for tables that are not there. */
+async function findVersion(database: Database, deadline: Deadline, { version }: Tables): Promise<number> {
+  const select = unprepared<{ version: number | null }>(`SELECT max(version) AS version FROM ${version}`)
+  try {
+    const [row] = await database.ask(deadline, select)
+    return row?.version ?? 0
+  } catch (error) {
+    if (hasCode(error, absent)) return 0
+    throw error
+  }
 }
 
 /** "Tuple concurrently updated" has no code of its own. With a hint it is Citus, which sends us to the coordinator. */
 const isRace = (error: unknown) =>
   hasCode(error, races) || (hasCode(error, new Set(['XX000'])) && !(error as { hint?: unknown }).hint)
-
-const selectVersion = ({ version }: Tables) =>
-  unprepared<{ version: number | null }>(`SELECT max(version) AS version FROM ${version}`)

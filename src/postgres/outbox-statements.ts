@@ -1,30 +1,9 @@
+import type { WaitingChange } from '../registry/outbox.ts'
+import { type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts'
+import type { Engine } from './engine.ts'
 import { createInsert } from './insert.ts'
-import { toMilliseconds } from './name-statements.ts'
-import { prepare, unprepared } from './prepare.ts'
 import type { Tables } from './schema.ts'
-import type { Engine } from './settings.ts'
-
-export interface ChangeRow {
-  readonly kind: 'registered' | 'released'
-  readonly domain_id: string
-  readonly domain: string
-  readonly registrable_domain: string
-  readonly team_id: string
-  readonly refusals: number
-}
-
-export interface PendingRow extends ChangeRow {
-  /** In milliseconds since 1970, as text. */
-  readonly since: string
-  readonly due: string
-  readonly last_failure: string | null
-}
-
-export interface StatsRow {
-  readonly count: string
-  readonly refused: string
-  readonly oldest: string | null
-}
+import { type Id, prepare, returningId, toMilliseconds, unprepared } from './statement.ts'
 
 /** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
@@ -32,28 +11,36 @@ const NOW = 'statement_timestamp()'
 const afterWait = (milliseconds: string) =>
   `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${milliseconds}::double precision / 1000)`
 
-const columns = (row: string) =>
-  `${row}.kind, ${row}.domain_id::text AS domain_id, ${row}.domain, ${row}.registrable_domain, ${row}.team_id,
-       ${row}.refusals`
+const waiting = {
+  kind: 'waiting.kind',
+  domainId: 'waiting.domain_id::text',
+  domain: 'waiting.domain',
+  registrableDomain: 'waiting.registrable_domain',
+  teamId: 'waiting.team_id',
+  refusals: 'waiting.refusals',
+}
+const change = toSelectList<WaitingChange>(waiting)
+const pending = toSelectList<PendingRow>({
+  ...waiting,
+  since: toMilliseconds('waiting.since'),
+  nextAttempt: toMilliseconds('waiting.due'),
+  lastFailure: 'waiting.last_failure',
+})
+const stats = toSelectList<StatsRow>({
+  count: 'count(*)::text',
+  refused: '(count(*) FILTER (WHERE refusals > 0))::text',
+  oldest: toMilliseconds('min(since)'),
+})
 
 /** Statements on the waiting changes. Waits are in milliseconds; $1 and $2 are second-level domains and IDs. */
 export function createOutboxStatements({ changes }: Tables, engine: Engine) {
   const isAsked = `waiting.domain_id = asked.domain_id AND waiting.second_level_domain = asked.second_level_domain`
   const isNamed = `domain_id = ANY ($2::uuid[]) AND second_level_domain = ANY ($1::text[])`
   const isInShard = 'waiting.second_level_domain = ANY ($1::text[])'
-  const take = (condition: string) =>
-    unprepared<ChangeRow>(
-      `WITH due AS MATERIALIZED (
-         SELECT domain_id, second_level_domain, due FROM ${changes} AS waiting
-         WHERE ${condition} AND due <= ${NOW} ORDER BY due, domain_id LIMIT $1::bigint FOR UPDATE SKIP LOCKED
-       )
-       UPDATE ${changes} AS waiting SET due = ${afterWait('$2')} FROM due AS asked WHERE ${isAsked}
-       RETURNING ${columns('waiting')}`,
-    )
   const find = (condition: string) =>
-    unprepared<ChangeRow>(
-      `SELECT ${columns('waiting')} FROM ${changes} AS waiting
-       WHERE ${condition} AND due <= ${NOW} ORDER BY due, domain_id LIMIT $1::bigint`,
+    unprepared<WaitingChange>(
+      `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW}
+       ORDER BY due, domain_id LIMIT $1::bigint ${engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED'}`,
     )
   const hasten = (condition: string) =>
     unprepared(`UPDATE ${changes} SET due = ${NOW} WHERE ${condition} AND due > ${afterWait('$1')}`)
@@ -75,20 +62,16 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     /** Makes due what a clock that has been corrected since put off further than $1. */
     hastenFresh: hasten('refusals = 0'),
     hastenRefused: hasten('refusals > 0'),
-    takeFresh: take('refusals = 0'),
-    takeRefused: take('refusals > 0'),
+    /** Finds what is due, except what other sweeps are taking. */
     findFresh: find('refusals = 0'),
     findRefused: find('refusals > 0'),
-    takeFound: unprepared<ChangeRow>(
-      `UPDATE ${changes} AS waiting SET due = ${afterWait('$3')} WHERE ${isNamed} AND due <= ${NOW}
-       RETURNING ${columns('waiting')}`,
+    /** Leases what was found for $3, if it is still due. */
+    take: unprepared<Id>(
+      `UPDATE ${changes} SET due = ${afterWait('$3')} WHERE ${isNamed} AND due <= ${NOW} ${returningId}`,
     ),
 
     /** Forgets changes of the kind $3. */
-    finish: prepare<{ domain_id: string }>(
-      'finish',
-      `DELETE FROM ${changes} WHERE ${isNamed} AND kind = $3 RETURNING domain_id::text AS domain_id`,
-    ),
+    finish: prepare<Id>('finish', `DELETE FROM ${changes} WHERE ${isNamed} AND kind = $3 ${returningId}`),
     /** Makes the releases due that have replaced pushed registrations. */
     hastenReleases: prepare(
       'hasten_releases',
@@ -102,18 +85,9 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
          AS asked (second_level_domain, domain_id, kind, wait, refusal)
        WHERE ${isAsked} AND waiting.kind = asked.kind AND ${isInShard}`),
 
-    ...looksAtChanges(changes),
+    countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
+    listChanges: unprepared<PendingRow>(
+      `SELECT ${pending} FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
+    ),
   }
 }
-
-const looksAtChanges = (changes: string) => ({
-  countChanges: unprepared<StatsRow>(
-    `SELECT count(*)::text AS count, (count(*) FILTER (WHERE refusals > 0))::text AS refused,
-       ${toMilliseconds('min(since)')} AS oldest
-     FROM ${changes}`,
-  ),
-  listChanges: unprepared<PendingRow>(
-    `SELECT ${columns('waiting')}, ${toMilliseconds('since')} AS since, ${toMilliseconds('due')} AS due, last_failure
-     FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
-  ),
-})

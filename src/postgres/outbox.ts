@@ -1,13 +1,12 @@
-import { LONGEST_WAIT, type Outbox, type PendingChange, type WaitingChange } from '../registry/outbox.ts'
+import { LONGEST_WAIT, type Outbox } from '../registry/outbox.ts'
 import { toKey } from '../registry/path.ts'
+import { type StatsRow, toPending, toStats } from '../registry/row.ts'
 import type { Change, Registration } from '../registry/store.ts'
-import { toArrayLiteral } from './array-literal.ts'
-import { claim } from './claim.ts'
 import { FIRST_ID } from './name-statements.ts'
-import type { ChangeRow, PendingRow } from './outbox-statements.ts'
-import type { StoreTransaction, Transact } from './transact.ts'
+import { toArrays } from './statement.ts'
+import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
-/** What sweeps lock on Citus: no registrable domain. */
+/** No registrable domain. */
 const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>
@@ -16,68 +15,46 @@ type Identified = Pick<Registration, 'domain' | 'domainId'>
 export const createOutbox = (transact: Transact): Outbox => ({
   take: (limit, lease) =>
     transact(async transaction => {
-      const { change, statements, engine } = transaction
+      const { ask, change, statements, engine } = transaction
+      // Citus cannot lock rows of several shards while it looks for them. So sweeps take turns there.
       if (engine === 'Citus') void claim(transaction, [SWEEP])
       void change(statements.hastenFresh, LONGEST_WAIT + lease)
       void change(statements.hastenRefused, LONGEST_WAIT + lease)
-      const fresh = await take(transaction, 'Fresh', limit, lease)
-      const rest = limit - fresh.length
-      const refused = rest > 0 ? await take(transaction, 'Refused', rest, lease) : []
-      return [...fresh, ...refused].map(toChange)
+      const fresh = (await ask(statements.findFresh, limit)).rows
+      const refused = (await ask(statements.findRefused, limit - fresh.length)).rows
+      const found = [...fresh, ...refused]
+      if (found.length === 0) return []
+      const taken = new Set((await change(statements.take, ...toIds(sort(found)), lease)).rows.map(row => row.domainId))
+      return found.filter(({ domainId }) => taken.has(domainId))
     }),
 
   finish: changes =>
     transact(async ({ change, statements }) => {
       const sorted = sort(changes)
-      const registered = sorted.filter(({ kind }) => kind === 'registered')
-      const released = sorted.filter(({ kind }) => kind === 'released')
-      if (released.length > 0) void change(statements.finish, ...toIds(released), 'released')
-      if (registered.length === 0) return
-      void change(statements.finish, ...toIds(registered), 'registered')
-      void change(statements.hastenReleases, ...toIds(registered))
+      for (const kind of ['released', 'registered'] as const) {
+        const pushed = sorted.filter(each => each.kind === kind)
+        if (pushed.length > 0) void change(statements.finish, ...toIds(pushed), kind)
+      }
+      void change(statements.hastenReleases, ...toIds(sorted))
     }),
 
   postpone: postponements =>
     transact(async ({ change, statements }) => {
-      const sorted = postponements.toSorted((one, other) => compare(one.change, other.change))
-      void change(
-        statements.postpone,
-        ...toIds(sorted.map(each => each.change)),
-        toArrayLiteral(sorted.map(each => each.change.kind)),
-        toArrayLiteral(sorted.map(({ wait }) => String(Math.round(wait)))),
-        toArrayLiteral(sorted.map(({ refusal }) => refusal?.replaceAll('\0', '') ?? null)),
-      )
+      const rows = postponements.map(({ change, wait, refusal }) => ({
+        ...change,
+        wait: Math.round(wait),
+        refusal: refusal?.replaceAll('\0', '') ?? null,
+      }))
+      const sorted = sort(rows)
+      void change(statements.postpone, ...toIds(sorted), ...toArrays(sorted, 'kind', 'wait', 'refusal'))
     }),
 
   stats: () =>
-    transact(async ({ ask, statements }) => {
-      const [row] = (await ask(statements.countChanges)).rows
-      const { count = 0, refused = 0, oldest = null } = row ?? {}
-      return {
-        count: Number(count),
-        refused: Number(refused),
-        oldest: oldest === null ? null : new Date(Number(oldest)),
-      }
-    }),
+    transact(async ({ ask, statements }) => toStats((await ask(statements.countChanges)).rows[0] as StatsRow)),
 
   list: (after = FIRST_ID, limit) =>
     transact(async ({ ask, statements }) => (await ask(statements.listChanges, after, limit)).rows.map(toPending)),
 })
-
-/** Citus cannot lock rows of several shards while it looks for them. So sweeps take turns there. */
-async function take(
-  { ask, change, statements, engine }: StoreTransaction,
-  which: 'Fresh' | 'Refused',
-  limit: number,
-  lease: number,
-): Promise<readonly ChangeRow[]> {
-  if (engine !== 'Citus') return (await change(statements[`take${which}`], limit, lease)).rows
-  const { rows } = await ask(statements[`find${which}`], limit)
-  if (rows.length === 0) return []
-  const taken = await change(statements.takeFound, ...toIds(sort(rows.map(toChange))), lease)
-  const byId = new Map(taken.rows.map(row => [row.domain_id, row]))
-  return rows.flatMap(row => byId.get(row.domain_id) ?? [])
-}
 
 /**
  * Adds changes, in the transaction that makes them.
@@ -92,15 +69,8 @@ export function addChanges(
 ): void {
   if (registrations.length === 0) return
   const sorted = sort(registrations)
-  void change(
-    statements.addChanges(sorted.length),
-    ...toIds(sorted),
-    toArrayLiteral(sorted.map(({ domain }) => domain)),
-    toArrayLiteral(sorted.map(({ registrableDomain }) => registrableDomain)),
-    toArrayLiteral(sorted.map(each => String(toWait(each)))),
-    sorted[0]?.teamId,
-    kind,
-  )
+  const values = [...toIds(sorted), ...toArrays(sorted, 'domain', 'registrableDomain'), sorted.map(toWait)]
+  void change(statements.addChanges(sorted.length), ...values, sorted[0]?.teamId, kind)
 }
 
 export function leaseWaiting(
@@ -112,28 +82,11 @@ export function leaseWaiting(
 }
 
 /** Rows are locked in one order everywhere, so that two transactions cannot deadlock. */
-const sort = <Item extends Identified>(items: readonly Item[]): Item[] => items.toSorted(compare)
-
-const compare = (one: Identified, other: Identified) => (one.domainId < other.domainId ? -1 : 1)
+const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
+  items.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1))
 
 /** Second-level domains and IDs, as parameters. */
-export const toIds = (items: readonly Identified[]): [string, string] => [
-  toArrayLiteral(items.map(({ domain }) => toKey(domain).secondLevelDomain)),
-  toArrayLiteral(items.map(({ domainId }) => domainId)),
-]
-
-const toChange = (row: ChangeRow): WaitingChange => ({
-  kind: row.kind,
-  domainId: row.domain_id,
-  domain: row.domain,
-  registrableDomain: row.registrable_domain,
-  teamId: row.team_id,
-  refusals: row.refusals,
-})
-
-const toPending = (row: PendingRow): PendingChange => ({
-  ...toChange(row),
-  since: new Date(Number(row.since)),
-  nextAttempt: new Date(Number(row.due)),
-  lastFailure: row.last_failure,
-})
+export function toIds(items: readonly Identified[]) {
+  const keys = items.map(({ domain }) => toKey(domain))
+  return [...toArrays(keys, 'secondLevelDomain'), ...toArrays(items, 'domainId')]
+}

@@ -1,7 +1,7 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
-import { type Answer, type Database, toCommands } from './database.ts'
+import { createSequence, type Database, toCommands } from './database.ts'
 import { hasCode } from './retry.ts'
-import { createSequence, type Query, toNameless, toQuery } from './sequence.ts'
+import { type Answer, type Query, toQuery } from './statement.ts'
 
 /**
  * A `Pool` of `pg`. With `new Pool({ pipeline: true, … })` a call takes two round trips.
@@ -40,14 +40,16 @@ const lastingFailures = new Set([
 ])
 
 export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Database {
-  const toNextQuery = preparedStatements ? toQuery : toNameless
+  const send = (client: PostgresClient, query: Query) =>
+    inOnePacket(client, preparedStatements ? query : { ...query, name: '' })
+
   return {
     isInTransaction: false,
 
     async ask(deadline, statement, ...values) {
       const { client, giveBack } = await acquire(pool, deadline)
       try {
-        const { rows } = await deadline.wait(client.query(toNextQuery(statement, values)))
+        const { rows } = await deadline.wait(send(client, toQuery(statement, values)))
         giveBack()
         return rows as never
       } catch (error) {
@@ -58,8 +60,8 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
 
     async transact(deadline, settings, work) {
       const { client, giveBack } = await acquire(pool, deadline)
-      const options = { deadline, isPipelined: client.pipeline === true, toQuery: toNextQuery }
-      const sequence = createSequence(query => inOnePacket(client, query), options)
+      const isPipelined = client.pipeline === true
+      const sequence = createSequence(query => send(client, query), { deadline, isPipelined })
       try {
         void sequence.add({ text: `BEGIN; ${toCommands(settings)}` })
         const result = await deadline.wait(work(sequence))

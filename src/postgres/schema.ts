@@ -1,5 +1,4 @@
 import { optional, type Rule, requireOptions } from '../options.ts'
-import { distribute } from './citus.ts'
 
 /** The place of the tables. */
 export interface PostgresSchemaOptions {
@@ -145,3 +144,23 @@ const createKeys = ({ keys }: Tables) => [
 )`,
   `CREATE INDEX IF NOT EXISTS keys_of_owners ON ${keys} (owner_id)`,
 ]
+
+/**
+ * Distributes the tables that are not distributed yet over the servers of Citus. A statement goes to the shards of the
+ * second-level domains that it names as parameters, and else to all; see docs/citus.md.
+ */
+const distribute = ({ locks, names, changes, keys, version }: Tables): string[] => [
+  toDistributed(locks, "'none'"),
+  toDistributed(names, quote(locks)),
+  toDistributed(changes, quote(locks)),
+  ...[keys, version].map(table => `SELECT create_reference_table(${quote(table)}) ${unlessDistributed(table)}`),
+]
+
+const toDistributed = (table: string, neighbor: string) =>
+  `SELECT create_distributed_table(${quote(table)}, 'second_level_domain', colocate_with => ${neighbor})
+   ${unlessDistributed(table)}`
+
+const unlessDistributed = (table: string) =>
+  `WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = ${quote(table)}::regclass)`
+
+const quote = (text: string) => `'${text.replaceAll("'", "''")}'`

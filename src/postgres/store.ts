@@ -1,15 +1,13 @@
-import { timeLimitRule } from '../deadline.ts'
-import { optional, requireOptions } from '../options.ts'
+import { requireOptions } from '../options.ts'
 import {
   createManagedStore,
   type ManagedStore,
   type ManagedStoreOptions,
   managedStoreRules,
 } from '../registry/managed-store.ts'
-import { DEFAULT_TIME_LIMIT, type DriverOptions, driverRule, toDatabase } from './connection.ts'
-import { createList } from './list.ts'
+import { DEFAULT_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './driver.ts'
 import { createOutbox } from './outbox.ts'
-import { createFind, createRegister, createRelease } from './register.ts'
+import { createRegistrations } from './registrations.ts'
 import { type PostgresSchemaOptions, schemaRule, toTables } from './schema.ts'
 import { createTransact } from './transact.ts'
 
@@ -42,30 +40,10 @@ export type PostgresStore = ManagedStore
  * const store = createPostgresStore({ database, findTeam: id => myTeams.find(id) })
  */
 export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
-  requireOptions(options, {
-    ...managedStoreRules,
-    database: driverRule,
-    preparedStatements: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
-    schema: schemaRule,
-    timeLimit: timeLimitRule,
-  })
+  requireOptions(options, { ...managedStoreRules, ...driverRules, schema: schemaRule })
   const { schema, database: driver, preparedStatements, timeLimit = DEFAULT_TIME_LIMIT, ...rest } = options
   const database = toDatabase({ database: driver, preparedStatements })
   const transact = createTransact(database, toTables({ schema }), timeLimit)
-  return createManagedStore(
-    {
-      register: createRegister(transact),
-      find: createFind(transact),
-      release: createRelease(transact),
-      list: createList(transact),
-      count: teamId =>
-        transact(async ({ ask, statements }) => {
-          const counting = teamId === undefined ? ask(statements.countAll) : ask(statements.countTeam, teamId)
-          return Number((await counting).rows[0]?.count)
-        }),
-      outbox: createOutbox(transact),
-      isInTransaction: database.isInTransaction,
-    },
-    rest,
-  )
+  const { isInTransaction } = database
+  return createManagedStore({ ...createRegistrations(transact), outbox: createOutbox(transact), isInTransaction }, rest)
 }

@@ -1,9 +1,20 @@
 import { createDeadline } from '../deadline.ts'
-import type { Database, Transaction } from './connection.ts'
+import { toKey } from '../registry/path.ts'
+import type { Database, Transaction } from './database.ts'
+import { type Engine, findEngine, type Isolation, toSettings } from './engine.ts'
+import { createNameStatements } from './name-statements.ts'
+import { createOutboxStatements } from './outbox-statements.ts'
 import { retryConflicts } from './retry.ts'
 import type { Tables } from './schema.ts'
-import { type Engine, findEngine, type Isolation, toSettings } from './settings.ts'
-import { createStatements, type Statements } from './statements.ts'
+import { toArrays } from './statement.ts'
+
+/** All statements of the store, as an engine needs them. */
+export const createStatements = (tables: Tables, engine: Engine) => ({
+  ...createNameStatements(tables, engine),
+  ...createOutboxStatements(tables, engine),
+})
+
+export type Statements = ReturnType<typeof createStatements>
 
 /** A transaction with the statements to send in it. */
 export interface StoreTransaction extends Transaction {
@@ -35,4 +46,10 @@ export function createTransact(database: Database, tables: Tables, longest: numb
       return database.transact(deadline, settings, ({ ask, change }) => work({ ask, change, statements, engine }))
     })
   }
+}
+
+/** @param registrableDomains In ascending order of code units. */
+export function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
+  const secondLevelDomains = toArrays(registrableDomains.map(toKey), 'secondLevelDomain')
+  return ask(statements.claim(registrableDomains.length), ...secondLevelDomains, registrableDomains)
 }

@@ -11,6 +11,7 @@ import {
   type PendingChange,
   type PendingStats,
   type Push,
+  type SweepOptions,
   type SweepResult,
   type SynchronizationErrorHandler,
 } from './outbox.ts'
@@ -28,6 +29,7 @@ import type {
 } from './store.ts'
 import {
   type ListPage,
+  onErrorRule,
   type ReleaseKeys,
   readCountOptions,
   readListOptions,
@@ -52,16 +54,6 @@ export interface ManagedStoreOptions {
   synchronizeTimeLimit?: number | undefined
   /** Called with each change that could not be pushed. Default: `console.error`. */
   onError?: SynchronizationErrorHandler | undefined
-}
-
-/** Options of a sweep. */
-export interface SweepOptions {
-  /** The most changes to push. Default 1,000. */
-  limit?: number | undefined
-  /** Called in place of the store's own `onError`. */
-  onError?: SynchronizationErrorHandler | undefined
-  /** Ends the sweep: the push that is under way is aborted, and what was not pushed waits for the next sweep. */
-  signal?: AbortSignal | undefined
 }
 
 /** A store with everything that your application needs beside the calls: what all bundled stores are. */
@@ -140,7 +132,7 @@ export const managedStoreRules: Rules = {
   findTeam: { holds: isFunction, expected: 'a function from an ID to a team' },
   synchronize: { holds: optional(isFunction), expected: 'a function that takes a list of changes' },
   synchronizeTimeLimit: timeLimitRule,
-  onError: { holds: optional(isFunction), expected: 'a function that takes an error and a change' },
+  onError: onErrorRule,
 }
 
 /**

@@ -67,6 +67,14 @@ export interface Outbox {
   list(after: string | undefined, limit: number): Awaitable<readonly PendingChange[]>
 }
 
+/** An {@link Outbox} with what its store does to it in the steps of calls. */
+export interface StoreOutbox extends Outbox {
+  /** Records a change that is due after `wait` milliseconds, in place of one that still waits for the same ID. */
+  add(registration: Registration, kind: Change['kind'], wait: number): void
+  /** Leases waiting registrations, unless they are due even later. */
+  lease(registrations: readonly Registration[], lease: number): void
+}
+
 /** Your push to the monitor. `signal` aborts when nobody waits for the answer any more. */
 export type Push = (changes: readonly Change[], context: { readonly signal: AbortSignal }) => Awaitable<unknown>
 
@@ -82,6 +90,16 @@ export interface SynchronizerOptions {
   readonly timeLimit: number
   /** Returns a number from 0 up to 1, for jitter. Default `Math.random`. */
   readonly random?: (() => number) | undefined
+}
+
+/** Options of a sweep. */
+export interface SweepOptions {
+  /** The most changes to push. Default 1,000. */
+  limit?: number | undefined
+  /** Called in place of the store's own `onError`. */
+  onError?: SynchronizationErrorHandler | undefined
+  /** Ends the sweep: the push that is under way is aborted, and what was not pushed waits for the next sweep. */
+  signal?: AbortSignal | undefined
 }
 
 /** The result of a sweep. */

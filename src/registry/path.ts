@@ -38,3 +38,14 @@ export function rangeBelow(base: string): { readonly after: string; readonly bef
   const { path } = toKey(base)
   return { after: `${path}.`, before: `${path}/` }
 }
+
+/** Returns the range of the keys of all names below a base, or of those after one of them. */
+export function keysBelow(base: string, start?: string) {
+  const { after, before } = rangeBelow(base)
+  const startPath = start === undefined ? '' : toKey(start).path
+  return {
+    secondLevelDomain: toKey(base).secondLevelDomain,
+    after: startPath > after ? startPath : after,
+    before,
+  }
+}

@@ -2,7 +2,7 @@ import type { Awaitable } from '../awaitable.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import { describe, isFunction, optional, type Rules, requireOptions } from '../options.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
-import type { SynchronizationErrorHandler } from './outbox.ts'
+import type { SweepOptions } from './outbox.ts'
 import { workInParts } from './parts.ts'
 import { DEFAULT_PAGE_SIZE, type ListOptions } from './store.ts'
 
@@ -70,6 +70,14 @@ export function readListOptions(options: ListOptions = {}): ListPage {
   }
 }
 
+/** Tells whether a page that is not "below" a name shows a registration, leaving aside its name. */
+export const isOnPage = (
+  { teamId, after, order }: ListPage,
+  held: { readonly teamId: string; readonly domainId: string },
+): boolean =>
+  (teamId === undefined || held.teamId === teamId) &&
+  (after === undefined || (order === 'oldest' ? held.domainId > after : held.domainId < after))
+
 const toCanonical = (text: string | undefined) => (text === undefined ? undefined : toName(text)?.domain)
 
 /**
@@ -87,31 +95,25 @@ export function toName(text: string): Name | null {
 }
 
 /** @throws {TypeError} */
-export function readCountOptions(options: { readonly teamId?: string | undefined } = {}) {
+export function readCountOptions(options: Pick<ListOptions, 'teamId'> = {}) {
   requireOptions(options, { teamId: teamIdRule })
   return options
 }
 
 /** @throws {TypeError} */
-export function readPendingOptions(
-  options: { readonly after?: string | undefined; readonly limit?: number | undefined } = {},
-) {
+export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'> = {}) {
   requireOptions(options, { after: afterRule, limit: limitRule })
   const { after, limit = DEFAULT_PAGE_SIZE } = options
   return { after: after?.toLowerCase(), limit }
 }
 
-interface Sweep {
-  readonly limit?: number | undefined
-  readonly onError?: SynchronizationErrorHandler | undefined
-  readonly signal?: AbortSignal | undefined
-}
+export const onErrorRule = { holds: optional(isFunction), expected: 'a function that takes an error and a change' }
 
 /** @throws {TypeError} */
-export function readSweepOptions(options: Sweep = {}) {
+export function readSweepOptions(options: SweepOptions = {}) {
   requireOptions(options, {
     limit: limitRule,
-    onError: { holds: optional(isFunction), expected: 'a function that takes an error and a change' },
+    onError: onErrorRule,
     signal: { holds: optional(value => value instanceof AbortSignal), expected: 'an AbortSignal' },
   })
   const { limit = DEFAULT_PAGE_SIZE, onError, signal } = options

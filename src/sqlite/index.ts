@@ -1,7 +1,5 @@
 export type { SqliteConnectionOptions } from './connection.ts'
-export type { DurableObjectStorage, SqliteDatabase } from './database.ts'
-export type { SqliteValue } from './driver.ts'
-export type { SqliteHandle, SqliteStatement } from './handle-driver.ts'
+export type { DurableObjectStorage, SqliteDatabase, SqliteHandle, SqliteStatement, SqliteValue } from './driver.ts'
 export { createSqliteKeyStore, type SqliteKeyStore, type SqliteKeyStoreOptions } from './key-store.ts'
 export { sqliteSchema } from './schema.ts'
 export { createSqliteStore, type SqliteStore, type SqliteStoreOptions } from './store.ts'

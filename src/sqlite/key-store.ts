@@ -1,8 +1,10 @@
 import { requireExpiry, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
-import { type KeyRow, toStoredRecord } from '../keys/key-row.ts'
+import { type KeyRow, keyColumns, toStoredRecord } from '../keys/key-row.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
+import { toSelectList } from '../registry/row.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
+import { prepareAll, statement } from './statements.ts'
 
 /** Options of {@link createSqliteKeyStore}. */
 export interface SqliteKeyStoreOptions extends SqliteConnectionOptions {}
@@ -10,20 +12,24 @@ export interface SqliteKeyStoreOptions extends SqliteConnectionOptions {}
 /** A key store in SQLite. */
 export interface SqliteKeyStore extends ManagedKeyStore {}
 
-const columns = 'hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at'
+const row = toSelectList<KeyRow>(keyColumns)
 
 /** The SQL of {@link createSqliteKeyStore}. */
 export const keyStatements = {
-  find: `SELECT ${columns} FROM domain_registration_keys WHERE hash = ?`,
-  list: `SELECT ${columns} FROM domain_registration_keys
-    WHERE type = ? AND owner_id = ? ORDER BY created_at, rowid`,
-  add: `INSERT INTO domain_registration_keys (${columns})
+  find: statement<KeyRow>(`SELECT ${row} FROM domain_registration_keys WHERE hash = ?`),
+  list: statement<KeyRow>(
+    `SELECT ${row} FROM domain_registration_keys WHERE type = ? AND owner_id = ? ORDER BY created_at, rowid`,
+  ),
+  add: statement(`INSERT INTO domain_registration_keys
+      (hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at)
     VALUES (?, ?, ?, ?, ?, ?, coalesce(?, ?), ?, ?)
     ON CONFLICT (hash) DO UPDATE SET type = excluded.type, owner_id = excluded.owner_id, scopes = excluded.scopes,
       label = excluded.label, hint = excluded.hint, created_at = coalesce(?, created_at),
-      revoked_at = excluded.revoked_at, expires_at = excluded.expires_at`,
-  revoke: `UPDATE domain_registration_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ? RETURNING hash`,
-  expire: `UPDATE domain_registration_keys SET expires_at = ? WHERE hash = ? RETURNING hash`,
+      revoked_at = excluded.revoked_at, expires_at = excluded.expires_at`),
+  revoke: statement<object>(
+    `UPDATE domain_registration_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ? RETURNING hash`,
+  ),
+  expire: statement<object>(`UPDATE domain_registration_keys SET expires_at = ? WHERE hash = ? RETURNING hash`),
 } as const
 
 /**
@@ -43,11 +49,7 @@ export const keyStatements = {
 export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyStore {
   requireOptions(options, connectionRules)
   const { driver, ask, transact } = connect(options)
-  const find = driver.prepare<KeyRow>(keyStatements.find)
-  const list = driver.prepare<KeyRow>(keyStatements.list)
-  const add = driver.prepare(keyStatements.add)
-  const revoke = driver.prepare(keyStatements.revoke)
-  const expire = driver.prepare(keyStatements.expire)
+  const { find, list, add, revoke, expire } = prepareAll(driver, keyStatements)
 
   return {
     findKey: hash =>
@@ -59,11 +61,8 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
     addKey(record) {
       requireRecord(record)
       const { hash, type, ownerId, scopes, label = null, hint = null } = record
-      const [createdAt = null, revokedAt = null, expiresAt = null] = [
-        record.createdAt,
-        record.revokedAt,
-        record.expiresAt,
-      ].map(date => date?.getTime())
+      const createdAt = toTime(record.createdAt)
+      const [revokedAt, expiresAt] = [toTime(record.revokedAt), toTime(record.expiresAt)]
       const texts = [hash, type, ownerId, JSON.stringify(scopes), label, hint]
       return transact(() => void add(...texts, createdAt, Date.now(), revokedAt, expiresAt, createdAt))
     },
@@ -76,7 +75,7 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
     expireKey(hash, at) {
       requireHash(hash)
       requireExpiry(at)
-      return transact(() => expire(at?.getTime() ?? null, hash).length > 0)
+      return transact(() => expire(toTime(at), hash).length > 0)
     },
 
     listKeys(owner) {
@@ -85,3 +84,5 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
     },
   }
 }
+
+const toTime = (date: Date | null | undefined) => date?.getTime() ?? null

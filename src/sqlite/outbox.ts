@@ -1,19 +1,13 @@
-import { LONGEST_WAIT, type Outbox, type PendingChange, type Postponement } from '../registry/outbox.ts'
+import { LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
 import { readInParts, workInParts } from '../registry/parts.ts'
-import type { Change, Registration } from '../registry/store.ts'
+import { type PendingRow, type StatsRow, toPending, toStats } from '../registry/row.ts'
+import type { Change } from '../registry/store.ts'
 import type { Connection } from './connection.ts'
-import type { ChangeRow, Statements } from './statements.ts'
+import type { Statements } from './statements.ts'
 
-/** The outbox of a SQLite store. Its own functions are to be called in the transaction of a call. */
-export interface SqliteOutbox extends Outbox {
-  /** Records a change that is due after `wait` milliseconds, in place of one that still waits for the same ID. */
-  add(registration: Registration, kind: Change['kind'], wait: number): void
-  /** Leases waiting registrations, unless they are due even later. */
-  lease(registrations: readonly Registration[], lease: number): void
-}
-
-export function createOutbox(statements: Statements, { ask, transact }: Connection): SqliteOutbox {
-  function take(limit: number, lease: number): ChangeRow[] {
+/** The outbox of a SQLite store. `add` and `lease` are to be called in a transaction. */
+export function createOutbox(statements: Statements, { ask, transact }: Connection): StoreOutbox {
+  function take(limit: number, lease: number): PendingRow[] {
     const now = Date.now()
     statements.bringForward(now, after(LONGEST_WAIT + lease))
     const fresh = statements.findDue(0, now, limit)
@@ -45,11 +39,7 @@ export function createOutbox(statements: Statements, { ask, transact }: Connecti
 
     postpone: postponements => workInParts(postponements, part => transact(() => part.map(postpone))),
 
-    stats: () =>
-      ask(() => {
-        const { count = 0, refused = 0, oldest = null } = statements.stats()[0] ?? {}
-        return { count, refused, oldest: oldest === null ? null : new Date(oldest) }
-      }),
+    stats: () => ask(() => toStats(statements.stats()[0] as StatsRow)),
 
     list: (after = '', limit) => ask(() => statements.listChanges(after, limit).map(toPending)),
   }
@@ -57,9 +47,3 @@ export function createOutbox(statements: Statements, { ask, transact }: Connecti
 
 /** The table keeps whole milliseconds. */
 const after = (milliseconds: number) => Math.ceil(Date.now() + milliseconds)
-
-const toPending = (row: ChangeRow): PendingChange => ({
-  ...row,
-  since: new Date(row.since),
-  nextAttempt: new Date(row.nextAttempt),
-})

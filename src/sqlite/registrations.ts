@@ -1,8 +1,9 @@
 import type { RegistrationStep } from '../registry/managed-store.ts'
 import type { Name } from '../registry/name.ts'
-import { rangeBelow, toKey } from '../registry/path.ts'
+import type { StoreOutbox } from '../registry/outbox.ts'
+import { keysBelow, toKey } from '../registry/path.ts'
+import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
 import {
-  type ListedRegistration,
   type LookUp,
   type LookUpResult,
   type NamesBelow,
@@ -10,13 +11,12 @@ import {
   type Registration,
   type SavedRegistrations,
 } from '../registry/store.ts'
-import type { ListPage } from '../registry/store-arguments.ts'
+import { isOnPage, type ListPage } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../uuid.ts'
-import type { SqliteOutbox } from './outbox.ts'
-import type { NameRow, Statements } from './statements.ts'
+import type { Statements } from './statements.ts'
 
 /** Looks up, saves and deletes registrations. Each function that writes is to be called in a transaction. */
-export function createRegistrations(statements: Statements, outbox: SqliteOutbox) {
+export function createRegistrations(statements: Statements, outbox: StoreOutbox) {
   const createId = createUuidGenerator()
 
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
@@ -79,8 +79,8 @@ export function createRegistrations(statements: Statements, outbox: SqliteOutbox
 }
 
 function findBelow(statements: Statements, base: string, teamId: string): NamesBelow {
-  const { after, before } = rangeBelow(base)
-  const all = [toKey(base).secondLevelDomain, after, before, base.length] as const
+  const { secondLevelDomain, after, before } = keysBelow(base)
+  const all = [secondLevelDomain, after, before, base.length] as const
   const ownCount = statements.countOwnBelow(teamId, ...all)[0]?.count ?? 0
   if (ownCount > 0) {
     const ownDomains = statements.findOwnBelow(teamId, ...all).map(({ domain }) => domain)
@@ -90,25 +90,20 @@ function findBelow(statements: Statements, base: string, teamId: string): NamesB
   return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(...all) }
 }
 
-function listPage(
-  statements: Statements,
-  { teamId, after, limit, order, domain, below }: ListPage,
-): readonly NameRow[] {
-  const isNewest = order === 'newest'
+function listPage(statements: Statements, page: ListPage): readonly NameRow[] {
+  const { teamId, after, limit, order, domain, below } = page
   if (domain !== undefined) {
-    const isAfter = ({ domainId }: NameRow) => after === undefined || (isNewest ? domainId < after : domainId > after)
-    const isListed = (row: NameRow) => (teamId === undefined || row.teamId === teamId) && isAfter(row)
-    return statements.findName(domain).filter(isListed).slice(0, limit)
+    const found = statements.findName(domain).filter(row => isOnPage(page, row))
+    return found.slice(0, limit)
   }
   const [team, ofTeam] = teamId === undefined ? ([[], ''] as const) : ([[teamId], 'OfTeam'] as const)
+  const select = (what: 'Below' | 'Newest' | 'Oldest', ...start: readonly string[]) =>
+    statements[`list${what}${ofTeam}`](...team, ...start, limit)
   if (below !== undefined) {
-    const range = rangeBelow(below)
-    const afterPath = after === undefined ? '' : toKey(after).path
-    const start = afterPath > range.after ? afterPath : range.after
-    return statements[`listBelow${ofTeam}`](...team, toKey(below).secondLevelDomain, start, range.before, limit)
+    const keys = keysBelow(below, after)
+    return select('Below', keys.secondLevelDomain, keys.after, keys.before)
   }
-  const start = after ?? (isNewest ? AFTER_ALL_IDS : '')
-  return statements[`list${isNewest ? 'Newest' : 'Oldest'}${ofTeam}`](...team, start, limit)
+  return order === 'newest' ? select('Newest', after ?? AFTER_ALL_IDS) : select('Oldest', after ?? '')
 }
 
 /** IDs are hexadecimal digits and hyphens. */
@@ -116,14 +111,3 @@ const AFTER_ALL_IDS = 'g'
 
 /** RFC 9562, section 5.7: a UUID of version 7 begins with the time in milliseconds. */
 const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
-
-const toListed = (row: NameRow): ListedRegistration => ({
-  ...row,
-  synchronized: row.synchronized === 1,
-  createdAt: new Date(row.createdAt),
-})
-
-function toRegistration(row: NameRow): Registration {
-  const { createdAt: _, ...registration } = toListed(row)
-  return registration
-}

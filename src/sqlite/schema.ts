@@ -78,7 +78,9 @@ CREATE INDEX IF NOT EXISTS domain_registration_keys_of_owners
 CREATE TABLE IF NOT EXISTS domain_registration_version (
   version INTEGER NOT NULL PRIMARY KEY
 ) STRICT;
-INSERT OR IGNORE INTO domain_registration_version (version) VALUES (${SCHEMA_VERSION});
+-- Not over older tables, which need a step to this version.
+INSERT INTO domain_registration_version (version)
+  SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT 1 FROM domain_registration_version);
 `
 
 /**

@@ -1,12 +1,6 @@
-import type { PendingChange } from '../registry/outbox.ts'
-import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES, type ListedRegistration } from '../registry/store.ts'
+import { type NameRow, type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts'
+import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../registry/store.ts'
 import type { Driver, Run } from './driver.ts'
-
-/** SQLite has no booleans and no times: 0 or 1, and milliseconds since 1970. */
-type InNumbers<Value, Keys extends keyof Value> = Omit<Value, Keys> & { readonly [Key in Keys]: number }
-
-export type NameRow = InNumbers<ListedRegistration, 'synchronized' | 'createdAt'>
-export type ChangeRow = InNumbers<PendingChange, 'since' | 'nextAttempt'>
 
 const NAMES = 'domain_registration_names'
 const CHANGES = 'domain_registration_changes'
@@ -17,19 +11,33 @@ const BELOW = `${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND p
 const OWN_BELOW = `${NAMES}_of_team_below
   WHERE team_id = ? AND second_level_domain = ? AND path > ? AND path < ? AND path > ''`
 
-/** @typeParam Row The type of a row of the answer. */
-const statement = <Row = never>(sql: string): { readonly sql: string; readonly row?: Row } => ({ sql })
+export interface Statement<Row> {
+  readonly sql: string
+  /** The type of a row of the answer; never set. */
+  readonly row?: Row
+}
+
+export const statement = <Row = never>(sql: string): Statement<Row> => ({ sql })
+
+const ofBoth = { domainId: 'domain_id', domain: 'domain', registrableDomain: 'registrable_domain', teamId: 'team_id' }
+
+const name = toSelectList<NameRow>({
+  ...ofBoth,
+  createdAt: 'created_at',
+  synchronized: `NOT EXISTS (SELECT 1 FROM ${CHANGES} AS change WHERE change.domain_id = name.domain_id)`,
+})
 
 /** @param source An index and a condition, or a condition alone. */
-const selectNames = (source: string) =>
-  statement<NameRow>(
-    `SELECT domain_id AS domainId, domain, registrable_domain AS registrableDomain, team_id AS teamId,
-      created_at AS createdAt, NOT EXISTS (SELECT 1 FROM ${CHANGES} AS change WHERE change.domain_id = name.domain_id)
-      AS synchronized FROM ${NAMES} AS name ${source}`,
-  )
+const selectNames = (source: string) => statement<NameRow>(`SELECT ${name} FROM ${NAMES} AS name ${source}`)
 
-const CHANGE = `domain_id AS domainId, kind, domain, registrable_domain AS registrableDomain, team_id AS teamId,
-  due AS nextAttempt, refusals, since, last_failure AS lastFailure`
+const change = toSelectList<PendingRow>({
+  ...ofBoth,
+  kind: 'kind',
+  nextAttempt: 'due',
+  refusals: 'refusals',
+  since: 'since',
+  lastFailure: 'last_failure',
+})
 
 export const statements = {
   findName: selectNames('WHERE domain = ?'),
@@ -78,8 +86,8 @@ export const statements = {
   bringForward: statement(
     `UPDATE ${CHANGES} INDEXED BY ${CHANGES}_due SET due = ? WHERE (refusals > 0) IN (0, 1) AND due > ?`,
   ),
-  findDue: statement<ChangeRow>(
-    `SELECT ${CHANGE} FROM ${CHANGES} INDEXED BY ${CHANGES}_due
+  findDue: statement<PendingRow>(
+    `SELECT ${change} FROM ${CHANGES} INDEXED BY ${CHANGES}_due
      WHERE (refusals > 0) = ? AND due <= ? ORDER BY due, since, domain_id LIMIT ?`,
   ),
   deleteChange: statement<object>(`DELETE FROM ${CHANGES} WHERE domain_id = ? AND kind = ? RETURNING domain_id`),
@@ -87,18 +95,20 @@ export const statements = {
     `UPDATE ${CHANGES} SET due = ?, refusals = refusals + ?, last_failure = coalesce(?, last_failure)
      WHERE domain_id = ? AND kind = ?`,
   ),
-  listChanges: statement<ChangeRow>(`SELECT ${CHANGE} FROM ${CHANGES} WHERE domain_id > ? ORDER BY domain_id LIMIT ?`),
-  stats: statement<{ count: number; refused: number; oldest: number | null }>(
+  listChanges: statement<PendingRow>(`SELECT ${change} FROM ${CHANGES} WHERE domain_id > ? ORDER BY domain_id LIMIT ?`),
+  stats: statement<StatsRow>(
     `SELECT count(*) AS count, min(since) AS oldest,
       (SELECT count(*) FROM ${CHANGES} INDEXED BY ${CHANGES}_due WHERE (refusals > 0) = 1) AS refused
      FROM ${CHANGES} INDEXED BY ${CHANGES}_due`,
   ),
 } as const
 
-export type Statements = { readonly [Name in keyof typeof statements]: Run<RowOf<(typeof statements)[Name]>> }
+export type Statements = Prepared<typeof statements>
 
-type RowOf<S> = S extends { readonly row?: infer Row } ? Row : never
+type Prepared<All> = {
+  readonly [Name in keyof All]: All[Name] extends Statement<infer Row> ? Run<Row> : never
+}
 
 /** Prepares every statement once. */
-export const prepareAll = (driver: Driver): Statements =>
-  Object.fromEntries(Object.entries(statements).map(([name, { sql }]) => [name, driver.prepare(sql)])) as never
+export const prepareAll = <All extends Readonly<Record<string, Statement<unknown>>>>(driver: Driver, all: All) =>
+  Object.fromEntries(Object.entries(all).map(([name, { sql }]) => [name, driver.prepare(sql)])) as Prepared<All>

@@ -1,4 +1,4 @@
-import { type Rules, requireOptions } from '../options.ts'
+import { requireOptions } from '../options.ts'
 import {
   createManagedStore,
   type ManagedStore,
@@ -8,7 +8,7 @@ import {
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { createOutbox } from './outbox.ts'
 import { createRegistrations } from './registrations.ts'
-import { prepareAll } from './statements.ts'
+import { statements as all, prepareAll } from './statements.ts'
 
 /** Options of {@link createSqliteStore}. */
 export interface SqliteStoreOptions extends SqliteConnectionOptions, ManagedStoreOptions {}
@@ -32,11 +32,11 @@ export interface SqliteStore extends ManagedStore {}
  * const store = createSqliteStore({ database, findTeam: id => myTeams.find(id) })
  */
 export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
-  requireOptions(options, rules())
+  requireOptions(options, { ...connectionRules, ...managedStoreRules })
   const { database: _, timeLimit: __, synchronous: ___, ...managed } = options
   const connection = connect(options)
   const { ask, transact, transactInParts } = connection
-  const statements = prepareAll(connection.driver)
+  const statements = prepareAll(connection.driver, all)
   const outbox = createOutbox(statements, connection)
   const { find, register, release, list, count } = createRegistrations(statements, outbox)
 
@@ -55,6 +55,3 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
     managed,
   )
 }
-
-/** Made when asked for: bundlers keep a spread at the top level of a module, used or not. */
-const rules = (): Rules => ({ ...connectionRules, ...managedStoreRules })

@@ -1,5 +1,4 @@
-import type { SweepOptions } from '../registry/managed-store.ts'
-import type { SweepResult } from '../registry/outbox.ts'
+import type { SweepOptions, SweepResult } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { methodOf, save } from './calls.ts'
 import { checkThat, UnmetExpectation } from './check.ts'

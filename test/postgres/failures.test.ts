@@ -1,7 +1,7 @@
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDeadline } from '../../src/deadline.ts'
-import { toDatabase } from '../../src/postgres/connection.ts'
+import { toDatabase } from '../../src/postgres/driver.ts'
 import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
 import { registerDomains } from '../../src/register-domains.ts'
 import { createRequest, lookUp, save, toDomains, toName } from '../../src/testing/calls.ts'

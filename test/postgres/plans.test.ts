@@ -1,10 +1,11 @@
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Statement, toCommands } from '../../src/postgres/database.ts'
+import { toCommands } from '../../src/postgres/database.ts'
+import { toSettings } from '../../src/postgres/engine.ts'
 import { migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
-import { toSettings } from '../../src/postgres/settings.ts'
-import { createStatements, type Statements } from '../../src/postgres/statements.ts'
+import type { Statement } from '../../src/postgres/statement.ts'
+import { createStatements, type Statements } from '../../src/postgres/transact.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 const id = "'00000000-0000-7000-8000-000000000001'"
@@ -32,27 +33,25 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   deleteNames: { values: [domains, ids], reads: ['names_by_id: (domain_id = )'] },
   listOldest: { values: [id, '1000'], reads: ['names_by_id: (domain_id > )', change] },
   listNewest: { values: [id, '1000'], reads: ['names_by_id: (domain_id < )', change] },
-  listTeamOldest: {
+  listOldestOfTeam: {
     values: [id, '1000', "'1'"],
     reads: ['names_of_team: (team_id+domain_id > , team_id+domain_id <= )', change],
   },
-  listTeamNewest: {
+  listNewestOfTeam: {
     values: [id, '1000', "'1'"],
     reads: ['names_of_team: (team_id+domain_id < , team_id+domain_id >= )', change],
   },
   listBelow: { values: ["'crowd.com'", "'.'", "'/'", '1000'], reads: [below, change] },
-  listTeamBelow: { values: ["'crowd.com'", "'.'", "'/'", '1000', "'1'"], reads: [ownBelow, change] },
-  countAll: { values: [], reads: ['any index'] },
-  countTeam: { values: ["'1'"], reads: ['names_of_team: (team_id = )'] },
+  listBelowOfTeam: { values: ["'crowd.com'", "'.'", "'/'", '1000', "'1'"], reads: [ownBelow, change] },
+  count: { values: [], reads: ['any index'] },
+  countOfTeam: { values: ["'1'"], reads: ['names_of_team: (team_id = )'] },
   addChanges: { values: [domains, ids, domains, domains, "'{0,0}'", "'1'", "'released'"], reads: [] },
   lease: { values: [domains, ids, '1'], reads: [changeOfNamed] },
   hastenFresh: { values: ['3600000'], reads: ['changes_fresh: (due > )'] },
   hastenRefused: { values: ['3600000'], reads: ['changes_refused: (due > )'] },
-  takeFresh: { values: ['1000', '90000'], reads: ['changes_fresh: (due <= )', change] },
-  takeRefused: { values: ['1000', '90000'], reads: ['changes_refused: (due <= )', change] },
   findFresh: { values: ['1000'], reads: ['changes_fresh: (due <= )'] },
   findRefused: { values: ['1000'], reads: ['changes_refused: (due <= )'] },
-  takeFound: { values: [domains, ids, '90000'], reads: [change] },
+  take: { values: [domains, ids, '90000'], reads: [change] },
   finish: { values: [domains, ids, "'registered'"], reads: [change] },
   hastenReleases: { values: [domains, ids], reads: [change] },
   postpone: { values: [domains, ids, kinds, "'{5,5}'", "'{NULL,refused}'"], reads: [changeOfNamed] },

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDeadline } from '../../src/deadline.ts'
-import { toDatabase } from '../../src/postgres/connection.ts'
+import { toDatabase } from '../../src/postgres/driver.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { domainsRouter } from '../../src/adapters/express.ts'
 import { createDeadline } from '../../src/deadline.ts'
 import { generateApiKey } from '../../src/keys/api-key.ts'
-import { type DriverOptions, type PostgresDriver, toDatabase } from '../../src/postgres/connection.ts'
+import { type DriverOptions, type PostgresDriver, toDatabase } from '../../src/postgres/driver.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import sqlite3 from 'node-sqlite3-wasm'
-import type { SqliteHandle } from '../../src/sqlite/handle-driver.ts'
+import type { SqliteHandle } from '../../src/sqlite/driver.ts'
 
 export interface TestDatabase extends SqliteHandle {
   close(): unknown

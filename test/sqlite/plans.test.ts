@@ -52,7 +52,7 @@ const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatement
 
 const all = [
   ...Object.entries(statements).map(([name, { sql }]) => [name, sql, plans[name as keyof typeof plans]] as const),
-  ...Object.entries(keyStatements).map(([name, sql]) => [name, sql, plans[name as keyof typeof plans]] as const),
+  ...Object.entries(keyStatements).map(([name, { sql }]) => [name, sql, plans[name as keyof typeof plans]] as const),
   ['a look of yours at a name', `SELECT * FROM domain_registration_names WHERE domain = ?`, plans.findName.slice(0, 1)],
   [
     'a look of yours at a team',

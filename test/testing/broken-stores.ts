@@ -1,6 +1,6 @@
-import type { ManagedStore, RegistrationStep, SweepOptions } from '../../src/registry/managed-store.ts'
+import type { ManagedStore, RegistrationStep } from '../../src/registry/managed-store.ts'
 import { isWildcard } from '../../src/registry/name.ts'
-import { toChange } from '../../src/registry/outbox.ts'
+import { type SweepOptions, toChange } from '../../src/registry/outbox.ts'
 import type { Change, LookUp, Registration } from '../../src/registry/store.ts'
 import {
   managedStoreFeatures,

@@ -1,7 +1,6 @@
 import type { Deadline } from '../deadline.ts'
-import { FOR_CITUS } from './citus.ts'
-import type { Database, Settings } from './connection.ts'
-import { unprepared } from './prepare.ts'
+import type { Database, Settings } from './database.ts'
+import { unprepared } from './statement.ts'
 
 /** Leads the planner from the parameters to an index, since the statistics of a table that grows are old. */
 const BY_INDEX: Settings = {
@@ -13,12 +12,22 @@ const BY_INDEX: Settings = {
   jit: 'off',
 }
 
+/** So that calls through different nodes lock in one order, each over one connection to a worker. */
+const BY_ONE_CONNECTION: Settings = {
+  'citus.enable_local_execution': 'off',
+  'citus.enable_deadlock_prevention': 'off',
+  'citus.max_adaptive_executor_pool_size': '1',
+  'citus.multi_shard_modify_mode': 'sequential',
+  // The settings after it hold on the workers too.
+  'citus.propagate_set_commands': 'local',
+}
+
 /** The settings for each engine. */
 const PLANNING = {
   /** A statement that a connection keeps is planned once, because planning it takes longer than running it. */
   PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
   /** PostgreSQL with the extension: it needs the values of parameters to find their shards. */
-  Citus: { ...FOR_CITUS, plan_cache_mode: 'force_custom_plan', ...BY_INDEX },
+  Citus: { ...BY_ONE_CONNECTION, plan_cache_mode: 'force_custom_plan', ...BY_INDEX },
   /** What else speaks the protocol, and may have no more than snapshot isolation. */
   other: {},
 } satisfies Record<string, Settings>

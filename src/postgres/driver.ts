@@ -1,12 +1,10 @@
-import type { Rule } from '../options.ts'
+import { timeLimitRule } from '../deadline.ts'
+import { isFunction, optional, type Rules } from '../options.ts'
 import { fromTransaction } from './application-transaction.ts'
-import { fromBridge, type PostgresBridge, type PostgresTransaction } from './bridge.ts'
+import { fromBridge, fromPostgresJs, type PostgresBridge, type PostgresJs, type PostgresTransaction } from './bridge.ts'
 import type { Database } from './database.ts'
 import { fromPgPool, type PostgresPool } from './pg-pool.ts'
-import { fromPostgresJs, type PostgresJs } from './postgres-js.ts'
 import { findCode } from './retry.ts'
-
-export type { Database, Settings, Statement, Transaction } from './database.ts'
 
 /** The default time limit of a transaction, in milliseconds. */
 export const DEFAULT_TIME_LIMIT = 10_000
@@ -30,40 +28,38 @@ export interface DriverOptions {
   preparedStatements?: boolean | undefined
 }
 
-/** {@link toDatabase} says what is wrong with one. */
-export const driverRule: Rule = { holds: () => true, expected: 'a pool' }
+/** The rules of what all functions of this folder take. */
+export const driverRules = {
+  // {@link toDatabase} says what is wrong with one.
+  database: { holds: () => true, expected: 'a pool' },
+  preparedStatements: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
+  timeLimit: timeLimitRule,
+} satisfies Rules
 
 /** @throws {TypeError} for anything else, so that an application learns of it when it starts. */
 export function toDatabase({ database, preparedStatements = true }: DriverOptions): Database {
   return explaining(adapt(database, preparedStatements))
 }
 
-type Parts = Partial<PostgresPool & PostgresJs & PostgresBridge> & {
-  readonly connectionParameters?: unknown
-  readonly release?: unknown
-  readonly savepoint?: unknown
-}
-
 function adapt(database: PostgresDriver, preparedStatements: boolean): Database {
-  const { begin, unsafe, query, transaction, connect } = (database ?? {}) as Parts
-  const { connectionParameters, release, savepoint } = (database ?? {}) as Parts
-  if (connectionParameters !== undefined || typeof release === 'function') {
+  const parts: Readonly<Record<string, unknown>> = Object(database)
+  const has = (...methods: readonly string[]) => methods.every(method => isFunction(parts[method]))
+  if (has('release') || parts.connectionParameters !== undefined) {
     throw new TypeError(
       'The option "database" must be a pool of pg, and is one connection. For a transaction of yours pass ' +
         '{ query: (text, values) => client.query(text, values) }',
     )
   }
-  if (typeof savepoint === 'function' && typeof unsafe === 'function') {
+  if (has('unsafe', 'savepoint')) {
     throw new TypeError(
       'The option "database" must be the sql of postgres.js, and is a transaction of it. Pass ' +
         '{ query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }',
     )
   }
-  if (typeof begin === 'function' && typeof unsafe === 'function')
-    return fromPostgresJs(database as PostgresJs, preparedStatements)
-  if (typeof connect === 'function') return fromPgPool(database as PostgresPool, preparedStatements)
-  if (typeof query === 'function' && typeof transaction === 'function') return fromBridge(database as PostgresBridge)
-  if (typeof query === 'function') return fromTransaction(database as PostgresTransaction)
+  if (has('unsafe', 'begin')) return fromPostgresJs(database as PostgresJs, preparedStatements)
+  if (has('connect')) return fromPgPool(database as PostgresPool, preparedStatements)
+  if (has('query', 'transaction')) return fromBridge(database as PostgresBridge)
+  if (has('query')) return fromTransaction(database as PostgresTransaction)
   throw new TypeError(
     'The option "database" must be a pool of pg, a PGlite, the sql of postgres.js, or an object with "query" and ' +
       '"transaction"',

@@ -1,0 +1,145 @@
+import type { RegistrationStep, StoreBackend } from '../registry/managed-store.ts'
+import { keysBelow, toKey } from '../registry/path.ts'
+import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
+import type { LookUp, LookUpResult, Registration, SavedRegistrations } from '../registry/store.ts'
+import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
+import { createUuidGenerator } from '../uuid.ts'
+import { FIRST_ID, LAST_ID } from './name-statements.ts'
+import { addChanges, leaseWaiting, toIds } from './outbox.ts'
+import { toArrays } from './statement.ts'
+import { claim, type StoreTransaction, type Transact } from './transact.ts'
+
+/** Looks up, saves and deletes registrations. Each method is one transaction. */
+export function createRegistrations(transact: Transact): Omit<StoreBackend, 'outbox'> {
+  const createId = createUuidGenerator()
+  return {
+    register: step => transact(transaction => register(transaction, step, createId), { timeLimit: step.timeLimit }),
+    // Under snapshot isolation, since it locks nothing.
+    find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
+    async release(teamId, keys, lease) {
+      if (keys.names.length + keys.domainIds.length === 0) return []
+      return transact(transaction => release(transaction, teamId, keys, lease))
+    },
+    list: page => transact(async transaction => (await list(transaction, page)).map(toListed)),
+    count: teamId =>
+      transact(async ({ ask, statements }) => {
+        const counting = teamId === undefined ? ask(statements.count) : ask(statements.countOfTeam, teamId)
+        return Number((await counting).rows[0]?.count)
+      }),
+  }
+}
+
+/** Claims, looks up, decides, saves. */
+async function register(
+  transaction: StoreTransaction,
+  { lease, decide, ...step }: RegistrationStep,
+  createId: () => string,
+): Promise<SavedRegistrations> {
+  const { teamId, registrableDomains } = step
+  // The look-ups are sent along with the claim, and see what was saved while it waited.
+  void claim(transaction, registrableDomains)
+  const found = await find(transaction, step)
+  const { created, waiting } = decide(found)
+  if (created.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
+    throw new TypeError('decide returned a name of a registrable domain that is not locked')
+  const saved = created.map(({ domain, registrableDomain }) => ({
+    domainId: createId(),
+    domain,
+    registrableDomain,
+    teamId,
+    synchronized: lease === null,
+  }))
+  insert(transaction, teamId, saved)
+  if (lease !== null) {
+    addChanges(transaction, 'registered', saved, () => lease)
+    leaseWaiting(transaction, waiting, lease)
+  }
+  return { found, saved }
+}
+
+async function find(transaction: StoreTransaction, { teamId, domains, bases }: LookUp): Promise<LookUpResult> {
+  const { ask, statements, engine } = transaction
+  const finding = findNames(transaction, domains)
+  const together = engine === 'Citus' ? bases.map(base => [base]) : bases.length > 0 ? [bases] : []
+  const findingBelow = together.map(some => {
+    const ranges = some.map(base => ({ ...keysBelow(base), length: base.length }))
+    return ask(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'length'), teamId)
+  })
+  const { rows } = await finding
+  const below = (await Promise.all(findingBelow)).flatMap(({ rows }) => rows)
+  return { registrations: rows.map(toRegistration), below: below.map(row => JSON.parse(row.below)) }
+}
+
+function findNames({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) {
+  if (engine !== 'Citus') return ask(statements.findNames, domains)
+  return ask(statements.findNames, domains, ...toArrays(domains.map(toKey), 'secondLevelDomain', 'path'))
+}
+
+/** Looks up, claims, looks up again, deletes, records. */
+async function release(
+  transaction: StoreTransaction,
+  teamId: string,
+  { names, domainIds }: ReleaseKeys,
+  lease: number,
+): Promise<readonly Registration[]> {
+  const { change, statements } = transaction
+  const seen = await findHeld(transaction, teamId, { names, domainIds })
+  if (seen.size === 0) return []
+  // Those of names that are not held too: one of them could be registered before another is released.
+  const locked = [...names, ...seen.values()].map(each => each.registrableDomain)
+  void claim(transaction, [...new Set(locked)].sort())
+  const held = await findHeld(transaction, teamId, { names, domainIds })
+  const ids = toIds([...held.values()])
+  const deleting = change(statements.deleteNames, ...ids)
+  const replaced = new Set((await change(statements.finish, ...ids, 'registered')).rows.map(row => row.domainId))
+  const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
+  // The push of a registration that still waits may be under way.
+  addChanges(transaction, 'released', released, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
+  return released
+}
+
+/** Returns what a team holds of these names and IDs, by ID. */
+async function findHeld(
+  transaction: StoreTransaction,
+  teamId: string,
+  { names, domainIds }: ReleaseKeys,
+): Promise<ReadonlyMap<string, Registration>> {
+  const { ask, statements } = transaction
+  const domains = names.map(({ domain }) => domain)
+  const answers = await Promise.all([
+    findNames(transaction, domains),
+    // Citus asks all its shards for them.
+    domainIds.length > 0 ? ask(statements.findIds, domainIds) : { rows: [] },
+  ])
+  const held = answers.flatMap(({ rows }) => rows).filter(row => row.teamId === teamId)
+  return new Map(held.map(row => [row.domainId, toRegistration(row)]))
+}
+
+async function list(transaction: StoreTransaction, page: ListPage): Promise<readonly NameRow[]> {
+  const { ask, statements } = transaction
+  const { teamId, after, limit, order, domain, below } = page
+  if (domain !== undefined) {
+    const { rows } = await findNames(transaction, [domain])
+    return rows.filter(row => isOnPage(page, row)).slice(0, limit)
+  }
+  const [team, ofTeam] = teamId === undefined ? ([[], ''] as const) : ([[teamId], 'OfTeam'] as const)
+  const select = async (what: 'Below' | 'Newest' | 'Oldest', ...start: readonly string[]) =>
+    (await ask(statements[`list${what}${ofTeam}`], ...start, limit, ...team)).rows
+  if (below !== undefined) {
+    const keys = keysBelow(below, after)
+    return select('Below', keys.secondLevelDomain, keys.after, keys.before)
+  }
+  return order === 'newest' ? select('Newest', after ?? LAST_ID) : select('Oldest', after ?? FIRST_ID)
+}
+
+function insert({ change, statements }: StoreTransaction, teamId: string, saved: readonly Registration[]): void {
+  if (saved.length === 0) return
+  const keys = saved.map(({ domain }) => toKey(domain))
+  void change(
+    statements.insertNames(saved.length),
+    ...toArrays(saved, 'domainId'),
+    ...toArrays(keys, 'secondLevelDomain', 'path'),
+    ...toArrays(saved, 'domain', 'registrableDomain'),
+    teamId,
+  )
+}

@@ -1,0 +1,87 @@
+import { toSelectList } from '../registry/row.ts'
+
+/** One SQL statement with parameters. */
+export interface Statement<Row = never> {
+  /** The name under which each connection keeps it, parsed and planned. Without a name it is not kept. */
+  readonly name: string
+  readonly text: string
+  /** The type of a row of the answer; never set. */
+  readonly row?: Row
+}
+
+/** A value of a parameter. */
+export type Value = Element | undefined | readonly Element[]
+type Element = string | number | null
+
+/** The answer to a statement. */
+export interface Answer<Row = unknown> {
+  readonly rows: readonly Row[]
+  /** How many rows the statement inserted, updated or deleted. Left out if the driver cannot tell. */
+  readonly rowCount?: number | null | undefined
+  /** The first word of the command tag. */
+  readonly command?: string
+}
+
+/**
+ * Makes a statement that each connection plans once, perhaps while the tables are empty: the plan must be right for
+ * tables of any size. The name depends on the text too, since versions of this package and schemas may share a
+ * connection.
+ */
+export const prepare = <Row = never>(name: string, text: string): Statement<Row> => ({
+  name: `domain_registration_${name}_${checksum(text)}`,
+  text,
+})
+
+/** Makes a statement that is planned each time, for the size that the tables have then. */
+export const unprepared = <Row = never>(text: string): Statement<Row> => ({ name: '', text })
+
+/** FNV-1a. */
+function checksum(text: string): string {
+  let hash = 0x811c9dc5
+  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
+  return (hash >>> 0).toString(16)
+}
+
+/** What a driver is to send. */
+export interface Query {
+  readonly text: string
+  readonly name?: string
+  /** The types of drivers ask for an array that may be changed. */
+  readonly values?: unknown[]
+}
+
+export const toQuery = ({ name, text }: Statement<unknown>, values: readonly Value[]): Query => ({
+  name,
+  text,
+  values: values.map(value => (Array.isArray(value) ? toArrayLiteral(value) : value)),
+})
+
+/**
+ * Writes an array literal (PostgreSQL documentation, section 8.15.6) with every element in quotes. It is passed as a
+ * parameter, so any text is data. Drivers would escape an array element by element, which takes longer.
+ */
+function toArrayLiteral(elements: readonly Element[]): string {
+  // The common case: nothing to escape.
+  const isPlain = elements.length > 0 && !elements.includes(null) && !SPECIAL.test(elements.join(''))
+  if (isPlain) return `{"${elements.join('","')}"}`
+  return `{${elements.map(element => (element === null ? 'NULL' : quote(String(element)))).join(',')}}`
+}
+
+const SPECIAL = /["\\]/
+const quote = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
+
+/** Returns the array parameters of a statement on many rows: one for each of these properties. */
+export const toArrays = <Name extends string>(
+  rows: readonly Readonly<Record<Name, Element>>[],
+  ...names: readonly Name[]
+): Element[][] => names.map(name => rows.map(row => row[name]))
+
+/** A time in milliseconds since 1970, as text, since drivers read times and large numbers differently. */
+export const toMilliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)::bigint::text`
+
+/** The row of a statement that tells which rows it changed. */
+export interface Id {
+  readonly domainId: string
+}
+
+export const returningId = `RETURNING ${toSelectList<Id>({ domainId: 'domain_id::text' })}`

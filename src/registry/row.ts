@@ -1,0 +1,54 @@
+import type { PendingChange, PendingStats } from './outbox.ts'
+import type { ListedRegistration, Registration } from './store.ts'
+
+/*
+ * What databases return. They may have no truth values but 0 and 1. Times are milliseconds since 1970, because drivers
+ * read times differently; so they do with large numbers, which may therefore come as text.
+ */
+
+/** Returns the list of a `SELECT` or `RETURNING` that makes a row: for each of its properties an expression in SQL. */
+export const toSelectList = <Row>(columns: { readonly [Name in keyof Row]-?: string }): string =>
+  Object.entries(columns)
+    .map(([name, expression]) => `${expression} AS "${name}"`)
+    .join(', ')
+
+/** A registration. */
+export interface NameRow extends Omit<ListedRegistration, 'synchronized' | 'createdAt'> {
+  readonly synchronized: boolean | number
+  readonly createdAt: number | string
+}
+
+export const toListed = (row: NameRow): ListedRegistration => ({
+  ...row,
+  synchronized: Boolean(row.synchronized),
+  createdAt: new Date(Number(row.createdAt)),
+})
+
+export function toRegistration({ createdAt: _, ...row }: NameRow): Registration {
+  return { ...row, synchronized: Boolean(row.synchronized) }
+}
+
+/** A change that waits. */
+export interface PendingRow extends Omit<PendingChange, 'since' | 'nextAttempt'> {
+  readonly since: number | string
+  readonly nextAttempt: number | string
+}
+
+export const toPending = (row: PendingRow): PendingChange => ({
+  ...row,
+  since: new Date(Number(row.since)),
+  nextAttempt: new Date(Number(row.nextAttempt)),
+})
+
+/** What waits, in numbers. */
+export interface StatsRow {
+  readonly count: number | string
+  readonly refused: number | string
+  readonly oldest: number | string | null
+}
+
+export const toStats = ({ count, refused, oldest }: StatsRow): PendingStats => ({
+  count: Number(count),
+  refused: Number(refused),
+  oldest: oldest === null ? null : new Date(Number(oldest)),
+})

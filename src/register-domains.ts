@@ -3,13 +3,13 @@ import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, timeLimitRule } from
 import { classifyHostname, type InvalidHostname } from './hostname/classify.ts'
 import { ignoreErrors } from './ignore-errors.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
-import { isFunction, optional, requireOptions } from './options.ts'
+import { isFunction, optional, type Rules, requireOptions } from './options.ts'
 import { type Outcome, registerNames } from './registry/register-names.ts'
 import type { DomainStore, Registration } from './registry/store.ts'
-import { RETRY_AFTER_SECONDS, requireActiveTeam } from './team.ts'
+import { requireActiveTeam } from './team.ts'
 import { type TraceContext, trace } from './tracing.ts'
 import { parseRequest } from './wire/request.ts'
-import { countTotals, type DomainResult, type RegisterDomainsResponse } from './wire/response.ts'
+import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from './wire/response.ts'
 
 /** What {@link registerDomains} takes beside the call itself. */
 export interface RegisterDomainsOptions {
@@ -56,6 +56,11 @@ export const registerDomains = (
 ): Promise<RegisterDomainsResponse> =>
   trace('register', context => register({ keyContext, body, store, options, context }))
 
+const rules: Rules = {
+  onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
+  timeLimit: timeLimitRule,
+}
+
 interface Call {
   readonly keyContext: KeyContext
   readonly body: unknown
@@ -65,7 +70,8 @@ interface Call {
 }
 
 async function register({ keyContext, body, store, options, context }: Call): Promise<RegisterDomainsResponse> {
-  const { onError, timeLimit = DEFAULT_TIME_LIMIT } = requireRegisterOptions(options)
+  requireOptions(options, rules)
+  const { onError, timeLimit = DEFAULT_TIME_LIMIT } = options
   const deadline = createDeadline(timeLimit)
 
   requireScope(keyContext)
@@ -82,8 +88,7 @@ async function register({ keyContext, body, store, options, context }: Call): Pr
     names,
   )
   // Some results among others may be internal_error. A call for which the store could do nothing has failed.
-  if (names.length > 0 && outcomes.every(isInternalError))
-    throw storeFailed('No domain could be saved.', RETRY_AFTER_SECONDS, toOne(causes))
+  if (names.length > 0 && outcomes.every(isInternalError)) throw storeFailed('No domain could be saved.', toOne(causes))
   for (const cause of causes) ignoreErrors(onError)(cause)
   await synchronize(outcomes, store, deadline)
 
@@ -94,14 +99,6 @@ async function register({ keyContext, body, store, options, context }: Call): Pr
   const totals = countTotals(results)
   context.totals = { ...totals }
   return { data: { results, totals } }
-}
-
-function requireRegisterOptions(options: RegisterDomainsOptions): RegisterDomainsOptions {
-  requireOptions(options, {
-    onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
-    timeLimit: timeLimitRule,
-  })
-  return options
 }
 
 async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, deadline: Deadline): Promise<void> {
@@ -115,7 +112,7 @@ async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, dead
     if (!store.synchronize) throw new Error('The store saves registrations unsynchronized and has no synchronize')
     await deadline.wait(store.synchronize([...pending.values()]))
   } catch (cause) {
-    throw notSynchronized(RETRY_AFTER_SECONDS, cause)
+    throw notSynchronized(cause)
   }
 }
 
@@ -125,7 +122,7 @@ const toOne = (causes: readonly unknown[]): unknown =>
   causes.length > 1 ? new AggregateError(causes, 'The store failed in several ways') : causes[0]
 
 function toResult(input: string, outcome: Outcome | InvalidHostname): DomainResult {
-  if (!('registration' in outcome)) return { status: 'invalid', input, code: outcome.code, message: outcome.message }
+  if (!('registration' in outcome)) return toInvalidResult(input, outcome)
   const { domain, domainId } = outcome.registration
   return { status: outcome.status, input, domain, domainId }
 }

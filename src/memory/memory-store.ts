@@ -1,4 +1,4 @@
-import { describe, optional, type Rules, requireOptions } from '../options.ts'
+import { optional, type Rules, requireOptions } from '../options.ts'
 import {
   createManagedStore,
   type ManagedStore,
@@ -19,7 +19,7 @@ import {
   type Registration,
   type Team,
 } from '../registry/store.ts'
-import type { ListPage } from '../registry/store-arguments.ts'
+import { type ListPage, requireTeamShape } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../uuid.ts'
 import { createMemoryOutbox } from './memory-outbox.ts'
 
@@ -53,7 +53,7 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   const teams = new Map<string, Team>()
 
   function addTeam(team: Team): void {
-    requireGivenTeam(team)
+    requireTeamShape(team)
     // A copy: the application may change its object later.
     teams.set(team.id, Object.freeze({ ...team }))
   }
@@ -187,13 +187,4 @@ function listBelow(all: readonly Held[], base: string, after: string | undefined
 function rules(): Rules {
   const { findTeam: _, ...shared } = managedStoreRules
   return { ...shared, teams: { holds: optional(Array.isArray), expected: 'a list of teams' } }
-}
-
-/** @throws {TypeError} for a team that would never be found, or never be active. */
-function requireGivenTeam({ id, organizationId, state }: Team): void {
-  const wrong = Object.entries({ id, organizationId }).find(([, value]) => typeof value !== 'string')
-  if (wrong) throw new TypeError(`The "${wrong[0]}" of a team must be a string; it is ${describe(wrong[1])}`)
-  if (state !== 'active' && state !== 'suspended') {
-    throw new TypeError(`The "state" of a team must be "active" or "suspended"; it is ${describe(state)}`)
-  }
 }

@@ -1,4 +1,3 @@
-import { readRetryAfter } from '../retry-after.ts'
 import type { Answer } from '../send-request.ts'
 
 /** What came of sending a call once. */
@@ -19,7 +18,7 @@ interface FailedAttempt extends CallFailure {
 }
 
 /** @param read Turns the parsed body into the value, or throws an error that says what is wrong with it. */
-export function toAttempt<Value>({ status, headers, text }: Answer, read: (body: unknown) => Value): Attempt<Value> {
+export function toAttempt<Value>({ status, retryAfter, text }: Answer, read: (body: unknown) => Value): Attempt<Value> {
   const body = parse(text)
   if (status === 200) {
     if (body === undefined) return { failure: { status, message: 'The answer is not whole JSON.', mayPass: true } }
@@ -37,7 +36,7 @@ export function toAttempt<Value>({ status, headers, text }: Answer, read: (body:
       code: typeof error === 'string' ? error : undefined,
       message: typeof message === 'string' ? message : `The answer was HTTP ${status}.`,
       mayPass: status === 408 || status === 429 || status >= 500,
-      retryAfter: readRetryAfter(headers.get('Retry-After'), Date.now()),
+      retryAfter,
     },
   }
 }

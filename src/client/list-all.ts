@@ -1,4 +1,4 @@
-import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { isText, optional, type Rules, requireOptions } from '../options.ts'
 import type { ListDomainsResponse, ListedDomain } from '../wire/response.ts'
 import { get } from './answer.ts'
 import { type CallOptions, callRules, send } from './call.ts'
@@ -28,15 +28,12 @@ export interface ListProgress {
 /** The most registrations that the service answers at once. */
 const PAGE_SIZE = '1000'
 
-const isText = (value: unknown): boolean => typeof value === 'string'
-
 const rules: Rules = {
   ...callRules,
   order: { holds: optional(order => order === 'newest' || order === 'oldest'), expected: '"newest" or "oldest"' },
   domain: { holds: optional(isText), expected: 'a hostname' },
   below: { holds: optional(isText), expected: 'a hostname' },
   after: { holds: optional(isText), expected: 'the "next" of a page' },
-  onProgress: { holds: optional(isFunction), expected: 'a function that takes the progress' },
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../awaitable.ts'
 import { classifyHostname } from '../hostname/classify.ts'
-import { describe, isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { describe, isFunction, isText, matches, optional, type Rules, requireOptions } from '../options.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import type { SynchronizationErrorHandler } from './outbox.ts'
 import { workInParts } from './parts.ts'
@@ -22,11 +22,9 @@ export interface ListPage {
   readonly below: string | undefined
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string'
 /** As the bundled stores make them (RFC 9562, section 4). */
-export const isDomainId = (value: unknown): boolean =>
-  typeof value === 'string' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value)
-const isHostname = (value: unknown): boolean => typeof value === 'string' && toName(value) !== null
+export const isDomainId = matches(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i)
+const isHostname = (value: unknown): boolean => isText(value) && toName(value) !== null
 
 const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(String(value).trim())
 

@@ -1,15 +1,13 @@
 import { classifyHostname } from '../hostname/classify.ts'
-import { ANY_WORDS, type Call, type Command, type Result } from './command.ts'
-import { readInput } from './input.ts'
+import { type Call, type Command, type Result, readInput } from './command.ts'
 import { toPrintable } from './text.ts'
 
 const WIDTH = 'public_suffix_domain'.length + 2
 
 export const classify: Command = {
   synopsis: '[HOSTNAME…]',
-  words: ANY_WORDS,
+  words: { least: 0, most: Number.POSITIVE_INFINITY },
   purpose: 'tells what can be registered, and why not; without words, each line of the standard input',
-  options: {},
   async run({ operands }: Call): Promise<Result> {
     const inputs = operands.length > 0 ? operands : await readInput()
     const data = inputs.map(input => ({ input, ...classifyHostname(input) }))

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
-import type { PendingStats } from '../registry/outbox.ts'
-import { type Call, type Command, NO_WORDS, type Result } from './command.ts'
+import type { Call, Command, Result } from './command.ts'
 import { examinePostgres } from './doctor-postgres.ts'
 import { examineSqlite } from './doctor-sqlite.ts'
 import type { Finding } from './finding.ts'
@@ -11,10 +10,7 @@ import { explain, plural, toPrintable } from './text.ts'
 const LONGEST_WAIT = 60 * 60 * 1000
 
 export const doctor: Command = {
-  synopsis: '',
-  words: NO_WORDS,
   purpose: 'examines the tables, the rights of the role, the database and what waits, and says what to do',
-  options: {},
   async run(call: Call): Promise<Result> {
     const target = call.target()
     const findings: Finding[] = [examineSuffixList()]
@@ -51,8 +47,7 @@ function examineSuffixList(): Finding {
 }
 
 async function examinePending({ connect }: Call): Promise<Finding> {
-  const stats: PendingStats = await (await connect()).createStore().pendingStats()
-  const { count, refused, oldest } = stats
+  const { count, refused, oldest } = await connect().createStore().pendingStats()
   if (!oldest) return { check: 'pending', state: 'ok', finding: 'nothing waits to be pushed' }
   const minutes = Math.round((Date.now() - oldest.getTime()) / 60_000)
   const counted = `${plural(count, 'change waits', 'changes wait')}, ${refused} refused`

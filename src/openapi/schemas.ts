@@ -49,18 +49,17 @@ const domain = text('The hostname in canonical form: lower case, A-labels, no tr
 
 export const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
+const status = (...values: readonly string[]) => ({ type: 'string', enum: values })
+
+const answerOf = (data: object, description: string) =>
+  answer({ data: answer(data, description) }, 'The answer to a call.')
 const resultsOf = (result: string, totals: string) =>
-  answer(
+  answerOf(
     {
-      data: answer(
-        {
-          results: { ...upTo100, items: refer(result), description: 'In the order of the hostnames.' },
-          totals: refer(totals),
-        },
-        'What became of the hostnames.',
-      ),
+      results: { ...upTo100, items: refer(result), description: 'In the order of the hostnames.' },
+      totals: refer(totals),
     },
-    'The answer to a call.',
+    'What became of the hostnames.',
   )
 
 export const schemas = {
@@ -92,7 +91,7 @@ export const schemas = {
   ),
   InvalidResult: answer(
     {
-      status: { type: 'string', enum: ['invalid'] },
+      status: status('invalid'),
       input,
       code: { ...text(list(invalidCodes)), enum: Object.keys(invalidCodes) },
       message: text('For a person: what is wrong and, where it is plain, what to send instead.'),
@@ -121,7 +120,7 @@ export const schemas = {
   DeleteResult: { oneOf: [refer('DeletedResult'), refer('MissingResult'), refer('InvalidResult')] },
   DeletedResult: answer(
     {
-      status: { type: 'string', enum: ['deleted'] },
+      status: status('deleted'),
       input,
       domain,
       domainId: text('What identified the registration.'),
@@ -129,24 +128,16 @@ export const schemas = {
     'The registration is deleted, and the hostname is free again.',
   ),
   MissingResult: answer(
-    { status: { type: 'string', enum: ['missing'] }, input },
+    { status: status('missing'), input },
     'The team does not hold the hostname, whoever else does; perhaps it was deleted before.',
   ),
   DeleteTotals: answer({ deleted: count, missing: count, invalid: count }, 'How many results have each status.'),
-  ListDomainsResponse: answer(
+  ListDomainsResponse: answerOf(
     {
-      data: answer(
-        {
-          domains: { type: 'array', maxItems: MAX_LIMIT, items: refer('ListedDomain') },
-          next: {
-            type: ['string', 'null'],
-            description: 'To be sent as `after` for the next page; `null` at the end.',
-          },
-        },
-        'A page of registrations.',
-      ),
+      domains: { type: 'array', maxItems: MAX_LIMIT, items: refer('ListedDomain') },
+      next: { type: ['string', 'null'], description: 'To be sent as `after` for the next page; `null` at the end.' },
     },
-    'The answer to a call.',
+    'A page of registrations.',
   ),
   ListedDomain: answer(
     {

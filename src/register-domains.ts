@@ -7,7 +7,7 @@ import { isFunction, optional, type Rules, requireOptions } from './options.ts'
 import { type Outcome, registerNames } from './registry/register-names.ts'
 import type { DomainStore, Registration } from './registry/store.ts'
 import { requireActiveTeam } from './team.ts'
-import { type TraceContext, trace } from './tracing.ts'
+import { trace } from './tracing.ts'
 import { parseRequest } from './wire/request.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from './wire/response.ts'
 
@@ -54,51 +54,42 @@ export const registerDomains = (
   store: DomainStore,
   options: RegisterDomainsOptions = {},
 ): Promise<RegisterDomainsResponse> =>
-  trace('register', context => register({ keyContext, body, store, options, context }))
+  trace('register', async context => {
+    requireOptions(options, rules)
+    const { onError, timeLimit = DEFAULT_TIME_LIMIT } = options
+    const deadline = createDeadline(timeLimit)
+
+    requireScope(keyContext)
+    const request = parseRequest(body, keyContext)
+    context.count = request.domains.length
+    const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
+    context.teamId = team.id
+
+    const hostnames = request.domains.map(classifyHostname)
+    const names = hostnames.filter(hostname => hostname.valid)
+    const causes: unknown[] = []
+    const outcomes = await registerNames(
+      { store, teamId: team.id, deadline, onError: cause => causes.push(cause) },
+      names,
+    )
+    // Some results among others may be internal_error. A call for which the store could do nothing has failed.
+    if (names.length > 0 && outcomes.every(isInternalError))
+      throw storeFailed('No domain could be saved.', toOne(causes))
+    for (const cause of causes) ignoreErrors(onError)(cause)
+    await synchronize(outcomes, store, deadline)
+
+    let used = 0
+    const results = hostnames.map((hostname, index) =>
+      toResult(request.domains[index] as string, hostname.valid ? (outcomes[used++] as Outcome) : hostname),
+    )
+    const totals = countTotals(results)
+    context.totals = { ...totals }
+    return { data: { results, totals } }
+  })
 
 const rules: Rules = {
   onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
   timeLimit: timeLimitRule,
-}
-
-interface Call {
-  readonly keyContext: KeyContext
-  readonly body: unknown
-  readonly store: DomainStore
-  readonly options: RegisterDomainsOptions
-  readonly context: TraceContext
-}
-
-async function register({ keyContext, body, store, options, context }: Call): Promise<RegisterDomainsResponse> {
-  requireOptions(options, rules)
-  const { onError, timeLimit = DEFAULT_TIME_LIMIT } = options
-  const deadline = createDeadline(timeLimit)
-
-  requireScope(keyContext)
-  const request = parseRequest(body, keyContext)
-  context.count = request.domains.length
-  const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
-  context.teamId = team.id
-
-  const hostnames = request.domains.map(classifyHostname)
-  const names = hostnames.filter(hostname => hostname.valid)
-  const causes: unknown[] = []
-  const outcomes = await registerNames(
-    { store, teamId: team.id, deadline, onError: cause => causes.push(cause) },
-    names,
-  )
-  // Some results among others may be internal_error. A call for which the store could do nothing has failed.
-  if (names.length > 0 && outcomes.every(isInternalError)) throw storeFailed('No domain could be saved.', toOne(causes))
-  for (const cause of causes) ignoreErrors(onError)(cause)
-  await synchronize(outcomes, store, deadline)
-
-  let used = 0
-  const results = hostnames.map((hostname, index) =>
-    toResult(request.domains[index] as string, hostname.valid ? (outcomes[used++] as Outcome) : hostname),
-  )
-  const totals = countTotals(results)
-  context.totals = { ...totals }
-  return { data: { results, totals } }
 }
 
 async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, deadline: Deadline): Promise<void> {

@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { classify } from './classify.ts'
 import { type Call, type Command, type Target, UsageError, type Values } from './command.ts'
 import type { Connection } from './connection.ts'
 import { doctor } from './doctor.ts'
 import { createKey, expireKey, listKeys, revokeKey } from './keys.ts'
 import { migrate } from './migrate.ts'
-import { count, exportAll, find, list, pending, release } from './names.ts'
+import { classify, count, exportAll, find, list, pending, release } from './names.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { findSecrets, readTarget } from './target.ts'

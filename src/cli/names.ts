@@ -1,6 +1,7 @@
 import { findOwners } from '../find-owners.ts'
+import { classifyHostname } from '../hostname/classify.ts'
 import type { ListedRegistration } from '../registry/store.ts'
-import { type Call, type Command, type Result, readLimit, requireValue } from './command.ts'
+import { type Call, type Command, type Result, readInput, readLimit, requireValue } from './command.ts'
 import { plural, toPrintable, toTable } from './text.ts'
 
 const toData = ({ domain, domainId, teamId, createdAt, synchronized }: ListedRegistration) => ({
@@ -115,5 +116,23 @@ export const pending: Command = {
       text: count === 0 ? 'Nothing waits.\n' : `${summary}\n${table}`,
       data: { count, refused, oldest, changes },
     }
+  },
+}
+
+const WIDTH = 'public_suffix_domain'.length + 2
+
+export const classify: Command = {
+  synopsis: '[HOSTNAME…]',
+  words: { least: 0, most: Number.POSITIVE_INFINITY },
+  purpose: 'tells what can be registered, and why not; without words, each line of the standard input',
+  async run({ operands }: Call): Promise<Result> {
+    const inputs = operands.length > 0 ? operands : await readInput()
+    const data = inputs.map(input => ({ input, ...classifyHostname(input) }))
+    const lines = data.map(hostname =>
+      hostname.valid
+        ? `${hostname.kind.padEnd(WIDTH)}${hostname.domain}`
+        : `${hostname.code.padEnd(WIDTH)}${toPrintable(hostname.message)}`,
+    )
+    return { text: lines.map(line => `${line}\n`).join(''), data, isWrong: data.some(({ valid }) => !valid) }
   },
 }

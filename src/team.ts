@@ -37,7 +37,7 @@ export async function requireTeam(
   let team: Team | null | undefined
   try {
     team = await deadline.wait(store.findTeam(teamId))
-    if (team) requireTeamShape(team, 'findTeam answered')
+    if (team !== null && team !== undefined) requireTeamShape(team, 'findTeam answered')
   } catch (cause) {
     throw internalError('The team could not be looked up; nothing was done.', cause)
   }

@@ -49,7 +49,7 @@ const results = (schema: string, examples: Examples) =>
   )
 const createdAt = ['2026-01-02T03:04:05.678Z', '2026-01-03T03:04:05.678Z']
 const listed = ids.map((domainId, index) => ({ domain: domains[index], domainId, createdAt: createdAt[index] }))
-const text = (lines: readonly string[], summary: string) => ({
+const text = (summary: string, lines: readonly string[]) => ({
   schema: { type: 'string' },
   examples: { lines: { summary, value: lines.join('') } },
 })
@@ -129,13 +129,13 @@ If the answer is cut off, go on with the \`domainId\` of the last whole line as 
     success: {
       description: 'A line for each registration.',
       content: {
-        'text/csv': text(
-          ['domain,domainId,createdAt\r\n', ...listed.map(each => `${Object.values(each).join(',')}\r\n`)],
-          'A header line, and two registrations',
-        ),
+        'text/csv': text('A header line, and two registrations', [
+          'domain,domainId,createdAt\r\n',
+          ...listed.map(each => `${Object.values(each).join(',')}\r\n`),
+        ]),
         'application/x-ndjson': text(
-          listed.map(each => `${JSON.stringify(each)}\n`),
           'Two registrations',
+          listed.map(each => `${JSON.stringify(each)}\n`),
         ),
       } as never,
     },

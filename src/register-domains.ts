@@ -6,24 +6,19 @@ import { type KeyContext, requireScope } from './keys/key-context.ts'
 import { isFunction, optional, type Rules, requireOptions } from './options.ts'
 import { type Outcome, registerNames } from './registry/register-names.ts'
 import type { DomainStore, Registration } from './registry/store.ts'
-import { requireActiveTeam } from './team.ts'
+import { type OperationOptions, requireActiveTeam } from './team.ts'
 import { trace } from './tracing.ts'
 import { parseRequest } from './wire/request.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from './wire/response.ts'
 
 /** What {@link registerDomains} takes beside the call itself. */
-export interface RegisterDomainsOptions {
+export interface RegisterDomainsOptions extends OperationOptions {
   /**
    * Learns why results are `internal_error`, once for each distinct failure. For your logs; the caller is not
    * told. A failure of the whole call is thrown instead, with its `cause`. What it throws is ignored, and so is a
    * promise of it that is rejected. Default: nobody is told.
    */
   onError?: ((cause: unknown) => unknown) | undefined
-  /**
-   * How many milliseconds the call may wait for the store, all its steps together. Default 30,000. What has not been
-   * saved by then is `internal_error`; what has not been synchronized by then answers 503.
-   */
-  timeLimit?: number | undefined
 }
 
 /**
@@ -35,6 +30,8 @@ export interface RegisterDomainsOptions {
  *
  * @param keyContext Who is calling; see {@link authenticate}.
  * @param body The parsed JSON body: `{ domains, team_id }`. Anything may be passed; it is validated here.
+ * @param options What has not been saved within `timeLimit` is `internal_error`; what has not been synchronized by then
+ *   answers 503.
  * @returns One result for each submitted hostname, in the submitted order, and totals.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
  *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`, and 503 `domain_registration_unavailable` when

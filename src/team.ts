@@ -6,7 +6,7 @@ import { requireOptions } from './options.ts'
 import type { DomainStore, Team } from './registry/store.ts'
 import { requireTeamShape } from './registry/store-arguments.ts'
 
-/** What operations other than registering take beside the call itself. */
+/** What every operation takes beside the call itself. */
 export interface OperationOptions {
   /** How many milliseconds the call may wait for the store, all its steps together. Default 30,000. */
   timeLimit?: number | undefined

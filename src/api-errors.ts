@@ -98,24 +98,18 @@ export function internalError(what = 'The call could not be processed.', cause?:
   return new ApiError('internal_error', `${what} Try again later.`, { cause })
 }
 
-/**
- * The store failed, and may not fail for long.
- *
- * @param what What could not be done, as a sentence.
- * @param seconds After how many to send the same call again.
- */
-export function storeFailed(what: string, seconds: number, cause: unknown): ApiError {
-  return new ApiError('internal_error', `${what} Send the same call again.`, {
-    headers: { 'Retry-After': String(seconds) },
-    cause,
-  })
+/** When to send a call again that a store or a monitor could not finish, in seconds: neither may fail for long. */
+const soon = { 'Retry-After': '5' }
+
+/** @param what What the store could not do, as a sentence. */
+export function storeFailed(what: string, cause?: unknown): ApiError {
+  return new ApiError('internal_error', `${what} Send the same call again.`, { headers: soon, cause })
 }
 
-/** @param seconds After how many to send the same call again. */
-export function notSynchronized(seconds: number, cause?: unknown): ApiError {
+export function notSynchronized(cause?: unknown): ApiError {
   return new ApiError(
     'domain_registration_unavailable',
     'The domains were saved but are not yet synchronized. Send the same call again.',
-    { headers: { 'Retry-After': String(seconds) }, cause },
+    { headers: soon, cause },
   )
 }

@@ -1,5 +1,5 @@
 import type { Awaitable } from './awaitable.ts'
-import { describe, optional, type Rule } from './options.ts'
+import { optional, type Rule } from './options.ts'
 
 /** The time that a call may still wait for its host's store. */
 export interface Deadline {
@@ -26,22 +26,9 @@ export const DEFAULT_TIME_LIMIT = 30_000
 /** Timers count in 32 bits on every runtime. A longer one, or `NaN`, would end at once. */
 const LONGEST_WAIT = 2 ** 31 - 1
 
-const isTimeLimit = (value: unknown): value is number => typeof value === 'number' && value > 0 && value <= LONGEST_WAIT
-
 export const timeLimitRule: Rule = {
-  holds: optional(isTimeLimit),
+  holds: optional(value => typeof value === 'number' && value > 0 && value <= LONGEST_WAIT),
   expected: `a number of milliseconds above 0 and at most ${LONGEST_WAIT}, such as 30000`,
-}
-
-/**
- * Checks a time limit before anything is done.
- *
- * @param name The name of the option.
- * @throws {TypeError} for a value that no timer can wait for.
- */
-export function requireTimeLimit(name: string, value: number): number {
-  if (isTimeLimit(value)) return value
-  throw new TypeError(`The option "${name}" must be ${timeLimitRule.expected}; it is ${describe(value)}`)
 }
 
 /** @param timeLimit The limit that was set, if this is a part of it. */

@@ -1,19 +1,12 @@
-import { storeFailed } from './api-errors.ts'
-import { createDeadline, waitForStore } from './deadline.ts'
+import { waitForStore } from './deadline.ts'
 import { classifyHostname } from './hostname/classify.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
 import type { DomainStore, Registration } from './registry/store.ts'
 import { toName } from './registry/store-arguments.ts'
-import {
-  type OperationOptions,
-  RETRY_AFTER_SECONDS,
-  requireActiveTeam,
-  requireMethod,
-  requireOperationOptions,
-} from './team.ts'
+import { type OperationOptions, requireActiveTeam, requireMethod, startDeadline, tryStore } from './team.ts'
 import { trace } from './tracing.ts'
 import { parseRequest } from './wire/request.ts'
-import type { DeleteDomainsResponse, DeleteResult } from './wire/response.ts'
+import { countDeleted, type DeleteDomainsResponse, type DeleteResult, toInvalidResult } from './wire/response.ts'
 
 /**
  * Deletes 1 to 100 registrations of one team, each with a result of its own. The names are free at once, and the next
@@ -39,7 +32,7 @@ export const deleteDomains = (
   options: OperationOptions = {},
 ): Promise<DeleteDomainsResponse> =>
   trace('delete', async context => {
-    const deadline = createDeadline(requireOperationOptions(options).timeLimit)
+    const deadline = startDeadline(options)
     const release = requireMethod(store, 'release')
     requireScope(keyContext, 'domains:delete')
     const request = parseRequest(body, keyContext)
@@ -48,16 +41,12 @@ export const deleteDomains = (
     context.teamId = team.id
 
     const domains = request.domains.map(text => toName(text)?.domain)
-    let released: readonly Registration[] = []
-    try {
-      const asked = [...new Set(domains.filter(domain => domain !== undefined))]
-      if (asked.length > 0) released = await waitForStore(store, release(team.id, asked), deadline)
-    } catch (cause) {
-      throw storeFailed('The domains could not be deleted.', RETRY_AFTER_SECONDS, cause)
-    }
+    const asked = [...new Set(domains.filter(domain => domain !== undefined))]
+    const released = await tryStore('The domains could not be deleted.', () =>
+      asked.length === 0 ? [] : waitForStore(store, release(team.id, asked), deadline),
+    )
     const results = toResults(request.domains, domains, released)
-    const totals = { deleted: 0, missing: 0, invalid: 0 }
-    for (const { status } of results) totals[status] += 1
+    const totals = countDeleted(results)
     context.totals = totals
     return { data: { results, totals: { ...totals } } }
   })
@@ -77,7 +66,6 @@ function toResults(
       return { status: 'deleted', input, domain, domainId }
     }
     const hostname = classifyHostname(input)
-    if (hostname.valid) return { status: 'missing', input }
-    return { status: 'invalid', input, code: hostname.code, message: hostname.message }
+    return hostname.valid ? { status: 'missing', input } : toInvalidResult(input, hostname)
   })
 }

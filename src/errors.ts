@@ -114,14 +114,11 @@ export function requireSendable({ code, status, message, headers }: ApiError): v
       throw new TypeError(`An ApiError must not have the header field ${name}: the server says how the body is sent`)
     }
     // RFC 9110, sections 5.1 and 5.5. A line break in a value would inject another header field.
-    if (
-      typeof value === 'string' &&
-      /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name) &&
-      /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
-    )
-      continue
-    throw new TypeError(
-      `The header field ${JSON.stringify(name)} of an ApiError has a name or value that cannot be sent`,
-    )
+    const isName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)
+    if (!isName || typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      throw new TypeError(
+        `The header field ${JSON.stringify(name)} of an ApiError has a name or value that cannot be sent`,
+      )
+    }
   }
 }

@@ -1,14 +1,7 @@
-import { storeFailed } from './api-errors.ts'
-import { createDeadline, type Deadline, waitForStore } from './deadline.ts'
+import { type Deadline, waitForStore } from './deadline.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
 import type { DomainStore, ListedRegistration, ListOptions } from './registry/store.ts'
-import {
-  type OperationOptions,
-  RETRY_AFTER_SECONDS,
-  requireMethod,
-  requireOperationOptions,
-  requireTeam,
-} from './team.ts'
+import { type OperationOptions, requireMethod, requireTeam, startDeadline, tryStore } from './team.ts'
 import { parseExportQuery, parseListQuery, type Query } from './wire/query.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from './wire/response.ts'
 
@@ -34,7 +27,7 @@ export async function listDomains(
   store: DomainStore,
   options: OperationOptions = {},
 ): Promise<ListDomainsResponse> {
-  const deadline = createDeadline(requireOperationOptions(options).timeLimit)
+  const deadline = startDeadline(options)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { limit, ...page } = parseListQuery(query, keyContext)
@@ -73,17 +66,16 @@ export async function exportDomains(
   store: DomainStore,
   options: OperationOptions = {},
 ): Promise<AsyncGenerator<readonly ListedDomain[], void>> {
-  const { timeLimit } = requireOperationOptions(options)
+  const deadline = startDeadline(options)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { teamId, after } = parseExportQuery(query, keyContext)
-  const deadline = createDeadline(timeLimit)
   const team = await requireTeam(teamId, keyContext, store, deadline)
   const read = (start: string | undefined, limit: Deadline) =>
     ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, limit)
   // Read before the answer begins, so that a store that is down is a 500.
   const first = await read(after, deadline)
-  return pages(first, last => read(last, createDeadline(timeLimit)))
+  return pages(first, last => read(last, startDeadline(options)))
 }
 
 async function* pages(
@@ -98,14 +90,7 @@ async function* pages(
   }
 }
 
-async function ask(
-  store: DomainStore,
-  options: ListOptions,
-  deadline: Deadline,
-): Promise<readonly ListedRegistration[]> {
-  try {
-    return await waitForStore(store, requireMethod(store, 'list')(options), deadline)
-  } catch (cause) {
-    throw storeFailed('The registrations could not be listed.', RETRY_AFTER_SECONDS, cause)
-  }
-}
+const ask = (store: DomainStore, page: ListOptions, deadline: Deadline): Promise<readonly ListedRegistration[]> =>
+  tryStore('The registrations could not be listed.', () =>
+    waitForStore(store, requireMethod(store, 'list')(page), deadline),
+  )

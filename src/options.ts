@@ -40,6 +40,13 @@ export function optional(holds: (value: unknown) => boolean): (value: unknown) =
   return value => value === undefined || holds(value)
 }
 
+export const isText = (value: unknown): value is string => typeof value === 'string'
+
+/* @__NO_SIDE_EFFECTS__ */
+export function matches(pattern: RegExp): (value: unknown) => boolean {
+  return value => isText(value) && pattern.test(value)
+}
+
 export const isFunction = (value: unknown): boolean => typeof value === 'function'
 
 export const hasMethods = (value: unknown, ...names: readonly string[]): boolean =>

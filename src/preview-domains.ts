@@ -1,19 +1,12 @@
-import { storeFailed } from './api-errors.ts'
-import { createDeadline, waitForStore } from './deadline.ts'
+import { waitForStore } from './deadline.ts'
 import { classifyHostname } from './hostname/classify.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
 import type { Verdict } from './registry/overlap.ts'
 import { createLookUp, judgeAll } from './registry/request.ts'
-import type { DomainStore, LookUpResult } from './registry/store.ts'
-import {
-  type OperationOptions,
-  RETRY_AFTER_SECONDS,
-  requireActiveTeam,
-  requireMethod,
-  requireOperationOptions,
-} from './team.ts'
+import type { DomainStore } from './registry/store.ts'
+import { type OperationOptions, requireActiveTeam, requireMethod, startDeadline, tryStore } from './team.ts'
 import { parseRequest } from './wire/request.ts'
-import { countTotals, type PreviewDomainsResponse, type PreviewResult } from './wire/response.ts'
+import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidResult } from './wire/response.ts'
 
 /**
  * Tells what {@link registerDomains} would answer now, and changes nothing: it saves, leases and pushes nothing.
@@ -34,7 +27,7 @@ export async function previewDomains(
   store: DomainStore,
   options: OperationOptions = {},
 ): Promise<PreviewDomainsResponse> {
-  const deadline = createDeadline(requireOperationOptions(options).timeLimit)
+  const deadline = startDeadline(options)
   const find = requireMethod(store, 'find')
   requireScope(keyContext, 'domains:create')
   const request = parseRequest(body, keyContext)
@@ -42,28 +35,22 @@ export async function previewDomains(
 
   const hostnames = request.domains.map(classifyHostname)
   const names = hostnames.filter(hostname => hostname.valid)
-  let found: LookUpResult
-  let verdicts: readonly Verdict[]
-  try {
-    found = await waitForStore(store, find(createLookUp(team.id, names)), deadline)
-    verdicts = judgeAll(team.id, names, found)
-  } catch (cause) {
-    throw storeFailed('The registrations could not be looked up.', RETRY_AFTER_SECONDS, cause)
-  }
-  const existing = new Map(found.registrations.map(registration => [registration.domain, registration]))
+  const { verdicts, found } = await tryStore('The registrations could not be looked up.', async () => {
+    const found = await waitForStore(store, find(createLookUp(team.id, names)), deadline)
+    return { verdicts: judgeAll(team.id, names, found), found: found.registrations }
+  })
+  const idOf = new Map(found.map(({ domain, domainId }) => [domain, domainId]))
   let used = 0
   const results = hostnames.map((hostname, index): PreviewResult => {
     const input = request.domains[index] as string
-    if (!hostname.valid) return { status: 'invalid', input, code: hostname.code, message: hostname.message }
-    const verdict = verdicts[used++]
-    if (verdict?.status === 'invalid') return { status: 'invalid', input, code: verdict.code, message: verdict.message }
-    // A name that the call itself would create before it has no ID yet.
-    const domainId = existing.get(hostname.domain)?.domainId
+    if (!hostname.valid) return toInvalidResult(input, hostname)
+    const verdict = verdicts[used++] as Verdict
+    if (verdict.status === 'invalid') return toInvalidResult(input, verdict)
     const { domain } = hostname
-    if (verdict?.status !== 'existing') return { status: 'created', input, domain }
-    return domainId === undefined
-      ? { status: 'existing', input, domain }
-      : { status: 'existing', input, domain, domainId }
+    if (verdict.status === 'created') return { status: 'created', input, domain }
+    // A name that the call itself would create before it has no ID yet.
+    const domainId = idOf.get(domain)
+    return { status: 'existing', input, domain, ...(domainId !== undefined && { domainId }) }
   })
   return { data: { results, totals: countTotals(results) } }
 }

@@ -3,27 +3,22 @@ import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, timeLimitRule } from
 import { classifyHostname, type InvalidHostname } from './hostname/classify.ts'
 import { ignoreErrors } from './ignore-errors.ts'
 import { type KeyContext, requireScope } from './keys/key-context.ts'
-import { isFunction, optional, requireOptions } from './options.ts'
+import { isFunction, optional, type Rules, requireOptions } from './options.ts'
 import { type Outcome, registerNames } from './registry/register-names.ts'
 import type { DomainStore, Registration } from './registry/store.ts'
-import { RETRY_AFTER_SECONDS, requireActiveTeam } from './team.ts'
-import { type TraceContext, trace } from './tracing.ts'
+import { type OperationOptions, requireActiveTeam } from './team.ts'
+import { trace } from './tracing.ts'
 import { parseRequest } from './wire/request.ts'
-import { countTotals, type DomainResult, type RegisterDomainsResponse } from './wire/response.ts'
+import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from './wire/response.ts'
 
 /** What {@link registerDomains} takes beside the call itself. */
-export interface RegisterDomainsOptions {
+export interface RegisterDomainsOptions extends OperationOptions {
   /**
    * Learns why results are `internal_error`, once for each distinct failure. For your logs; the caller is not
    * told. A failure of the whole call is thrown instead, with its `cause`. What it throws is ignored, and so is a
    * promise of it that is rejected. Default: nobody is told.
    */
   onError?: ((cause: unknown) => unknown) | undefined
-  /**
-   * How many milliseconds the call may wait for the store, all its steps together. Default 30,000. What has not been
-   * saved by then is `internal_error`; what has not been synchronized by then answers 503.
-   */
-  timeLimit?: number | undefined
 }
 
 /**
@@ -35,6 +30,8 @@ export interface RegisterDomainsOptions {
  *
  * @param keyContext Who is calling; see {@link authenticate}.
  * @param body The parsed JSON body: `{ domains, team_id }`. Anything may be passed; it is validated here.
+ * @param options What has not been saved within `timeLimit` is `internal_error`; what has not been synchronized by then
+ *   answers 503.
  * @returns One result for each submitted hostname, in the submitted order, and totals.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
  *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`, and 503 `domain_registration_unavailable` when
@@ -54,54 +51,42 @@ export const registerDomains = (
   store: DomainStore,
   options: RegisterDomainsOptions = {},
 ): Promise<RegisterDomainsResponse> =>
-  trace('register', context => register({ keyContext, body, store, options, context }))
+  trace('register', async context => {
+    requireOptions(options, rules)
+    const { onError, timeLimit = DEFAULT_TIME_LIMIT } = options
+    const deadline = createDeadline(timeLimit)
 
-interface Call {
-  readonly keyContext: KeyContext
-  readonly body: unknown
-  readonly store: DomainStore
-  readonly options: RegisterDomainsOptions
-  readonly context: TraceContext
-}
+    requireScope(keyContext)
+    const request = parseRequest(body, keyContext)
+    context.count = request.domains.length
+    const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
+    context.teamId = team.id
 
-async function register({ keyContext, body, store, options, context }: Call): Promise<RegisterDomainsResponse> {
-  const { onError, timeLimit = DEFAULT_TIME_LIMIT } = requireRegisterOptions(options)
-  const deadline = createDeadline(timeLimit)
+    const hostnames = request.domains.map(classifyHostname)
+    const names = hostnames.filter(hostname => hostname.valid)
+    const causes: unknown[] = []
+    const outcomes = await registerNames(
+      { store, teamId: team.id, deadline, onError: cause => causes.push(cause) },
+      names,
+    )
+    // Some results among others may be internal_error. A call for which the store could do nothing has failed.
+    if (names.length > 0 && outcomes.every(isInternalError))
+      throw storeFailed('No domain could be saved.', toOne(causes))
+    for (const cause of causes) ignoreErrors(onError)(cause)
+    await synchronize(outcomes, store, deadline)
 
-  requireScope(keyContext)
-  const request = parseRequest(body, keyContext)
-  context.count = request.domains.length
-  const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
-  context.teamId = team.id
-
-  const hostnames = request.domains.map(classifyHostname)
-  const names = hostnames.filter(hostname => hostname.valid)
-  const causes: unknown[] = []
-  const outcomes = await registerNames(
-    { store, teamId: team.id, deadline, onError: cause => causes.push(cause) },
-    names,
-  )
-  // Some results among others may be internal_error. A call for which the store could do nothing has failed.
-  if (names.length > 0 && outcomes.every(isInternalError))
-    throw storeFailed('No domain could be saved.', RETRY_AFTER_SECONDS, toOne(causes))
-  for (const cause of causes) ignoreErrors(onError)(cause)
-  await synchronize(outcomes, store, deadline)
-
-  let used = 0
-  const results = hostnames.map((hostname, index) =>
-    toResult(request.domains[index] as string, hostname.valid ? (outcomes[used++] as Outcome) : hostname),
-  )
-  const totals = countTotals(results)
-  context.totals = { ...totals }
-  return { data: { results, totals } }
-}
-
-function requireRegisterOptions(options: RegisterDomainsOptions): RegisterDomainsOptions {
-  requireOptions(options, {
-    onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
-    timeLimit: timeLimitRule,
+    let used = 0
+    const results = hostnames.map((hostname, index) =>
+      toResult(request.domains[index] as string, hostname.valid ? (outcomes[used++] as Outcome) : hostname),
+    )
+    const totals = countTotals(results)
+    context.totals = { ...totals }
+    return { data: { results, totals } }
   })
-  return options
+
+const rules: Rules = {
+  onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
+  timeLimit: timeLimitRule,
 }
 
 async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, deadline: Deadline): Promise<void> {
@@ -115,7 +100,7 @@ async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, dead
     if (!store.synchronize) throw new Error('The store saves registrations unsynchronized and has no synchronize')
     await deadline.wait(store.synchronize([...pending.values()]))
   } catch (cause) {
-    throw notSynchronized(RETRY_AFTER_SECONDS, cause)
+    throw notSynchronized(cause)
   }
 }
 
@@ -125,7 +110,7 @@ const toOne = (causes: readonly unknown[]): unknown =>
   causes.length > 1 ? new AggregateError(causes, 'The store failed in several ways') : causes[0]
 
 function toResult(input: string, outcome: Outcome | InvalidHostname): DomainResult {
-  if (!('registration' in outcome)) return { status: 'invalid', input, code: outcome.code, message: outcome.message }
+  if (!('registration' in outcome)) return toInvalidResult(input, outcome)
   const { domain, domainId } = outcome.registration
   return { status: outcome.status, input, domain, domainId }
 }

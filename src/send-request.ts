@@ -18,7 +18,8 @@ function isHttpUrl(value: unknown): boolean {
 /** An answer that was read to its end. */
 export interface Answer {
   readonly status: number
-  readonly headers: Headers
+  /** Milliseconds to wait before the next request, 0 to one hour, if the answer says so. */
+  readonly retryAfter: number | undefined
   readonly text: string
 }
 
@@ -54,7 +55,8 @@ export async function sendRequest(
   const exchange = async () => {
     // A redirect would turn the POST into a GET, or send the key to another server.
     const response = await fetch(url, { ...init, redirect: 'manual', signal: controller.signal })
-    return { status: response.status, headers: response.headers, text: await response.text() }
+    const retryAfter = readRetryAfter(response.headers.get('Retry-After'))
+    return { status: response.status, retryAfter, text: await response.text() }
   }
   try {
     return await Promise.race([exchange(), aborted])
@@ -63,3 +65,16 @@ export async function sendRequest(
     signal?.removeEventListener('abort', abort)
   }
 }
+
+/** One hour. Whoever is told to wait longer asks again after that. */
+const LONGEST_WAIT = 3_600_000
+
+/** Whole seconds, or a date (RFC 9110, section 10.2.3); `undefined` for anything else. */
+function readRetryAfter(value: string | null): number | undefined {
+  if (value === null) return undefined
+  const wait = /^[0-9]+$/.test(value) ? Number(value) * 1000 : readDate(value) - Date.now()
+  return Number.isNaN(wait) ? undefined : Math.min(LONGEST_WAIT, Math.max(0, wait))
+}
+
+/** Without `GMT`, `Date.parse` takes "1.5" and "-5" for dates. */
+const readDate = (value: string): number => (value.endsWith(' GMT') ? Date.parse(value) : Number.NaN)

@@ -1,4 +1,4 @@
-import { createDeadline, requireTimeLimit, timeLimitRule } from './deadline.ts'
+import { createDeadline, timeLimitRule } from './deadline.ts'
 import { ignoreErrors } from './ignore-errors.ts'
 import { isFunction, optional, requireOptions } from './options.ts'
 import type { ManagedStore } from './registry/managed-store.ts'
@@ -101,8 +101,9 @@ export function startSynchronizing(
   }
 
   return {
-    async stop({ timeLimit = DEFAULT_STOP_TIME_LIMIT } = {}) {
-      requireTimeLimit('timeLimit', timeLimit)
+    async stop(options = {}) {
+      requireOptions(options, { timeLimit: timeLimitRule })
+      const { timeLimit = DEFAULT_STOP_TIME_LIMIT } = options
       isStopped = true
       clearTimeout(timer)
       const abort = () => stopping.abort(new Error('Synchronizing was stopped'))

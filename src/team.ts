@@ -1,22 +1,25 @@
-import { internalError, teamNotFound, teamSuspended } from './api-errors.ts'
-import { DEFAULT_TIME_LIMIT, type Deadline, timeLimitRule } from './deadline.ts'
+import { internalError, storeFailed, teamNotFound, teamSuspended } from './api-errors.ts'
+import type { Awaitable } from './awaitable.ts'
+import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, timeLimitRule } from './deadline.ts'
 import type { KeyContext } from './keys/key-context.ts'
-import { describe, requireOptions } from './options.ts'
+import { requireOptions } from './options.ts'
 import type { DomainStore, Team } from './registry/store.ts'
+import { requireTeamShape } from './registry/store-arguments.ts'
 
-/** After how many seconds a caller should retry a call that a store or a monitor could not finish. */
-export const RETRY_AFTER_SECONDS = 5
-
-/** What operations other than registering take beside the call itself. */
+/** What every operation takes beside the call itself. */
 export interface OperationOptions {
   /** How many milliseconds the call may wait for the store, all its steps together. Default 30,000. */
   timeLimit?: number | undefined
 }
 
-/** @throws {TypeError} for an option that is wrong or does not exist. */
-export function requireOperationOptions(options: OperationOptions): { readonly timeLimit: number } {
+/**
+ * Begins the time of a call.
+ *
+ * @throws {TypeError} for an option that is wrong or does not exist.
+ */
+export function startDeadline(options: OperationOptions): Deadline {
   requireOptions(options, { timeLimit: timeLimitRule })
-  return { timeLimit: options.timeLimit ?? DEFAULT_TIME_LIMIT }
+  return createDeadline(options.timeLimit ?? DEFAULT_TIME_LIMIT)
 }
 
 /**
@@ -31,9 +34,10 @@ export async function requireTeam(
   store: DomainStore,
   deadline: Deadline,
 ): Promise<Team> {
-  let team: Team | null
+  let team: Team | null | undefined
   try {
-    team = requireShape(await deadline.wait(store.findTeam(teamId)))
+    team = await deadline.wait(store.findTeam(teamId))
+    if (team !== null && team !== undefined) requireTeamShape(team, 'findTeam answered')
   } catch (cause) {
     throw internalError('The team could not be looked up; nothing was done.', cause)
   }
@@ -51,21 +55,6 @@ export async function requireActiveTeam(...question: Parameters<typeof requireTe
 }
 
 /**
- * A team with a number for an ID would be nobody's, and one that is "ACTIVE" suspended: neither is the caller's fault.
- */
-function requireShape(team: Team | null | undefined): Team | null {
-  if (team === null || team === undefined) return null
-  const { id, organizationId, state } = team
-  for (const [name, value] of Object.entries({ id, organizationId })) {
-    if (typeof value !== 'string')
-      throw new TypeError(`The "${name}" of a team must be a string; findTeam answered ${describe(value)}`)
-  }
-  if (state !== 'active' && state !== 'suspended')
-    throw new TypeError(`The "state" of a team must be "active" or "suspended"; findTeam answered ${describe(state)}`)
-  return team
-}
-
-/**
  * Takes an optional method of a store.
  *
  * @throws {TypeError} if the store has none.
@@ -77,4 +66,18 @@ export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count'
   const method = store?.[name]
   if (typeof method === 'function') return method.bind(store) as NonNullable<DomainStore[Name]>
   throw new TypeError(`The store has no method "${name}", which this needs; all bundled stores have`)
+}
+
+/**
+ * Works with a store.
+ *
+ * @param failed What could not be done where it fails, as a sentence.
+ * @throws {ApiError} 500 `internal_error`.
+ */
+export async function tryStore<T>(failed: string, work: () => Awaitable<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw storeFailed(failed, cause)
+  }
 }

@@ -1,4 +1,4 @@
-import type { ParseArgsConfig } from 'node:util'
+import { createInterface } from 'node:readline'
 import type { Connection } from './connection.ts'
 
 /** What a command has to say: in words, and with `--json` as data. */
@@ -9,12 +9,14 @@ export interface Result {
   readonly isWrong?: boolean
 }
 
-/** The values of a command's options, by name. */
-export type Values = Readonly<Record<string, string | boolean | undefined>>
+/** The texts of a command's options, by name. */
+export type Values = Readonly<Record<string, string | undefined>>
 
 /** One call of a command. */
 export interface Call {
   readonly values: Values
+  /** The options that stand alone. */
+  readonly flags: ReadonlySet<string>
   /** What stands behind the name of the command. */
   readonly operands: readonly string[]
   /** Where `--database` or `DATABASE_URL` leads; nothing is opened yet. */
@@ -25,28 +27,21 @@ export interface Call {
    * @param options `mayCreate`: whether a file that is missing is created.
    * @throws {Error} that says what is missing: the driver, the file, the tables in it.
    */
-  connect(options?: { readonly mayCreate?: boolean }): Promise<Connection>
+  connect(options?: { readonly mayCreate?: boolean }): Connection
   /** Writes to the standard output; resolves when there is room for more. */
   write(text: string): Promise<void>
 }
 
-/** How many words a command takes behind its name, beside options. */
-export interface Words {
-  readonly least: number
-  readonly most: number
-}
-
-export const NO_WORDS: Words = { least: 0, most: 0 }
-export const ONE_WORD: Words = { least: 1, most: 1 }
-export const ANY_WORDS: Words = { least: 0, most: Number.POSITIVE_INFINITY }
-export const MANY_WORDS: Words = { least: 1, most: Number.POSITIVE_INFINITY }
-
 export interface Command {
-  /** What has to stand behind the name, in the usage. */
-  readonly synopsis: string
-  readonly words: Words
+  /** What has to stand behind the name, in the usage. Default: nothing. */
+  readonly synopsis?: string
+  /** How many words it takes behind its name, beside options. Default: none. */
+  readonly words?: { readonly least: number; readonly most: number }
   readonly purpose: string
-  readonly options: NonNullable<ParseArgsConfig['options']>
+  /** The options that take a text. */
+  readonly options?: readonly string[]
+  /** The options that stand alone. */
+  readonly flags?: readonly string[]
   /** @returns What to print; nothing if the command has written all itself. */
   run(call: Call): Promise<Result | undefined>
 }
@@ -62,13 +57,21 @@ export class UsageError extends Error {}
 /** @throws {UsageError} if the option was not passed. */
 export function requireValue(values: Values, name: string, expected: string): string {
   const value = values[name]
-  if (typeof value !== 'string' || value === '') throw new UsageError(`Pass --${name} ${expected}`)
+  if (!value) throw new UsageError(`Pass --${name} ${expected}`)
   return value
 }
 
 /** @throws {UsageError} for anything but digits. */
-export function toLimit(value: Values[string]): number | undefined {
-  if (value === undefined) return undefined
-  if (!/^[1-9]\d{0,8}$/.test(String(value))) throw new UsageError('--limit must be an integer from 1')
-  return Number(value)
+export function readLimit({ limit = '100' }: Values): number {
+  if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError('--limit must be an integer from 1')
+  return Number(limit)
+}
+
+/** Reads the lines of the standard input, without empty ones. */
+export async function readInput(): Promise<string[]> {
+  const lines: string[] = []
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() !== '') lines.push(line.trim())
+  }
+  return lines
 }

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
 import type { ManagedStore } from '../registry/managed-store.ts'
 
@@ -13,3 +15,14 @@ export interface Connection {
 
 /** Teams are the application's; nothing that the command line does asks for one. */
 export const findTeam = () => null
+
+/** Loads a package of the application: one that is found from the current directory. Nothing if it is not installed. */
+export function loadDriver<Driver>(name: string): Driver | undefined {
+  const load = createRequire(join(process.cwd(), 'package.json'))
+  try {
+    load.resolve(name)
+  } catch {
+    return undefined
+  }
+  return load(name) as Driver
+}

@@ -1,6 +1,6 @@
 import { isStockPostgres } from '../postgres/engine.ts'
 import { quoteIdentifier, SCHEMA_VERSION, toTables } from '../postgres/schema.ts'
-import { compareVersions, type Finding, noTables } from './finding.ts'
+import { compareVersions, type Finding, noTables, note, ok, wrong } from './finding.ts'
 import { createPool, type Pool } from './postgres.ts'
 
 const OLDEST_SERVER = 14
@@ -41,16 +41,15 @@ async function* examineServer(pool: Pool): AsyncGenerator<Finding> {
             current_user AS role, current_database() AS database`,
   )
   const { version, number, role, database } = server
-  yield { check: 'connection', state: 'ok', finding: `database "${database}", as the role "${role}"` }
+  yield ok('connection', `database "${database}", as the role "${role}"`)
   const name = version.split(/,| on /)[0] as string
   if (number < OLDEST_SERVER) {
-    const advice = `Use PostgreSQL ${OLDEST_SERVER} or later`
-    yield { check: 'engine', state: 'wrong', finding: name, advice }
+    yield wrong('engine', name, `Use PostgreSQL ${OLDEST_SERVER} or later`)
   } else if (isStockPostgres(version)) {
-    yield { check: 'engine', state: 'ok', finding: name }
+    yield ok('engine', name)
   } else {
     const advice = 'See docs/postgres.md for what is known of other engines'
-    yield { check: 'engine', state: 'note', finding: `${name}, which is not PostgreSQL itself`, advice }
+    yield note('engine', `${name}, which is not PostgreSQL itself`, advice)
   }
 }
 
@@ -62,15 +61,14 @@ async function* examineTransactions(pool: Pool): AsyncGenerator<Finding> {
   )
   if (setting.is_standby || setting.read_only === 'on') {
     const finding = setting.is_standby ? 'the server is a standby, and can only be read' : 'transactions only read'
-    const advice = 'Connect to the primary, with default_transaction_read_only = off'
-    yield { check: 'writing', state: 'wrong', finding, advice }
+    yield wrong('writing', finding, 'Connect to the primary, with default_transaction_read_only = off')
   }
   if (setting.isolation === 'read committed') {
-    yield { check: 'isolation', state: 'ok', finding: setting.isolation }
+    yield ok('isolation', setting.isolation)
   } else {
     const finding = `the default is ${setting.isolation}; the stores set read committed themselves`
     const advice = 'Begin a transaction of yours that you pass to a store with ISOLATION LEVEL READ COMMITTED'
-    yield { check: 'isolation', state: 'note', finding, advice }
+    yield note('isolation', finding, advice)
   }
 }
 
@@ -84,10 +82,10 @@ async function examineClock(pool: Pool): Promise<Finding> {
   const skew = now - (before + elapsed / 2)
   const seconds = (Math.abs(skew) / 1000).toFixed(0)
   if (Math.abs(skew) <= MOST_SKEW + elapsed / 2) {
-    return { check: 'clock', state: 'ok', finding: 'that of the database and that of this machine agree' }
+    return ok('clock', 'that of the database and that of this machine agree')
   }
   const finding = `that of the database is ${seconds} seconds ${skew > 0 ? 'ahead of' : 'behind'} that of this machine`
-  return { check: 'clock', state: 'wrong', finding, advice: 'Synchronize both with NTP' }
+  return wrong('clock', finding, 'Synchronize both with NTP')
 }
 
 interface TableRow {
@@ -104,13 +102,13 @@ async function* examineTables(pool: Pool, schema: string): AsyncGenerator<Findin
             ARRAY(SELECT needed FROM json_array_elements_text($2::json -> class.relname::text) AS needed
                   WHERE NOT has_table_privilege(class.oid, needed)) AS missing
      FROM pg_class AS class JOIN pg_namespace AS place ON place.oid = class.relnamespace
-     WHERE place.nspname = $1 AND class.relkind IN ('r', 'p') AND class.relname IN (${names()})
+     WHERE place.nspname = $1 AND class.relkind IN ('r', 'p') AND class.relname IN (SELECT json_object_keys($2::json))
      ORDER BY class.relname`,
     [schema, JSON.stringify(needed)],
   )
   const absent = Object.keys(needed).filter(name => !rows.some(row => row.name === name))
-  if (rows.length === 0) return yield { ...noTables, finding: `not there: the schema "${schema}" has none of them` }
-  if (absent.length > 0) return yield { ...noTables, finding: `not all there: ${absent.join(', ')} missing` }
+  if (rows.length === 0) return yield noTables(`not there: the schema "${schema}" has none of them`)
+  if (absent.length > 0) return yield noTables(`not all there: ${absent.join(', ')} missing`)
   const rights = examineRights(rows, schema)
   if (rights.state === 'ok') {
     const { version } = toTables({ schema })
@@ -121,14 +119,9 @@ async function* examineTables(pool: Pool, schema: string): AsyncGenerator<Findin
   const hidden = rows.filter(row => row.hides_rows).map(({ name }) => name)
   if (hidden.length > 0) {
     const finding = `row-level security hides rows of ${hidden.join(', ')}`
-    yield { check: 'rights', state: 'wrong', finding, advice: 'Give the role BYPASSRLS, or disable it on these tables' }
+    yield wrong('rights', finding, 'Give the role BYPASSRLS, or disable it on these tables')
   }
 }
-
-const names = () =>
-  Object.keys(needed)
-    .map(name => `'${name}'`)
-    .join(', ')
 
 function examineRights(rows: readonly TableRow[], schema: string): Finding {
   const place = quoteIdentifier(schema)
@@ -138,7 +131,7 @@ function examineRights(rows: readonly TableRow[], schema: string): Finding {
       .filter(({ missing }) => missing.length > 0)
       .map(({ name, missing }) => `GRANT ${missing.join(', ')} ON ${place}.${name} TO …`),
   ]
-  if (grants.length === 0) return { check: 'rights', state: 'ok', finding: 'the role may do all that the stores do' }
+  if (grants.length === 0) return ok('rights', 'the role may do all that the stores do')
   const finding = `the role lacks ${grants.length === 1 ? 'a right' : 'rights'}`
-  return { check: 'rights', state: 'wrong', finding, advice: `As the owner of the tables: ${grants.join('; ')}` }
+  return wrong('rights', finding, `As the owner of the tables: ${grants.join('; ')}`)
 }

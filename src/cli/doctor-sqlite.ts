@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { explainFailure } from '../sqlite/failures.ts'
 import { SCHEMA_VERSION } from '../sqlite/schema.ts'
-import { compareVersions, type Finding, noTables } from './finding.ts'
+import { compareVersions, type Finding, noTables, ok, wrong } from './finding.ts'
 import { type Handle, hasTables, openHandle } from './sqlite.ts'
 
 /** SQLite has STRICT tables from 3.37 on (sqlite.org/stricttables.html). */
@@ -10,18 +10,16 @@ const OLDEST_LIBRARY = [3, 37] as const
 
 /** Examines a file, without changing anything. @throws when it cannot be read. */
 export async function* examineSqlite(file: string): AsyncGenerator<Finding> {
-  if (!existsSync(file)) {
-    return yield { ...noTables, check: 'connection', finding: `there is no file ${JSON.stringify(file)}` }
-  }
+  if (!existsSync(file)) return yield noTables(`there is no file ${JSON.stringify(file)}`, 'connection')
   const handle = openHandle(file)
   try {
     const first = <Row>(sql: string) => handle.prepare(sql).all()[0] as Row
     // Reads the file, and fails if it is no database.
     const isMigrated = hasTables(handle)
-    yield { check: 'connection', state: 'ok', finding: `the file ${JSON.stringify(file)}` }
+    yield ok('connection', `the file ${JSON.stringify(file)}`)
     yield examineLibrary(first<{ version: string }>('SELECT sqlite_version() AS version').version)
     yield examineRights(file, handle)
-    if (!isMigrated) return yield noTables
+    if (!isMigrated) return yield noTables()
     const row = first<{ version: number | null }>('SELECT max(version) AS version FROM domain_registration_version')
     yield compareVersions(row.version ?? 0, SCHEMA_VERSION)
   } catch (error) {
@@ -34,9 +32,8 @@ export async function* examineSqlite(file: string): AsyncGenerator<Finding> {
 function examineLibrary(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const isOld = major < OLDEST_LIBRARY[0] || (major === OLDEST_LIBRARY[0] && minor < OLDEST_LIBRARY[1])
-  if (!isOld) return { check: 'engine', state: 'ok', finding: `SQLite ${version}` }
-  const advice = `Use SQLite ${OLDEST_LIBRARY.join('.')} or later`
-  return { check: 'engine', state: 'wrong', finding: `SQLite ${version}`, advice }
+  if (!isOld) return ok('engine', `SQLite ${version}`)
+  return wrong('engine', `SQLite ${version}`, `Use SQLite ${OLDEST_LIBRARY.join('.')} or later`)
 }
 
 /** The log of SQLite is a file beside the database, so that the folder must be writable too. */
@@ -46,7 +43,7 @@ function examineRights(file: string, handle: Handle): Finding {
       accessSync(path, constants.W_OK)
     } catch {
       const finding = `this user may not write to ${JSON.stringify(path)}`
-      return { check: 'rights', state: 'wrong', finding, advice: 'Make the file and its folder writable' }
+      return wrong('rights', finding, 'Make the file and its folder writable')
     }
   }
   try {
@@ -54,7 +51,7 @@ function examineRights(file: string, handle: Handle): Finding {
     handle.exec('ROLLBACK')
   } catch (error) {
     const finding = (explainFailure(error) as Error).message
-    return { check: 'rights', state: 'wrong', finding, advice: 'Find out who holds the file, and run doctor again' }
+    return wrong('rights', finding, 'Find out who holds the file, and run doctor again')
   }
-  return { check: 'rights', state: 'ok', finding: 'this user may write to the file and its folder' }
+  return ok('rights', 'this user may write to the file and its folder')
 }

@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module'
-import type { PendingStats } from '../registry/outbox.ts'
-import { type Call, type Command, NO_WORDS, type Result } from './command.ts'
+import type { Call, Command, Result } from './command.ts'
 import { examinePostgres } from './doctor-postgres.ts'
 import { examineSqlite } from './doctor-sqlite.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, ok, wrong } from './finding.ts'
 import { findSecrets } from './target.ts'
 import { explain, plural, toPrintable } from './text.ts'
 
@@ -11,10 +10,7 @@ import { explain, plural, toPrintable } from './text.ts'
 const LONGEST_WAIT = 60 * 60 * 1000
 
 export const doctor: Command = {
-  synopsis: '',
-  words: NO_WORDS,
   purpose: 'examines the tables, the rights of the role, the database and what waits, and says what to do',
-  options: {},
   async run(call: Call): Promise<Result> {
     const target = call.target()
     const findings: Finding[] = [examineSuffixList()]
@@ -23,43 +19,43 @@ export const doctor: Command = {
         target.kind === 'postgres' ? examinePostgres(target.url, target.schema) : examineSqlite(target.file)
       for await (const finding of examined) findings.push(finding)
       // Without tables or rights there is nothing to count.
-      if (!findings.some(({ state }) => state === 'wrong')) findings.push(await examinePending(call))
+      if (countWrong(findings) === 0) findings.push(await examinePending(call))
     } catch (error) {
       const address = target.kind === 'postgres' ? target.url : target.file
       const finding = explain(error, findSecrets(process.env, [address]))
-      findings.push({ check: 'connection', state: 'wrong', finding, advice: 'Mend this first, and run doctor again' })
+      findings.push(wrong('connection', finding, 'Mend this first, and run doctor again'))
     }
-    const isWrong = findings.some(({ state }) => state === 'wrong')
+    const isWrong = countWrong(findings) > 0
     return { text: toText(findings), data: { healthy: !isWrong, findings }, isWrong }
   },
 }
+
+const countWrong = (findings: readonly Finding[]) => findings.filter(({ state }) => state === 'wrong').length
 
 function toText(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ check, state, finding, advice }) => [
     `${state.padEnd(7)}${check.padEnd(13)}${toPrintable(finding)}`,
     ...(advice === undefined ? [] : [`${' '.repeat(20)}-> ${toPrintable(advice)}`]),
   ])
-  const wrong = findings.filter(({ state }) => state === 'wrong').length
-  const verdict = wrong === 0 ? 'All is well.' : `${plural(wrong, 'thing is', 'things are')} wrong.`
+  const count = countWrong(findings)
+  const verdict = count === 0 ? 'All is well.' : `${plural(count, 'thing is', 'things are')} wrong.`
   return `${lines.join('\n')}\n\n${verdict}\n`
 }
 
 function examineSuffixList(): Finding {
   const { version } = createRequire(import.meta.url)('tldts/package.json') as { version: string }
-  const finding = `that of tldts ${version}; "npm outdated tldts" tells whether there is a newer one`
-  return { check: 'suffix list', state: 'ok', finding }
+  return ok('suffix list', `that of tldts ${version}; "npm outdated tldts" tells whether there is a newer one`)
 }
 
 async function examinePending({ connect }: Call): Promise<Finding> {
-  const stats: PendingStats = await (await connect()).createStore().pendingStats()
-  const { count, refused, oldest } = stats
-  if (!oldest) return { check: 'pending', state: 'ok', finding: 'nothing waits to be pushed' }
+  const { count, refused, oldest } = await connect().createStore().pendingStats()
+  if (!oldest) return ok('pending', 'nothing waits to be pushed')
   const minutes = Math.round((Date.now() - oldest.getTime()) / 60_000)
   const counted = `${plural(count, 'change waits', 'changes wait')}, ${refused} refused`
   const finding = `${counted}, the oldest for ${plural(minutes, 'minute', 'minutes')}`
-  if (Date.now() - oldest.getTime() < LONGEST_WAIT) return { check: 'pending', state: 'ok', finding }
+  if (Date.now() - oldest.getTime() < LONGEST_WAIT) return ok('pending', finding)
   const advice =
     'See "domain-registration pending" for the last failures, and that startSynchronizing(store) runs; ' +
     'if you have no monitor, docs/monitoring.md says how to delete what was recorded for one'
-  return { check: 'pending', state: 'wrong', finding, advice }
+  return wrong('pending', finding, advice)
 }

@@ -1,25 +1,15 @@
 import { generateApiKey, hashApiKey, parseApiKey } from '../keys/api-key.ts'
 import type { KeyOwner, StoredKeyRecord } from '../keys/key-record.ts'
-import {
-  type Call,
-  type Command,
-  NO_WORDS,
-  ONE_WORD,
-  type Result,
-  requireValue,
-  UsageError,
-  type Values,
-} from './command.ts'
-import { readInput } from './input.ts'
+import { type Call, type Command, type Result, readInput, requireValue, UsageError, type Values } from './command.ts'
 import { toTable } from './text.ts'
 
-const owner = { team: { type: 'string' }, organization: { type: 'string' } } as const
+const owner = ['team', 'organization']
 
 /** @throws {UsageError} unless exactly one owner was passed. */
 function readOwner({ team, organization }: Values): KeyOwner {
   if ((team === undefined) === (organization === undefined))
     throw new UsageError('Pass --team or --organization with an ID')
-  const ownerId = String(team ?? organization)
+  const ownerId = team ?? organization ?? ''
   if (!/^[0-9]+$/.test(ownerId)) throw new UsageError('The ID of an owner of API keys is a string of digits')
   return { type: team === undefined ? 'organization' : 'team', ownerId }
 }
@@ -34,25 +24,17 @@ function readDate(text: string, option: string): Date {
 
 export const createKey: Command = {
   synopsis: '--team ID | --organization ID',
-  words: NO_WORDS,
   purpose: 'makes a key and prints it once; --scopes, --label, --expires, --prefix',
-  options: {
-    ...owner,
-    scopes: { type: 'string' },
-    label: { type: 'string' },
-    expires: { type: 'string' },
-    prefix: { type: 'string' },
-  },
+  options: [...owner, 'scopes', 'label', 'expires', 'prefix'],
   async run({ values, connect }: Call): Promise<Result> {
     const { type, ownerId } = readOwner(values)
-    const scopes = String(values.scopes ?? 'domains:create').split(',')
+    const scopes = (values.scopes ?? 'domains:create').split(',')
     if (!scopes.every(scope => /^[\w.:-]+$/.test(scope))) throw new UsageError('--scopes is a list with commas')
-    const expiresAt = values.expires === undefined ? null : readDate(String(values.expires), 'expires')
+    const expiresAt = values.expires === undefined ? null : readDate(values.expires, 'expires')
     if (expiresAt && expiresAt.getTime() <= Date.now()) throw new UsageError('--expires is in the past')
-    const label = (values.label as string | undefined) ?? null
-    const prefix = values.prefix as string | undefined
+    const { label = null, prefix } = values
     const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })
-    const keys = (await connect()).createKeyStore()
+    const keys = connect().createKeyStore()
     await keys.addKey({ hash, hint, type, ownerId, scopes, label, expiresAt })
     const text = `${key}\n\nThis is the only time that the key is shown. Its hash is ${hash}.\n`
     return { text, data: { key, hash, hint, type, ownerId, scopes, label, expiresAt } }
@@ -61,11 +43,10 @@ export const createKey: Command = {
 
 export const listKeys: Command = {
   synopsis: '--team ID | --organization ID',
-  words: NO_WORDS,
   purpose: "lists an owner's keys: hash, hint, label, scopes, dates",
   options: owner,
   async run({ values, connect }: Call): Promise<Result> {
-    const keys = await (await connect()).createKeyStore().listKeys(readOwner(values))
+    const keys = await connect().createKeyStore().listKeys(readOwner(values))
     const heads = ['HASH', 'HINT', 'LABEL', 'SCOPES', 'CREATED', 'STATE']
     const rows = keys.map(key => [key.hash, key.hint, key.label, key.scopes.join(), key.createdAt, stateOf(key)])
     return { text: toTable(heads, rows, 'No keys.'), data: keys }
@@ -95,14 +76,14 @@ async function readHash(operands: readonly string[]): Promise<string> {
 
 export const expireKey: Command = {
   synopsis: 'HASH|- --at DATE',
-  words: ONE_WORD,
+  words: { least: 1, most: 1 },
   purpose: 'refuses a key from a date on; --at never takes the date away',
-  options: { at: { type: 'string' } },
+  options: ['at'],
   async run({ values, operands, connect }: Call): Promise<Result> {
     const text = requireValue(values, 'at', 'with a date, or --at never')
     const at = text === 'never' ? null : readDate(text, 'at')
     const hash = await readHash(operands)
-    if (!(await (await connect()).createKeyStore().expireKey(hash, at))) return unknownKey(hash)
+    if (!(await connect().createKeyStore().expireKey(hash, at))) return unknownKey(hash)
     const said = at ? `The key expires at ${at.toISOString()}.\n` : 'The key does not expire.\n'
     return { text: said, data: { hash, expiresAt: at } }
   },
@@ -110,12 +91,11 @@ export const expireKey: Command = {
 
 export const revokeKey: Command = {
   synopsis: 'HASH|-',
-  words: ONE_WORD,
+  words: { least: 1, most: 1 },
   purpose: 'refuses a key from now on',
-  options: {},
   async run({ operands, connect }: Call): Promise<Result> {
     const hash = await readHash(operands)
-    if (!(await (await connect()).createKeyStore().revokeKey(hash))) return unknownKey(hash)
+    if (!(await connect().createKeyStore().revokeKey(hash))) return unknownKey(hash)
     return { text: 'The key is revoked.\n', data: { hash, revoked: true } }
   },
 }

@@ -1,13 +1,11 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { classify } from './classify.ts'
 import { type Call, type Command, type Target, UsageError, type Values } from './command.ts'
 import type { Connection } from './connection.ts'
 import { doctor } from './doctor.ts'
 import { createKey, expireKey, listKeys, revokeKey } from './keys.ts'
 import { migrate } from './migrate.ts'
-import { count, exportAll, find, list, release } from './names.ts'
-import { pending } from './pending.ts'
+import { classify, count, exportAll, find, list, pending, release } from './names.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { findSecrets, readTarget } from './target.ts'
@@ -29,17 +27,10 @@ const commands: Readonly<Record<string, Command>> = {
   classify,
 }
 
-const shared = {
-  database: { type: 'string' },
-  schema: { type: 'string' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const
-
 const usage = `domain-registration <command> [options]
 
 ${Object.entries(commands)
-  .map(([name, { synopsis, purpose }]) => `  ${`${name} ${synopsis}`.trim()}\n      ${purpose}`)
+  .map(([name, { synopsis = '', purpose }]) => `  ${`${name} ${synopsis}`.trim()}\n      ${purpose}`)
   .join('\n')}
 
   --database ADDRESS  postgres://… or the path of a SQLite file; default: the environment's DATABASE_URL
@@ -49,10 +40,8 @@ ${Object.entries(commands)
 Exit codes: 0 done, 1 something is wrong, 2 called in a wrong way. See docs/cli.md of the package.
 `
 
-interface Request {
+interface Request extends Pick<Call, 'values' | 'flags' | 'operands'> {
   readonly command: Command
-  readonly values: Values
-  readonly operands: readonly string[]
 }
 
 /**
@@ -67,44 +56,48 @@ function read(parameters: readonly string[]): Request | 'help' {
     if (parameters.length === 0 || parameters.includes('--help') || parameters.includes('-h')) return 'help'
     throw new UsageError(`The command comes first, and is one of: ${Object.keys(commands).join(', ')}`)
   }
-  const options = { ...shared, ...command.options }
   try {
-    const rest = parameters.slice(name.split(' ').length)
-    const { values, positionals } = parseArgs({ args: [...rest], options, allowPositionals: true })
+    const { values, positionals } = parseArgs({
+      args: parameters.slice(name.split(' ').length),
+      options: {
+        ...toOptions('string', ['database', 'schema', ...(command.options ?? [])]),
+        ...toOptions('boolean', ['json', ...(command.flags ?? [])]),
+        help: { type: 'boolean', short: 'h' },
+      },
+      allowPositionals: true,
+    })
     if (values.help) return 'help'
     requireWords(positionals, command)
-    return { command, values: values as Values, operands: positionals }
+    const flags = Object.entries(values).flatMap(([option, value]) => (value === true ? [option] : []))
+    return { command, values: values as Values, flags: new Set(flags), operands: positionals }
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
 }
 
-function requireWords({ length }: readonly string[], { words: { least, most }, synopsis }: Command): void {
-  if (length < least) throw new UsageError(`The command takes ${synopsis}`)
-  if (length > most)
-    throw new UsageError(most === 0 ? 'The command takes only options' : `The command takes ${synopsis}`)
+const toOptions = <Type extends 'string' | 'boolean'>(type: Type, names: readonly string[]) =>
+  Object.fromEntries(names.map(name => [name, { type }]))
+
+function requireWords(words: readonly string[], { words: { least, most } = NO_WORDS, synopsis }: Command): void {
+  if (words.length >= least && words.length <= most) return
+  throw new UsageError(`The command takes ${most === 0 ? 'only options' : synopsis}`)
 }
 
-async function run({ command, values, operands }: Request): Promise<number> {
-  const opened: Connection[] = []
-  const target = () => readTarget(values, process.env)
-  const call: Call = {
-    values,
-    operands,
-    target,
-    async connect(options) {
-      const connection = open(target(), options)
-      opened.push(connection)
-      return connection
-    },
-    write,
+const NO_WORDS = { least: 0, most: 0 }
+
+async function run({ command, ...request }: Request): Promise<number> {
+  let connection: Connection | undefined
+  const target = () => readTarget(request.values, process.env)
+  function connect(options?: { readonly mayCreate?: boolean }): Connection {
+    connection = open(target(), options)
+    return connection
   }
   try {
-    const result = await command.run(call)
-    if (result) await write(values.json ? `${JSON.stringify(result.data, null, 2)}\n` : result.text)
+    const result = await command.run({ ...request, target, connect, write })
+    if (result) await write(request.flags.has('json') ? `${JSON.stringify(result.data, null, 2)}\n` : result.text)
     return result?.isWrong ? 1 : 0
   } finally {
-    for (const connection of opened) await connection.close()
+    await connection?.close()
   }
 }
 

@@ -1,18 +1,8 @@
 import { findOwners } from '../find-owners.ts'
+import { classifyHostname } from '../hostname/classify.ts'
 import type { ListedRegistration } from '../registry/store.ts'
-import {
-  type Call,
-  type Command,
-  MANY_WORDS,
-  NO_WORDS,
-  type Result,
-  requireValue,
-  toLimit,
-  type Values,
-} from './command.ts'
+import { type Call, type Command, type Result, readInput, readLimit, requireValue } from './command.ts'
 import { plural, toPrintable, toTable } from './text.ts'
-
-const teamOf = ({ team }: Values) => team as string | undefined
 
 const toData = ({ domain, domainId, teamId, createdAt, synchronized }: ListedRegistration) => ({
   domain,
@@ -23,24 +13,16 @@ const toData = ({ domain, domainId, teamId, createdAt, synchronized }: ListedReg
 })
 
 export const list: Command = {
-  synopsis: '',
-  words: NO_WORDS,
   purpose: 'lists registrations: --team, --below NAME, --domain NAME, --order newest, --limit, --after',
-  options: {
-    team: { type: 'string' },
-    below: { type: 'string' },
-    domain: { type: 'string' },
-    order: { type: 'string' },
-    after: { type: 'string' },
-    limit: { type: 'string' },
-  },
+  options: ['team', 'below', 'domain', 'order', 'after', 'limit'],
   async run({ values, connect }: Call): Promise<Result> {
-    const { below, domain, after } = values as Record<string, string | undefined>
+    const { team: teamId, below, domain, after } = values
     const order = values.order as 'oldest' | 'newest' | undefined
-    const limit = toLimit(values.limit) ?? 100
-    const store = (await connect()).createStore()
+    const limit = readLimit(values)
     // One more than asked for tells whether there are others.
-    const found = await store.list({ teamId: teamOf(values), below, domain, order, after, limit: limit + 1 })
+    const found = await connect()
+      .createStore()
+      .list({ teamId, below, domain, order, after, limit: limit + 1 })
     const page = found.slice(0, limit)
     const last = found.length > limit ? page.at(-1) : undefined
     const next = last ? (below === undefined ? last.domainId : last.domain) : null
@@ -55,38 +37,29 @@ export const list: Command = {
 
 export const find: Command = {
   synopsis: 'HOSTNAME…',
-  words: MANY_WORDS,
+  words: { least: 1, most: Number.POSITIVE_INFINITY },
   purpose: 'tells whose a hostname is: the registration of it, or of a wildcard over it',
-  options: {},
   async run({ operands, connect }: Call): Promise<Result> {
-    const owners = await findOwners((await connect()).createStore(), operands)
-    const rows = owners.map(({ hostname, registration }) => [
+    const owners = await findOwners(connect().createStore(), operands)
+    const data = owners.map(({ hostname, registration }) => ({
       hostname,
-      registration?.domain,
-      registration?.teamId,
-      registration?.domainId,
-    ])
-    return {
-      text: toTable(['HOSTNAME', 'REGISTERED', 'TEAM', 'ID'], rows, ''),
-      data: owners.map(({ hostname, registration }) => ({
-        hostname,
-        domain: registration?.domain ?? null,
-        teamId: registration?.teamId ?? null,
-        domainId: registration?.domainId ?? null,
-      })),
-    }
+      domain: registration?.domain ?? null,
+      teamId: registration?.teamId ?? null,
+      domainId: registration?.domainId ?? null,
+    }))
+    const heads = ['HOSTNAME', 'REGISTERED', 'TEAM', 'ID']
+    return { text: toTable(heads, data.map(Object.values), ''), data }
   },
 }
 
 export const release: Command = {
   synopsis: '--team ID NAME_OR_ID…',
-  words: MANY_WORDS,
+  words: { least: 1, most: Number.POSITIVE_INFINITY },
   purpose: "releases a team's registrations, for the next sweep of your server to push",
-  options: { team: { type: 'string' } },
+  options: ['team'],
   async run({ values, operands, connect }: Call): Promise<Result> {
     const team = requireValue(values, 'team', 'with the ID of the team')
-    const store = (await connect()).createStore()
-    const released = await store.release(team, operands)
+    const released = await connect().createStore().release(team, operands)
     const data = released.map(({ domain, domainId }) => ({ domain, domainId }))
     const count = `Released ${plural(released.length, 'registration', 'registrations')} of team ${toPrintable(team)}`
     const lines = [`${count}.`, ...data.map(({ domain, domainId }) => `${domain}  ${domainId}`)]
@@ -95,12 +68,10 @@ export const release: Command = {
 }
 
 export const count: Command = {
-  synopsis: '',
-  words: NO_WORDS,
   purpose: 'counts registrations, of all teams or of --team',
-  options: { team: { type: 'string' } },
-  async run({ values, connect }: Call): Promise<Result> {
-    const total = await (await connect()).createStore().count({ teamId: teamOf(values) })
+  options: ['team'],
+  async run({ values: { team: teamId }, connect }: Call): Promise<Result> {
+    const total = await connect().createStore().count({ teamId })
     return { text: `${total}\n`, data: { count: total } }
   },
 }
@@ -108,18 +79,60 @@ export const count: Command = {
 const PAGE = 1000
 
 export const exportAll: Command = {
-  synopsis: '',
-  words: NO_WORDS,
   purpose: 'writes all registrations, of all teams or of --team, as lines of JSON; --after continues',
-  options: { team: { type: 'string' }, after: { type: 'string' } },
-  async run({ values, connect, write }: Call): Promise<undefined> {
-    const store = (await connect()).createStore()
-    let after = values.after as string | undefined
-    for (;;) {
-      const page = await store.list({ teamId: teamOf(values), after, limit: PAGE })
+  options: ['team', 'after'],
+  async run({ values: { team: teamId, after: start }, connect, write }: Call): Promise<undefined> {
+    const store = connect().createStore()
+    for (let after = start; ; ) {
+      const page = await store.list({ teamId, after, limit: PAGE })
       await write(page.map(registration => `${JSON.stringify(toData(registration))}\n`).join(''))
-      after = page.at(-1)?.domainId
       if (page.length < PAGE) return
+      after = page.at(-1)?.domainId
     }
+  },
+}
+
+export const pending: Command = {
+  purpose: 'shows which changes wait to be pushed to your monitor, since when, and why; --limit, --after',
+  options: ['limit', 'after'],
+  async run({ values, connect }: Call): Promise<Result> {
+    const store = connect().createStore()
+    const { count, refused, oldest } = await store.pendingStats()
+    const waiting = await store.listPending({ limit: readLimit(values), after: values.after })
+    const changes = waiting.map(({ kind, domain, domainId, teamId, since, nextAttempt, lastFailure }) => ({
+      kind,
+      domain,
+      domainId,
+      teamId,
+      since,
+      nextAttempt,
+      lastFailure,
+    }))
+    const age = oldest ? `, the oldest since ${oldest.toISOString()}` : ''
+    const summary = `${plural(count, 'change waits', 'changes wait')}, ${refused} of them refused before${age}.\n`
+    const rows = changes.map(change => [change.kind, change.domain, change.teamId, change.since, change.lastFailure])
+    const table = toTable(['CHANGE', 'DOMAIN', 'TEAM', 'SINCE', 'LAST FAILURE'], rows, '')
+    return {
+      text: count === 0 ? 'Nothing waits.\n' : `${summary}\n${table}`,
+      data: { count, refused, oldest, changes },
+    }
+  },
+}
+
+const WIDTH = 'public_suffix_domain'.length + 2
+
+export const classify: Command = {
+  synopsis: '[HOSTNAME…]',
+  words: { least: 0, most: Number.POSITIVE_INFINITY },
+  purpose: 'tells what can be registered, and why not; without words, each line of the standard input',
+  async run({ operands }: Call): Promise<Result> {
+    const inputs = operands.length > 0 ? operands : await readInput()
+    const data = inputs.map(input => ({ input, ...classifyHostname(input) }))
+    const lines = data.map(hostname =>
+      hostname.valid
+        ? `${hostname.kind.padEnd(WIDTH)}${hostname.domain}`
+        : `${hostname.code.padEnd(WIDTH)}${toPrintable(hostname.message)}`,
+    )
+    return { text: lines.map(line => `${line}\n`).join(''), data, isWrong: data.some(({ valid }) => !valid) }
   },
 }

@@ -3,8 +3,7 @@ import { migrate } from '../postgres/migrate.ts'
 import type { PostgresPool } from '../postgres/pg-pool.ts'
 import { createPostgresStore } from '../postgres/store.ts'
 import type { Target } from './command.ts'
-import { type Connection, findTeam } from './connection.ts'
-import { loadDriver } from './driver.ts'
+import { type Connection, findTeam, loadDriver } from './connection.ts'
 
 /** What is needed of a `Pool` of `pg`. */
 export type Pool = PostgresPool & {

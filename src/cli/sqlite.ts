@@ -3,8 +3,7 @@ import type { SqliteHandle } from '../sqlite/driver.ts'
 import { explainFailure } from '../sqlite/failures.ts'
 import { createSqliteKeyStore } from '../sqlite/key-store.ts'
 import { createSqliteStore } from '../sqlite/store.ts'
-import { type Connection, findTeam } from './connection.ts'
-import { loadDriver } from './driver.ts'
+import { type Connection, findTeam, loadDriver } from './connection.ts'
 
 export type Handle = SqliteHandle & { close(): unknown }
 

@@ -7,14 +7,12 @@ import { type Target, UsageError, type Values } from './command.ts'
  */
 export function readTarget({ database, schema }: Values, environment: NodeJS.ProcessEnv): Target {
   const address = database ?? environment.DATABASE_URL
-  if (typeof address !== 'string' || address === '') {
+  if (!address) {
     throw new UsageError(
       'Pass --database postgres://user:password@machine/name or --database file.db, or set DATABASE_URL',
     )
   }
-  if (/^postgres(?:ql)?:\/\//.test(address)) {
-    return { kind: 'postgres', url: address, schema: schema as string | undefined }
-  }
+  if (/^postgres(?:ql)?:\/\//.test(address)) return { kind: 'postgres', url: address, schema }
   if (/^[a-z][a-z+.-]+:/i.test(address)) {
     throw new UsageError('The database must be an address that begins with "postgres://", or the path of a SQLite file')
   }

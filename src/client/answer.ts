@@ -1,4 +1,4 @@
-import { readRetryAfter } from '../retry-after.ts'
+import { isText } from '../options.ts'
 import type { Answer } from '../send-request.ts'
 
 /** What came of sending a call once. */
@@ -19,7 +19,7 @@ interface FailedAttempt extends CallFailure {
 }
 
 /** @param read Turns the parsed body into the value, or throws an error that says what is wrong with it. */
-export function toAttempt<Value>({ status, headers, text }: Answer, read: (body: unknown) => Value): Attempt<Value> {
+export function toAttempt<Value>({ status, retryAfter, text }: Answer, read: (body: unknown) => Value): Attempt<Value> {
   const body = parse(text)
   if (status === 200) {
     if (body === undefined) return { failure: { status, message: 'The answer is not whole JSON.', mayPass: true } }
@@ -34,10 +34,10 @@ export function toAttempt<Value>({ status, headers, text }: Answer, read: (body:
   return {
     failure: {
       status,
-      code: typeof error === 'string' ? error : undefined,
-      message: typeof message === 'string' ? message : `The answer was HTTP ${status}.`,
+      code: isText(error) ? error : undefined,
+      message: isText(message) ? message : `The answer was HTTP ${status}.`,
       mayPass: status === 408 || status === 429 || status >= 500,
-      retryAfter: readRetryAfter(headers.get('Retry-After'), Date.now()),
+      retryAfter,
     },
   }
 }
@@ -70,13 +70,17 @@ export function readResults<Result>(body: unknown, sent: readonly string[], fiel
 
 function requireResult(path: string, result: unknown, input: string, fields: FieldsByStatus): void {
   const status = get(result, 'status')
-  if (typeof status !== 'string' || !Object.hasOwn(fields, status)) {
+  if (!isText(status) || !Object.hasOwn(fields, status)) {
     throw new Error(`${path}.status is none of ${Object.keys(fields).join(', ')}`)
   }
   if (get(result, 'input') !== input) throw new Error(`${path}.input is not the name that was sent`)
-  for (const field of fields[status] ?? []) {
-    if (typeof get(result, field) !== 'string') throw new Error(`${path}.${field} is no text`)
-  }
+  requireTexts(path, result, fields[status] ?? [])
+}
+
+/** @throws {Error} that names the first field that is no text. */
+export function requireTexts(path: string, value: unknown, fields: readonly string[]): void {
+  const wrong = fields.find(field => !isText(get(value, field)))
+  if (wrong !== undefined) throw new Error(`${path}.${wrong} is no text`)
 }
 
 /** A property of a parsed body; `undefined` where there is none. */

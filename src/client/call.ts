@@ -1,5 +1,5 @@
 import { timeLimitRule } from '../deadline.ts'
-import { isFunction, optional, type Rules } from '../options.ts'
+import { isFunction, isText, matches, optional, type Rules } from '../options.ts'
 import { httpUrlRule, sendRequest } from '../send-request.ts'
 import { type Attempt, type CallFailure, toAttempt } from './answer.ts'
 
@@ -24,14 +24,15 @@ export interface CallOptions {
   fetch?: typeof globalThis.fetch | undefined
 }
 
+/** Of all functions of a client. */
 export const callRules: Rules = {
   url: httpUrlRule('https://api.example.com/v1/domains'),
   apiKey: {
-    holds: key => typeof key === 'string' && /^[\x21-\x7e]+$/.test(key),
+    holds: matches(/^[\x21-\x7e]+$/),
     expected: 'an API key, without white space around it',
     isSecret: true,
   },
-  teamId: { holds: optional(id => typeof id === 'string'), expected: 'the ID of a team, a string of digits' },
+  teamId: { holds: optional(isText), expected: 'the ID of a team, a string of digits' },
   maxAttempts: {
     holds: optional(count => Number.isInteger(count) && Number(count) > 0),
     expected: 'a whole number above 0',
@@ -39,6 +40,7 @@ export const callRules: Rules = {
   timeLimit: timeLimitRule,
   signal: { holds: optional(signal => signal instanceof AbortSignal), expected: 'an AbortSignal' },
   fetch: { holds: optional(isFunction), expected: 'a function like fetch' },
+  onProgress: { holds: optional(isFunction), expected: 'a function that takes the progress' },
 }
 
 export const DEFAULT_MAX_ATTEMPTS = 8

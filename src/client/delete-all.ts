@@ -1,24 +1,11 @@
-import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
-import type { DeleteDomainsResponse, DeleteResult } from '../wire/response.ts'
-import type { CallFailure } from './answer.ts'
-import { CallError, type CallOptions, callRules } from './call.ts'
-import { sendNames } from './send-names.ts'
+import { countDeleted, type DeleteDomainsResponse, type DeleteResult } from '../wire/response.ts'
+import { NamesError, type NamesOptions, type NamesProgress, sendNames } from './send-names.ts'
 
 /** Options of {@link deleteAll}. */
-export interface DeleteAllOptions extends CallOptions {
-  /** Called after each call, for instance to show progress. What it throws ends the work. */
-  onProgress?: ((progress: DeleteProgress) => void) | undefined
-}
+export interface DeleteAllOptions extends NamesOptions<DeleteResult> {}
 
 /** The progress of {@link deleteAll}. */
-export interface DeleteProgress {
-  /** How many names have a result. */
-  readonly done: number
-  /** How many names there are. */
-  readonly total: number
-  /** The results of the last call, in the order of its names. */
-  readonly results: readonly DeleteResult[]
-}
+export interface DeleteProgress extends NamesProgress<DeleteResult> {}
 
 /** The results of all calls. */
 export interface DeleteAllResult {
@@ -33,20 +20,8 @@ export interface DeleteAllResult {
  * @example
  * if (error instanceof DeleteAllError) console.error(`${error.results.length} were answered, then: ${error.message}`)
  */
-export class DeleteAllError extends CallError {
+export class DeleteAllError extends NamesError<DeleteResult> {
   override readonly name = 'DeleteAllError'
-  /** The results so far, which are those of the first names, in their order. */
-  readonly results: readonly DeleteResult[]
-
-  constructor(failure: CallFailure, results: readonly DeleteResult[]) {
-    super(failure)
-    this.results = results
-  }
-}
-
-const rules: Rules = {
-  ...callRules,
-  onProgress: { holds: optional(isFunction), expected: 'a function that takes the progress' },
 }
 
 const fields = { deleted: ['domain', 'domainId'], missing: [], invalid: ['code', 'message'] }
@@ -68,12 +43,6 @@ const fields = { deleted: ['domain', 'domainId'], missing: [], invalid: ['code',
  * console.log(`${totals.deleted} deleted, ${totals.missing} were not there`)
  */
 export async function deleteAll(domains: Iterable<string>, options: DeleteAllOptions): Promise<DeleteAllResult> {
-  requireOptions(options, rules)
-  const toError = (failure: CallFailure, results: readonly DeleteResult[]) => new DeleteAllError(failure, results)
-  const url = new URL(options.url)
-  url.pathname = `${url.pathname.replace(/\/$/, '')}/delete`
-  const results = await sendNames<DeleteResult>(domains, options, { url, fields, toError })
-  const totals = { deleted: 0, missing: 0, invalid: 0 }
-  for (const { status } of results) totals[status] += 1
-  return { results, totals }
+  const results = await sendNames(domains, options, { path: '/delete', fields, Failure: DeleteAllError })
+  return { results, totals: countDeleted(results) }
 }

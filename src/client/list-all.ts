@@ -1,6 +1,6 @@
-import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { isText, optional, type Rules, requireOptions } from '../options.ts'
 import type { ListDomainsResponse, ListedDomain } from '../wire/response.ts'
-import { get } from './answer.ts'
+import { get, requireTexts } from './answer.ts'
 import { type CallOptions, callRules, send } from './call.ts'
 
 /** Options of {@link listAll}. */
@@ -28,15 +28,12 @@ export interface ListProgress {
 /** The most registrations that the service answers at once. */
 const PAGE_SIZE = '1000'
 
-const isText = (value: unknown): boolean => typeof value === 'string'
-
 const rules: Rules = {
   ...callRules,
   order: { holds: optional(order => order === 'newest' || order === 'oldest'), expected: '"newest" or "oldest"' },
   domain: { holds: optional(isText), expected: 'a hostname' },
   below: { holds: optional(isText), expected: 'a hostname' },
   after: { holds: optional(isText), expected: 'the "next" of a page' },
-  onProgress: { holds: optional(isFunction), expected: 'a function that takes the progress' },
 }
 
 /**
@@ -80,12 +77,9 @@ function readPage(body: unknown, after: string | undefined): ListDomainsResponse
   const data = get(body, 'data')
   const [domains, next] = [get(data, 'domains'), get(data, 'next')]
   if (!Array.isArray(domains)) throw new Error('it has no data.domains')
-  for (const [index, domain] of domains.entries()) {
-    for (const field of ['domain', 'domainId', 'createdAt']) {
-      if (typeof get(domain, field) !== 'string') throw new Error(`domains[${index}].${field} is no text`)
-    }
-  }
-  if (next !== null && typeof next !== 'string') throw new Error('data.next is neither a text nor null')
+  for (const [index, listed] of domains.entries())
+    requireTexts(`domains[${index}]`, listed, ['domain', 'domainId', 'createdAt'])
+  if (next !== null && !isText(next)) throw new Error('data.next is neither a text nor null')
   if (next !== null && next === after) throw new Error('data.next is that of the page before')
   return { domains, next }
 }

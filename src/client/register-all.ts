@@ -1,24 +1,11 @@
-import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
 import { countTotals, type DomainResult, type Totals } from '../wire/response.ts'
-import type { CallFailure } from './answer.ts'
-import { CallError, type CallOptions, callRules } from './call.ts'
-import { sendNames } from './send-names.ts'
+import { NamesError, type NamesOptions, type NamesProgress, sendNames } from './send-names.ts'
 
 /** Options of {@link registerAll}. */
-export interface RegisterAllOptions extends CallOptions {
-  /** Called after each call, for instance to show progress. What it throws ends the work. */
-  onProgress?: ((progress: Progress) => void) | undefined
-}
+export interface RegisterAllOptions extends NamesOptions<DomainResult> {}
 
 /** The progress of {@link registerAll}. */
-export interface Progress {
-  /** How many names have a result other than `internal_error`. */
-  readonly done: number
-  /** How many names there are. */
-  readonly total: number
-  /** The results of the last call, in the order of its names. */
-  readonly results: readonly DomainResult[]
-}
+export interface Progress extends NamesProgress<DomainResult> {}
 
 /** The results of all calls. */
 export interface RegisterAllResult {
@@ -38,20 +25,8 @@ export interface RegisterAllResult {
  *   console.error(`${error.results.length} of ${names.length} were answered, then: ${error.status} ${error.message}`)
  * }
  */
-export class RegisterAllError extends CallError {
+export class RegisterAllError extends NamesError<DomainResult> {
   override readonly name = 'RegisterAllError'
-  /** The results so far, which are those of the first names, in their order. */
-  readonly results: readonly DomainResult[]
-
-  constructor(failure: CallFailure, results: readonly DomainResult[]) {
-    super(failure)
-    this.results = results
-  }
-}
-
-const rules: Rules = {
-  ...callRules,
-  onProgress: { holds: optional(isFunction), expected: 'a function that takes the progress' },
 }
 
 const fields = { created: ['domain', 'domainId'], existing: ['domain', 'domainId'], invalid: ['code', 'message'] }
@@ -82,8 +57,6 @@ const fields = { created: ['domain', 'domainId'], existing: ['domain', 'domainId
  * for (const result of results) if (result.status === 'invalid') console.log(result.input, result.message)
  */
 export async function registerAll(domains: Iterable<string>, options: RegisterAllOptions): Promise<RegisterAllResult> {
-  requireOptions(options, rules)
-  const toError = (failure: CallFailure, results: readonly DomainResult[]) => new RegisterAllError(failure, results)
-  const results = await sendNames<DomainResult>(domains, options, { url: options.url, fields, toError })
+  const results = await sendNames(domains, options, { path: '', fields, Failure: RegisterAllError })
   return { results, totals: countTotals(results) }
 }

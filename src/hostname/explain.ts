@@ -12,6 +12,8 @@ interface Row {
   readonly problem?: string
   /** What the sender meant in place of each text that the pattern finds. */
   readonly by?: string
+  /** What the sender did not mean, where that is not what the pattern finds. */
+  readonly drop?: RegExp
   /** The whole that the sender meant. @param text The faulty text; for a wildcard, the part after `*.`. */
   readonly undo?: (text: string, isWildcard: boolean) => string | undefined
 }
@@ -28,35 +30,20 @@ export const rows: readonly Row[] = [
   // From chats, PDF files and web pages: byte order marks, zero-width characters and bidi marks.
   { pattern: /[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/, by: '' },
   // Joiners shape letters of other scripts; among ASCII they do nothing.
-  {
-    pattern: /^[\0-\x7f]*[\u200c\u200d][\0-\x7f\u200c\u200d]*$/,
-    undo: text => text.replace(/[\u200c\u200d]/g, ''),
-  },
+  { pattern: /^[\0-\x7f]*[\u200c\u200d][\0-\x7f\u200c\u200d]*$/, drop: /[\u200c\u200d]/g },
 
   // Punctuation around a name, from lists, configuration files, spreadsheets and e-mail.
   { pattern: /^\[[^\]]*\]\([^)]*\)$/, problem: 'is a link in Markdown', undo: undoMarkdownLink },
-  {
-    pattern: /^(?:[-+*]|#+|[0-9]+[.)])\s+(?!\.)/,
-    problem: 'begins like an item of a list or a comment',
-    by: '',
-  },
+  { pattern: /^(?:[-+*]|#+|[0-9]+[.)])\s+(?!\.)/, problem: 'begins like an item of a list or a comment', by: '' },
   { pattern: /^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]+\s*/, problem: 'begins with a bullet', by: '' },
-  {
-    pattern: /^\S+\s+(?:#|\/\/|[;(\u2013\u2014-])/,
-    problem: 'has a remark after it',
-    undo: text => text.replace(/\s.*/s, ''),
-  },
-  {
-    pattern: /^\|\|[^|^]+\^?$/,
-    problem: 'is a filter rule of an ad blocker',
-    undo: text => text.replace(/[|^]/g, ''),
-  },
+  { pattern: /^\S+\s+(?:#|\/\/|[;(\u2013\u2014-])/, problem: 'has a remark after it', drop: /\s.*/s },
+  { pattern: /^\|\|[^|^]+\^?$/, problem: 'is a filter rule of an ad blocker', drop: /[|^]/g },
   { pattern: /^=/, problem: 'begins with "="', by: '' },
   { pattern: /^[,;|\u3001\uff0c\uff1b]+/, problem: 'begins with a separator', by: '' },
   {
     pattern: /^[^,;!|\u2026\u3001\uff0c\uff1b]*[,;!|\u2026\u3001\uff0c\uff1b]+$/,
     problem: 'ends in punctuation',
-    undo: text => text.replace(/[,;!|\u2026\u3001\uff0c\uff1b].*/s, ''),
+    drop: /[,;!|\u2026\u3001\uff0c\uff1b].*/s,
   },
   {
     pattern: /^["'`<({]|^\[(?![^\]]*\][:.])|^[^/?#"'`<({[]*["'`>)}\]]$/,
@@ -87,26 +74,22 @@ export const rows: readonly Row[] = [
     problem: 'has a backslash before a dot, as in a regular expression',
     undo: text => (/[^\\]\./.test(text) ? undefined : text.replace(/\\\./g, '.').replace(/^\^|\$$/g, '')),
   },
-  { pattern: /^[\d.]+#\d+$/, problem: 'contains a port, after a "#"', undo: text => text.replace(/#.*/s, '') },
+  { pattern: /^[\d.]+#\d+$/, problem: 'contains a port, after a "#"', drop: /#.*/s },
   { pattern: /^[^?#]*[/\\]/, problem: 'contains a path', undo: text => dropPath(text.replace(/^[\\/]+/, '')) },
   { pattern: /^[^#?]+\?/, problem: 'contains a query', undo: dropPath },
   { pattern: /^[^#?]+#/, problem: 'contains a fragment', undo: dropPath },
   {
     pattern: /^\[?[0-9a-f]*:[0-9a-f:]*\]?\.$/i,
     problem: 'is an IPv6 address with a dot after it; only a name may end in one',
-    undo: text => text.slice(0, -1),
+    drop: /\.$/,
   },
   {
     pattern: /^(?:[^:]*|\[[^\]]*\]):\s*(?:\d+|https?|ssh|s?ftp|smtps?|imaps?|pop3s?|ldaps?)$/i,
     problem: 'contains a port',
-    undo: text => text.replace(/:[^:]*$/, ''),
+    drop: /:[^:]*$/,
   },
-  {
-    pattern: /^[^:.]+\.[^:]+::\d+$/,
-    problem: 'contains a port, after two colons',
-    undo: text => text.replace(/:.*/s, ''),
-  },
-  { pattern: /^[^:]*:$/, problem: 'ends in a colon', undo: text => text.slice(0, -1) },
+  { pattern: /^[^:.]+\.[^:]+::\d+$/, problem: 'contains a port, after two colons', drop: /:.*/s },
+  { pattern: /^[^:]*:$/, problem: 'ends in a colon', drop: /:$/ },
   {
     pattern: /^(?=.*:.*:)[0-9a-f.:%[\]]+$/i,
     problem: 'contains colons and is not an IPv6 address (RFC 4291, section 2.2)',
@@ -179,12 +162,16 @@ export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   const row = rows.find(({ pattern, problem }) => (isForeign || problem !== undefined) && pattern.test(text))
   if (row === undefined) return { problem: explainFault(fault, whole) }
 
-  const undone = row.by === undefined ? row.undo?.(text, isWildcard) : text.split(row.pattern).join(row.by)
-  const meant = undone?.trim()
+  const meant = undo(row, text, isWildcard)?.trim()
   return {
     problem: row.problem ?? explainFound(row.pattern, text),
     meant: meant && isWildcard && !meant.startsWith('*.') ? `*.${meant}` : meant,
   }
+}
+
+function undo({ pattern, by, drop, undo }: Row, text: string, isWildcard: boolean): string | undefined {
+  if (by !== undefined) return text.split(pattern).join(by)
+  return drop ? text.replace(drop, '') : undo?.(text, isWildcard)
 }
 
 function explainFound(pattern: RegExp, text: string): string {

@@ -1,4 +1,4 @@
-import { optional, type Rule, type Rules, requireOptions } from '../options.ts'
+import { matches, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import { sha256, toHex } from './sha256.ts'
 
 /** The parts of an API key. They prove nothing until a {@link KeyStore} knows the hash of the key. */
@@ -45,19 +45,14 @@ const SECRET_BYTES = 32
 /** Of the secret, in a hint. */
 const SHOWN_CHARACTERS = 4
 
-const typeByWord = { org: 'organization', team: 'team' } as const
-const wordByType = { organization: 'org', team: 'team' } as const
-
 export const keyPrefixRule: Rule = {
-  holds: optional(value => typeof value === 'string' && /^[A-Za-z0-9]+$/.test(value)),
+  holds: optional(matches(/^[A-Za-z0-9]+$/)),
   expected: 'one or more ASCII letters and digits, such as "svc"',
 }
 
-const rules: Rules = {
-  type: { holds: type => type === 'organization' || type === 'team', expected: '"organization" or "team"' },
-  id: { holds: id => typeof id === 'string' && /^[0-9]+$/.test(id), expected: "the owner's ID, a string of digits" },
-  prefix: keyPrefixRule,
-}
+export const ownerTypeRule: Rule = { holds: matches(/^(?:organization|team)$/), expected: '"organization" or "team"' }
+export const ownerIdRule: Rule = { holds: matches(/^[0-9]+$/), expected: "the owner's ID, a string of digits" }
+const rules: Rules = { type: ownerTypeRule, id: ownerIdRule, prefix: keyPrefixRule }
 
 /** `org` or `team`, the owner's digits, and a secret in the alphabet of a bearer token (RFC 6750, section 2.1). */
 const keyAfterPrefix = /^_(org|team)_([0-9]+)_([A-Za-z0-9\-._~+/]+=*)$/
@@ -73,10 +68,9 @@ const keyAfterPrefix = /^_(org|team)_([0-9]+)_([A-Za-z0-9\-._~+/]+=*)$/
  */
 export function parseApiKey(text: string, { prefix = DEFAULT_PREFIX }: ApiKeyOptions = {}): ParsedApiKey | null {
   if (typeof text !== 'string' || text.length > MAX_KEY_LENGTH || !text.startsWith(prefix)) return null
-  const match = keyAfterPrefix.exec(text.slice(prefix.length))
-  if (!match) return null
-  const [, word, id, secret] = match as unknown as [string, keyof typeof typeByWord, string, string]
-  return { type: typeByWord[word], id, secret }
+  const [, word, id, secret] = keyAfterPrefix.exec(text.slice(prefix.length)) ?? []
+  if (id === undefined || secret === undefined) return null
+  return { type: word === 'org' ? 'organization' : 'team', id, secret }
 }
 
 /** Tells whether a text has what stands in every key, whatever its prefix, and in no hash or hint. */
@@ -95,7 +89,7 @@ export const looksLikeKey = (text: string): boolean => /_(?:org|team)_[0-9]+_[^â
 export async function generateApiKey(options: GenerateApiKeyOptions): Promise<GeneratedApiKey> {
   requireOptions(options, rules)
   const { type, id, prefix = DEFAULT_PREFIX } = options
-  const start = `${prefix}_${wordByType[type]}_${id}_`
+  const start = `${prefix}_${type === 'organization' ? 'org' : 'team'}_${id}_`
   const key = start + toHex(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
   if (key.length > MAX_KEY_LENGTH) throw new TypeError(`The key would be longer than ${MAX_KEY_LENGTH} characters`)
   return { key, hash: await hashApiKey(key), hint: `${start}â€¦${key.slice(-SHOWN_CHARACTERS)}` }

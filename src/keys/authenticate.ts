@@ -35,32 +35,25 @@ export const findKeyRecord = (
   options: ApiKeyOptions = {},
 ): Promise<KeyRecord> =>
   trace('authenticate', async context => {
-    const record = await findRecord(authorizationHeader, keys, options)
+    const token = readBearerToken(authorizationHeader)
+    const key = parseApiKey(token, options)
+    if (!key) throw unauthorized({ tokenSent: true })
+    const hash = await hashApiKey(token)
+    const record = await findRecord(keys, hash)
+    if (!record || record.hash !== hash || record.type !== key.type || record.ownerId !== key.id || !isActive(record))
+      throw unauthorized({ tokenSent: true })
     if (record.type === 'team') context.teamId = record.ownerId
     return record
   })
 
-async function findRecord(
-  authorizationHeader: string | null | undefined,
-  keys: KeyStore,
-  options: ApiKeyOptions,
-): Promise<KeyRecord> {
-  const token = readBearerToken(authorizationHeader)
-  const key = parseApiKey(token, options)
-  if (!key) throw unauthorized({ tokenSent: true })
-
-  const hash = await hashApiKey(token)
-  let record: KeyRecord | null | undefined
+async function findRecord(keys: KeyStore, hash: string): Promise<KeyRecord | null | undefined> {
   try {
-    record = await keys.findKey(hash)
+    const record: KeyRecord | null | undefined = await keys.findKey(hash)
     if (record !== null && record !== undefined) requireFoundRecord(record)
+    return record
   } catch (cause) {
     throw internalError('The API key could not be checked.', cause)
   }
-  if (!record || record.hash !== hash || record.type !== key.type || record.ownerId !== key.id || !isActive(record)) {
-    throw unauthorized({ tokenSent: true })
-  }
-  return record
 }
 
 function isActive({ revokedAt, expiresAt }: KeyRecord): boolean {

@@ -1,5 +1,5 @@
-import { optional, type Rules, requireOptions } from '../options.ts'
-import { looksLikeKey } from './api-key.ts'
+import { isText, matches, optional, type Rules, requireOptions } from '../options.ts'
+import { looksLikeKey, ownerIdRule, ownerTypeRule } from './api-key.ts'
 
 /** What a {@link KeyStore} knows of an API key: its hash, and never the key itself. */
 export interface KeyRecord {
@@ -39,31 +39,29 @@ const LONGEST_LABEL = 200
 const isDate = (value: unknown): boolean => value === null || (value instanceof Date && !Number.isNaN(value.getTime()))
 const dateRule = { holds: optional(isDate), expected: 'a Date, or null' }
 
+const isLabel = (text: unknown): boolean =>
+  isText(text) && text.length <= LONGEST_LABEL && !text.includes('\0') && !looksLikeKey(text)
+const isHint = matches(/^[A-Za-z0-9]+_(?:org|team)_[0-9]+_…[\w\-.~+/=]{4}$/)
+
 const rules = {
   hash: {
-    holds: hash => typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash),
+    holds: matches(/^[0-9a-f]{64}$/),
     expected: 'the SHA-256 of the key as hashApiKey makes it, 64 hex digits in lower case, never the key itself',
     isSecret: true,
   },
-  type: { holds: type => type === 'organization' || type === 'team', expected: '"organization" or "team"' },
-  ownerId: {
-    holds: id => typeof id === 'string' && /^[0-9]+$/.test(id),
-    expected: 'the ID of the owner, a string of digits',
-  },
+  type: ownerTypeRule,
+  ownerId: ownerIdRule,
   scopes: {
-    holds: scopes => Array.isArray(scopes) && scopes.every(scope => typeof scope === 'string'),
+    holds: scopes => Array.isArray(scopes) && scopes.every(isText),
     expected: 'an array of scopes, such as ["domains:create"]',
   },
   label: {
-    holds: optional(label => label === null || (typeof label === 'string' && isLabel(label))),
+    holds: optional(label => label === null || isLabel(label)),
     expected: `a text of at most ${LONGEST_LABEL} characters without a key in it, or null`,
     isSecret: true,
   },
   hint: {
-    holds: optional(
-      hint =>
-        hint === null || (typeof hint === 'string' && /^[A-Za-z0-9]+_(?:org|team)_[0-9]+_…[\w\-.~+/=]{4}$/.test(hint)),
-    ),
+    holds: optional(hint => hint === null || isHint(hint)),
     expected: 'the hint of generateApiKey, such as "svc_team_42_…9f3a", or null',
     isSecret: true,
   },
@@ -71,8 +69,6 @@ const rules = {
   revokedAt: dateRule,
   expiresAt: dateRule,
 } satisfies Rules
-
-const isLabel = (text: string): boolean => text.length <= LONGEST_LABEL && !text.includes('\0') && !looksLikeKey(text)
 
 /**
  * Checks a key record before it is stored. A wrong one would answer 401 for ever, or let a caller in for too long.
@@ -84,14 +80,7 @@ export function requireRecord(record: KeyRecord): void {
 }
 
 const { type, ownerId, scopes, revokedAt, expiresAt } = rules
-const rulesOfFound: Rules = {
-  hash: { ...rules.hash, holds: hash => typeof hash === 'string' },
-  type,
-  ownerId,
-  scopes,
-  revokedAt,
-  expiresAt,
-}
+const rulesOfFound: Rules = { hash: { ...rules.hash, holds: isText }, type, ownerId, scopes, revokedAt, expiresAt }
 
 /**
  * Checks what a key store of the application has found. One that answers with its rows as they are would otherwise
@@ -110,12 +99,12 @@ export function requireOwner(owner: KeyOwner): void {
 
 /** @throws {TypeError} for anything but a hash, which matters most for a key itself; it would be revoked in vain. */
 export function requireHash(hash: string): void {
-  requireFields({ hash }, { hash: rules.hash }, 'arguments')
+  requireOptions({ hash }, { hash: rules.hash }, 'field')
 }
 
 /** @throws {TypeError} for anything but a date or `null`. */
 export function requireExpiry(at: Date | null): void {
-  requireFields({ at }, { at: { ...dateRule, holds: isDate } }, 'arguments')
+  requireOptions({ at }, { at: { ...dateRule, holds: isDate } }, 'field')
 }
 
 /** Like {@link requireOptions}, but allows further fields. */

@@ -1,4 +1,4 @@
-import { describe, optional, requireOptions } from '../options.ts'
+import { optional, requireOptions } from '../options.ts'
 import {
   createManagedStore,
   type ManagedStore,
@@ -19,7 +19,7 @@ import {
   type Registration,
   type Team,
 } from '../registry/store.ts'
-import { isOnPage, type ListPage } from '../registry/store-arguments.ts'
+import { isOnPage, type ListPage, requireTeamShape } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../uuid.ts'
 import { createMemoryOutbox } from './memory-outbox.ts'
 
@@ -55,7 +55,7 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   const teams = new Map<string, Team>()
 
   function addTeam(team: Team): void {
-    requireGivenTeam(team)
+    requireTeamShape(team)
     // A copy: the application may change its object later.
     teams.set(team.id, Object.freeze({ ...team }))
   }
@@ -177,13 +177,4 @@ function listBelow(all: readonly Held[], base: string, start: string | undefined
     .filter(({ key }) => key.secondLevelDomain === secondLevelDomain && key.path > after && key.path < before)
     .sort((one, other) => (one.key.path < other.key.path ? -1 : 1))
     .map(({ held }) => held)
-}
-
-/** @throws {TypeError} for a team that would never be found, or never be active. */
-function requireGivenTeam({ id, organizationId, state }: Team): void {
-  const wrong = Object.entries({ id, organizationId }).find(([, value]) => typeof value !== 'string')
-  if (wrong) throw new TypeError(`The "${wrong[0]}" of a team must be a string; it is ${describe(wrong[1])}`)
-  if (state !== 'active' && state !== 'suspended') {
-    throw new TypeError(`The "state" of a team must be "active" or "suspended"; it is ${describe(state)}`)
-  }
 }

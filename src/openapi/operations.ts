@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts'
 import { operations } from '../http/operations.ts'
 import { toPath } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
@@ -8,12 +9,14 @@ import { type AnsweredOperation, describeResponses } from './responses.ts'
 import { refer } from './schemas.ts'
 
 /** What the document says of an operation beside its method, path and answers to failures. */
-interface Description extends Pick<AnsweredOperation, 'success' | 'failure' | 'without'> {
+interface Description extends Pick<AnsweredOperation, 'success'> {
   readonly operationId: string
   readonly summary: string
   readonly description: string
   /** The parameters of a GET, by name. */
   readonly parameters?: Readonly<Record<string, readonly [schema: JsonSchema, description: string]>>
+  /** What a failure has left. */
+  readonly failure?: string
 }
 
 const domains = ['www.example.com', '*.example.org', 'localhost']
@@ -24,7 +27,7 @@ const internal = {
   code: 'internal_domain',
   message: '"localhost" is set aside and not in the public DNS (RFC 6761).',
 }
-const named = (status: string, isNew: boolean) =>
+const named = (status: string, isNew = false) =>
   ids.map((domainId, index) => {
     const domain = domains[index]
     return { status, input: domain, domain, ...(!isNew && { domainId }) }
@@ -33,26 +36,29 @@ const example = (summary: string, results: readonly object[], totals: object) =>
   summary,
   value: { data: { results: [...results, internal], totals: { ...totals, invalid: 1 } } },
 })
-const results = (schema: string, examples: Record<string, { summary: string; value: object }>) => ({
-  description: 'One result for each submitted hostname, in the submitted order; also when every result is `invalid`.',
+type Examples = Record<string, { summary: string; value: object }>
+const json = (description: string, schema: string, examples: Examples) => ({
+  description,
   content: { 'application/json': { schema: refer(schema), examples } },
 })
+const results = (schema: string, examples: Examples) =>
+  json(
+    'One result for each submitted hostname, in the submitted order; also when every result is `invalid`.',
+    schema,
+    examples,
+  )
 const createdAt = ['2026-01-02T03:04:05.678Z', '2026-01-03T03:04:05.678Z']
 const listed = ids.map((domainId, index) => ({ domain: domains[index], domainId, createdAt: createdAt[index] }))
-const text = (lines: readonly string[], summary: string) => ({
+const text = (summary: string, lines: readonly string[]) => ({
   schema: { type: 'string' },
   examples: { lines: { summary, value: lines.join('') } },
 })
 
 const string = { type: 'string' }
-const parameters = {
-  team_id: [
-    { ...string, pattern: '^[0-9]+$', maxLength: MAX_TEAM_ID_LENGTH },
-    'The ID of the team. Required with an organization key, ignored with a team key.',
-  ],
-  after: [string, 'The `next` of the page before.'],
-} as const
-const reading = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'team_suspended'] as const
+const team_id = [
+  { ...string, pattern: '^[0-9]+$', maxLength: MAX_TEAM_ID_LENGTH },
+  'The ID of the team. Required with an organization key, ignored with a team key.',
+] as const
 
 const descriptions: Readonly<Record<OperationName, Description>> = {
   create: {
@@ -61,21 +67,18 @@ const descriptions: Readonly<Record<OperationName, Description>> = {
     description: `Registers 1 to ${MAX_DOMAINS} hostnames in one team. \
 Each is processed for itself and gets its own result: one that is invalid does not make the others fail.`,
     failure: 'Nothing was registered. Try again later.',
-    without: [],
     success: results('RegisterDomainsResponse', {
-      created: example('Two hostnames registered, one refused', named('created', false), { created: 2, existing: 0 }),
-      existing: example('The same call again', named('existing', false), { created: 0, existing: 2 }),
+      created: example('Two hostnames registered, one refused', named('created'), { created: 2, existing: 0 }),
+      existing: example('The same call again', named('existing'), { created: 0, existing: 2 }),
     }),
   },
   preview: {
     operationId: 'previewDomains',
     summary: 'Tell what registering would answer now',
     description: 'Answers as registering would now, and changes nothing. Another call may come in between.',
-    failure: 'Try again later.',
-    without: ['domain_registration_unavailable'],
     success: results('PreviewDomainsResponse', {
       created: example('Two hostnames that can be registered', named('created', true), { created: 2, existing: 0 }),
-      existing: example('Two that are registered', named('existing', false), { created: 0, existing: 2 }),
+      existing: example('Two that are registered', named('existing'), { created: 0, existing: 2 }),
     }),
   },
   delete: {
@@ -84,9 +87,8 @@ Each is processed for itself and gets its own result: one that is invalid does n
     description: `Deletes 1 to ${MAX_DOMAINS} registrations of one team. A wildcard deletes itself alone. \
 The same call again answers \`missing\`.`,
     failure: 'Nothing was deleted, or all of it. Send the same call again.',
-    without: ['domain_registration_unavailable'],
     success: results('DeleteDomainsResponse', {
-      deleted: example('Two deleted', named('deleted', false), { deleted: 2, missing: 0 }),
+      deleted: example('Two deleted', named('deleted'), { deleted: 2, missing: 0 }),
       missing: example(
         'The same call again',
         domains.slice(0, 2).map(input => ({ status: 'missing', input })),
@@ -99,7 +101,8 @@ The same call again answers \`missing\`.`,
     summary: 'List registrations of a team',
     description: 'Lists registrations of one team page by page, also of a suspended one.',
     parameters: {
-      ...parameters,
+      team_id,
+      after: [string, 'The `next` of the page before.'],
       limit: [{ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }, 'The length of a page.'],
       order: [
         { ...string, enum: ['oldest', 'newest'], default: 'oldest' },
@@ -108,20 +111,10 @@ The same call again answers \`missing\`.`,
       domain: [string, 'Only the registration of exactly this hostname.'],
       below: [string, 'Only registrations below this name, at any depth. Not with `domain`.'],
     },
-    failure: 'Try again later.',
-    without: [...reading, 'domain_registration_unavailable'],
-    success: {
-      description: 'A page.',
-      content: {
-        'application/json': {
-          schema: refer('ListDomainsResponse'),
-          examples: {
-            page: { summary: 'A page, and more after it', value: { data: { domains: listed, next: ids[1] } } },
-            last: { summary: 'Nothing after it', value: { data: { domains: [], next: null } } },
-          },
-        },
-      },
-    },
+    success: json('A page.', 'ListDomainsResponse', {
+      page: { summary: 'A page, and more after it', value: { data: { domains: listed, next: ids[1] } } },
+      last: { summary: 'Nothing after it', value: { data: { domains: [], next: null } } },
+    }),
   },
   export: {
     operationId: 'exportDomains',
@@ -129,22 +122,20 @@ The same call again answers \`missing\`.`,
     description: `Exports all registrations of one team in the order of registration, also of a suspended one. \
 If the answer is cut off, go on with the \`domainId\` of the last whole line as \`after\`.`,
     parameters: {
-      ...parameters,
+      team_id,
       after: [string, 'The `domainId` of the last line that has arrived.'],
       format: [{ ...string, enum: ['csv', 'ndjson'], default: 'csv' }, 'CSV (RFC 4180), or JSON on each line.'],
     },
-    failure: 'Try again later.',
-    without: [...reading, 'domain_registration_unavailable'],
     success: {
       description: 'A line for each registration.',
       content: {
-        'text/csv': text(
-          ['domain,domainId,createdAt\r\n', ...listed.map(each => `${Object.values(each).join(',')}\r\n`)],
-          'A header line, and two registrations',
-        ),
+        'text/csv': text('A header line, and two registrations', [
+          'domain,domainId,createdAt\r\n',
+          ...listed.map(each => `${Object.values(each).join(',')}\r\n`),
+        ]),
         'application/x-ndjson': text(
-          listed.map(each => `${JSON.stringify(each)}\n`),
           'Two registrations',
+          listed.map(each => `${JSON.stringify(each)}\n`),
         ),
       } as never,
     },
@@ -171,18 +162,22 @@ interface Settings {
   readonly security: Record<string, string[]>[]
 }
 
+/** The codes that only a body can have, or only a team that is to change. */
+const changing = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'team_suspended'] as const
+
 /** Describes the operations that are offered, by path and method. */
 export function describePaths(path: string, offered: readonly OperationName[], settings: Settings) {
   const paths: Record<string, Record<string, object>> = {}
-  const methodsOf = (suffix: string) =>
-    offered.filter(name => operations[name].suffix === suffix).map(name => operations[name].method)
   for (const name of offered) {
     const { method, suffix, scope } = operations[name]
-    const { parameters, success, failure, without, description, ...about } = descriptions[name]
+    const { parameters = {}, success, failure = 'Try again later.', description, ...about } = descriptions[name]
+    const allowed = offered.filter(other => operations[other].suffix === suffix).map(other => operations[other].method)
     const isRead = method === 'GET'
     const fault = isRead
       ? (['after must be the "next" of the page before.', 'A parameter is wrong.'] as const)
       : (['domains must hold at least one hostname.', 'The body is malformed.'] as const)
+    const without: readonly ErrorCode[] =
+      name === 'create' ? [] : ['domain_registration_unavailable', ...(isRead ? changing : [])]
     const ours = suffix === '' ? path : `${toPath({ path })}${suffix}`
     paths[ours] = {
       ...paths[ours],
@@ -191,9 +186,9 @@ export function describePaths(path: string, offered: readonly OperationName[], s
         description: `${description}\n\nNeeds the scope \`${scope}\`. With an organization key, \`team_id\` is \
 required. A team key acts on its own team.`,
         tags: ['Domains'],
-        ...(isRead ? { parameters: toParameters(parameters ?? {}) } : { requestBody: requestBody(settings.bodyLimit) }),
+        ...(isRead ? { parameters: toParameters(parameters) } : { requestBody: requestBody(settings.bodyLimit) }),
         security: settings.security,
-        responses: describeResponses({ scope, allowed: methodsOf(suffix), fault, failure, without, success }, settings),
+        responses: describeResponses({ scope, allowed, fault, failure, without, success }, settings),
       },
     }
   }

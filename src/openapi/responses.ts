@@ -1,6 +1,5 @@
 import * as make from '../api-errors.ts'
 import type { ApiError, ErrorCode } from '../errors.ts'
-import { RETRY_AFTER_SECONDS } from '../team.ts'
 import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
 import { list, refer } from './schemas.ts'
 
@@ -44,7 +43,7 @@ const errors = (
   too_many_requests: [make.tooManyRequests(42), 'Too many calls. Wait for `Retry-After` seconds.'],
   internal_error: [make.internalError(), `Something failed. ${failure}`],
   domain_registration_unavailable: [
-    make.notSynchronized(RETRY_AFTER_SECONDS),
+    make.notSynchronized(),
     'The domains were saved but are not yet synchronized. Send the same call again after `Retry-After` seconds.',
   ],
 })
@@ -102,7 +101,7 @@ export function describeResponses(
     const isLimited = rateLimited && status !== 401 && status !== 405
     const fields = answers.map(([, [error]]) => error.headers)
     // A store that failed says when to try again; other failures do not.
-    if (status === 500) fields.push(make.storeFailed('', RETRY_AFTER_SECONDS, undefined).headers)
+    if (status === 500) fields.push(make.storeFailed('').headers)
     const examples = answers.map(([error, [{ message }]]) => [error, { value: { error, message } }])
     responses[status] = {
       description: list(Object.fromEntries(answers.map(([code, [, meaning]]) => [code, meaning]))),

@@ -22,15 +22,15 @@ export const list = (meanings: Readonly<Record<string, string>>): string =>
     .join('\n')
 
 /** A request: all properties are required, and others are ignored. */
-const request = (properties: object, description: string) => ({
+const request = (description: string, properties: object) => ({
   type: 'object',
   description,
   properties,
   required: Object.keys(properties),
 })
 /** A part of an answer: all properties are required, and there are no others. */
-const answer = (properties: object, description: string) => ({
-  ...request(properties, description),
+const answer = (description: string, properties: object) => ({
+  ...request(description, properties),
   additionalProperties: false,
 })
 const text = (description: string) => ({ type: 'string', description })
@@ -49,118 +49,82 @@ const domain = text('The hostname in canonical form: lower case, A-labels, no tr
 
 export const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
+const status = (...values: readonly string[]) => ({ type: 'string', enum: values })
+
+const answerOf = (description: string, data: object) =>
+  answer('The answer to a call.', { data: answer(description, data) })
 const resultsOf = (result: string, totals: string) =>
-  answer(
-    {
-      data: answer(
-        {
-          results: { ...upTo100, items: refer(result), description: 'In the order of the hostnames.' },
-          totals: refer(totals),
-        },
-        'What became of the hostnames.',
-      ),
-    },
-    'The answer to a call.',
-  )
+  answerOf('What became of the hostnames.', {
+    results: { ...upTo100, items: refer(result), description: 'In the order of the hostnames.' },
+    totals: refer(totals),
+  })
 
 export const schemas = {
-  OrganizationRequest: request(
-    {
-      domains,
-      team_id: {
-        ...text(`The ID of the team to act on, one of the organization's: at most ${MAX_TEAM_ID_LENGTH} digits.`),
-        maxLength: MAX_TEAM_ID_LENGTH,
-        pattern: '^[0-9]+$',
-      },
+  OrganizationRequest: request('What to send with an organization key. Unknown fields are ignored.', {
+    domains,
+    team_id: {
+      ...text(`The ID of the team to act on, one of the organization's: at most ${MAX_TEAM_ID_LENGTH} digits.`),
+      maxLength: MAX_TEAM_ID_LENGTH,
+      pattern: '^[0-9]+$',
     },
-    'What to send with an organization key. Unknown fields are ignored.',
-  ),
-  TeamRequest: request({ domains }, 'What to send with a team key. Unknown fields are ignored, and so is `team_id`.'),
+  }),
+  TeamRequest: request('What to send with a team key. Unknown fields are ignored, and so is `team_id`.', { domains }),
   RegisterDomainsResponse: resultsOf('DomainResult', 'Totals'),
   DomainResult: { oneOf: [refer('RegisteredResult'), refer('InvalidResult')] },
-  RegisteredResult: answer(
-    {
+  RegisteredResult: answer('The hostname is registered in the team.', {
+    status: {
+      ...text('`created`: registered by this call. `existing`: registered before, or twice in this call.'),
+      enum: ['created', 'existing'],
+    },
+    input,
+    domain,
+    domainId: text('Identifies the registration: opaque, and the same as long as the hostname stays registered.'),
+  }),
+  InvalidResult: answer('Why nothing was done for the hostname.', {
+    status: status('invalid'),
+    input,
+    code: { ...text(list(invalidCodes)), enum: Object.keys(invalidCodes) },
+    message: text('For a person: what is wrong and, where it is plain, what to send instead.'),
+  }),
+  Totals: answer('How many results have each status.', { created: count, existing: count, invalid: count }),
+  PreviewDomainsResponse: resultsOf('PreviewResult', 'Totals'),
+  PreviewResult: { oneOf: [refer('PreviewedResult'), refer('InvalidResult')] },
+  PreviewedResult: {
+    ...answer('The hostname would be registered in the team.', {
       status: {
-        ...text('`created`: registered by this call. `existing`: registered before, or twice in this call.'),
+        ...text('`created`: would be registered. `existing`: is registered, or would be by this same call.'),
         enum: ['created', 'existing'],
       },
       input,
       domain,
-      domainId: text('Identifies the registration: opaque, and the same as long as the hostname stays registered.'),
-    },
-    'The hostname is registered in the team.',
-  ),
-  InvalidResult: answer(
-    {
-      status: { type: 'string', enum: ['invalid'] },
-      input,
-      code: { ...text(list(invalidCodes)), enum: Object.keys(invalidCodes) },
-      message: text('For a person: what is wrong and, where it is plain, what to send instead.'),
-    },
-    'Why nothing was done for the hostname.',
-  ),
-  Totals: answer({ created: count, existing: count, invalid: count }, 'How many results have each status.'),
-  PreviewDomainsResponse: resultsOf('PreviewResult', 'Totals'),
-  PreviewResult: { oneOf: [refer('PreviewedResult'), refer('InvalidResult')] },
-  PreviewedResult: {
-    ...answer(
-      {
-        status: {
-          ...text('`created`: would be registered. `existing`: is registered, or would be by this same call.'),
-          enum: ['created', 'existing'],
-        },
-        input,
-        domain,
-        domainId: text('Identifies the registration, where there is one already.'),
-      },
-      'The hostname would be registered in the team.',
-    ),
+      domainId: text('Identifies the registration, where there is one already.'),
+    }),
     required: ['status', 'input', 'domain'],
   },
   DeleteDomainsResponse: resultsOf('DeleteResult', 'DeleteTotals'),
   DeleteResult: { oneOf: [refer('DeletedResult'), refer('MissingResult'), refer('InvalidResult')] },
-  DeletedResult: answer(
-    {
-      status: { type: 'string', enum: ['deleted'] },
-      input,
-      domain,
-      domainId: text('What identified the registration.'),
-    },
-    'The registration is deleted, and the hostname is free again.',
-  ),
-  MissingResult: answer(
-    { status: { type: 'string', enum: ['missing'] }, input },
-    'The team does not hold the hostname, whoever else does; perhaps it was deleted before.',
-  ),
-  DeleteTotals: answer({ deleted: count, missing: count, invalid: count }, 'How many results have each status.'),
-  ListDomainsResponse: answer(
-    {
-      data: answer(
-        {
-          domains: { type: 'array', maxItems: MAX_LIMIT, items: refer('ListedDomain') },
-          next: {
-            type: ['string', 'null'],
-            description: 'To be sent as `after` for the next page; `null` at the end.',
-          },
-        },
-        'A page of registrations.',
-      ),
-    },
-    'The answer to a call.',
-  ),
-  ListedDomain: answer(
-    {
-      domain,
-      domainId: text('Identifies the registration.'),
-      createdAt: { ...text('When it was registered, in UTC (RFC 3339).'), format: 'date-time' },
-    },
-    'A registration of the team.',
-  ),
-  ErrorResponse: answer(
-    {
-      error: text('What went wrong, for programs: a code listed with the status, or one of this server alone.'),
-      message: text('What went wrong and what to send instead, for a person.'),
-    },
-    'The whole call failed.',
-  ),
+  DeletedResult: answer('The registration is deleted, and the hostname is free again.', {
+    status: status('deleted'),
+    input,
+    domain,
+    domainId: text('What identified the registration.'),
+  }),
+  MissingResult: answer('The team does not hold the hostname, whoever else does; perhaps it was deleted before.', {
+    status: status('missing'),
+    input,
+  }),
+  DeleteTotals: answer('How many results have each status.', { deleted: count, missing: count, invalid: count }),
+  ListDomainsResponse: answerOf('A page of registrations.', {
+    domains: { type: 'array', maxItems: MAX_LIMIT, items: refer('ListedDomain') },
+    next: { type: ['string', 'null'], description: 'To be sent as `after` for the next page; `null` at the end.' },
+  }),
+  ListedDomain: answer('A registration of the team.', {
+    domain,
+    domainId: text('Identifies the registration.'),
+    createdAt: { ...text('When it was registered, in UTC (RFC 3339).'), format: 'date-time' },
+  }),
+  ErrorResponse: answer('The whole call failed.', {
+    error: text('What went wrong, for programs: a code listed with the status, or one of this server alone.'),
+    message: text('What went wrong and what to send instead, for a person.'),
+  }),
 }

@@ -27,18 +27,14 @@ export function apiKeys(
   const needs = (scope: string) =>
     `\`${scope}\` to ${offered.filter(name => operations[name].scope === scope).join(', ')}`
   const scopes = [...new Set(offered.map(name => operations[name].scope))].map(needs).join('; ')
+  const toScheme = (word: string, whose: string): SecurityScheme => ({
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: `${keyPrefix}_${word}_<digits>_<secret>`,
+    description: `${whose} Scopes: ${scopes}.`,
+  })
   return {
-    organizationKey: {
-      type: 'http',
-      scheme: 'bearer',
-      bearerFormat: `${keyPrefix}_org_<digits>_<secret>`,
-      description: `The key of an organization, for the one of its teams that \`team_id\` names. Scopes: ${scopes}.`,
-    },
-    teamKey: {
-      type: 'http',
-      scheme: 'bearer',
-      bearerFormat: `${keyPrefix}_team_<digits>_<secret>`,
-      description: `The key of a team, for that team. Scopes: ${scopes}.`,
-    },
+    organizationKey: toScheme('org', 'The key of an organization, for the one of its teams that `team_id` names.'),
+    teamKey: toScheme('team', 'The key of a team, for that team.'),
   }
 }

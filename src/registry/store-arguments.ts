@@ -1,10 +1,10 @@
 import type { Awaitable } from '../awaitable.ts'
 import { classifyHostname } from '../hostname/classify.ts'
-import { describe, isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { describe, isFunction, isText, matches, optional, type Rules, requireOptions } from '../options.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import type { SweepOptions } from './outbox.ts'
 import { workInParts } from './parts.ts'
-import { DEFAULT_PAGE_SIZE, type ListOptions } from './store.ts'
+import { DEFAULT_PAGE_SIZE, type ListOptions, type Team } from './store.ts'
 
 /*
  * Checks of what your application passes to the methods of a bundled store, perhaps without types. A misspelled
@@ -22,11 +22,9 @@ export interface ListPage {
   readonly below: string | undefined
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string'
 /** As the bundled stores make them (RFC 9562, section 4). */
-export const isDomainId = (value: unknown): boolean =>
-  typeof value === 'string' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value)
-const isHostname = (value: unknown): boolean => typeof value === 'string' && toName(value) !== null
+export const isDomainId = matches(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i)
+const isHostname = (value: unknown): boolean => isText(value) && toName(value) !== null
 
 const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(String(value).trim())
 
@@ -147,4 +145,17 @@ export function readRelease(teamId: string, domains: readonly string[]): Awaitab
 export interface ReleaseKeys {
   readonly names: readonly Name[]
   readonly domainIds: readonly string[]
+}
+
+/**
+ * A team with a number for an ID would be nobody's, and one that is "ACTIVE" suspended.
+ *
+ * @param found Where the team comes from, before the wrong value.
+ * @throws {TypeError}
+ */
+export function requireTeamShape({ id, organizationId, state }: Team, found = 'it is'): void {
+  const wrong = Object.entries({ id, organizationId }).find(([, value]) => typeof value !== 'string')
+  if (wrong) throw new TypeError(`The "${wrong[0]}" of a team must be a string; ${found} ${describe(wrong[1])}`)
+  if (state !== 'active' && state !== 'suspended')
+    throw new TypeError(`The "state" of a team must be "active" or "suspended"; ${found} ${describe(state)}`)
 }

@@ -1,8 +1,8 @@
 import { TimeLimitError, timeLimitRule } from '../deadline.ts'
-import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { sha256 } from '../keys/sha256.ts'
+import { isFunction, isText, optional, type Rules, requireOptions } from '../options.ts'
 import { MonitorUnavailableError } from '../registry/monitor-unavailable.ts'
 import type { Change } from '../registry/store.ts'
-import { readRetryAfter } from '../retry-after.ts'
 import { type Answer, httpUrlRule, sendRequest } from '../send-request.ts'
 import { ID, readSecrets, SIGNATURE, sign, TIMESTAMP } from './signature.ts'
 
@@ -47,7 +47,7 @@ const LONGEST_EXCERPT = 200
 const rules: Rules = {
   url: httpUrlRule('https://monitor.example.com/changes'),
   secret: {
-    holds: secret => typeof secret === 'string' || Array.isArray(secret),
+    holds: secret => isText(secret) || Array.isArray(secret),
     expected: 'a text that begins with "whsec_", or an array of them',
     isSecret: true,
   },
@@ -116,13 +116,13 @@ export function createWebhook(options: WebhookOptions): Webhook {
 }
 
 /** @throws {Error} for any answer but 2xx. */
-function judge({ status, headers, text }: Answer): void {
+function judge({ status, retryAfter, text }: Answer): void {
   if (status >= 200 && status < 300) return
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a log must not get any
   const excerpt = text.slice(0, LONGEST_EXCERPT).replaceAll(/[\0-\x1f\x7f]+/g, ' ')
   const message = `The monitor answered ${status}${excerpt && `: ${excerpt}`}`
   if (status >= 400 && status < 500 && status !== 408 && status !== 429) throw new Error(message)
-  throw new MonitorUnavailableError(message, { retryAfter: readRetryAfter(headers.get('Retry-After'), Date.now()) })
+  throw new MonitorUnavailableError(message, { retryAfter })
 }
 
 const toBody = (changes: readonly Change[]): WebhookBody => ({
@@ -132,7 +132,6 @@ const toBody = (changes: readonly Change[]): WebhookBody => ({
 
 /** A kind and an ID name a change for ever. A digest has no full stop, which would end the ID in what is signed. */
 async function toId(changes: readonly Change[]): Promise<string> {
-  const text = JSON.stringify(changes.map(({ kind, domainId }) => [kind, domainId]))
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return `msg_${Array.from(digest.subarray(0, 16), byte => byte.toString(16).padStart(2, '0')).join('')}`
+  const digest = await sha256(JSON.stringify(changes.map(({ kind, domainId }) => [kind, domainId])))
+  return `msg_${digest.slice(0, 32)}`
 }

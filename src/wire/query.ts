@@ -16,10 +16,10 @@ export const DEFAULT_LIMIT = 100
 export interface ListQuery {
   readonly teamId: string
   readonly limit: number
-  readonly after?: string
-  readonly order?: 'oldest' | 'newest'
-  readonly domain?: string
-  readonly below?: string
+  readonly after: string | undefined
+  readonly order: 'oldest' | 'newest' | undefined
+  readonly domain: string | undefined
+  readonly below: string | undefined
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
@@ -28,22 +28,13 @@ export function parseListQuery(query: Query, keyContext: KeyContext): ListQuery 
   if (below !== undefined && (isWildcard(below) || isAddress(below)))
     throw invalidRequest('below must be a name such as "example.com": nothing is below a wildcard or an IP address.')
   const domain = readHostname(query, 'domain')
-  const order = readText(query, 'order')
+  const order = readChoice(query, 'order', 'oldest', 'newest')
   const after = below === undefined ? readDomainId(query) : readHostname(query, 'after')
   if (below !== undefined && domain !== undefined)
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
-  if (order !== undefined && order !== 'oldest' && order !== 'newest')
-    throw invalidRequest('order must be "oldest" or "newest".')
   if (below !== undefined && order !== undefined)
     throw invalidRequest('order cannot be sent with "below": such a list is in the order of names.')
-  return {
-    teamId: readTeamId(query, keyContext),
-    limit: readLimit(query),
-    ...(after !== undefined && { after }),
-    ...(order !== undefined && { order }),
-    ...(domain !== undefined && { domain }),
-    ...(below !== undefined && { below }),
-  }
+  return { teamId: readTeamId(query, keyContext), limit: readLimit(query), after, order, domain, below }
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
@@ -89,8 +80,11 @@ function readHostname(query: Query, name: string): string | undefined {
 }
 
 /** @throws {ApiError} 400 `invalid_request`. */
-export function parseFormat(query: Query): 'csv' | 'ndjson' {
-  const format = readText(query, 'format') ?? 'csv'
-  if (format === 'csv' || format === 'ndjson') return format
-  throw invalidRequest('format must be "csv" or "ndjson".')
+export const parseFormat = (query: Query) => readChoice(query, 'format', 'csv', 'ndjson') ?? 'csv'
+
+function readChoice<Choice extends string>(query: Query, name: string, ...choices: Choice[]): Choice | undefined {
+  const text = readText(query, name)
+  const choice = choices.find(each => each === text)
+  if (text === undefined || choice !== undefined) return choice
+  throw invalidRequest(`${name} must be "${choices.join('" or "')}".`)
 }

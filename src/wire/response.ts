@@ -115,7 +115,25 @@ export interface ErrorResponse {
  * countTotals([{ status: 'created' }, { status: 'invalid' }]) // { created: 1, existing: 0, invalid: 1 }
  */
 export function countTotals(results: readonly { readonly status: keyof Totals }[]): Totals {
-  const totals: Totals = { created: 0, existing: 0, invalid: 0 }
+  return count({ created: 0, existing: 0, invalid: 0 }, results)
+}
+
+type DeleteTotals = DeleteDomainsResponse['data']['totals']
+
+/** Counts the results of a deletion by status. */
+export const countDeleted = (results: readonly { readonly status: keyof DeleteTotals }[]): DeleteTotals =>
+  count({ deleted: 0, missing: 0, invalid: 0 }, results)
+
+function count<Status extends string>(
+  totals: Record<Status, number>,
+  results: readonly { readonly status: Status }[],
+): Record<Status, number> {
   for (const { status } of results) totals[status] += 1
   return totals
 }
+
+/** The result of a hostname that was refused. */
+export const toInvalidResult = <Code>(
+  input: string,
+  { code, message }: { readonly code: Code; readonly message: string },
+) => ({ status: 'invalid' as const, input, code, message })

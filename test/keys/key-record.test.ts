@@ -18,7 +18,7 @@ describe('a key record', () => {
     ['hash', { hash: `${hash}f` }, /"hash" must be/],
     ['hash', { hash: [hash] }, /"hash" must be/],
     ['type', { type: 'user' }, /"type" must be "organization" or "team"; it is "user"/],
-    ['ownerId', { ownerId: 3 }, /"ownerId" must be the ID of the owner, a string of digits; it is 3/],
+    ['ownerId', { ownerId: 3 }, /"ownerId" must be the owner's ID, a string of digits; it is 3/],
     ['ownerId', { ownerId: 'x3' }, /"ownerId" must be/],
     ['ownerId', { ownerId: '3x' }, /"ownerId" must be/],
     ['ownerId', { ownerId: '' }, /"ownerId" must be/],

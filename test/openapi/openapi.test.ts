@@ -23,12 +23,13 @@ describe('a request', () => {
       typeof value === 'object' && value !== null && !Array.isArray(value) ? keywords(value) : value,
     )
 
+  const { domains, team_id } = requestSchemas()
   test.each([
-    ['OrganizationRequest', requestSchemas().organization],
-    ['TeamRequest', requestSchemas().team],
-  ] as const)('is described as %s by the schema that validates it', (name, schema) => {
+    ['OrganizationRequest', { domains, team_id }],
+    ['TeamRequest', { domains }],
+  ] as const)('is described as %s by the schemas that validate it', (name, fields) => {
     const described = withoutDocumentation(document.components.schemas[name])
-    expect(described).toEqual(withoutDocumentation(z.toJSONSchema(schema, { io: 'input' })))
+    expect(described).toEqual(withoutDocumentation(z.toJSONSchema(z.object(fields), { io: 'input' })))
   })
 
   const bodies: unknown[] = [

@@ -12,7 +12,6 @@ export const layers: readonly (readonly string[])[] = [
     'errors.ts',
     'ignore-errors.ts',
     'options.ts',
-    'retry-after.ts',
     'send-request.ts',
     'tracing.ts',
     'uuid.ts',

@@ -18,16 +18,20 @@ const BY_ONE_CONNECTION: Settings = {
   'citus.enable_deadlock_prevention': 'off',
   'citus.max_adaptive_executor_pool_size': '1',
   'citus.multi_shard_modify_mode': 'sequential',
-  // The settings after it hold on the workers too.
-  'citus.propagate_set_commands': 'local',
 }
+
+/**
+ * Makes settings hold on the workers too. For each setting after it Citus sends them the whole text in which it stands:
+ * so all but one stand before it.
+ */
+const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 
 /** The settings for each engine. */
 const PLANNING = {
   /** A statement that a connection keeps is planned once, because planning it takes longer than running it. */
   PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
   /** PostgreSQL with the extension: it needs the values of parameters to find their shards. */
-  Citus: { ...BY_ONE_CONNECTION, plan_cache_mode: 'force_custom_plan', ...BY_INDEX },
+  Citus: { ...BY_ONE_CONNECTION, ...BY_INDEX, ...ON_WORKERS_TOO, plan_cache_mode: 'force_custom_plan' },
   /** What else speaks the protocol, and may have no more than snapshot isolation. */
   other: {},
 } satisfies Record<string, Settings>

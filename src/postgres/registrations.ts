@@ -16,9 +16,18 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
     register: step => transact(transaction => register(transaction, step, createId), { timeLimit: step.timeLimit }),
     // Under snapshot isolation, since it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
+    /**
+     * Looks up in a transaction of its own: if Citus moves a shard between the first statement on it and the claim, a
+     * worker sends the rest of the transaction to where the shard was, and what it deletes there is lost.
+     */
     async release(teamId, keys, lease) {
       if (keys.names.length + keys.domainIds.length === 0) return []
-      return transact(transaction => release(transaction, teamId, keys, lease))
+      const seen = await transact(transaction => findHeld(transaction, teamId, keys))
+      if (seen.size === 0) return []
+      // Those of names that are not held too: one of them could be registered before another is released.
+      const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
+      const registrableDomains = [...new Set(locked)].sort()
+      return transact(transaction => release(transaction, registrableDomains, { teamId, keys, lease }))
     },
     list: page => transact(async transaction => (await list(transaction, page)).map(toListed)),
     count: teamId =>
@@ -75,20 +84,21 @@ function findNames({ ask, statements, engine }: StoreTransaction, domains: reado
   return ask(statements.findNames, domains, ...toArrays(domains.map(toKey), 'secondLevelDomain', 'path'))
 }
 
-/** Looks up, claims, looks up again, deletes, records. */
+interface Releasing {
+  readonly teamId: string
+  readonly keys: ReleaseKeys
+  readonly lease: number
+}
+
+/** Claims, looks up, deletes, records. */
 async function release(
   transaction: StoreTransaction,
-  teamId: string,
-  { names, domainIds }: ReleaseKeys,
-  lease: number,
+  registrableDomains: readonly string[],
+  { teamId, keys, lease }: Releasing,
 ): Promise<readonly Registration[]> {
   const { change, statements } = transaction
-  const seen = await findHeld(transaction, teamId, { names, domainIds })
-  if (seen.size === 0) return []
-  // Those of names that are not held too: one of them could be registered before another is released.
-  const locked = [...names, ...seen.values()].map(each => each.registrableDomain)
-  void claim(transaction, [...new Set(locked)].sort())
-  const held = await findHeld(transaction, teamId, { names, domainIds })
+  void claim(transaction, registrableDomains)
+  const held = await findHeld(transaction, teamId, keys)
   const ids = toIds([...held.values()])
   const deleting = change(statements.deleteNames, ...ids)
   const replaced = new Set((await change(statements.finish, ...ids, 'registered')).rows.map(row => row.domainId))

@@ -93,3 +93,12 @@ test('without pipelining each statement waits for the one before', async () => {
   await tripsOf(['unpipelined-warm-up.com'], unpipelined)
   expect(await tripsOf(['unpipelined.com'], unpipelined)).toEqual([...first, ...second].map(each => [each]))
 })
+
+test('a release locks before it reads, in the transaction that deletes: Citus may move a shard in between', async () => {
+  await tripsOf(['moved.com'])
+  trips = []
+  expect(await store.release('1', ['moved.com'])).toHaveLength(1)
+  const [, looking, ...releasing] = trips.flat().join(' ').split('BEGIN; ')
+  expect(looking).toBe('find_names ROLLBACK ')
+  expect(releasing).toEqual(['claim find_names DELETE finish add_changes COMMIT'])
+})

@@ -2,8 +2,8 @@
  * A linearizability checker: whether calls that overlap in time can be explained by some order of atomic steps, one for
  * each call, somewhere between its start and its end.
  *
- * Wing & Gong, "Testing and verifying concurrent objects" (1993), with each situation tried once, as Lowe does ("Testing
- * for linearizability", 2017).
+ * Wing & Gong, "Testing and verifying concurrent objects" (1993), with each situation tried once, as Lowe does
+ * ("Testing for linearizability", 2017).
  */
 
 /** A call of which it is known when it ran and what it answered. */

@@ -18,6 +18,8 @@ const table = {
   schedules: /*                */ [250, 6_000],
   /** Transactions of an application that compete for the same registrable domains. */
   transactions: /*             */ [20, 200],
+  /** Places at which a connection is cut. */
+  cuts: /*                     */ [10, 48],
   /** Texts of the JSON parsing test suite, which has 318, for each adapter and place. */
   parsedTexts: /*              */ [60, 318],
   /** Cases of the conformance suite, some 130, for each further driver of PostgreSQL. */

@@ -60,6 +60,7 @@ describe('a store in a transaction of the application', () => {
       'synchronizesLater',
       ...managedStoreFeatures.filter(feature => feature !== 'synchronize' && feature !== 'synchronizePending'),
     ],
+    timeLimit: 20_000,
   })
   for (const { name, run } of cases) test(name, run)
 })

@@ -10,6 +10,7 @@ import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/
 import { registerDomains } from '../../src/register-domains.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 import type { DomainResult } from '../../src/wire/response.ts'
+import { counts } from '../counts.ts'
 import { rejection, team1, teams } from '../fixtures.ts'
 import {
   createFaultyNetwork,
@@ -228,9 +229,9 @@ describe.each([
       const before = network.carried[end]
       await call(['measured.com', 'www.measured.com', '*.sub.measured.com'])
       const length = network.carried[end] - before
-      const cuts = Array.from({ length: 24 }, (_, index) => Math.floor((length * index) / 24))
+      const cuts = Array.from({ length: counts.cuts }, (_, index) => Math.floor((length * index) / counts.cuts))
       // Among the last bytes are the COMMIT and its answer.
-      const lastCuts = Array.from({ length: 12 }, (_, index) => length - 2 * index - 1)
+      const lastCuts = Array.from({ length: 8 }, (_, index) => length - 3 * index - 1)
       const fates = new Set<string>()
       for (const cut of [...cuts, ...lastCuts, length + 1000]) fates.add(await cutAndRetry(cut, end))
       expect([...fates].toSorted()).toEqual(expected)

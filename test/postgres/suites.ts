@@ -44,6 +44,7 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
         })
       },
       features: managedStoreFeatures,
+      timeLimit: 20_000,
     })
     for (const { name, run } of sample(suite, most)) test(name, run)
     test('is asked many cases', () => expect(suite.length).toBeGreaterThan(90))

@@ -16,10 +16,10 @@ const table = {
   races: /*                    */ [12, 250],
   /** Schedules of calls, releases and sweeps among failures. */
   schedules: /*                */ [250, 6_000],
-  /** Calls of each process that races. */
-  racingCalls: /*              */ [12, 30],
-  /** Transactions of an application whose process and network are attacked. */
-  transactions: /*             */ [20, 400],
+  /** Transactions of an application that compete for the same registrable domains. */
+  transactions: /*             */ [20, 200],
+  /** Places at which a connection is cut. */
+  cuts: /*                     */ [10, 48],
   /** Texts of the JSON parsing test suite, which has 318, for each adapter and place. */
   parsedTexts: /*              */ [60, 318],
   /** Cases of the conformance suite, some 130, for each further driver of PostgreSQL. */

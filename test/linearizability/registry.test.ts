@@ -86,5 +86,5 @@ test.each<[string, Deed[], string[]]>([
     ['a.com', 'b.com'],
   ],
 ])('no order explains %s', (_, deeds, registrableDomains) => {
-  expect(findFault(deeds, registrableDomains)).toContain('no order explains it')
+  expect(findFault(deeds, registrableDomains)).toContain('No order explains the others')
 })

@@ -1,5 +1,5 @@
 import { type HeldName, type Known, verdictOf } from '../simulation/rules.ts'
-import { type Event, explain, type Inexplicable, type Specification } from './checker.ts'
+import { type Event, explain, type Specification } from './checker.ts'
 
 /**
  * What a registry should do, stated by brute force: the specification that races are held against. It knows the rules
@@ -56,13 +56,10 @@ const specification: Specification<State, Operation> = {
     }
   },
   toText: state => state.map(toText).sort().join(),
-  isObservation,
-  isIdle: (_, operation) => isObservation(operation),
-}
-
-function isObservation(operation: Operation): boolean {
-  if (operation.kind === 'register') return operation.results.every(({ verdict }) => verdict !== 'created')
-  return operation.kind !== 'release' || operation.released.length === 0
+  isObservation(operation) {
+    if (operation.kind === 'register') return operation.results.every(({ verdict }) => verdict !== 'created')
+    return operation.kind !== 'release' || operation.released.length === 0
+  },
 }
 
 function register(state: State, teamId: string, results: readonly Result[]): State | null {
@@ -91,8 +88,15 @@ const toText = ({ domain, domainId, teamId }: Held) => `${domain} ${domainId} of
 export function findFault(deeds: readonly Deed[], registrableDomains: readonly string[]): string | null {
   const isAsked = ({ registrableDomain }: Known) => registrableDomains.includes(registrableDomain)
   const projected = deeds.map(deed => ({ ...deed, operation: project(deed.operation, isAsked) }))
-  const fault = explain(specification, [], projected)
-  return fault && toReport(fault as Inexplicable<State, Operation> & { events: readonly Deed[] })
+  const furthest = explain(specification, [], projected)
+  if (!furthest) return null
+  const toLine = ({ client, startedAt, endedAt, operation }: Deed) =>
+    `  ${startedAt} to ${endedAt}  ${client}: ${JSON.stringify(operation)}`
+  return [
+    `Held, after some of the calls: ${specification.toText(furthest.state) || 'nothing'}`,
+    'No order explains the others:',
+    ...furthest.left.map(toLine),
+  ].join('\n')
 }
 
 function project(operation: Operation, isAsked: (name: Known) => boolean): Operation {
@@ -104,34 +108,5 @@ function project(operation: Operation, isAsked: (name: Known) => boolean): Opera
       return { ...operation, names: operation.names.filter(isAsked), released: operation.released.filter(isAsked) }
     case 'list':
       return { ...operation, listed: operation.listed.filter(isAsked) }
-  }
-}
-
-function toReport({ before, events }: { before: readonly State[]; events: readonly Deed[] }): string {
-  const start = Math.min(...events.map(({ startedAt }) => startedAt))
-  return [
-    'Held before, possibly:',
-    ...before.map(state => `  ${specification.toText(state) || 'nothing'}`),
-    'Then, and no order explains it:',
-    ...events.map(({ client, startedAt, endedAt, operation }) => {
-      const what = toLine(operation)
-      return `  ${startedAt - start} to ${endedAt - start}  ${client}: ${what}`
-    }),
-  ].join('\n')
-}
-
-function toLine(operation: Operation): string {
-  switch (operation.kind) {
-    case 'register':
-    case 'preview': {
-      const results = operation.results.map(({ domain, verdict, domainId = '' }) => `${domain} ${verdict} ${domainId}`)
-      return `team ${operation.teamId} ${operation.kind}s: ${results.join(', ')}`
-    }
-    case 'release': {
-      const names = operation.names.map(({ domain }) => domain).join(', ')
-      return `team ${operation.teamId} releases ${names}: ${operation.released.map(toText).join(', ') || 'nothing'}`
-    }
-    case 'list':
-      return `lists: ${operation.listed.map(toText).join(', ') || 'nothing'}`
   }
 }

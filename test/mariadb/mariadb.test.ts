@@ -1,9 +1,5 @@
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { generateApiKey, type KeyRecord, type ManagedStore } from 'domain-registration'
+import { readFileSync } from 'node:fs'
+import { generateApiKey, type KeyRecord } from 'domain-registration'
 import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/testing'
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -11,14 +7,12 @@ import { createMariadbStore } from '../../examples/mariadb-store.ts'
 import { createTransact } from '../../examples/mariadb-transact.ts'
 import { counts, isLong, seed } from '../counts.ts'
 import { scopes } from '../fixtures.ts'
-import { findTeam, listAll, now } from '../linearizability/race.ts'
-import { type Deed, findFault } from '../linearizability/registry.ts'
+import { findTeam } from '../linearizability/race.ts'
+import { startRacers } from '../linearizability/racers.ts'
 import { createCalls, startCallers } from '../postgres/callers.ts'
 import { expectAgreement, type HeldRow } from '../postgres/ledger.ts'
+import { ENDED, type Nodes, startNodes } from '../postgres/nodes.ts'
 import { createRandom } from '../simulation/random.ts'
-import type { NodeTask } from './node.ts'
-import { bundlePrograms, kill } from './programs.ts'
-import type { RacerTask } from './racer.ts'
 import { createMariadbServer, createTables, findMariadb, type MariadbServer } from './server.ts'
 
 const program = findMariadb()
@@ -34,21 +28,19 @@ const LATE_WORK = 200
 const TIME_LIMIT = 600_000
 
 describe.skipIf(!program)(name, () => {
-  let directory: string
   let server: MariadbServer
-  let programs: Awaited<ReturnType<typeof bundlePrograms>>
+  let racers: Awaited<ReturnType<typeof startRacers>> | undefined
+  let nodes: Nodes | undefined
   const pools: Pool[] = []
   beforeAll(async () => {
     server = await createMariadbServer(program?.path ?? '')
-    directory = mkdtempSync(join(tmpdir(), 'mariadb-programs-'))
-    programs = await bundlePrograms(directory)
     await server.start()
   })
   afterAll(async () => {
-    await programs.stop()
+    await racers?.stop()
+    await nodes?.stop()
     await Promise.all(pools.map(pool => pool.end()))
     await server.remove()
-    rmSync(directory, { recursive: true })
   })
 
   function connect(options: PoolOptions): Pool {
@@ -110,36 +102,8 @@ describe.skipIf(!program)(name, () => {
     async () => {
       const database = await open('races')
       const config = { ...server.config, database: 'races' }
-      const clients = [['A', 'B', 'C'], ['D', 'E', 'F'], ...(isLong ? [['G', 'H', 'I']] : [])]
-      const racers = await Promise.all(
-        clients.map((names, index) =>
-          programs.start('racer', { config, names, seed: seed + index } satisfies RacerTask),
-        ),
-      )
-      const store: ManagedStore = createMariadbStore({ database, findTeam })
-      for (let round = 1; round <= RACES; round += 1) {
-        // Every other round is the first on its registrable domains.
-        const registrableDomains = ['a.com', 'b.com', 'c.github.io'].map(name => `r${Math.ceil(round / 2)}-${name}`)
-        const outcomes = await Promise.all(
-          racers.map(async ({ child }) => {
-            const answer = once(child, 'message')
-            child.send({ registrableDomains, calls: 13 })
-            return (await answer)[0] as readonly Deed[]
-          }),
-        )
-        const listed = await listAll(store)
-        const end = {
-          client: 'in the end',
-          operation: { kind: 'list' as const, listed },
-          startedAt: now(),
-          endedAt: now(),
-        }
-        const deeds = [...outcomes.flat(), end]
-        expect(deeds.filter(deed => typeof deed === 'string')).toEqual([])
-        for (const each of registrableDomains) expect(findFault(deeds, [each]), `round ${round}`).toBeNull()
-        expect(findFault(deeds, registrableDomains.slice(0, 2)), `round ${round}`).toBeNull()
-        for (const { teamId, domain } of listed) await store.release(teamId, [domain])
-      }
+      racers = await startRacers(new URL('open-store.ts', import.meta.url), Array(isLong ? 3 : 2).fill(config))
+      await racers.expectOrder(createMariadbStore({ database, findTeam }), RACES)
     },
     TIME_LIMIT,
   )
@@ -156,13 +120,9 @@ describe.skipIf(!program)(name, () => {
         records.push({ hash, type: 'team', ownerId: id, scopes })
         keys.set(id, key)
       }
-      const task: NodeTask = { config: { ...server.config, database: 'kills' }, keys: records }
-      const startNode = async () => {
-        const { child, told } = await programs.start('node', task)
-        return { child, port: told as number }
-      }
-      const nodes: { child: ChildProcess; port: number }[] = await Promise.all([startNode(), startNode()])
-      const origins = nodes.map((_, index) => () => `http://127.0.0.1:${nodes[index]?.port}`)
+      const config = { ...server.config, database: 'kills' }
+      nodes = await startNodes([config, config], { keys: records }, new URL('node.ts', import.meta.url))
+      const origins = nodes.all.map(({ origin }) => origin)
 
       const calls = createCalls(random, (KILLS + 1) * CALLS_PER_KILL)
       const callers = startCallers({ calls, keys, origins })
@@ -173,14 +133,14 @@ describe.skipIf(!program)(name, () => {
           await server.kill()
           await server.start()
         } else {
-          const which = index % nodes.length
-          await kill(nodes[which]?.child as ChildProcess)
-          nodes[which] = await startNode()
+          const node = nodes.all[index % nodes.all.length]
+          await node?.kill()
+          await node?.start()
         }
       }
       await callers.done
       expect(callers.refusals).toContain('500 internal_error')
-      expect(nodes.map(({ child }) => child.exitCode)).toEqual([null, null])
+      expect(nodes.failures).not.toContain(ENDED)
 
       const again = startCallers({ calls, keys, origins: origins.toReversed() })
       await again.done

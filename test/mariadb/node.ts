@@ -6,10 +6,13 @@ import express from 'express'
 import { createPool, type PoolOptions } from 'mysql2/promise'
 import { createMariadbStore } from '../../examples/mariadb-store.ts'
 import { teams } from '../fixtures.ts'
+import type { NodeMessage } from '../postgres/node.ts'
 
-export interface NodeTask {
+interface NodeTask {
   readonly config: PoolOptions
   readonly keys: readonly KeyRecord[]
+  /** Its number among the nodes. */
+  readonly node: number
 }
 
 /** Every so many pushes the monitor is away. */
@@ -17,7 +20,7 @@ const REFUSED = 5
 /** Milliseconds between two sweeps of what is not synchronized. */
 const SWEEP = 50
 
-process.once('message', ({ config, keys: records }: NodeTask) => {
+process.once('message', ({ config, keys: records, node }: NodeTask) => {
   const database = createPool({ ...config, connectionLimit: 4 })
   const monitor = createPool({ ...config, connectionLimit: 2 })
   let pushes = 0
@@ -27,7 +30,7 @@ process.once('message', ({ config, keys: records }: NodeTask) => {
     async synchronize(changes) {
       pushes += 1
       if (pushes % REFUSED === 0) throw new Error('The monitor is away')
-      await monitor.query('INSERT INTO pushes VALUES ?', [changes.map(({ domainId }) => [domainId, process.pid])])
+      await monitor.query('INSERT INTO pushes VALUES ?', [changes.map(({ domainId }) => [domainId, node])])
     },
     onError() {},
   })
@@ -36,6 +39,7 @@ process.once('message', ({ config, keys: records }: NodeTask) => {
   const keys = createMemoryKeyStore()
   for (const record of records) keys.addKey(record)
   const app = express().use(domainsRouter({ store, keys, onError() {} }))
-  const server = app.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
+  const tell = (message: NodeMessage) => process.send?.(message)
+  const server = app.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }))
 })
 process.once('disconnect', () => process.exit())

@@ -3,9 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
 import { registerDomains } from '../../src/register-domains.ts'
 import type { Change } from '../../src/registry/store.ts'
-import { save, toDomains } from '../../src/testing/calls.ts'
+import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
+import { counts, seed } from '../counts.ts'
 import { rejection, team1, teams } from '../fixtures.ts'
+import { createRandom, type Random } from '../simulation/random.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 const table = 'domain_registration.names'
@@ -16,7 +18,7 @@ let pool: Pool
 /** On which the application has its transaction. */
 let client: PoolClient
 beforeAll(async () => {
-  server = await openDatabase()
+  server = await openDatabase({ deadlock_timeout: '50ms' })
   pool = server.createPool()
   await migrate({ database: pool })
 })
@@ -58,6 +60,7 @@ describe('a store in a transaction of the application', () => {
       'synchronizesLater',
       ...managedStoreFeatures.filter(feature => feature !== 'synchronize' && feature !== 'synchronizePending'),
     ],
+    timeLimit: 20_000,
   })
   for (const { name, run } of cases) test(name, run)
 })
@@ -179,14 +182,20 @@ test('two stores on one client take turns: what fails in one undoes nothing of t
   await pool.query(`DROP TRIGGER saboteur ON ${table}`)
 })
 
+function standStill(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+}
+
 describe('a call that gives up', () => {
-  /** What was sent, with the time that the application has, before it goes on with its transaction. */
-  async function beginWatched() {
+  /** A store, and what it has sent so far. */
+  async function beginWatched(whenSent: (text: string) => void = () => {}) {
     const sent: string[] = []
     await client.query('BEGIN')
     const query = (text: string, values: unknown[]) => {
       sent.push(text)
-      return client.query(text, values)
+      const answer = client.query(text, values)
+      whenSent(text)
+      return answer
     }
     return { sent, store: createPostgresStore({ database: { query }, findTeam }) }
   }
@@ -211,16 +220,8 @@ describe('a call that gives up', () => {
   test.each(['INSERT', 'SELECT current_setting', 'RELEASE'])(
     'since its process stood still after it had sent %s has sent nothing outside the transaction',
     async word => {
-      const { sent, store } = await beginWatched()
-      const standStill = (text: string, values: unknown[]) => {
-        sent.push(text)
-        const answer = client.query(text, values)
-        if (text.startsWith(word)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700)
-        return answer
-      }
-      void store
-      const frozen = createPostgresStore({ database: { query: standStill }, findTeam })
-      const answer = registerDomains(team1, { domains: ['www.frozen.com'] }, frozen, { timeLimit: 1000 })
+      const { sent, store } = await beginWatched(text => text.startsWith(word) && standStill(700))
+      const answer = registerDomains(team1, { domains: ['www.frozen.com'] }, store, { timeLimit: 1000 })
       const failed = await answer.then(
         ({ data }) => data.totals.created === 0,
         () => true,
@@ -256,3 +257,63 @@ describe('a call that gives up', () => {
     expect(await held()).toEqual(['example.org'])
   })
 })
+
+/** One transaction of an application: calls that may give up, work of its own, and an end. */
+async function runTransaction(number: number, random: Random, shared: readonly string[]) {
+  const client = await pool.connect()
+  const [created, released, late]: [string[], string[], string[]] = [[], [], []]
+  let hasEnded = false
+  const query = (text: string, values: unknown[]) => {
+    if (hasEnded) late.push(text)
+    const answer = client.query(text, values)
+    if (random.chance(0.01)) standStill(random.integer(20, 300))
+    return answer
+  }
+  await client.query('BEGIN')
+  for (let call = random.integer(1, 3); call > 0; call -= 1) {
+    const store = createPostgresStore({ database: { query }, findTeam, timeLimit: random.pick([100, 400, 2000]) })
+    const [first, ...others] = random.shuffle(shared).slice(0, 3)
+    const domains = others.map(domain => `n${call}.of-${number}.${domain}`)
+    const done = await Promise.allSettled([
+      registerDomains(team1, { domains }, store, { timeLimit: random.pick([100, 400, 2000]) }),
+      store.release('1', [`held-by-${number}.${first}`]),
+    ])
+    if (done[0].status === 'fulfilled')
+      created.push(...done[0].value.data.results.flatMap(result => ('domain' in result ? result.domain : [])))
+    if (done[1].status === 'fulfilled') released.push(...toDomains(done[1].value))
+  }
+  await client.query('INSERT INTO orders VALUES ($1)', [number])
+  const end = random.chance(0.8) ? 'COMMIT' : 'ROLLBACK'
+  hasEnded = true
+  expect((await client.query(end)).command).toBe(end)
+  // Whatever the stores still mean to send, they send it now.
+  await new Promise(resolve => setTimeout(resolve, 20))
+  client.release()
+  return { isCommitted: end === 'COMMIT', created, released, late }
+}
+
+test('transactions that compete, stand still and give up keep what they told, all of it or nothing', async () => {
+  const random = createRandom(seed)
+  const shared = manyDomains(6)
+  const before = Array.from({ length: counts.transactions }, (_, number) =>
+    shared.map(domain => `held-by-${number}.${domain}`),
+  )
+  const store = createPostgresStore({ database: pool, findTeam })
+  for (const domains of before) await save(store, '1', domains)
+  await pool.query('CREATE TABLE orders (number integer PRIMARY KEY)')
+
+  const ends: Awaited<ReturnType<typeof runTransaction>>[] = []
+  const remaining = before.keys()
+  async function work(): Promise<void> {
+    for (const number of remaining) ends.push(await runTransaction(number, random, shared))
+  }
+  await Promise.all(Array.from({ length: 8 }, work))
+
+  const committed = ends.filter(({ isCommitted }) => isCommitted)
+  const released = new Set(committed.flatMap(end => end.released))
+  const kept = [...before.flat(), ...committed.flatMap(end => end.created)].filter(domain => !released.has(domain))
+  expect(ends.flatMap(({ late }) => late)).toEqual([])
+  expect(await held()).toEqual(kept.toSorted())
+  expect((await pool.query('SELECT FROM orders')).rowCount).toBe(committed.length)
+  for (const all of [committed.flatMap(end => end.created), [...released]]) expect(all.length).toBeGreaterThan(0)
+}, 120_000)

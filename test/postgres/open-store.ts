@@ -1,14 +1,11 @@
-import { Pool } from 'pg'
+import { Pool, type PoolConfig } from 'pg'
 import { createPostgresStore } from '../../src/postgres/index.ts'
+import { findTeam } from '../linearizability/race.ts'
 
-/**
- * Opens a store with any team that is asked for.
- *
- * @param config As JSON: how to connect.
- */
-export const openStore = (config: string, schema: string) =>
-  createPostgresStore({
-    database: new Pool({ ...JSON.parse(config), pipeline: true }),
-    schema,
-    findTeam: id => ({ id, organizationId: '1', state: 'active' }),
-  })
+/** Opens a store with any team that is asked for. */
+export function openStore(config: PoolConfig) {
+  const pool = new Pool(config)
+  // Its connections are cut when a test has failed.
+  pool.on('error', () => {})
+  return createPostgresStore({ database: pool, findTeam })
+}

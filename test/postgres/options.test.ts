@@ -23,3 +23,12 @@ test.each<[string, (options: never) => unknown]>([
 ])('%s without options says so', async (_, make) => {
   await expect((async () => make(undefined as never))()).rejects.toThrow('The options must be an object')
 })
+
+test('what is no driver, or no way to find a team, is refused at start-up', async () => {
+  for (const pool of [undefined, null, {}, 'postgres://localhost', { transaction() {} }] as never[]) {
+    expect(() => createPostgresStore({ database: pool, findTeam })).toThrow('"database" must be')
+    expect(() => createPostgresKeyStore({ database: pool })).toThrow('"database" must be')
+    await expect(migrate({ database: pool })).rejects.toThrow('"database" must be')
+  }
+  expect(() => createPostgresStore({ database, findTeam: undefined as never })).toThrow('"findTeam" must be')
+})

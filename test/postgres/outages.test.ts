@@ -8,8 +8,9 @@ import { domainsRouter } from '../../src/adapters/express.ts'
 import { generateApiKey } from '../../src/keys/api-key.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { registerDomains } from '../../src/register-domains.ts'
-import { manyDomains } from '../../src/testing/calls.ts'
+import { manyDomains, save } from '../../src/testing/calls.ts'
 import type { DomainResult } from '../../src/wire/response.ts'
+import { counts } from '../counts.ts'
 import { rejection, team1, teams } from '../fixtures.ts'
 import {
   createFaultyNetwork,
@@ -20,6 +21,7 @@ import {
   loseCommit,
   noFault,
   onlyOnce,
+  refuseBegin,
   silence,
 } from './faulty-network.ts'
 import { createMortalServer } from './mortal-server.ts'
@@ -102,91 +104,59 @@ describe('over HTTP', () => {
   }
 
   let borrowed: PoolClient | undefined
-  const setReadOnly = async (value: 'on' | 'off') => {
-    await foreign.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`)
-    await foreign.query('SELECT pg_reload_conf()')
-    const setting = async () => (await pool.query('SHOW default_transaction_read_only')).rows
-    await vi.waitFor(async () => expect(await setting()).toEqual([{ default_transaction_read_only: value }]), PATIENCE)
+  /** Of this database alone, since other files share the server. New sessions begin with it. */
+  const setDatabaseReadOnly = (value: 'on' | 'off') =>
+    foreign.query(`ALTER DATABASE ${server.config.database} SET default_transaction_read_only = ${value}`)
+  const becomeReadOnly = async () => {
+    await setDatabaseReadOnly('on')
+    await pool.query('SET default_transaction_read_only = on')
+  }
+  const borrow = async () => {
+    borrowed = await pool.connect()
+  }
+  const endFault = async () => network.suffer(noFault)
+  const lockTable = async () => {
+    borrowed = await foreign.connect()
+    await borrowed.query(`BEGIN; LOCK TABLE ${table}`)
+  }
+  const unlockTable = async () => {
+    await borrowed?.query('ROLLBACK')
+    borrowed?.release()
   }
 
-  const outages = [
-    {
-      name: 'no connection of the pool is free',
-      whoIsCalling: 500,
-      async begin() {
-        borrowed = await pool.connect()
-      },
-      end: async () => borrowed?.release(),
-    },
-    {
-      name: 'connections are refused',
-      whoIsCalling: 500,
-      begin: () => network.goDown(),
-      end: () => network.comeUp(),
-    },
-    {
-      name: 'the network is silent',
-      whoIsCalling: 500,
-      begin: async () => network.suffer(silence),
-      end: async () => network.suffer(noFault),
-    },
-    {
-      name: 'every COMMIT is lost on its way',
-      whoIsCalling: 500,
-      begin: async () => network.suffer(loseCommit),
-      end: async () => network.suffer(noFault),
-    },
-    {
-      name: 'the server has become read-only',
-      whoIsCalling: 500,
-      begin: () => setReadOnly('on'),
-      end: () => setReadOnly('off'),
-    },
-    {
-      name: 'somebody does not give up a lock on the whole table',
-      whoIsCalling: 500,
-      async begin() {
-        borrowed = await foreign.connect()
-        await borrowed.query(`BEGIN; LOCK TABLE ${table}`)
-      },
-      async end() {
-        await borrowed?.query('ROLLBACK')
-        borrowed?.release()
-      },
-    },
-  ]
+  test.each<[string, begin: () => Promise<unknown>, end: () => Promise<unknown>]>([
+    ['no connection of the pool is free', borrow, async () => borrowed?.release()],
+    ['connections are refused', () => network.goDown(), () => network.comeUp()],
+    ['the network is silent', async () => network.suffer(silence), endFault],
+    ['every COMMIT is lost on its way', async () => network.suffer(loseCommit), endFault],
+    ['the server has become read-only', becomeReadOnly, () => setDatabaseReadOnly('off')],
+    ['somebody does not give up a lock on the whole table', lockTable, unlockTable],
+  ])('while %s, a call is answered, nothing is saved, and it goes through after that', async (_, begin, end) => {
+    const domains = ['example.com', 'www.example.com', 'localhost', 'example.org']
+    await begin()
+    const failed = await post('/impatient/known-caller', domains)
+    const failures = onError.mock.calls.map(([error]) => error)
+    const unknownCaller = await post('/impatient/v1/domains', domains)
+    await end()
 
-  test.each(outages.map(outage => [outage.name, outage] as const))(
-    'while %s, a call is answered, nothing is saved, and it goes through after that',
-    async (_, outage) => {
-      const domains = ['example.com', 'www.example.com', 'localhost', 'example.org']
-      await outage.begin()
-      const failed = await post('/impatient/known-caller', domains)
-      const failures = onError.mock.calls.map(([error]) => error)
-      const answer = await post('/impatient/v1/domains', domains)
-      await outage.end()
+    expect(failed).toMatchObject({ status: 500, error: 'internal_error' })
+    expect(failures.length).toBeGreaterThan(0)
+    for (const failure of failures) expect(failure).toBeInstanceOf(Error)
+    // Where the key is looked up in the same database.
+    expect(unknownCaller).toMatchObject({ status: 500, error: 'internal_error' })
+    expect(onError).toHaveBeenCalledTimes(failures.length + 1)
+    expect(await held()).toEqual([])
 
-      expect(failed).toMatchObject({ status: 500, error: 'internal_error' })
-      expect(failures.length).toBeGreaterThan(0)
-      for (const failure of failures) expect(failure).toBeInstanceOf(Error)
-      expect(answer.status, 'where the key is looked up in the same database').toBe(outage.whoIsCalling)
-      if (answer.status === 500) {
-        expect(answer.error).toBe('internal_error')
-        expect(onError).toHaveBeenCalledTimes(failures.length + 1)
-      }
-      expect(await held()).toEqual([])
-
-      const created = await vi.waitFor(async () => {
-        const { data } = await post('/v1/domains', domains)
-        expect(data?.totals).toEqual({ created: 3, existing: 0, invalid: 1 })
-        return data
-      }, PATIENCE)
+    const created = await vi.waitFor(async () => {
       const { data } = await post('/v1/domains', domains)
-      expect(data.totals).toEqual({ created: 0, existing: 3, invalid: 1 })
-      expect(toIds(data)).toEqual(toIds(created))
-      expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
-    },
-  )
+      expect(data?.totals).toEqual({ created: 3, existing: 0, invalid: 1 })
+      return data
+    }, PATIENCE)
+    const { data } = await post('/v1/domains', domains)
+    expect(data.totals).toEqual({ created: 0, existing: 3, invalid: 1 })
+    expect(toIds(data)).toEqual(toIds(created))
+    expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
+  })
 
   test('a call whose COMMIT went through, and not the answer, says so; the same call again gets the IDs', async () => {
     const domains = ['example.com', 'www.example.com']
@@ -259,9 +229,9 @@ describe.each([
       const before = network.carried[end]
       await call(['measured.com', 'www.measured.com', '*.sub.measured.com'])
       const length = network.carried[end] - before
-      const cuts = Array.from({ length: 24 }, (_, index) => Math.floor((length * index) / 24))
+      const cuts = Array.from({ length: counts.cuts }, (_, index) => Math.floor((length * index) / counts.cuts))
       // Among the last bytes are the COMMIT and its answer.
-      const lastCuts = Array.from({ length: 12 }, (_, index) => length - 2 * index - 1)
+      const lastCuts = Array.from({ length: 8 }, (_, index) => length - 3 * index - 1)
       const fates = new Set<string>()
       for (const cut of [...cuts, ...lastCuts, length + 1000]) fates.add(await cutAndRetry(cut, end))
       expect([...fates].toSorted()).toEqual(expected)
@@ -274,6 +244,19 @@ describe.each([
     expect((await call(['example.com'])).totals).toEqual({ created: 0, existing: 0, invalid: 1 })
     network.suffer(noFault)
     expect((await call(['example.com'])).totals.created).toBe(1)
+  })
+
+  test('where a pooler refuses a BEGIN, a call saves nothing, and goes through when it is made again', async () => {
+    const pool = createPool({ pipeline })
+    const store = createPostgresStore({ database: pool, findTeam })
+    await save(store, '1', ['a.com'])
+    await save(store, '1', ['b.a.com'])
+    network.suffer(refuseBegin)
+    expect(await rejection(save(store, '1', ['c.a.com']))).toMatchObject({ code: '53300' })
+    expect([...(await heldIds()).keys()]).toEqual(['a.com', 'b.a.com'])
+    network.suffer(noFault)
+    expect(await save(store, '1', ['c.a.com'])).toHaveLength(1)
+    expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
   })
 
   async function cutAndRetry(cut: number, end: 'client' | 'server'): Promise<string> {

@@ -2,14 +2,13 @@ import { PGlite } from '@electric-sql/pglite'
 import { afterAll, expect, test } from 'vitest'
 import { createPostgresStore, postgresSchema } from '../../src/postgres/index.ts'
 import { save } from '../../src/testing/calls.ts'
-import { describeKeyStore, describeServer, describeStore } from './suites.ts'
+import { describeKeyStore, describeStore } from './suites.ts'
 
 const pool = new PGlite()
 afterAll(() => pool.close())
 
 describeStore('PGlite', () => pool)
 describeKeyStore('PGlite', () => pool)
-describeServer('PGlite', () => pool)
 
 test('the SQL for a migration tool may be run twice, and is enough', async () => {
   await pool.exec(postgresSchema({ schema: 'mine' }))

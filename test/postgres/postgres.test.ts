@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { openDatabase, type TestServer } from './server.ts'
-import { describeKeyStore, describeServer, describeStore } from './suites.ts'
+import { describeKeyStore, describeStore } from './suites.ts'
 
 let server: TestServer
 let pool: Pool
@@ -14,4 +14,3 @@ afterAll(() => server.stop())
 describeStore('PostgreSQL, pipelined', () => pool)
 describeStore('PostgreSQL, one statement after the other', () => server.createPool())
 describeKeyStore('PostgreSQL', () => pool)
-describeServer('PostgreSQL', () => pool)

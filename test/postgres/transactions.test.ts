@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { PGlite } from '@electric-sql/pglite'
+import { PGlite, type PGliteInterface, type Transaction as PgliteTransaction } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import type { Client, Pool, PoolClient } from 'pg'
@@ -7,7 +7,14 @@ import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
 import { bridgeDrizzle, withinDrizzle } from '../../examples/bridge-drizzle.ts'
 import { bridgeKysely, withinKysely } from '../../examples/bridge-kysely.ts'
-import { createPostgresStore, migrate, type PostgresBridge, type PostgresDriver } from '../../src/postgres/index.ts'
+import {
+  createPostgresStore,
+  migrate,
+  type PostgresBridge,
+  type PostgresDriver,
+  type PostgresJsTransaction,
+  type PostgresTransaction,
+} from '../../src/postgres/index.ts'
 import { registerDomains } from '../../src/register-domains.ts'
 import type { Change } from '../../src/registry/store.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
@@ -145,7 +152,11 @@ describe.each(Object.entries(drivers))('%s:', (name, { form, overPool, begin }) 
 })
 
 // Checked by `tsc`.
-test('the types refuse a transaction, or a single connection, in place of a pool', () => {
+test('the types take the drivers, and refuse a transaction, or a single connection, in place of a pool', () => {
+  expectTypeOf<Pool | PGlite | PGliteInterface | Sql>().toExtend<PostgresDriver>()
+  expectTypeOf<PgliteTransaction>().toExtend<PostgresTransaction>()
+  expectTypeOf<TransactionSql>().toExtend<PostgresJsTransaction>()
+  expectTypeOf<object>().not.toExtend<PostgresDriver>()
   expectTypeOf<Client>().not.toExtend<PostgresDriver>()
   expectTypeOf<PoolClient>().not.toExtend<PostgresDriver>()
   expectTypeOf<TransactionSql>().not.toExtend<PostgresDriver>()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest'
 import { migrate } from '../../src/postgres/index.ts'
+import { findTeam } from '../linearizability/race.ts'
 import { describeTwoLists } from '../registry/two-lists.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
@@ -10,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 let schemas = 0
-describeTwoLists(new URL('open-store.ts', import.meta.url), async () => {
+describeTwoLists(async () => {
   const schema = `two_lists_${++schemas}`
   await migrate({ database: server.createPool({ max: 1 }), schema })
-  return [JSON.stringify(server.config), schema]
+  return ({ createPostgresStore }) => createPostgresStore({ database: server.createPool(), schema, findTeam })
 })

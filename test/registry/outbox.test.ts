@@ -78,32 +78,20 @@ describe('a sweep', () => {
     expect(told).toEqual([[new Error('no n7.com'), 'n7.com']])
   })
 
-  test('tries what is refused later and later, up to an hour, while others go through', async () => {
-    const { monitor, sweep, add, waits } = open(['bad.com'])
-    monitor.refused.add('bad.com')
-    const seen: unknown[] = []
-    for (let round = 0; round < 12; round += 1) {
-      add(`good${round}.com`)
-      expect(await sweep()).toEqual(done(1, 1))
-      const [wait, refusals] = (await waits())['bad.com'] as [number, number]
-      seen.push(wait)
-      expect(refusals).toBe(round + 1)
-      await pass(wait)
-    }
-    expect(seen).toEqual(Array.from({ length: 12 }, (_, round) => Math.min(HOUR, SOON * 2 ** round)))
-  })
-
   test.each([
-    ['one change', ['bad.com']],
-    ['four changes', ['bad.com', 'b2.com', 'b3.com', 'b4.com']],
-  ])('tries %s, refused for good, later and later too, where nothing else waits', async (_, domains) => {
-    const { monitor, sweep, waits, told } = open(domains)
+    ['one change, while others go through,', ['bad.com'], 1],
+    ['one change, where nothing else waits,', ['bad.com'], 0],
+    ['four changes, where nothing else waits,', ['bad.com', 'b2.com', 'b3.com', 'b4.com'], 0],
+  ])('tries %s later and later, up to an hour, when it is refused for good', async (_, domains, others) => {
+    const { monitor, sweep, add, waits, told } = open(domains)
     for (const domain of domains) monitor.refused.add(domain)
     const seen: unknown[] = []
     for (let round = 0; round < 12; round += 1) {
-      expect(await sweep()).toEqual(done(0, domains.length))
-      const [wait] = (await waits())['bad.com'] as [number, number]
+      if (others > 0) add(`good${round}.com`)
+      expect(await sweep()).toEqual(done(others, domains.length))
+      const [wait, refusals] = (await waits())['bad.com'] as [number, number]
       seen.push(wait)
+      expect(refusals).toBe(round + 1)
       await pass(wait)
     }
     expect(seen).toEqual(Array.from({ length: 12 }, (_, round) => Math.min(HOUR, SOON * 2 ** round)))
@@ -151,24 +139,6 @@ describe('a sweep', () => {
     const { monitor, sweep } = open(manyDomains(100), () => (draws++ * 0.618) % 1)
     for (const domain of manyDomains(50)) monitor.refused.add(domain)
     expect(await sweep()).toEqual(done(50, 50))
-  })
-
-  test('tries what was never refused before what was', async () => {
-    const { monitor, sweep, add } = open(['b.com', 'c.com'])
-    monitor.isAway = true
-    await sweep()
-    await pass(SOON)
-    add('new.com')
-    monitor.pushes.length = 0
-    await sweep()
-    expect(monitor.pushes[1]).toEqual(['new.com'])
-  })
-
-  test('shares the work with another at the same time', async () => {
-    const { monitor, sweep } = open(manyDomains(500))
-    const sweeps = await Promise.all([1, 2, 3, 4].map(() => sweep(200)))
-    expect(sweeps).toEqual([done(200), done(200), done(100), done(0)])
-    expect(monitor.accepted.toSorted()).toEqual(manyDomains(500).toSorted())
   })
 
   test('rejects with the failure of the store, and what it took waits for its lease to end', async () => {
@@ -309,15 +279,6 @@ describe('a call', () => {
     await expect(synchronizer.synchronize([toRegistration('a.com')], report)).rejects.toThrow('away')
     expect(told).toEqual([])
   })
-
-  test('pushes the public fields of a change alone', async () => {
-    const { monitor, synchronizer, report } = open()
-    const pushed: unknown[] = []
-    monitor.push = changes => pushed.push(...changes)
-    await synchronizer.synchronize([{ ...toRegistration('a.com'), row: 7 } as Registration], report)
-    const change = { kind: 'registered', domainId: 'a.com', domain: 'a.com', registrableDomain: 'a.com', teamId: '1' }
-    expect(pushed).toEqual([change])
-  })
 })
 
 test.each([
@@ -332,23 +293,10 @@ test.each([
   expect((await outbox.list(undefined, 1))[0]?.lastFailure).toBe(expected)
 })
 
-describe('the outbox in memory', () => {
-  test('takes at once what a corrected clock had put off for too long', async () => {
-    const { outbox, sweep } = open()
-    outbox.add(toRegistration('a.com'), 'registered', HOUR + LEASE)
-    outbox.add(toRegistration('b.com'), 'registered', HOUR + LEASE + 1)
-    expect(await sweep()).toEqual(done(1))
-    expect(toDomains(await outbox.list(undefined, 10))).toEqual(['a.com'])
-  })
-
-  test('keeps a release while its registration is pushed, whether that goes through or not', async () => {
-    const { outbox, monitor } = open(['a.com'])
-    const registered = await outbox.take(1, LEASE)
-    outbox.add(toRegistration('a.com'), 'released', LEASE)
-    await outbox.postpone(registered.map(change => ({ change, wait: 0, refusal: 'no' })))
-    expect(await outbox.take(1, LEASE)).toEqual([])
-    await outbox.finish(registered)
-    expect(await outbox.take(1, LEASE)).toMatchObject([{ kind: 'released', refusals: 0 }])
-    expect(monitor.pushes).toEqual([])
-  })
+test('the outbox in memory gives at once what a corrected clock had put off for too long', async () => {
+  const { outbox, sweep } = open()
+  outbox.add(toRegistration('a.com'), 'registered', HOUR + LEASE)
+  outbox.add(toRegistration('b.com'), 'registered', HOUR + LEASE + 1)
+  expect(await sweep()).toEqual(done(1))
+  expect(toDomains(await outbox.list(undefined, 10))).toEqual(['a.com'])
 })

@@ -1,113 +1,90 @@
-import { PGlite } from '@electric-sql/pglite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
-import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
-import { openDatabase } from '../sqlite/open-database.ts'
 
-const postgres = new PGlite()
-const sqlite = openDatabase()
-beforeAll(() => migrate({ database: postgres }))
-afterAll(async () => {
-  await postgres.close()
-  sqlite.close()
+// All bundled stores have their arguments checked in the same place.
+const store = createMemoryStore({ synchronize() {} })
+beforeAll(async () => {
+  await save(store, '1', ['one.com'])
+  await save(store, '2', ['two.com'])
 })
 
-const options = { findTeam: () => null, synchronize: () => {} }
-const { findTeam: _, ...withoutTeams } = options
+const list = async (...args: unknown[]) => store.list(...(args as []))
+const sweep = async (...args: unknown[]) => store.synchronizePending(...(args as []))
+const release = async (...args: unknown[]) => store.release(...(args as [string, string[]]))
 
-describe.each([
-  ['in memory', createMemoryStore(withoutTeams)],
-  ['in SQLite', createSqliteStore({ ...options, database: sqlite })],
-  ['in PostgreSQL', createPostgresStore({ ...options, database: postgres })],
-])('a store %s', (_, store) => {
-  beforeAll(async () => {
-    await save(store, '1', ['one.com'])
-    await save(store, '2', ['two.com'])
-  })
+test('lists for options that exist, and for none', async () => {
+  expect(toDomains(await list({ teamId: '2', after: undefined, limit: 1 }))).toEqual(['two.com'])
+  expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
+  expect(toDomains(await list(undefined))).toEqual(['one.com', 'two.com'])
+  expect(await list({ limit: 0 })).toEqual([])
+})
 
-  const list = async (...args: unknown[]) => store.list(...(args as []))
-  const sweep = async (...args: unknown[]) => store.synchronizePending(...(args as []))
-  const release = async (...args: unknown[]) => store.release(...(args as [string, string[]]))
+test.each([
+  [
+    'a misspelled option, for which it would list all teams',
+    { teamID: '2' },
+    '"teamID" does not exist; there are "teamId", ',
+  ],
+  ['an ID that is a number', { teamId: 2 }, '"teamId" must be the ID of a team, a string; it is 2'],
+  ['no ID at all', { teamId: null }, '"teamId" must be the ID of a team'],
+  ['a page of half a name', { limit: 0.5 }, '"limit" must be an integer from 0; it is 0.5'],
+  ['a page of no number', { limit: Number.NaN }, '"limit" must be an integer from 0; it is NaN'],
+  ['a page before the first', { limit: -1 }, '"limit" must be an integer from 0; it is -1'],
+  ['a place that is no ID', { after: 'one.com' }, '"after" must be the "domainId" of the last registration'],
+  ['a place of another kind', { after: 1 }, '"after" must be the "domainId" of the last registration'],
+  ['an order that there is not', { order: 'up' }, '"order" must be "oldest" or "newest"'],
+  ['an order below a name', { below: 'one.com', order: 'newest' }, '"order" must be "oldest" or "newest", and is not'],
+  ['what is no name', { domain: 'one_com' }, '"domain" must be a hostname'],
+  ['what nothing is below', { below: 'com' }, '"below" must be a hostname'],
+  ['a name and what is below one', { below: 'one.com', domain: 'a.one.com' }, '"domain" and "below" exclude each'],
+  ['an ID where a list goes on by name', { below: 'one.com', after: '1' }, '"after" must be'],
+  ['an ID in place of options', '2', 'The options must be an object'],
+  ['null', null, 'The options must be an object'],
+])('refuses to list for %s', async (_, wrong, message) => {
+  await expect(list(wrong)).rejects.toThrow(TypeError)
+  await expect(list(wrong)).rejects.toThrow(message)
+})
 
-  test('lists for options that exist, and for none', async () => {
-    expect(toDomains(await list({ teamId: '2', after: undefined, limit: 1 }))).toEqual(['two.com'])
-    expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
-    expect(toDomains(await list(undefined))).toEqual(['one.com', 'two.com'])
-    expect(await list({ limit: 0 })).toEqual([])
-  })
+test.each([
+  [{ limit: -1 }, '"limit" must be an integer from 0; it is -1'],
+  [{ onerror: () => {} }, '"onerror" does not exist; there are '],
+  [{ onError: 'log' }, '"onError" must be a function that takes an error and a change; it is "log"'],
+  [10, 'The options must be an object'],
+])('refuses to sweep for %j', async (wrong, message) => {
+  await expect(sweep(wrong)).rejects.toThrow(TypeError)
+  await expect(sweep(wrong)).rejects.toThrow(message)
+})
 
-  test.each([
-    [
-      'a misspelled option, for which it would list all teams',
-      { teamID: '2' },
-      '"teamID" does not exist; there are "teamId", ',
-    ],
-    ['an ID that is a number', { teamId: 2 }, '"teamId" must be the ID of a team, a string; it is 2'],
-    ['no ID at all', { teamId: null }, '"teamId" must be the ID of a team'],
-    ['a page of half a name', { limit: 0.5 }, '"limit" must be an integer from 0; it is 0.5'],
-    ['a page of no number', { limit: Number.NaN }, '"limit" must be an integer from 0; it is NaN'],
-    ['a page before the first', { limit: -1 }, '"limit" must be an integer from 0; it is -1'],
-    ['a place that is no ID', { after: 'one.com' }, '"after" must be the "domainId" of the last registration'],
-    ['a place of another kind', { after: 1 }, '"after" must be the "domainId" of the last registration'],
-    ['an order that there is not', { order: 'up' }, '"order" must be "oldest" or "newest"'],
-    [
-      'an order below a name',
-      { below: 'one.com', order: 'newest' },
-      '"order" must be "oldest" or "newest", and is not',
-    ],
-    ['what is no name', { domain: 'one_com' }, '"domain" must be a hostname'],
-    ['what nothing is below', { below: 'com' }, '"below" must be a hostname'],
-    ['a name and what is below one', { below: 'one.com', domain: 'a.one.com' }, '"domain" and "below" exclude each'],
-    ['an ID where a list goes on by name', { below: 'one.com', after: '1' }, '"after" must be'],
-    ['an ID in place of options', '2', 'The options must be an object'],
-    ['null', null, 'The options must be an object'],
-  ])('refuses to list for %s', async (_, wrong, message) => {
-    await expect(list(wrong)).rejects.toThrow(TypeError)
-    await expect(list(wrong)).rejects.toThrow(message)
-  })
+test.each([
+  [[1, ['one.com']], 'The ID of a team must be a string; it is 1'],
+  [['1', 'one.com'], 'The domains must be a list of strings; they are "one.com"'],
+  [['1', null], 'The domains must be a list of strings; they are object'],
+  [[], 'The ID of a team must be a string; it is undefined'],
+])('refuses to release for %j, and releases nothing', async (wrong, message) => {
+  await expect(release(...wrong)).rejects.toThrow(TypeError)
+  await expect(release(...wrong)).rejects.toThrow(message)
+  expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
+})
 
-  test.each([
-    [{ limit: -1 }, '"limit" must be an integer from 0; it is -1'],
-    [{ onerror: () => {} }, '"onerror" does not exist; there are '],
-    [{ onError: 'log' }, '"onError" must be a function that takes an error and a change; it is "log"'],
-    [10, 'The options must be an object'],
-  ])('refuses to sweep for %j', async (wrong, message) => {
-    await expect(sweep(wrong)).rejects.toThrow(TypeError)
-    await expect(sweep(wrong)).rejects.toThrow(message)
-  })
+test('finds, counts and lists what an older suffix list allowed, in any spelling', async () => {
+  await save(store, '1', [{ domain: '*.github.io', registrableDomain: 'github.io' }])
+  expect(toDomains(await list({ domain: ' *.GitHub.io. ' }))).toEqual(['*.github.io'])
+  expect(toDomains(await list({ below: 'github.io' }))).toEqual(['*.github.io'])
+  expect(toDomains(await release('1', ['*.GitHub.IO']))).toEqual(['*.github.io'])
+  expect(await store.count({ teamId: '1' })).toBe(1)
+})
 
-  test.each([
-    [[1, ['one.com']], 'The ID of a team must be a string; it is 1'],
-    [['1', 'one.com'], 'The domains must be a list of strings; they are "one.com"'],
-    [['1', null], 'The domains must be a list of strings; they are object'],
-    [[], 'The ID of a team must be a string; it is undefined'],
-  ])('refuses to release for %j, and releases nothing', async (wrong, message) => {
-    await expect(release(...wrong)).rejects.toThrow(TypeError)
-    await expect(release(...wrong)).rejects.toThrow(message)
-    expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
-  })
+test.each([
+  [{ after: 'one.com' }, '"after" must be the "domainId" of the last one of the page before'],
+  [{ limit: '1' }, '"limit" must be an integer from 0; it is "1"'],
+  [{ teamId: '1' }, '"teamId" does not exist; there are "after", "limit"'],
+])('refuses to list what waits for %j', async (wrong, message) => {
+  const listPending = async () => store.listPending(wrong as object)
+  await expect(listPending()).rejects.toThrow(TypeError)
+  await expect(listPending()).rejects.toThrow(message)
+})
 
-  test('finds, counts and lists what an older suffix list allowed, in any spelling', async () => {
-    await save(store, '1', [{ domain: '*.github.io', registrableDomain: 'github.io' }])
-    expect(toDomains(await list({ domain: ' *.GitHub.io. ' }))).toEqual(['*.github.io'])
-    expect(toDomains(await list({ below: 'github.io' }))).toEqual(['*.github.io'])
-    expect(toDomains(await release('1', ['*.GitHub.IO']))).toEqual(['*.github.io'])
-    expect(await store.count({ teamId: '1' })).toBe(1)
-  })
-
-  test.each([
-    [{ after: 'one.com' }, '"after" must be the "domainId" of the last one of the page before'],
-    [{ limit: '1' }, '"limit" must be an integer from 0; it is "1"'],
-    [{ teamId: '1' }, '"teamId" does not exist; there are "after", "limit"'],
-  ])('refuses to list what waits for %j', async (wrong, message) => {
-    const listPending = async () => store.listPending(wrong as object)
-    await expect(listPending()).rejects.toThrow(TypeError)
-    await expect(listPending()).rejects.toThrow(message)
-  })
-
-  test.each([[{ teamID: '1' }], [{ teamId: 1 }], ['1']])('refuses to count for %j', async wrong => {
-    await expect((async () => store.count(wrong as object))()).rejects.toThrow(TypeError)
-  })
+test.each([[{ teamID: '1' }], [{ teamId: 1 }], ['1']])('refuses to count for %j', async wrong => {
+  await expect((async () => store.count(wrong as object))()).rejects.toThrow(TypeError)
 })

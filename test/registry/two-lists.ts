@@ -1,58 +1,62 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { build } from 'esbuild'
+import { beforeAll, describe, expect, test } from 'vitest'
+import * as core from '../../src/index.ts'
+import { createPostgresStore } from '../../src/postgres/index.ts'
 import type { Registration } from '../../src/registry/store.ts'
+import { createSqliteStore } from '../../src/sqlite/index.ts'
 
-/** Two releases of `tldts`: `codepen.app` is a public suffix in the newer one only. */
-type List = 'older' | 'newer'
-
-/** A process with one of the lists, and a store of its own. */
-interface Caller {
-  register(team: string, ...domains: string[]): Promise<readonly string[]>
-  release(team: string, ...domains: string[]): Promise<readonly string[]>
+export type Library = Pick<typeof core, 'registerDomains'> & {
+  readonly createPostgresStore: typeof createPostgresStore
+  readonly createSqliteStore: typeof createSqliteStore
 }
 
-const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+/** `codepen.app` is a public suffix in the newer list only. */
+const newerLibrary: Library = { ...core, createPostgresStore, createSqliteStore }
+
+/** This library with the suffix list of an older release of `tldts`. */
+async function buildOlderLibrary(): Promise<Library> {
+  const exports = ['index', 'postgres/index', 'sqlite/index'].map(file => `export * from './${file}.ts'`).join('\n')
+  const { outputFiles } = await build({
+    stdin: { contents: exports, resolveDir: new URL('../../src', import.meta.url).pathname },
+    alias: { tldts: 'tldts-old' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+  })
+  const [{ text }] = outputFiles as [(typeof outputFiles)[0]]
+  return import(`data:text/javascript,${encodeURIComponent(text)}`)
+}
 
 /**
- * Proves that a change of the suffix list changes nothing about what is registered, with a real process for each list.
+ * Proves that a change of the suffix list changes nothing about what is registered.
  *
- * @param module The URL of a module whose `openStore` opens a store with any teams.
- * @param prepare Returns what to pass to it: where an empty database is. Called for each test.
+ * @param prepare Makes an empty database, and returns what opens stores on it, with any teams. Called for each test.
  */
-export function describeTwoLists(module: URL, prepare: () => Promise<readonly string[]> | readonly string[]): void {
-  let processes: Record<List, ChildProcess>
+export function describeTwoLists(prepare: () => Promise<(library: Library) => core.ManagedStore>): void {
+  let olderLibrary: Library
   beforeAll(async () => {
-    processes = { older: start(module, 'older'), newer: start(module, 'newer') }
-    await Promise.all(Object.values(processes).map(receive))
+    olderLibrary = await buildOlderLibrary()
   })
-  afterAll(async () => {
-    for (const child of Object.values(processes)) {
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
-    }
-  })
-
-  async function open(list: List, parameters: readonly string[]): Promise<Caller> {
-    const call = (message: object) => {
-      processes[list].send(message)
-      return receive(processes[list])
-    }
-    await call({ call: 'open', parameters })
-    return {
-      register: (team, ...domains) => call({ call: 'register', team, domains }) as Promise<string[]>,
-      release: async (team, ...domains) =>
-        ((await call({ call: 'release', team, domains })) as Registration[]).map(({ domain }) => domain).sort(),
-    }
-  }
 
   /** Two callers of one database, which is empty. */
-  async function openBoth(): Promise<Record<List, Caller>> {
-    const parameters = await prepare()
-    const [older, newer] = await Promise.all([open('older', parameters), open('newer', parameters)])
-    return { older, newer }
+  async function openBoth() {
+    const open = await prepare()
+    const [older, newer] = [olderLibrary, newerLibrary].map(library => {
+      const store = open(library)
+      return {
+        async register(teamId: string, ...domains: string[]): Promise<string[]> {
+          const keyContext = { type: 'team', teamId, scopes: ['domains:create'] } as const
+          const { data } = await library.registerDomains(keyContext, { domains }, store)
+          return data.results.map(result => (result.status === 'invalid' ? result.code : result.status))
+        },
+        async release(teamId: string, ...domains: string[]): Promise<string[]> {
+          const released: readonly Registration[] = await store.release(teamId, domains)
+          return released.map(({ domain }) => domain).sort()
+        },
+      }
+    })
+    return { older, newer } as { older: NonNullable<typeof older>; newer: NonNullable<typeof newer> }
   }
 
   describe('what was registered before a change of the suffix list', () => {
@@ -106,7 +110,7 @@ export function describeTwoLists(module: URL, prepare: () => Promise<readonly st
     })
   })
 
-  test('two processes with different lists register each name once', async () => {
+  test('two servers with different lists register each name once', async () => {
     const { older, newer } = await openBoth()
     for (let round = 0; round < 20; round += 1) {
       const domains = Array.from({ length: 10 }, (_, index) => `n${index}.round${round}.codepen.app`)
@@ -115,23 +119,4 @@ export function describeTwoLists(module: URL, prepare: () => Promise<readonly st
       expect(created).toEqual(domains.map(() => ['created', 'domain_already_licensed']))
     }
   })
-}
-
-function start(module: URL, list: List): ChildProcess {
-  const execArgv = ['--import', 'tsx', ...(list === 'older' ? ['--import', path('older-list.mjs')] : [])]
-  return fork(path('two-lists-process.ts'), [module.href], { execArgv })
-}
-
-/** @returns The next message. */
-async function receive(child: ChildProcess): Promise<unknown> {
-  const received = new AbortController()
-  const { signal } = received
-  const ended = once(child, 'disconnect', { signal }).then(() => {
-    throw new Error('A process ended early')
-  })
-  try {
-    return (await Promise.race([once(child, 'message', { signal }), ended]))[0]
-  } finally {
-    received.abort()
-  }
 }

@@ -1,52 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
-import { build } from 'tsup'
 import { expect, test, vi } from 'vitest'
 import { generateApiKey } from '../../src/keys/api-key.ts'
 import { type Received, receive } from '../webhook/receiver.ts'
+import { startDurableObject } from './durable-object.ts'
 import { why, workerd } from './runtimes.ts'
 
-const here = fileURLToPath(new URL('.', import.meta.url))
-const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
-
-/** Starts examples/durable-object.mjs in workerd. */
-async function start(monitorUrl: string) {
-  await build({
-    config: false,
-    silent: true,
-    entry: { alarm: `${here}sqlite/alarm.js` },
-    outDir: `${here}node_modules/worker`,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    noExternal: [/^(?!cloudflare:)/],
-    external: [/^cloudflare:/],
-    splitting: false,
-    clean: false,
-  })
-  const folder = mkdtempSync(join(tmpdir(), 'durable-object-'))
-  const parameters = [...workerd.run, `--directory-path=disk=${folder}`, 'sqlite/alarm.capnp']
-  const spawned = spawn(workerd.program as string, parameters, {
-    cwd: here,
-    env: { ...process.env, MONITOR_URL: monitorUrl, WEBHOOK_SECRET: secret },
-    stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
-  })
-  const [line] = (await once(spawned.stdio[3] as Readable, 'data')) as [Buffer]
-  return {
-    origin: `http://127.0.0.1:${JSON.parse(line.toString()).port}`,
-    async stop() {
-      const exit = once(spawned, 'exit')
-      spawned.kill('SIGKILL')
-      await exit
-      rmSync(folder, { recursive: true })
-    },
-  }
-}
+const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 
 const toKinds = (received: readonly Received[]) =>
   received.flatMap(({ body }) => JSON.parse(body).data.changes.map(({ kind }: { kind: string }) => kind))
@@ -57,7 +15,7 @@ test.skipIf(!workerd.program)(
     let isAway = true
     await receive(
       async (url, received) => {
-        const { origin, stop } = await start(url)
+        const { origin, stop } = await startDurableObject('alarm.js', { MONITOR_URL: url, WEBHOOK_SECRET })
         try {
           const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
           const record = { hash, type: 'team', ownerId: '1', scopes: ['domains:create', 'domains:delete'] }

@@ -1,15 +1,10 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { build } from 'tsup'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
+import { startDurableObject } from './durable-object.ts'
 import { bun, deno, nodes, why, workerd } from './runtimes.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -17,9 +12,6 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const vitest = `${root}node_modules/vitest/vitest.mjs`
 const tsc = fileURLToPath(import.meta.resolve('typescript/lib/tsc.js'))
-
-/** Node 20, on which the tests run, has none. */
-const runtimes = [...nodes.slice(1), bun, deno]
 
 const allCases = domainStoreSuite({
   createStore: createMemoryStore,
@@ -41,7 +33,8 @@ describe('the types of what hosts have fit the options:', () => {
 })
 
 describe('every case of the suite passes on the runtime’s own SQLite:', () => {
-  for (const { name, program, run } of runtimes) {
+  // Those of Node run it in test/sqlite, below.
+  for (const { name, program, run } of [bun, deno]) {
     test.skipIf(!program)(name + (program ? '' : why), async () => {
       const { stdout } = await promisify(execFile)(program as string, [...run, 'sqlite/run-suite.js'], { cwd: here })
       expect(JSON.parse(stdout)).toEqual(allCases)
@@ -50,6 +43,7 @@ describe('every case of the suite passes on the runtime’s own SQLite:', () => 
 })
 
 describe('all of test/sqlite passes on the SQLite of', () => {
+  // Node 20, on which the tests run, has none.
   for (const { name, program } of nodes.slice(1)) {
     test.skipIf(!program)(name + (program ? '' : why), { timeout: 120_000 }, async () => {
       const parameters = [vitest, 'run', '--reporter=json', 'test/sqlite']
@@ -62,47 +56,21 @@ describe('all of test/sqlite passes on the SQLite of', () => {
 })
 
 describe.skipIf(!workerd.program)(`in a Durable Object${workerd.program ? '' : why}`, () => {
-  let origin: string
-  let folder: string
-  let close: () => Promise<unknown>
-
+  let started: Awaited<ReturnType<typeof startDurableObject>> | undefined
   beforeAll(async () => {
-    await build({
-      config: false,
-      silent: true,
-      entry: { 'durable-object': `${here}sqlite/durable-object.js` },
-      outDir: `${here}node_modules/worker`,
-      format: 'esm',
-      platform: 'browser',
-      target: 'es2022',
-      noExternal: [/^(?!cloudflare:)/],
-      external: [/^cloudflare:/],
-      splitting: false,
-    })
-    folder = mkdtempSync(join(tmpdir(), 'durable-object-'))
-    const parameters = [...workerd.run, `--directory-path=disk=${folder}`, 'sqlite/durable-object.capnp']
-    const spawned = spawn(workerd.program as string, parameters, {
-      cwd: here,
-      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
-    })
-    close = () => {
-      spawned.kill('SIGKILL')
-      return once(spawned, 'exit')
-    }
-    const [line] = (await once(spawned.stdio[3] as Readable, 'data')) as [Buffer]
-    origin = `http://127.0.0.1:${JSON.parse(line.toString()).port}`
+    started = await startDurableObject('durable-object.js')
   })
-  afterAll(async () => {
-    await close?.()
-    rmSync(folder, { recursive: true })
-  })
+  afterAll(() => started?.stop())
 
   test('every case of the suite passes', async () => {
-    const response = await fetch(`${origin}/suite`)
+    const response = await fetch(`${started?.origin}/suite`)
     expect(response.ok ? await response.json() : await response.text()).toEqual(allCases)
   })
 
   test('keys are found', async () => {
-    expect(await (await fetch(`${origin}/keys`)).json()).toMatchObject({ ownerId: '1', scopes: ['domains:create'] })
+    expect(await (await fetch(`${started?.origin}/keys`)).json()).toMatchObject({
+      ownerId: '1',
+      scopes: ['domains:create'],
+    })
   })
 })

@@ -15,6 +15,7 @@ describe('the SQLite store', () => {
     },
     closeStore: store => databases.get(store)?.close(),
     features: managedStoreFeatures,
+    timeLimit: 20_000,
   })
   for (const { name, run } of cases) test(name, run)
 })

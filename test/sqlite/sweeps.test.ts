@@ -1,19 +1,17 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import type { Change } from '../../src/registry/store.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
+import { type Program, startProgram } from '../start-program.ts'
 import { openDatabase } from './open-database.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sqlite-sweeps-'))
-const sweepers: ChildProcess[] = []
-afterAll(() => {
-  for (const sweeper of sweepers) sweeper.kill('SIGKILL')
+let sweepers: readonly Program[] = []
+afterAll(async () => {
+  await Promise.all(sweepers.map(sweeper => sweeper.kill()))
   rmSync(folder, { recursive: true })
 })
 
@@ -34,12 +32,10 @@ test('processes that sweep one file share the work: of 500 changes each is pushe
   database.exec('UPDATE domain_registration_changes SET due = 0')
   expect(await store.countPending()).toBe(WAITING)
 
-  const children = Array.from({ length: 4 }, () => start(file))
+  sweepers = Array.from({ length: 4 }, () => startProgram(new URL('sweeper.ts', import.meta.url), file))
   // All push at once: none waits for what another has taken.
-  expect(await Promise.all(children.map(receive))).toEqual(children.map(() => 'pushing'))
-  const reports = children.map(receive)
-  for (const child of children) child.send('go on')
-  const pushed = (await Promise.all(reports)).flat()
+  expect(await Promise.all(sweepers.map(each => each.receive()))).toEqual(sweepers.map(() => 'pushing'))
+  const pushed = (await Promise.all(sweepers.map(each => each.ask('go on')))).flat()
   expect(pushed.toSorted()).toEqual(
     [...registered.map(domain => `registered ${domain}`), ...released.map(domain => `released ${domain}`)].toSorted(),
   )
@@ -59,21 +55,3 @@ test('a release through a store without a monitor is recorded, and pushed by a s
   expect(pushed).toEqual(['registered example.com', 'released example.com'])
   database.close()
 })
-
-function start(file: string): ChildProcess {
-  const program = fileURLToPath(new URL('sweeper.ts', import.meta.url))
-  const sweeper = fork(program, [file], { execArgv: ['--import', 'tsx'] })
-  sweepers.push(sweeper)
-  return sweeper
-}
-
-/** @returns The next message. */
-async function receive(sweeper: ChildProcess): Promise<unknown> {
-  // Comes after the last message, as 'exit' need not.
-  const ended = once(sweeper, 'disconnect').then(() => {
-    throw new Error('A sweeper ended early')
-  })
-  ended.catch(() => {})
-  const [message] = await Promise.race([once(sweeper, 'message'), ended])
-  return message
-}

@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { findTeam } from '../linearizability/race.ts'
 import { describeTwoLists } from '../registry/two-lists.ts'
+import { openDatabase } from './open-database.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sqlite-two-lists-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-let files = 0
-describeTwoLists(new URL('open-store.ts', import.meta.url), () => [join(folder, `${++files}.db`)])
+describeTwoLists(async () => {
+  const database = openDatabase()
+  return ({ createSqliteStore }) => createSqliteStore({ database, findTeam })
+})

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import ts from 'typescript'
-import { layers, MOST_COLUMNS, MOST_LINES, packages } from './rules.ts'
+import { layers, MOST_COLUMNS, packages } from './rules.ts'
 
 /** The text of each file, by its path in the repository. */
 export type Tree = ReadonlyMap<string, string>
@@ -13,11 +13,10 @@ interface Import {
 /** Names everything in the tree that breaks a rule. */
 export function findBreaches(tree: Tree): string[] {
   const sources = [...tree].filter(([path]) => path.startsWith('src/')).map(([path, text]) => parse(path, text))
-  const imports = new Map(sources.map(source => [source.fileName.slice('src/'.length), findImports(source)]))
   return [
-    ...[...imports].flatMap(([file, imports]) => imports.flatMap(each => judgeImport(file, each))),
-    ...findCircles(imports).map(circle => `circle: ${circle.join(', ')}`),
-    ...sources.flatMap(findLongFunctions),
+    ...sources.flatMap(source =>
+      findImports(source).flatMap(each => judgeImport(source.fileName.slice('src/'.length), each)),
+    ),
     ...[...tree].flatMap(([path, text]) => findLongLines(path, text)),
   ]
 }
@@ -56,53 +55,13 @@ function judgeArrow(from: string, to: string): string[] {
   if (toRoom(from) === toRoom(to)) return []
   const [lower, upper] = [findLayer(to), findLayer(from)]
   if (lower < 0 || upper < 0) return [`layer: src/${lower < 0 ? to : from} stands on none`]
-  // The files of the lowest layer have no rooms: circles among them are found as such.
+  // The files of the lowest layer have no rooms: the linter finds circles among them.
   return lower < upper || (lower === 0 && upper === 0) ? [] : [`upward: src/${from} imports src/${to}`]
 }
 
 /** The folder of a file, or the file itself where it stands in none or has a layer of its own. */
 const toRoom = (file: string) => (layers.flat().includes(file) ? file : (/^[^/]+\/?/.exec(file)?.[0] ?? ''))
 const findLayer = (file: string) => layers.findIndex(rooms => rooms.includes(toRoom(file)))
-
-/** Groups of files each of which imports all others, by way of whatever files. */
-function findCircles(imports: ReadonlyMap<string, readonly Import[]>): string[][] {
-  const reached = new Map([...imports.keys()].map(file => [file, findReached(file, imports)]))
-  const circles = new Map<string, string[]>()
-  for (const file of imports.keys()) {
-    const circle = [...imports.keys()].filter(other => reached.get(file)?.has(other) && reached.get(other)?.has(file))
-    if (circle.length > 0) circles.set(circle.toSorted().join(), circle.toSorted())
-  }
-  return [...circles.values()]
-}
-
-function findReached(file: string, imports: ReadonlyMap<string, readonly Import[]>): Set<string> {
-  const reached = new Set<string>()
-  const waiting = [file]
-  for (const from of waiting) {
-    for (const { specifier } of imports.get(from) ?? []) {
-      const to = resolve(from, specifier)
-      if (!specifier.startsWith('.') || reached.has(to)) continue
-      reached.add(to)
-      waiting.push(to)
-    }
-  }
-  return reached
-}
-
-function findLongFunctions(source: ts.SourceFile): string[] {
-  const found: string[] = []
-  const toLine = (position: number) => source.getLineAndCharacterOfPosition(position).line
-  function visit(node: ts.Node): void {
-    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
-      const lines = toLine(node.end) - toLine(node.getStart(source)) + 1
-      if (lines > MOST_LINES)
-        found.push(`long function: ${source.fileName} ${node.name?.getText(source) ?? ''}, ${lines} of ${MOST_LINES}`)
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
-  return found
-}
 
 const findLongLines = (path: string, text: string) =>
   text

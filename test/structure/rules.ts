@@ -1,4 +1,4 @@
-/** The rules of the structure, in one place. `structure.test.ts` holds the tree to them. */
+/** The rules of the structure that the linter does not know. `structure.test.ts` holds the tree to them. */
 
 /**
  * What stands on one layer may import from the layers below it and from itself, and from nothing beside or above it.
@@ -51,9 +51,6 @@ export const packages: Readonly<Record<string, { by: RegExp; only?: 'types' }>> 
   'node:stream': { by: /^adapters\/node-body\.ts$/ },
   'node:http2': { by: /^adapters\/node-body\.ts$/, only: 'types' },
 }
-
-/** Of a function in `src`, from its first line to its last. */
-export const MOST_LINES = 70
 
 /** Of a line, comments included. */
 export const MOST_COLUMNS = 120

@@ -26,19 +26,7 @@ test('the tree keeps to the rules', () => {
   expect(findBreaches(tree)).toEqual([])
 })
 
-const lines = (count: number) => 'x()\n'.repeat(count)
-
 test.each<[string, Record<string, string>, string[]]>([
-  [
-    'a circle',
-    { 'http/a.ts': `import './b.ts'`, 'http/b.ts': `export * from './a.ts'` },
-    ['circle: http/a.ts, http/b.ts'],
-  ],
-  [
-    'a circle by way of another file',
-    { 'keys/a.ts': `import './b.ts'`, 'keys/b.ts': `import './c.ts'`, 'keys/c.ts': `await import('./a.ts')` },
-    ['circle: keys/a.ts, keys/b.ts, keys/c.ts'],
-  ],
   [
     'an arrow upwards',
     { 'registry/a.ts': `import '../memory/b.ts'` },
@@ -56,7 +44,6 @@ test.each<[string, Record<string, string>, string[]]>([
     { 'adapters/express.ts': `import { Router } from 'express'` },
     ['package: src/adapters/express.ts imports more than types of express'],
   ],
-  ['a long function', { 'uuid.ts': `function f() {\n${lines(69)}}` }, ['long function: src/uuid.ts f, 71 of 70']],
   ['a long line', { 'uuid.ts': `x()\n// ${'-'.repeat(118)}\n` }, ['long line: src/uuid.ts:2, 121 of 120']],
 ])('the rules do not let pass %s', (_, files, breaches) => {
   const tree = new Map(Object.entries(files).map(([path, text]) => [`src/${path}`, text]))
@@ -65,7 +52,7 @@ test.each<[string, Record<string, string>, string[]]>([
 
 test('the rules let pass what they are to', () => {
   const tree = new Map([
-    ['src/memory/a.ts', `import '../registry/b.ts'\nimport { c } from './c.ts'\nfunction f() {\n${lines(68)}}`],
+    ['src/memory/a.ts', `import '../registry/b.ts'\nimport { c } from './c.ts'`],
     ['src/hostname/public-suffix.ts', `import { parse } from 'tldts'\n// ${'-'.repeat(117)}`],
     ['src/adapters/express.ts', `import type { Router } from 'express'`],
     ['test/a.ts', `import 'node:fs'`],

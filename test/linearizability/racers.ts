@@ -1,0 +1,57 @@
+import { expect } from 'vitest'
+import { seed } from '../counts.ts'
+import { type Program, startProgram } from '../start-program.ts'
+import { listAll, now, type RacedStore } from './race.ts'
+import type { RacerTask, Round } from './racer.ts'
+import { type Deed, findFault } from './registry.ts'
+
+/**
+ * Processes that race for one database, with connections of their own, so that their statements come between each
+ * other.
+ *
+ * @param module The URL of a module whose `openStore` connects as a config says.
+ * @param configs One for each process.
+ */
+export async function startRacers(module: URL, configs: readonly object[]) {
+  const racers = configs.map(() => startProgram(new URL('racer.ts', import.meta.url), module.href))
+  await Promise.all(
+    configs.map((config, index) => {
+      const names = ['A', 'B', 'C'].map(name => `${name}${index}`)
+      return racers[index]?.ask({ config, seed: seed + index, names } satisfies RacerTask)
+    }),
+  )
+
+  /**
+   * Has some order explain the answers of each round, and what is held after it. Torn reads are explained for each
+   * registrable domain alone.
+   */
+  async function expectOrder(
+    store: RacedStore,
+    rounds: number,
+    { hasTornReads = false }: { readonly hasTornReads?: boolean } = {},
+  ): Promise<void> {
+    for (let round = 1; round <= rounds; round += 1) {
+      // Every other round is the first on its registrable domains.
+      const registrableDomains = ['a.com', 'b.com', 'c.github.io'].map(name => `r${Math.ceil(round / 2)}-${name}`)
+      const outcomes = await Promise.all(racers.map(racer => runRound(racer, { registrableDomains, calls: 13 })))
+      const listed = await listAll(store)
+      const operation = { kind: 'list' as const, listed }
+      const end = { client: 'in the end', operation, startedAt: now(), endedAt: now() }
+      const deeds = [...outcomes.flat(), end]
+      for (const each of registrableDomains) expect(findFault(deeds, [each]), `round ${round}`).toBeNull()
+      const together = hasTornReads ? deeds.filter(deed => deed === end || isLocking(deed)) : deeds
+      expect(findFault(together, registrableDomains.slice(0, 2)), `round ${round}`).toBeNull()
+      for (const { teamId, domain } of listed) await store.release(teamId, [domain])
+    }
+  }
+
+  return { expectOrder, stop: () => Promise.all(racers.map(racer => racer.kill())) }
+}
+
+const isLocking = ({ operation: { kind } }: Deed) => kind === 'register' || kind === 'release'
+
+async function runRound(racer: Program, round: Round): Promise<readonly Deed[]> {
+  const deeds = await racer.ask(round)
+  if (typeof deeds === 'string') throw new Error(deeds)
+  return deeds as readonly Deed[]
+}

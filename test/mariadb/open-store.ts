@@ -1,0 +1,6 @@
+import { createPool, type PoolOptions } from 'mysql2/promise'
+import { createMariadbStore } from '../../examples/mariadb-store.ts'
+import { findTeam } from '../linearizability/race.ts'
+
+/** Opens a store with any team that is asked for. */
+export const openStore = (config: PoolOptions) => createMariadbStore({ database: createPool(config), findTeam })

@@ -17,9 +17,9 @@ const table = {
   /** Schedules of calls, releases and sweeps among failures. */
   schedules: /*                */ [250, 6_000],
   /** Transactions of an application that compete for the same registrable domains. */
-  transactions: /*             */ [20, 200],
+  transactions: /*             */ [20, 100],
   /** Places at which a connection is cut. */
-  cuts: /*                     */ [10, 48],
+  cuts: /*                     */ [10, 24],
   /** Texts of the JSON parsing test suite, which has 318, for each adapter and place. */
   parsedTexts: /*              */ [60, 318],
   /** Cases of the conformance suite, some 130, for each further driver of PostgreSQL. */

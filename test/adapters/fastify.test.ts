@@ -9,8 +9,9 @@ import { describe, expect, test, vi } from 'vitest'
 import { domainsPlugin } from '../../src/adapters/fastify.ts'
 import type { HandlerOptions } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import type { RunningServer } from '../listen.ts'
 import { describeHostileHttp } from './hostile.ts'
-import { describeHttp, type RunningServer, type StartServer } from './suite.ts'
+import { describeHttp, type StartServer } from './suite.ts'
 
 const versions = [
   ['Fastify 5', fastify, { routerOptions: { ignoreTrailingSlash: true } }],

@@ -151,82 +151,24 @@ for (const [name, start, notOffered] of servers) {
       })
     })
 
-    test('acts on the team that an organization key names; a suspended one may be listed, not changed', async () => {
-      await serve(async ({ get, post, issue }) => {
-        const key = await issue('organization', '10', { scopes })
-        const answers = async (team: string) => {
-          const body = { domains, ...(team && { team_id: team }) }
-          const query = team && `?team_id=${team}`
-          const responses = [
-            await post(`${PATH}/preview`, body, { key }),
-            await post(`${PATH}/delete`, body, { key }),
-            await get(`${PATH}${query}`, { key }),
-            await get(`${PATH}/export${query}`, { key }),
-          ]
-          return Promise.all(responses.map(async answer => (answer.ok ? answer.status : (await answer.json()).error)))
-        }
-        expect(await answers('1')).toEqual([200, 200, 200, 200])
-        expect(await answers('9')).toEqual(['team_suspended', 'team_suspended', 200, 200])
-        for (const team of ['3', '77']) expect(await answers(team)).toEqual(Array(4).fill('team_not_found'))
-        expect(await answers('')).toEqual(Array(4).fill('invalid_request'))
-      })
-    })
-
-    test('tells nothing of another team’s names, in status, header fields or body', async () => {
-      await serve(async ({ post, issue }) => {
-        const otherKey = await issue('team', '3', { scopes })
-        await post(PATH, { domains: ['held.com', '*.held.org'] }, { key: otherKey })
-        const ask = async (domain: string) => {
-          const response = await post(`${PATH}/delete`, { domains: [domain] })
-          const headers = [...response.headers].filter(([field]) => field !== 'date')
-          return [response.status, headers, (await response.text()).replaceAll(domain, '')]
-        }
-        expect(await ask('held.com')).toEqual(await ask('free.com'))
-        expect(await ask('*.held.org')).toEqual(await ask('*.free.org'))
-        expect((await ask('held.com'))[2]).toContain('"missing"')
-      })
-    })
-
     test('answers 400 that names the parameter, also where it is sent twice or holds a question mark', async () => {
       await serve(async ({ get, onError }) => {
         for (const [query, message] of [
-          ['limit=0', /^limit must be/],
-          ['limit=5&limit=5', /^limit must be sent once/],
-          ['after=1', /^after must be/],
-          ['order=up', /^order must be/],
-          ['domain=example.com?x', /^domain must be a hostname/],
-          ['below=192.0.43.8', /^below must be a name/],
-          ['domain=%00', /^domain must be a hostname/],
+          ['?limit=0', /^limit must be/],
+          ['?limit=5&limit=5', /^limit must be sent once/],
+          ['?domain=example.com?x', /^domain must be a hostname/],
+          ['?domain=%00', /^domain must be a hostname/],
+          ['/export?format=xml', /^format must be "csv" or "ndjson"/],
+          ['/export?format=csv&format=csv', /^format must be sent once/],
+          ['/export?after=1', /^after must be/],
         ] as const) {
-          const response = await get(`${PATH}?${query}`)
+          const response = await get(PATH + query)
           expect([query, response.status, await response.json()]).toEqual([
             ...[query, 400],
             { error: 'invalid_request', message: expect.stringMatching(message) },
           ])
         }
-        for (const [query, message] of [
-          ['format=xml', /^format must be "csv" or "ndjson"/],
-          ['format=csv&format=csv', /^format must be sent once/],
-          ['after=1', /^after must be/],
-        ] as const)
-          expect(await (await get(`${PATH}/export?${query}`)).json()).toMatchObject({
-            message: expect.stringMatching(message),
-          })
         expect(onError).not.toHaveBeenCalled()
-      })
-    })
-
-    test('lists to the end by "next"', async () => {
-      await serve(async ({ get, post }) => {
-        const names = Array.from({ length: 7 }, (_, index) => `n${index}.example.com`)
-        await post(PATH, { domains: names })
-        const seen: string[] = []
-        for (let next: string | null = ''; next !== null; ) {
-          const { data } = await (await get(`${PATH}?limit=3&order=newest&after=${next}`)).json()
-          seen.push(...data.domains.map(({ domain }: { domain: string }) => domain))
-          next = data.next
-        }
-        expect(seen).toEqual(names.toReversed())
       })
     })
 
@@ -258,17 +200,14 @@ for (const [name, start, notOffered] of servers) {
         )
       })
 
-      test('goes on after any line, and after the last one there is nothing', async () => {
+      test('goes on after a line, and after the last one there is nothing', async () => {
         await serve(
           async ({ get }) => {
-            const readAfter = async (number: number) =>
-              (await (await get(`${PATH}/export?format=ndjson&after=${toDomainId(number)}`)).text()).split('\n')
-            for (const number of [0, 999, 1000, 2498])
-              expect(JSON.parse((await readAfter(number))[0] ?? '').domain).toBe(`n${number + 1}.example.com`)
-            expect(await readAfter(2499)).toEqual([''])
-            expect(await (await get(`${PATH}/export?after=${toDomainId(2499)}`)).text()).toBe(
-              'domain,domainId,createdAt\r\n',
-            )
+            const readAfter = async (number: number, format: string) =>
+              (await get(`${PATH}/export?format=${format}&after=${toDomainId(number)}`)).text()
+            expect(await readAfter(2498, 'ndjson')).toMatch(/^{"domain":"n2499\.example\.com",.*}\n$/)
+            expect(await readAfter(2499, 'ndjson')).toBe('')
+            expect(await readAfter(2499, 'csv')).toBe('domain,domainId,createdAt\r\n')
           },
           { store, operations: ['export'] },
         )
@@ -277,7 +216,8 @@ for (const [name, start, notOffered] of servers) {
       /** Asks for an export and reads as little as it is told to. */
       async function open({ origin, issue }: Context) {
         const key = await issue('team', '1', { scopes })
-        const socket = connect(Number(new URL(origin).port), 'localhost')
+        const { hostname, port } = new URL(origin)
+        const socket = connect(Number(port), hostname)
         await once(socket, 'connect')
         socket.write(`GET ${PATH}/export HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`)
         await once(socket, 'readable')
@@ -297,13 +237,8 @@ for (const [name, start, notOffered] of servers) {
             const stalled = await settled(seen)
             // What the sockets hold on both sides, and no more.
             expect(stalled).toBeLessThan(300)
-            for (let read = 0; read < 15_000_000; ) {
-              const chunk = socket.read()
-              if (chunk === null) await once(socket, 'readable')
-              else read += chunk.length
-            }
+            while (seen.pages === stalled) if (socket.read() === null) await once(socket, 'readable')
             const readOn = await settled(seen)
-            expect(readOn).toBeGreaterThan(stalled)
             socket.destroy()
             await sleep(50)
             const left = await settled(seen)

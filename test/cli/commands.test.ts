@@ -60,10 +60,12 @@ describe('a driver that is missing is named with the line that installs it:', ()
   ])('%s', async (_, address = '', line) => {
     const { folder, remove } = createProject()
     writeFileSync(join(folder, 'a.db'), '')
-    const { code, stderr } = await run(['count', '--database', address], { cwd: folder })
+    for (const command of ['count', 'doctor']) {
+      const { code, stdout, stderr } = await run([command, '--database', address], { cwd: folder })
+      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining(line as string)])
+      expect(stdout + stderr).not.toContain('secret-word')
+    }
     remove()
-    expect([code, stderr]).toEqual([1, expect.stringContaining(line as string)])
-    expect(stderr).not.toContain('secret-word')
   })
 })
 

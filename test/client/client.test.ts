@@ -1,47 +1,16 @@
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import express from 'express'
 import { describe, expect, test, vi } from 'vitest'
-import { domainsRouter } from '../../src/adapters/express.ts'
 import { type Progress, type RegisterAllError, registerAll } from '../../src/client/client.ts'
-import type { DomainStore } from '../../src/index.ts'
-import { createKeys, createStore, rejection } from '../fixtures.ts'
-
-/** A real server, with what goes wrong in front of it. */
-async function serve(
-  use: (context: { url: string; apiKey: string; issue: ReturnType<typeof createKeys>['issue'] }) => Promise<void>,
-  intercept: (call: number, response: ServerResponse) => boolean = () => false,
-  store: DomainStore = createStore(),
-) {
-  const { keys, issue } = createKeys()
-  const app: RequestListener = express().use(domainsRouter({ store, keys, onError: () => {} }))
-  let calls = 0
-  const server = createServer((request, response) => {
-    calls += 1
-    if (!intercept(calls, response)) app(request, response as never)
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  try {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/domains`
-    await use({ url, apiKey: await issue('team', '1'), issue })
-  } finally {
-    server.closeAllConnections()
-    await new Promise(resolve => server.close(resolve))
-  }
-}
+import { createStore, rejection } from '../fixtures.ts'
+import { answer, loseAnswer, names, serve } from './serve.ts'
 
 const unused = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00' }
-const only = ({ url, apiKey }: { url: string; apiKey: string }) => ({ url, apiKey })
-const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.com`)
-const answer = (response: ServerResponse, status: number, body: object, headers = {}) =>
-  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
 
 test('any number of names is registered in calls of 100, with progress, and results in order', async () => {
-  await serve(async options => {
+  await serve(async ({ options }) => {
     const progress: Progress[] = []
     const all = [...names(249), 'localhost']
     const { results, totals } = await registerAll(all, {
-      ...only(options),
+      ...options,
       onProgress: step => progress.push(step),
     })
     expect(results.map(({ input }) => input)).toEqual(all)
@@ -51,7 +20,7 @@ test('any number of names is registered in calls of 100, with progress, and resu
       [200, 250, 100],
       [250, 250, 50],
     ])
-    expect(await registerAll([], only(options))).toEqual({
+    expect(await registerAll([], options)).toEqual({
       results: [],
       totals: { created: 0, existing: 0, invalid: 0 },
     })
@@ -59,7 +28,7 @@ test('any number of names is registered in calls of 100, with progress, and resu
 })
 
 test('the key of an organization names the team', async () => {
-  await serve(async ({ url, issue }) => {
+  await serve(async ({ options: { url }, issue }) => {
     const apiKey = await issue('organization', '10')
     expect((await registerAll(['a.com'], { url, apiKey, teamId: '2' })).totals.created).toBe(1)
     expect(await rejection(registerAll(['a.com'], { url, apiKey }))).toMatchObject({
@@ -71,27 +40,13 @@ test('the key of an organization names the team', async () => {
 
 describe('a call is sent again', () => {
   test('after an answer that got lost: what it had registered is there with the same ID', async () => {
-    let lost = 0
     await serve(
-      async options => {
-        const { results } = await registerAll(names(150), only(options))
-        expect(lost).toBe(1)
-        expect(results).toHaveLength(150)
-        expect(results.slice(0, 100).every(({ status }) => status === 'created')).toBe(true)
-        expect(results.slice(100).every(({ status }) => status === 'existing')).toBe(true)
+      async ({ options }) => {
+        const { results } = await registerAll(names(150), options)
+        const statuses = [...Array(100).fill('created'), ...Array(50).fill('existing')]
+        expect(results.map(({ status }) => status)).toEqual(statuses)
       },
-      (call, response) => {
-        if (call !== 2) return false
-        // The call goes through, and its answer is cut.
-        const end = response.end
-        response.end = (() => {
-          lost += 1
-          response.end = end
-          response.destroy()
-          return response
-        }) as typeof end
-        return false
-      },
+      (call, response) => call === 2 && loseAnswer(response),
     )
   })
 
@@ -124,8 +79,8 @@ describe('a call is sent again', () => {
   test('as often as allowed, and no more', async () => {
     let asked = 0
     await serve(
-      async options => {
-        const error = await rejection(registerAll(names(101), { ...only(options), maxAttempts: 2 }))
+      async ({ options }) => {
+        const error = await rejection(registerAll(names(101), { ...options, maxAttempts: 2 }))
         expect(error).toMatchObject({ name: 'RegisterAllError', status: 503, code: 'domain_registration_unavailable' })
         expect(asked).toBe(2)
         expect((error as { results: unknown[] }).results).toHaveLength(100)
@@ -133,28 +88,27 @@ describe('a call is sent again', () => {
       (call, response) => {
         if (call === 1) return false
         asked += 1
-        answer(response, 503, { error: 'domain_registration_unavailable', message: 'Saved.' }, { 'Retry-After': '0' })
-        return true
+        const body = { error: 'domain_registration_unavailable', message: 'Saved.' }
+        return answer(response, 503, body, { 'Retry-After': '0' })
       },
     )
   })
 
   test('not after an answer that would be the same again, such as 401 or a redirect', async () => {
-    await serve(async ({ url }) => {
+    await serve(async ({ options: { url } }) => {
       const error = await rejection(registerAll(names(1), { url, apiKey: 'svc_team_1_00' }))
       expect(error).toMatchObject({ status: 401, code: 'unauthorized', results: [] })
     })
     let asked = 0
     await serve(
-      async options => {
-        const error = await rejection(registerAll(names(1), only(options)))
+      async ({ options }) => {
+        const error = await rejection(registerAll(names(1), options))
         expect(error).toMatchObject({ status: 307, message: 'The answer was HTTP 307.' })
         expect(asked).toBe(1)
       },
       (_, response) => {
         asked += 1
-        answer(response, 307, {}, { Location: 'https://elsewhere.test/' })
-        return true
+        return answer(response, 307, {}, { Location: 'https://elsewhere.test/' })
       },
     )
   })
@@ -163,14 +117,14 @@ describe('a call is sent again', () => {
 test('a signal ends the work, also while it waits', async () => {
   const controller = new AbortController()
   await serve(
-    async options => {
-      const error = await rejection(registerAll(names(1), { ...only(options), signal: controller.signal }))
+    async ({ options }) => {
+      const error = await rejection(registerAll(names(1), { ...options, signal: controller.signal }))
       expect(error).toBe('enough')
     },
     (_, response) => {
-      answer(response, 429, { error: 'too_many_requests', message: 'Later.' }, { 'Retry-After': '100000' })
       response.once('close', () => controller.abort('enough'))
-      return true
+      const body = { error: 'too_many_requests', message: 'Later.' }
+      return answer(response, 429, body, { 'Retry-After': '100000' })
     },
   )
 })
@@ -199,10 +153,10 @@ describe('names that are internal_error', () => {
     // More than the parts of one call that it is in.
     const store = failing(9)
     await serve(
-      async options => {
+      async ({ options }) => {
         const all = names(120)
         const step = { onProgress: ({ done }: Progress) => progress.push(done) }
-        const { results, totals } = await registerAll(all, { ...only(options), ...step })
+        const { results, totals } = await registerAll(all, { ...options, ...step })
         expect(results.map(({ input }) => input)).toEqual(all)
         expect(totals).toEqual({ created: 120, existing: 0, invalid: 0 })
       },
@@ -214,8 +168,8 @@ describe('names that are internal_error', () => {
 
   test('to the last are no success: the others are registered, and the work is rejected with all results', async () => {
     await serve(
-      async options => {
-        const error = await rejection(registerAll(names(120), { ...only(options), maxAttempts: 2 }))
+      async ({ options }) => {
+        const error = await rejection(registerAll(names(120), { ...options, maxAttempts: 2 }))
         expect(error).toMatchObject({
           name: 'RegisterAllError',
           code: 'internal_error',

@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,19 +8,19 @@ import express from 'express'
 import { expect, test } from 'vitest'
 import { domainsRouter } from '../../src/adapters/express.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import { listen } from '../listen.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 test('examples/register-file.ts registers the names of a file, shows how far it is and what was refused', async () => {
   const { keys, issue } = createKeys()
-  const server = createServer(express().use(domainsRouter({ store: createStore(), keys })))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const server = await listen(express().use(domainsRouter({ store: createStore(), keys })))
   const directory = await mkdtemp(join(tmpdir(), 'names-'))
   try {
     const file = join(directory, 'names.txt')
     const names = Array.from({ length: 120 }, (_, index) => `n${index}.com`)
     await writeFile(file, [...names, '', 'localhost', 'n1.com'].join('\r\n'))
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/domains`
+    const url = `${server.origin}/v1/domains`
     const run = (apiKey: string) =>
       promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/register-file.ts', url, file], {
         cwd: root,
@@ -36,8 +34,7 @@ test('examples/register-file.ts registers the names of a file, shows how far it 
       stderr: expect.stringContaining('Gave up after 0 of 122 names: The bearer token is missing or invalid.'),
     })
   } finally {
-    server.closeAllConnections()
-    server.close()
+    await server.close()
     await rm(directory, { recursive: true })
   }
 })

@@ -1,6 +1,6 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { listen } from '../listen.ts'
 
 export interface Received {
   readonly headers: IncomingHttpHeaders
@@ -16,16 +16,14 @@ export async function receive(
   answer: (response: ServerResponse, received: Received) => unknown = response => response.writeHead(204).end(),
 ): Promise<void> {
   const received: Received[] = []
-  const server = createServer(async (request, response) => {
+  const server = await listen(async (request, response) => {
     const each = { headers: request.headers, body: await text(request) }
     received.push(each)
     answer(response, each)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   try {
-    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/changes`, received)
+    await use(`${server.origin}/changes`, received)
   } finally {
-    server.closeAllConnections()
-    await new Promise(resolve => server.close(resolve))
+    await server.close()
   }
 }

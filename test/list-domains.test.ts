@@ -180,6 +180,12 @@ describe('an export', () => {
     }
   })
 
+  test('that is to go on after what is no ID is refused', async () => {
+    expect(await rejection(exportDomains(reading, { after: 'x' }, createStore()))).toMatchObject({
+      ...{ code: 'invalid_request', message: expect.stringMatching(/^after must be/) },
+    })
+  })
+
   test('reads the next page only when the one before was taken, and none once the caller stops', async () => {
     const { store } = await createFilledStore(3500)
     const list = vi.spyOn(store, 'list')

@@ -155,14 +155,12 @@ export function describeClients(start: StartServer, { bodyIsReadBefore = false, 
       )
     })
 
-    test.skipIf(!hasCurl)(`curl is answered, also when it asks whether to send the body${why}`, async () => {
+    test.skipIf(!hasCurl)(`curl is answered when it asks whether to send the body${why}`, async () => {
       await serve(async ({ url, headers }) => {
-        for (const more of [[], ['-H', 'Expect: 100-continue'], ['-H', 'Transfer-Encoding: chunked']]) {
-          const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
-          const body = bodyOf('www.example.com')
-          const { stdout } = await promisify(execFile)('curl', ['-sS', '-m', '20', ...fields, ...more, '-d', body, url])
-          expect(JSON.parse(stdout).data.results).toMatchObject([{ domain: 'www.example.com' }])
-        }
+        const fields = Object.entries({ ...headers, Expect: '100-continue' }).flatMap(field => ['-H', field.join(': ')])
+        const body = bodyOf('www.example.com')
+        const { stdout } = await promisify(execFile)('curl', ['-sS', '-m', '20', ...fields, '-d', body, url])
+        expect(JSON.parse(stdout).data.results).toMatchObject([{ domain: 'www.example.com' }])
       })
     })
   })

@@ -343,19 +343,22 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
       ['tokens', tokens],
       ['bodies', bodies],
       ['lengths, chunks and lines', framing],
-    ])('%s', async (_, cases) => {
+    ])('%s, all at once, do not disturb a good call', async (_, cases) => {
       await serve(async ({ send, onError }) => {
-        for (const [claim, sent, statuses, message] of cases) {
+        expect(cases.length).toBeGreaterThan(15)
+        async function sendHostile([claim, sent, statuses, message]: Case) {
           const [response] = await send(sent)
-          if (statuses.length === 0) {
-            expect([undefined, 400], claim).toContain(response?.status)
-            continue
-          }
+          if (statuses.length === 0) return expect([undefined, 400], claim).toContain(response?.status)
           const expected = (bodyIsReadBefore && readBefore.get(claim)) || statuses
           expect(expected, `${claim}: ${response?.status} ${response?.body}`).toContain(response?.status)
           if (message && response?.status !== 200 && response?.headers.has('content-type'))
             expect(JSON.parse(response.body).message, claim).toMatch(message)
         }
+        async function sendGood() {
+          const [response] = await send({ body: call('www.undisturbed.com') })
+          expect(JSON.parse(response?.body ?? '').data.totals).toEqual({ created: 1, existing: 0, invalid: 0 })
+        }
+        await Promise.all([...cases.map(sendHostile), sendGood()])
         expect(onError).not.toHaveBeenCalled()
       })
     })
@@ -432,16 +435,6 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
         })
       },
     )
-
-    test('100 hostile calls at once do not disturb a good one', async () => {
-      await serve(async ({ send }) => {
-        const hostile = bodies.map(([, sent]) => send(sent))
-        const [response] = await send({ body: call('www.undisturbed.com') })
-        expect(JSON.parse(response?.body ?? '').data.totals).toEqual({ created: 1, existing: 0, invalid: 0 })
-        expect(hostile.length).toBeGreaterThan(70)
-        await Promise.all(hostile)
-      })
-    })
   })
   describeJsonParsing(name, start, { bodyIsReadBefore })
 }

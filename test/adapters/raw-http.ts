@@ -8,7 +8,7 @@ export interface RawResponse {
 }
 
 /** A guard against a test that never ends, not a measure: what hangs this long has hung. */
-const PATIENCE = 10_000
+const PATIENCE = 20_000
 
 /**
  * Sends bytes as they are, and reads every answer until the server closes the connection: for requests that no client

@@ -1,11 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { statusByErrorCode } from '../../src/errors.ts'
-import type { KeyContext } from '../../src/index.ts'
 import { openapi } from '../../src/openapi/openapi.ts'
-import { parseRequest, requestSchemas } from '../../src/wire/request.ts'
-import { organization, team1 } from '../fixtures.ts'
-import { compileSchema } from './compile-schema.ts'
+import { requestSchemas } from '../../src/wire/request.ts'
 
 const document = openapi()
 const operation = (of = document) => of.paths['/v1/domains'].post
@@ -16,56 +13,14 @@ test('the document is JSON, and nobody else has the same object', () => {
   expect(openapi()).toEqual(document)
 })
 
-describe('a request', () => {
-  const keywords = ({ $schema: _, description: __, examples: ___, ...schema }: Record<string, unknown>) => schema
-  const withoutDocumentation = (schema: unknown): unknown =>
-    JSON.parse(JSON.stringify(schema), (_, value) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value) ? keywords(value) : value,
-    )
-
-  test.each([
-    ['OrganizationRequest', requestSchemas().organization],
-    ['TeamRequest', requestSchemas().team],
-  ] as const)('is described as %s by the schema that validates it', (name, schema) => {
-    const described = withoutDocumentation(document.components.schemas[name])
-    expect(described).toEqual(withoutDocumentation(z.toJSONSchema(schema, { io: 'input' })))
-  })
-
-  const bodies: unknown[] = [
-    { domains: ['example.com'] },
-    { domains: ['example.com'], team_id: '1' },
-    { domains: ['example.com'], team_id: '1', more: true },
-    { domains: ['example.com'], team_id: 1 },
-    { domains: ['example.com'], team_id: '' },
-    { domains: ['example.com'], team_id: '1a' },
-    { domains: ['example.com'], team_id: '1\n' },
-    { domains: Array(100).fill('') },
-    { domains: Array(101).fill(''), team_id: '1' },
-    { domains: [], team_id: '1' },
-    { domains: [1], team_id: '1' },
-    { domains: 'example.com', team_id: '1' },
-    { team_id: '1' },
-    [],
-    null,
-    'example.com',
-  ]
-  const readings: [string, KeyContext][] = [
-    ['OrganizationRequest', organization],
-    ['TeamRequest', team1],
-  ]
-  test.each(readings)('is an %s exactly when it is taken as one', (name, keyContext) => {
-    const isDocumented = compileSchema(document, { $ref: `#/components/schemas/${name}` })
-    const isTaken = (body: unknown) => {
-      try {
-        return Boolean(parseRequest(body, keyContext))
-      } catch {
-        return false
-      }
-    }
-    const taken = bodies.map(isTaken)
-    expect(new Set(taken).size).toBe(2)
-    expect(bodies.map(body => isDocumented(body))).toEqual(taken)
-  })
+test.each([
+  ['OrganizationRequest', requestSchemas().organization],
+  ['TeamRequest', requestSchemas().team],
+] as const)('a request is described as %s by the schema that validates it', (name, schema) => {
+  const isDocumentation = (key: string) => ['$schema', 'description', 'examples'].includes(key)
+  const toKeywords = (described: unknown) =>
+    JSON.parse(JSON.stringify(described, (key, value) => (isDocumentation(key) ? undefined : value)))
+  expect(toKeywords(document.components.schemas[name])).toEqual(toKeywords(z.toJSONSchema(schema, { io: 'input' })))
 })
 
 test('every status and code of the table is documented, each with an example', () => {

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HandlerOptions } from '../../src/http/handler.ts'
 import type { DomainStore } from '../../src/registry/store.ts'
 import { createKeys, createStore } from '../fixtures.ts'
@@ -37,22 +37,17 @@ function createSignal() {
  * @param leavesClosing The server does not close the connection of a body that it stopped reading; the client may.
  */
 export function describeClients(start: StartServer, { bodyIsReadBefore = false, leavesClosing = false } = {}): void {
-  async function serve(
-    use: (client: Client) => Promise<void>,
-    { store = createStore(), ...options }: { store?: DomainStore; bodyTimeLimit?: number } = {},
-  ): Promise<void> {
+  async function serve({ store = createStore(), ...options }: { store?: DomainStore; bodyTimeLimit?: number } = {}) {
     const { keys, issue } = createKeys()
     const key = await issue('team', '1')
     const onError = vi.fn()
-    const server = await start({ store, keys, onError, ...options } satisfies HandlerOptions)
-    const { origin } = server
-    const headers = { Host: new URL(origin).host, Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
-    try {
-      await use({ origin, url: `${origin}/v1/domains`, headers })
+    const { origin, close } = await start({ store, keys, onError, ...options } satisfies HandlerOptions)
+    onTestFinished(async () => {
+      await close()
       expect(onError).not.toHaveBeenCalled()
-    } finally {
-      await server.close()
-    }
+    })
+    const headers = { Host: new URL(origin).host, Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+    return { origin, url: `${origin}/v1/domains`, headers } satisfies Client
   }
 
   const bodyOf = (...domains: string[]) => JSON.stringify({ domains })
@@ -79,24 +74,22 @@ export function describeClients(start: StartServer, { bodyIsReadBefore = false, 
 
   describe('clients', () => {
     test('a connection is kept for the next call', async () => {
-      await serve(async client => {
-        const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-        const first = await postInPieces(client, [bodyOf('www.example.com')], agent)
-        const second = await postInPieces(client, [bodyOf('www.example.com')], agent)
-        agent.destroy()
-        expect([first.reused, second.reused]).toEqual([false, true])
-        expect(second.body.data.totals).toEqual({ created: 0, existing: 1, invalid: 0 })
-      })
+      const client = await serve()
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const first = await postInPieces(client, [bodyOf('www.example.com')], agent)
+      const second = await postInPieces(client, [bodyOf('www.example.com')], agent)
+      agent.destroy()
+      expect([first.reused, second.reused]).toEqual([false, true])
+      expect(second.body.data.totals).toEqual({ created: 0, existing: 1, invalid: 0 })
     })
 
     test('a body may come in chunks, and slowly, byte by byte', async () => {
-      await serve(async client => {
-        const body = bodyOf('www.example.com', 'bücher.de')
-        for (const pieces of [[body.slice(0, 9), body.slice(9)], [...body]]) {
-          const { status, body: answer } = await postInPieces(client, pieces)
-          expect([status, answer.data?.results.length]).toEqual([200, 2])
-        }
-      })
+      const client = await serve()
+      const body = bodyOf('www.example.com', 'bücher.de')
+      for (const pieces of [[body.slice(0, 9), body.slice(9)], [...body]]) {
+        const { status, body: answer } = await postInPieces(client, pieces)
+        expect([status, answer.data?.results.length]).toEqual([200, 2])
+      }
     })
 
     test.skipIf(bodyIsReadBefore).each<[status: number, whose: string, changes: Record<string, string>]>([
@@ -105,17 +98,13 @@ export function describeClients(start: StartServer, { bodyIsReadBefore = false, 
     ])(
       '%i ends the connection of %s whose body stops coming (skipped where the host reads it first)',
       async (status, _, changes) => {
-        await serve(
-          async ({ origin, headers }) => {
-            const request = toWire({ ...headers, ...changes }, '{"domains": ', 100)
-            const [answer] = await exchange(origin, request, leavesClosing ? { hangUpAt: /}/ } : {})
-            expect(answer).toMatchObject({
-              status,
-              body: expect.stringContaining(status === 408 ? 'request_timeout' : 'unauthorized'),
-            })
-          },
-          { bodyTimeLimit: 50 },
-        )
+        const { origin, headers } = await serve({ bodyTimeLimit: 50 })
+        const request = toWire({ ...headers, ...changes }, '{"domains": ', 100)
+        const [answer] = await exchange(origin, request, leavesClosing ? { hangUpAt: /}/ } : {})
+        expect(answer).toMatchObject({
+          status,
+          body: expect.stringContaining(status === 408 ? 'request_timeout' : 'unauthorized'),
+        })
       },
     )
 
@@ -136,32 +125,27 @@ export function describeClients(start: StartServer, { bodyIsReadBefore = false, 
           return registered
         },
       }
-      await serve(
-        async ({ origin, url, headers }) => {
-          const body = bodyOf('www.example.com', 'www.example.org')
-          const { hostname, port } = new URL(origin)
-          const socket = connect(Number(port), hostname)
-          await once(socket, 'connect')
-          socket.write(toWire(headers, body))
-          await working.given
-          socket.destroy()
-          await sleep(50)
-          goOn.give()
-          await saved.given
-          const retry = await fetch(url, { method: 'POST', headers, body })
-          expect((await retry.json()).data.totals).toEqual({ created: 0, existing: 2, invalid: 0 })
-        },
-        { store: slowStore },
-      )
+      const { origin, url, headers } = await serve({ store: slowStore })
+      const body = bodyOf('www.example.com', 'www.example.org')
+      const { hostname, port } = new URL(origin)
+      const socket = connect(Number(port), hostname)
+      await once(socket, 'connect')
+      socket.write(toWire(headers, body))
+      await working.given
+      socket.destroy()
+      await sleep(50)
+      goOn.give()
+      await saved.given
+      const retry = await fetch(url, { method: 'POST', headers, body })
+      expect((await retry.json()).data.totals).toEqual({ created: 0, existing: 2, invalid: 0 })
     })
 
     test.skipIf(!hasCurl)(`curl is answered when it asks whether to send the body${why}`, async () => {
-      await serve(async ({ url, headers }) => {
-        const fields = Object.entries({ ...headers, Expect: '100-continue' }).flatMap(field => ['-H', field.join(': ')])
-        const body = bodyOf('www.example.com')
-        const { stdout } = await promisify(execFile)('curl', ['-sS', '-m', '20', ...fields, '-d', body, url])
-        expect(JSON.parse(stdout).data.results).toMatchObject([{ domain: 'www.example.com' }])
-      })
+      const { url, headers } = await serve()
+      const fields = Object.entries({ ...headers, Expect: '100-continue' }).flatMap(field => ['-H', field.join(': ')])
+      const body = bodyOf('www.example.com')
+      const { stdout } = await promisify(execFile)('curl', ['-sS', '-m', '20', ...fields, '-d', body, url])
+      expect(JSON.parse(stdout).data.results).toMatchObject([{ domain: 'www.example.com' }])
     })
   })
 }

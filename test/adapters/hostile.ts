@@ -1,6 +1,5 @@
 import { deflateSync, gzipSync } from 'node:zlib'
-import { describe, expect, test, vi } from 'vitest'
-import type { HandlerOptions } from '../../src/http/handler.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { hashApiKey } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { expectHarmless } from './harmless.ts'
@@ -271,22 +270,17 @@ const readBefore = new Map<string, readonly number[]>([
  */
 export function describeHostileHttp(name: string, start: StartServer, { bodyIsReadBefore = false } = {}): void {
   describe(`${name}: hostile input`, () => {
-    async function serve(
-      use: (context: {
-        origin: string
-        send(call?: Call): Promise<RawResponse[]>
-        compose(call?: Call): Uint8Array
-        otherTeamKey: string
-        onError: ReturnType<typeof vi.fn>
-      }) => Promise<void>,
-      options: Partial<HandlerOptions> = {},
-    ) {
+    async function serve() {
       const { keys, issue } = createKeys()
-      const store = createStore()
       const keyOf = { team: await issue('team', '1'), organization: await issue('organization', '10') }
       const otherTeamKey = await issue('team', '3')
       const onError = vi.fn()
-      const server = await start({ store, keys, onError, ...options } as HandlerOptions)
+      const { origin, close } = await start({ store: createStore(), keys, onError })
+      onTestFinished(async () => {
+        const [after] = await exchange(origin, compose())
+        await close()
+        expect(after?.status).toBe(200)
+      })
 
       function compose({
         key = 'team',
@@ -311,31 +305,20 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
         return Buffer.concat([Buffer.from(head, 'latin1'), bytes])
       }
 
-      try {
-        const registered = await fetch(`${server.origin}/v1/domains`, {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${otherTeamKey}` },
-          body: call('only-team-3-has-this.com'),
-        })
-        const [{ domainId }] = (await registered.json()).data.results
-        const owned = [otherTeamKey, keyOf.team, keyOf.organization]
-        const secrets = [...owned, ...(await Promise.all(owned.map(hashApiKey))), domainId, 'only-team-3-has-this.com']
-        await use({
-          origin: server.origin,
-          otherTeamKey,
-          onError,
-          compose,
-          async send(sent = {}) {
-            const responses = await exchange(server.origin, compose(sent), { hangUpAfter: sent.hangUpAfter })
-            for (const response of responses) await expectHarmless(response, secrets)
-            return responses
-          },
-        })
-        const [after] = await exchange(server.origin, compose())
-        expect(after?.status).toBe(200)
-      } finally {
-        await server.close()
+      const registered = await fetch(`${origin}/v1/domains`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${otherTeamKey}` },
+        body: call('only-team-3-has-this.com'),
+      })
+      const [{ domainId }] = (await registered.json()).data.results
+      const owned = [otherTeamKey, keyOf.team, keyOf.organization]
+      const secrets = [...owned, ...(await Promise.all(owned.map(hashApiKey))), domainId, 'only-team-3-has-this.com']
+      async function send(sent: Call = {}): Promise<RawResponse[]> {
+        const responses = await exchange(origin, compose(sent), { hangUpAfter: sent.hangUpAfter })
+        for (const response of responses) await expectHarmless(response, secrets)
+        return responses
       }
+      return { origin, otherTeamKey, onError, compose, send }
     }
 
     test.each([
@@ -344,77 +327,72 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
       ['bodies', bodies],
       ['lengths, chunks and lines', framing],
     ])('%s, all at once, do not disturb a good call', async (_, cases) => {
-      await serve(async ({ send, onError }) => {
-        expect(cases.length).toBeGreaterThan(15)
-        async function sendHostile([claim, sent, statuses, message]: Case) {
-          const [response] = await send(sent)
-          if (statuses.length === 0) return expect([undefined, 400], claim).toContain(response?.status)
-          const expected = (bodyIsReadBefore && readBefore.get(claim)) || statuses
-          expect(expected, `${claim}: ${response?.status} ${response?.body}`).toContain(response?.status)
-          if (message && response?.status !== 200 && response?.headers.has('content-type'))
-            expect(JSON.parse(response.body).message, claim).toMatch(message)
-        }
-        async function sendGood() {
-          const [response] = await send({ body: call('www.undisturbed.com') })
-          expect(JSON.parse(response?.body ?? '').data.totals).toEqual({ created: 1, existing: 0, invalid: 0 })
-        }
-        await Promise.all([...cases.map(sendHostile), sendGood()])
-        expect(onError).not.toHaveBeenCalled()
-      })
+      const { send, onError } = await serve()
+      expect(cases.length).toBeGreaterThan(15)
+      async function sendHostile([claim, sent, statuses, message]: Case) {
+        const [response] = await send(sent)
+        if (statuses.length === 0) return expect([undefined, 400], claim).toContain(response?.status)
+        const expected = (bodyIsReadBefore && readBefore.get(claim)) || statuses
+        expect(expected, `${claim}: ${response?.status} ${response?.body}`).toContain(response?.status)
+        if (message && response?.status !== 200 && response?.headers.has('content-type'))
+          expect(JSON.parse(response.body).message, claim).toMatch(message)
+      }
+      async function sendGood() {
+        const [response] = await send({ body: call('www.undisturbed.com') })
+        expect(JSON.parse(response?.body ?? '').data.totals).toEqual({ created: 1, existing: 0, invalid: 0 })
+      }
+      await Promise.all([...cases.map(sendHostile), sendGood()])
+      expect(onError).not.toHaveBeenCalled()
     })
 
     test('of a field that stands twice in the body the last one counts', async () => {
-      await serve(async ({ send }) => {
-        const [response] = await send({ body: '{"domains":["first.com"],"domains":["last.com"]}' })
-        expect(JSON.parse(response?.body ?? '').data.results).toMatchObject([{ domain: 'last.com' }])
-      })
+      const { send } = await serve()
+      const [response] = await send({ body: '{"domains":["first.com"],"domains":["last.com"]}' })
+      expect(JSON.parse(response?.body ?? '').data.results).toMatchObject([{ domain: 'last.com' }])
     })
 
     test('of two tokens neither is taken', async () => {
-      await serve(async ({ origin, compose, otherTeamKey }) => {
-        const own = /^Authorization: (.*)$/m.exec(Buffer.from(compose()).toString('latin1'))?.[1]?.trim() ?? ''
-        for (const other of [`Bearer ${otherTeamKey}`, own, 'Basic c3ZjOg==']) {
-          const [response] = await exchange(origin, compose(withField('Authorization', own, other)))
-          expect(response?.status).toBe(401)
-        }
-      })
+      const { origin, compose, otherTeamKey } = await serve()
+      const own = /^Authorization: (.*)$/m.exec(Buffer.from(compose()).toString('latin1'))?.[1]?.trim() ?? ''
+      for (const other of [`Bearer ${otherTeamKey}`, own, 'Basic c3ZjOg==']) {
+        const [response] = await exchange(origin, compose(withField('Authorization', own, other)))
+        expect(response?.status).toBe(401)
+      }
     })
 
     test('what is left of a body whose length is too short is the next request, without rights', async () => {
-      await serve(async ({ send }) => {
-        const keptAlive = ['Connection', 'keep-alive'] as const
-        const [cut, ...rest] = await send({ fields: [keptAlive, ['Content-Length', '20']] })
-        expect(cut?.status).toBe(400)
-        for (const { status } of rest) expect(status).toBe(400)
+      const { send } = await serve()
+      const keptAlive = ['Connection', 'keep-alive'] as const
+      const [cut, ...rest] = await send({ fields: [keptAlive, ['Content-Length', '20']] })
+      expect(cut?.status).toBe(400)
+      for (const { status } of rest) expect(status).toBe(400)
 
-        const smuggled = [
-          'POST /v1/domains HTTP/1.1',
-          'Host: x',
-          'Connection: close',
-          `Content-Length: ${good.length}`,
-          '',
-          good,
-        ].join('\r\n')
-        const statuses = (
-          await send({ fields: [keptAlive, ['Content-Length', String(good.length)]], body: good + smuggled })
-        ).map(({ status }) => status)
-        expect(statuses).toEqual([200, 401])
-      })
+      const smuggled = [
+        'POST /v1/domains HTTP/1.1',
+        'Host: x',
+        'Connection: close',
+        `Content-Length: ${good.length}`,
+        '',
+        good,
+      ].join('\r\n')
+      const statuses = (
+        await send({ fields: [keptAlive, ['Content-Length', String(good.length)]], body: good + smuggled })
+      ).map(({ status }) => status)
+      expect(statuses).toEqual([200, 401])
     })
 
     test('pipelined requests are each answered, in their order', async () => {
-      await serve(async ({ origin, compose }) => {
-        const keptAlive = withField('Connection', 'keep-alive')
-        const requests = [
-          compose({ ...keptAlive, body: call('www.one.com') }),
-          compose({ ...keptAlive, key: null }),
-          compose({ ...keptAlive, body: '{' }),
-          compose({ body: call('www.two.com') }),
-        ]
-        const responses = await exchange(origin, Buffer.concat(requests))
-        expect(responses.map(({ status }) => status)).toEqual([200, 401, 400, 200])
-        expect(responses.at(-1)?.body).toContain('"www.two.com"')
-      })
+      const { origin, compose } = await serve()
+      const keptAlive = withField('Connection', 'keep-alive')
+      const requests = [
+        compose({ ...keptAlive, body: call('www.one.com') }),
+        compose({ ...keptAlive, key: null }),
+        compose({ ...keptAlive, body: '{' }),
+        compose({ body: call('www.two.com') }),
+      ]
+      const responses = await exchange(origin, Buffer.concat(requests))
+      expect(responses.map(({ status }) => status)).toEqual([200, 401, 400, 200])
+      expect(responses.at(-1)?.body).toContain('"www.two.com"')
     })
 
     const never = {
@@ -429,10 +407,9 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
     ])(
       '%i is answered though the rest of a body never comes: %s (skipped where the host reads it before us)',
       async (status, _, sent) => {
-        await serve(async ({ send }) => {
-          const [response] = await send(sent)
-          expect(response?.status).toBe(status)
-        })
+        const { send } = await serve()
+        const [response] = await send(sent)
+        expect(response?.status).toBe(status)
       },
     )
   })

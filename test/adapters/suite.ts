@@ -1,6 +1,6 @@
 import { brotliCompressSync } from 'node:zlib'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HandlerOptions, Step } from '../../src/http/handler.ts'
 import type { DomainStore } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
@@ -14,6 +14,12 @@ import { exchange, toResponse } from './raw-http.ts'
  * its default path.
  */
 export type StartServer = (options: HandlerOptions & { path?: string }) => Promise<RunningServer>
+
+interface PostOptions {
+  readonly key?: string | null
+  readonly headers?: Record<string, string>
+  readonly path?: string
+}
 
 const domains = ['www.example.com', 'localhost']
 
@@ -30,57 +36,38 @@ export function describeHttp(
 ): void {
   describe(name, () => {
     /** Runs a server for the length of one test. */
-    async function serve(
-      use: (context: {
-        origin: string
-        call(path: string, init: RequestInit): Promise<Response>
-        post(
-          body: unknown,
-          changes?: { key?: string | null; headers?: Record<string, string>; path?: string },
-        ): Promise<Response>
-        organizationKey: string
-        teamKey: string
-        issue: ReturnType<typeof createKeys>['issue']
-        onError: ReturnType<typeof vi.fn>
-      }) => Promise<void>,
-      options: Partial<HandlerOptions> & { path?: string } = {},
-    ) {
+    async function serve(options: Partial<HandlerOptions> & { path?: string } = {}) {
       const { keys, issue } = createKeys()
       const organizationKey = await issue('organization', '10')
       const teamKey = await issue('team', '1')
       const onError = vi.fn()
-      const server = await start({ store: createStore(), keys, onError, ...options } as HandlerOptions)
+      const { origin, close } = await start({ store: createStore(), keys, onError, ...options } as HandlerOptions)
+      onTestFinished(close)
       const ourPath = options.path ?? '/v1/domains'
 
       /** Where every answer comes in. What we answer, and not the host, is documented. */
       async function call(path: string, init: RequestInit): Promise<Response> {
-        const url = new URL(path, server.origin)
+        const url = new URL(path, origin)
         const response = await fetch(url, init)
         if ([ourPath, `${ourPath}/`].includes(url.pathname)) await expectDocumented(response)
         return response
       }
-      try {
-        await use({
-          origin: server.origin,
-          call,
-          organizationKey,
-          teamKey,
-          issue,
-          onError,
-          post: (body, { key = teamKey, headers = {}, path = '/v1/domains' } = {}) =>
-            call(path, {
-              method: 'POST',
-              headers: {
-                'Content-Type': 'application/json',
-                ...(key !== null && { Authorization: `Bearer ${key}` }),
-                ...headers,
-              },
-              body: body instanceof Uint8Array || typeof body === 'string' ? (body as string) : JSON.stringify(body),
-            }),
+
+      function post(
+        body: unknown,
+        { key = teamKey, headers = {}, path = '/v1/domains' }: PostOptions = {},
+      ): Promise<Response> {
+        return call(path, {
+          method: 'POST',
+          headers: {
+            'Content-Type': 'application/json',
+            ...(key !== null && { Authorization: `Bearer ${key}` }),
+            ...headers,
+          },
+          body: body instanceof Uint8Array || typeof body === 'string' ? (body as string) : JSON.stringify(body),
         })
-      } finally {
-        await server.close()
       }
+      return { origin, call, post, organizationKey, teamKey, issue, onError }
     }
 
     async function expectError(
@@ -96,133 +83,122 @@ export function describeHttp(
     }
 
     test('answers 200 with results and totals, for both kinds of key, also when every result is invalid', async () => {
-      await serve(async ({ post, organizationKey }) => {
-        const created = await post({ domains, team_id: '1' }, { key: organizationKey })
-        expect(created.status).toBe(200)
-        expect(created.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
-        expect(created.headers.get('Cache-Control')).toBe('no-store')
-        const { data } = await created.json()
-        expect(data).toEqual({
-          results: [
-            { status: 'created', input: 'www.example.com', domain: 'www.example.com', domainId: expect.any(String) },
-            { status: 'invalid', input: 'localhost', code: 'internal_domain', message: expect.any(String) },
-          ],
-          totals: { created: 1, existing: 0, invalid: 1 },
-        })
-        const existing = await (await post({ domains })).json()
-        expect(existing.data.results[0]).toEqual({ ...data.results[0], status: 'existing' })
-        const invalid = await post({ domains: ['localhost'] })
-        expect(invalid.status).toBe(200)
-        expect((await invalid.json()).data.totals).toEqual({ created: 0, existing: 0, invalid: 1 })
+      const { post, organizationKey } = await serve()
+      const created = await post({ domains, team_id: '1' }, { key: organizationKey })
+      expect(created.status).toBe(200)
+      expect(created.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
+      expect(created.headers.get('Cache-Control')).toBe('no-store')
+      const { data } = await created.json()
+      expect(data).toEqual({
+        results: [
+          { status: 'created', input: 'www.example.com', domain: 'www.example.com', domainId: expect.any(String) },
+          { status: 'invalid', input: 'localhost', code: 'internal_domain', message: expect.any(String) },
+        ],
+        totals: { created: 1, existing: 0, invalid: 1 },
       })
+      const existing = await (await post({ domains })).json()
+      expect(existing.data.results[0]).toEqual({ ...data.results[0], status: 'existing' })
+      const invalid = await post({ domains: ['localhost'] })
+      expect(invalid.status).toBe(200)
+      expect((await invalid.json()).data.totals).toEqual({ created: 0, existing: 0, invalid: 1 })
     })
 
     test('can be mounted at another path, and leaves other paths and methods to the host', async () => {
       const path = '/monitoring/names'
-      await serve(
-        async ({ origin, post }) => {
-          for (const suffix of ['', '/', '?x=1', '/?x=1'])
-            expect((await post({ domains }, { path: path + suffix })).status).toBe(200)
-          for (const other of ['/v1/domains', '/monitoring', '/Monitoring/names', '/monitoring//names'])
-            expect((await post({ domains }, { path: other })).status, other).toBe(404)
-          for (const suffix of ['/1', 's', '//'])
-            expect((await post({ domains }, { path: path + suffix })).status, suffix).toBe(404)
-          for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD'])
-            expect((await fetch(origin + path, { method })).status, method).toBe(404)
-        },
-        { path },
-      )
+      const { origin, post } = await serve({ path })
+      for (const suffix of ['', '/', '?x=1', '/?x=1'])
+        expect((await post({ domains }, { path: path + suffix })).status).toBe(200)
+      for (const other of ['/v1/domains', '/monitoring', '/Monitoring/names', '/monitoring//names'])
+        expect((await post({ domains }, { path: other })).status, other).toBe(404)
+      for (const suffix of ['/1', 's', '//'])
+        expect((await post({ domains }, { path: path + suffix })).status, suffix).toBe(404)
+      for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD'])
+        expect((await fetch(origin + path, { method })).status, method).toBe(404)
     })
 
     test('refuses each call with its status, code and challenge', async () => {
-      await serve(async ({ call, post, organizationKey, teamKey, issue }) => {
-        const inTeam = (team_id: string) => post({ domains, team_id }, { key: organizationKey })
-        const withKey = (key: string, body: unknown = { domains }) => post(body, { key })
-        const withFields = (headers: Record<string, string>, body: unknown = { domains }) => post(body, { headers })
-        const packed = brotliCompressSync(JSON.stringify({ domains }))
-        const large = JSON.stringify({ domains, padding: 'x'.repeat(300 * 1024) })
-        const ofUnknownLength = () =>
-          call('/v1/domains', {
-            method: 'POST',
-            headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${teamKey}` },
-            body: new Blob([large]).stream(),
-            duplex: 'half',
-          } as RequestInit)
-        const revoked = await issue('team', '1', { revokedAt: new Date() })
-        const reading = await issue('team', '1', { scopes: ['domains:read'] })
-        const badToken = 'Bearer error="invalid_token"'
-        const badScope = 'Bearer error="insufficient_scope", scope="domains:create"'
-        const cases: [answer: Response, status: number, code: string, challenge?: string][] = [
-          [await post({ domains }, { key: null }), 401, 'unauthorized', 'Bearer'],
-          [await withFields({ Authorization: 'Basic dXNlcjpwYXNz' }), 401, 'unauthorized', 'Bearer'],
-          [await withKey('svc_team_1_00'), 401, 'unauthorized', badToken],
-          [await withKey(`${teamKey} ${teamKey}`), 401, 'unauthorized', badToken],
-          [await withKey(revoked), 401, 'unauthorized', badToken],
-          [await withKey(reading, 'not JSON'), 403, 'insufficient_scope', badScope],
-          [await withFields({ 'Content-Type': 'application/jsonp' }), 415, 'unsupported_media_type'],
-          [await withFields({ 'Content-Type': '' }), 415, 'unsupported_media_type'],
-          [await withFields({ 'Content-Encoding': 'br' }, packed), 415, 'unsupported_media_type'],
-          [await post(large), 413, 'payload_too_large'],
-          [await ofUnknownLength(), 413, 'payload_too_large'],
-          [await post(''), 400, 'invalid_request'],
-          [await post("{'domains': ['example.com']}"), 400, 'invalid_request'],
-          [await post('null'), 400, 'invalid_request'],
-          [await post(new Uint8Array([0x7b, 0xff, 0x7d])), 400, 'invalid_request'],
-          [await inTeam('one'), 400, 'invalid_request'],
-          [await inTeam('3'), 404, 'team_not_found'],
-          [await inTeam('77'), 404, 'team_not_found'],
-          [await inTeam('9'), 403, 'team_suspended'],
-        ]
-        for (const [answer, status, code, challenge = null] of cases) {
-          await expectError(answer, status, code)
-          expect(answer.headers.get('WWW-Authenticate')).toBe(challenge)
-        }
-      })
+      const { call, post, organizationKey, teamKey, issue } = await serve()
+      const inTeam = (team_id: string) => post({ domains, team_id }, { key: organizationKey })
+      const withKey = (key: string, body: unknown = { domains }) => post(body, { key })
+      const withFields = (headers: Record<string, string>, body: unknown = { domains }) => post(body, { headers })
+      const packed = brotliCompressSync(JSON.stringify({ domains }))
+      const large = JSON.stringify({ domains, padding: 'x'.repeat(300 * 1024) })
+      const ofUnknownLength = () =>
+        call('/v1/domains', {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${teamKey}` },
+          body: new Blob([large]).stream(),
+          duplex: 'half',
+        } as RequestInit)
+      const revoked = await issue('team', '1', { revokedAt: new Date() })
+      const reading = await issue('team', '1', { scopes: ['domains:read'] })
+      const badToken = 'Bearer error="invalid_token"'
+      const badScope = 'Bearer error="insufficient_scope", scope="domains:create"'
+      const cases: [answer: Response, status: number, code: string, challenge?: string][] = [
+        [await post({ domains }, { key: null }), 401, 'unauthorized', 'Bearer'],
+        [await withFields({ Authorization: 'Basic dXNlcjpwYXNz' }), 401, 'unauthorized', 'Bearer'],
+        [await withKey('svc_team_1_00'), 401, 'unauthorized', badToken],
+        [await withKey(`${teamKey} ${teamKey}`), 401, 'unauthorized', badToken],
+        [await withKey(revoked), 401, 'unauthorized', badToken],
+        [await withKey(reading, 'not JSON'), 403, 'insufficient_scope', badScope],
+        [await withFields({ 'Content-Type': 'application/jsonp' }), 415, 'unsupported_media_type'],
+        [await withFields({ 'Content-Type': '' }), 415, 'unsupported_media_type'],
+        [await withFields({ 'Content-Encoding': 'br' }, packed), 415, 'unsupported_media_type'],
+        [await post(large), 413, 'payload_too_large'],
+        [await ofUnknownLength(), 413, 'payload_too_large'],
+        [await post(''), 400, 'invalid_request'],
+        [await post("{'domains': ['example.com']}"), 400, 'invalid_request'],
+        [await post('null'), 400, 'invalid_request'],
+        [await post(new Uint8Array([0x7b, 0xff, 0x7d])), 400, 'invalid_request'],
+        [await inTeam('one'), 400, 'invalid_request'],
+        [await inTeam('3'), 404, 'team_not_found'],
+        [await inTeam('77'), 404, 'team_not_found'],
+        [await inTeam('9'), 403, 'team_suspended'],
+      ]
+      for (const [answer, status, code, challenge = null] of cases) {
+        await expectError(answer, status, code)
+        expect(answer.headers.get('WWW-Authenticate')).toBe(challenge)
+      }
     })
 
     test('a byte order mark before the JSON does not matter', async () => {
-      await serve(async ({ post }) => {
-        expect((await post(`\ufeff${JSON.stringify({ domains })}`)).status).toBe(200)
-      })
+      const { post } = await serve()
+      expect((await post(`\ufeff${JSON.stringify({ domains })}`)).status).toBe(200)
     })
 
     test.skipIf(bodyIsReadBefore)(
       'a body over the limit is not read on (skipped where the host reads it before us)',
       async () => {
-        await serve(async ({ origin, teamKey }) => {
-          const request =
-            `POST /v1/domains HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${teamKey}\r\n` +
-            'Content-Type: application/json\r\nContent-Length: 100000000\r\n\r\n{"domains": ["'
-          const [answer] = (await exchange(origin, request, leavesClosing ? { hangUpAt: /}/ } : {})).map(toResponse)
-          await expectDocumented(answer as Response)
-          await expectError(answer as Response, 413, 'payload_too_large')
-        })
+        const { origin, teamKey } = await serve()
+        const request =
+          `POST /v1/domains HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${teamKey}\r\n` +
+          'Content-Type: application/json\r\nContent-Length: 100000000\r\n\r\n{"domains": ["'
+        const [answer] = (await exchange(origin, request, leavesClosing ? { hangUpAt: /}/ } : {})).map(toResponse)
+        await expectDocumented(answer as Response)
+        await expectError(answer as Response, 413, 'payload_too_large')
       },
     )
 
     test('the body limit is the host’s choice', async () => {
-      await serve(async ({ post }) => expectError(await post({ domains }), 413, 'payload_too_large', /20 bytes/), {
+      const { post } = await serve({
         bodyLimit: 20,
       })
+      await expectError(await post({ domains }), 413, 'payload_too_large', /20 bytes/)
     })
 
     test('tells the limit of the rate and what is left, and 429 when to come back, for each key', async () => {
-      await serve(
-        async ({ post, organizationKey }) => {
-          for (const remaining of [1, 0]) {
-            const response = await post({ domains })
-            expect(response.status).toBe(200)
-            expect(response.headers.get('RateLimit-Policy')).toBe('"default";q=2;w=60')
-            expect(response.headers.get('RateLimit')).toMatch(new RegExp(`^"default";r=${remaining};t=[0-9]+$`))
-          }
-          const refused = await post('not JSON')
-          const seconds = refused.headers.get('Retry-After')
-          expect(refused.headers.get('RateLimit')).toBe(`"default";r=0;t=${seconds}`)
-          await expectError(refused, 429, 'too_many_requests', new RegExp(`${seconds} s`))
-          expect((await post({ domains, team_id: '1' }, { key: organizationKey })).status).toBe(200)
-        },
-        { rateLimiter: new RateLimiterMemory({ points: 2, duration: 60 }) },
-      )
+      const { post, organizationKey } = await serve({ rateLimiter: new RateLimiterMemory({ points: 2, duration: 60 }) })
+      for (const remaining of [1, 0]) {
+        const response = await post({ domains })
+        expect(response.status).toBe(200)
+        expect(response.headers.get('RateLimit-Policy')).toBe('"default";q=2;w=60')
+        expect(response.headers.get('RateLimit')).toMatch(new RegExp(`^"default";r=${remaining};t=[0-9]+$`))
+      }
+      const refused = await post('not JSON')
+      const seconds = refused.headers.get('Retry-After')
+      expect(refused.headers.get('RateLimit')).toBe(`"default";r=0;t=${seconds}`)
+      await expectError(refused, 429, 'too_many_requests', new RegExp(`${seconds} s`))
+      expect((await post({ domains, team_id: '1' }, { key: organizationKey })).status).toBe(200)
     })
 
     const cause = new Error('password=secret at /srv/app.js:1')
@@ -236,29 +212,24 @@ export function describeHttp(
         createStore({ synchronize: () => Promise.reject(cause) }),
       ],
     ])('%i %s, failed at %s: the host is told why, the caller to try again', async (status, code, step, store) => {
-      await serve(
-        async ({ post, onError }) => {
-          const response = await post({ domains })
-          await expectError(response, status, code, /^(?!.*secret).* again(?: later)?\.$/)
-          if (step !== 'findTeam') expect(response.headers.get('Retry-After')).toMatch(/^[1-9][0-9]*$/)
-          expect(onError.mock.calls).toMatchObject([[cause, { step, keyContext: { teamId: '1' } }]])
-        },
-        { store },
-      )
+      const { post, onError } = await serve({ store })
+      const response = await post({ domains })
+      await expectError(response, status, code, /^(?!.*secret).* again(?: later)?\.$/)
+      if (step !== 'findTeam') expect(response.headers.get('Retry-After')).toMatch(/^[1-9][0-9]*$/)
+      expect(onError.mock.calls).toMatchObject([[cause, { step, keyContext: { teamId: '1' } }]])
     })
 
     test('many calls at once over kept-alive connections each get their own answer', async () => {
-      await serve(async ({ post }) => {
-        const answers = await Promise.all(
-          Array.from({ length: 100 }, async (_, index) => {
-            const { data } = await (await post({ domains: [`www.n${index}.com`, 'shared.com'] })).json()
-            return [data.results[0].input, data.results[1].domainId, data.results[1].status]
-          }),
-        )
-        expect(answers.map(([input]) => input)).toEqual(answers.map((_, index) => `www.n${index}.com`))
-        expect(new Set(answers.map(([, domainId]) => domainId)).size).toBe(1)
-        expect(answers.filter(([, , status]) => status === 'created')).toHaveLength(1)
-      })
+      const { post } = await serve()
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, async (_, index) => {
+          const { data } = await (await post({ domains: [`www.n${index}.com`, 'shared.com'] })).json()
+          return [data.results[0].input, data.results[1].domainId, data.results[1].status]
+        }),
+      )
+      expect(answers.map(([input]) => input)).toEqual(answers.map((_, index) => `www.n${index}.com`))
+      expect(new Set(answers.map(([, domainId]) => domainId)).size).toBe(1)
+      expect(answers.filter(([, , status]) => status === 'created')).toHaveLength(1)
     })
 
     describeClients(start, { bodyIsReadBefore, leavesClosing })

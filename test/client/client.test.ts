@@ -6,48 +6,36 @@ import { answer, loseAnswer, names, serve } from './serve.ts'
 const unused = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00' }
 
 test('any number of names is registered in calls of 100, with progress, and results in order', async () => {
-  await serve(async ({ options }) => {
-    const progress: Progress[] = []
-    const all = [...names(249), 'localhost']
-    const { results, totals } = await registerAll(all, {
-      ...options,
-      onProgress: step => progress.push(step),
-    })
-    expect(results.map(({ input }) => input)).toEqual(all)
-    expect(totals).toEqual({ created: 249, existing: 0, invalid: 1 })
-    expect(progress.map(({ done, total, results }) => [done, total, results.length])).toEqual([
-      [100, 250, 100],
-      [200, 250, 100],
-      [250, 250, 50],
-    ])
-    expect(await registerAll([], options)).toEqual({
-      results: [],
-      totals: { created: 0, existing: 0, invalid: 0 },
-    })
-  })
+  const { options } = await serve()
+  const progress: Progress[] = []
+  const all = [...names(249), 'localhost']
+  const { results, totals } = await registerAll(all, { ...options, onProgress: step => progress.push(step) })
+  expect(results.map(({ input }) => input)).toEqual(all)
+  expect(totals).toEqual({ created: 249, existing: 0, invalid: 1 })
+  expect(progress.map(({ done, total, results }) => [done, total, results.length])).toEqual([
+    [100, 250, 100],
+    [200, 250, 100],
+    [250, 250, 50],
+  ])
+  expect(await registerAll([], options)).toEqual({ results: [], totals: { created: 0, existing: 0, invalid: 0 } })
 })
 
 test('the key of an organization names the team', async () => {
-  await serve(async ({ options: { url }, issue }) => {
-    const apiKey = await issue('organization', '10')
-    expect((await registerAll(['a.com'], { url, apiKey, teamId: '2' })).totals.created).toBe(1)
-    expect(await rejection(registerAll(['a.com'], { url, apiKey }))).toMatchObject({
-      status: 400,
-      code: 'invalid_request',
-    })
+  const { options, issue } = await serve()
+  const ofOrganization = { ...options, apiKey: await issue('organization', '10') }
+  expect((await registerAll(['a.com'], { ...ofOrganization, teamId: '2' })).totals.created).toBe(1)
+  expect(await rejection(registerAll(['a.com'], ofOrganization))).toMatchObject({
+    status: 400,
+    code: 'invalid_request',
   })
 })
 
 describe('a call is sent again', () => {
   test('after an answer that got lost: what it had registered is there with the same ID', async () => {
-    await serve(
-      async ({ options }) => {
-        const { results } = await registerAll(names(150), options)
-        const statuses = [...Array(100).fill('created'), ...Array(50).fill('existing')]
-        expect(results.map(({ status }) => status)).toEqual(statuses)
-      },
-      (call, response) => call === 2 && loseAnswer(response),
-    )
+    const { options } = await serve((call, response) => call === 2 && loseAnswer(response))
+    const { results } = await registerAll(names(150), options)
+    const statuses = [...Array(100).fill('created'), ...Array(50).fill('existing')]
+    expect(results.map(({ status }) => status)).toEqual(statuses)
   })
 
   // Without a longer Retry-After, the first backoff is 0.5 to 1 s.
@@ -78,55 +66,41 @@ describe('a call is sent again', () => {
 
   test('as often as allowed, and no more', async () => {
     let asked = 0
-    await serve(
-      async ({ options }) => {
-        const error = await rejection(registerAll(names(101), { ...options, maxAttempts: 2 }))
-        expect(error).toMatchObject({ name: 'RegisterAllError', status: 503, code: 'domain_registration_unavailable' })
-        expect(asked).toBe(2)
-        expect((error as { results: unknown[] }).results).toHaveLength(100)
-      },
-      (call, response) => {
-        if (call === 1) return false
-        asked += 1
-        const body = { error: 'domain_registration_unavailable', message: 'Saved.' }
-        return answer(response, 503, body, { 'Retry-After': '0' })
-      },
-    )
+    const { options } = await serve((call, response) => {
+      if (call === 1) return false
+      asked += 1
+      const body = { error: 'domain_registration_unavailable', message: 'Saved.' }
+      return answer(response, 503, body, { 'Retry-After': '0' })
+    })
+    const error = await rejection(registerAll(names(101), { ...options, maxAttempts: 2 }))
+    expect(error).toMatchObject({ name: 'RegisterAllError', status: 503, code: 'domain_registration_unavailable' })
+    expect(asked).toBe(2)
+    expect((error as { results: unknown[] }).results).toHaveLength(100)
   })
 
   test('not after an answer that would be the same again, such as 401 or a redirect', async () => {
-    await serve(async ({ options: { url } }) => {
-      const error = await rejection(registerAll(names(1), { url, apiKey: 'svc_team_1_00' }))
-      expect(error).toMatchObject({ status: 401, code: 'unauthorized', results: [] })
-    })
     let asked = 0
-    await serve(
-      async ({ options }) => {
-        const error = await rejection(registerAll(names(1), options))
-        expect(error).toMatchObject({ status: 307, message: 'The answer was HTTP 307.' })
-        expect(asked).toBe(1)
-      },
-      (_, response) => {
-        asked += 1
-        return answer(response, 307, {}, { Location: 'https://elsewhere.test/' })
-      },
-    )
+    const { options } = await serve((call, response) => {
+      asked = call
+      return call === 2 && answer(response, 307, {}, { Location: 'https://elsewhere.test/' })
+    })
+    const refused = await rejection(registerAll(names(1), { ...options, apiKey: 'svc_team_1_00' }))
+    expect(refused).toMatchObject({ status: 401, code: 'unauthorized', results: [] })
+    const error = await rejection(registerAll(names(1), options))
+    expect(error).toMatchObject({ status: 307, message: 'The answer was HTTP 307.' })
+    expect(asked).toBe(2)
   })
 })
 
 test('a signal ends the work, also while it waits', async () => {
   const controller = new AbortController()
-  await serve(
-    async ({ options }) => {
-      const error = await rejection(registerAll(names(1), { ...options, signal: controller.signal }))
-      expect(error).toBe('enough')
-    },
-    (_, response) => {
-      response.once('close', () => controller.abort('enough'))
-      const body = { error: 'too_many_requests', message: 'Later.' }
-      return answer(response, 429, body, { 'Retry-After': '100000' })
-    },
-  )
+  const { options } = await serve((_, response) => {
+    response.once('close', () => controller.abort('enough'))
+    const body = { error: 'too_many_requests', message: 'Later.' }
+    return answer(response, 429, body, { 'Retry-After': '100000' })
+  })
+  const error = await rejection(registerAll(names(1), { ...options, signal: controller.signal }))
+  expect(error).toBe('enough')
 })
 
 describe('names that are internal_error', () => {
@@ -152,36 +126,26 @@ describe('names that are internal_error', () => {
     const progress: number[] = []
     // More than the parts of one call that it is in.
     const store = failing(9)
-    await serve(
-      async ({ options }) => {
-        const all = names(120)
-        const step = { onProgress: ({ done }: Progress) => progress.push(done) }
-        const { results, totals } = await registerAll(all, { ...options, ...step })
-        expect(results.map(({ input }) => input)).toEqual(all)
-        expect(totals).toEqual({ created: 120, existing: 0, invalid: 0 })
-      },
-      undefined,
-      store,
-    )
+    const { options } = await serve(undefined, store)
+    const all = names(120)
+    const step = { onProgress: ({ done }: Progress) => progress.push(done) }
+    const { results, totals } = await registerAll(all, { ...options, ...step })
+    expect(results.map(({ input }) => input)).toEqual(all)
+    expect(totals).toEqual({ created: 120, existing: 0, invalid: 0 })
     expect(progress).toEqual([98, 118, 120])
   })
 
   test('to the last are no success: the others are registered, and the work is rejected with all results', async () => {
-    await serve(
-      async ({ options }) => {
-        const error = await rejection(registerAll(names(120), { ...options, maxAttempts: 2 }))
-        expect(error).toMatchObject({
-          name: 'RegisterAllError',
-          code: 'internal_error',
-          message: 'The service could not process 1 of 120 names; their results are internal_error.',
-        })
-        const { results } = error as RegisterAllError
-        expect(results.filter(({ status }) => status === 'created')).toHaveLength(119)
-        expect(results[7]).toMatchObject({ input: 'n7.com', code: 'internal_error' })
-      },
-      undefined,
-      failing(Number.POSITIVE_INFINITY),
-    )
+    const { options } = await serve(undefined, failing(Number.POSITIVE_INFINITY))
+    const error = await rejection(registerAll(names(120), { ...options, maxAttempts: 2 }))
+    expect(error).toMatchObject({
+      name: 'RegisterAllError',
+      code: 'internal_error',
+      message: 'The service could not process 1 of 120 names; their results are internal_error.',
+    })
+    const { results } = error as RegisterAllError
+    expect(results.filter(({ status }) => status === 'created')).toHaveLength(119)
+    expect(results[7]).toMatchObject({ input: 'n7.com', code: 'internal_error' })
   })
 })
 

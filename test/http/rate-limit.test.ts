@@ -71,7 +71,7 @@ describe('RateLimiterPostgres', () => {
   })
   afterAll(() => server?.stop())
 
-  async function createOnPostgres(options: { points: number; duration: number; insuranceLimiter?: RateLimiterMemory }) {
+  async function createOnPostgres(options: { points: number; duration: number }) {
     const tableName = `limits_${crypto.randomUUID().replaceAll('-', '')}`
     return new Promise<RateLimiterPostgres>((resolve, reject) => {
       const limiter = new RateLimiterPostgres({ storeClient: pool, tableName, ...options }, error =>
@@ -204,39 +204,13 @@ test('a limit by name costs a point for each name: one before the body is read, 
   expect(consume.mock.calls.map(([, points]) => points)).toEqual([1, 2, 1, 1, 1])
 })
 
+const left = (msBeforeNext: unknown, remainingPoints: unknown) => ({ msBeforeNext, remainingPoints })
 test.each([
-  [
-    'an endless wait',
-    { points: 5 },
-    { msBeforeNext: 1e25, remainingPoints: 0 },
-    429,
-    '"default";r=0;t=999999999999999',
-    '"default";q=5',
-  ],
-  [
-    'no number of points',
-    { points: Number.NaN, duration: Number.NaN },
-    { msBeforeNext: 1000, remainingPoints: 1 },
-    200,
-    '"default";r=1;t=1',
-    null,
-  ],
-  [
-    'counts in bigint',
-    { points: 5n, duration: 60n },
-    { msBeforeNext: 1000n, remainingPoints: 4n },
-    200,
-    '"default";r=4;t=1',
-    '"default";q=5;w=60',
-  ],
-  [
-    'a union with a limit without a name',
-    {},
-    { '': { msBeforeNext: 1000, remainingPoints: 4 } },
-    200,
-    '"default";r=4;t=1',
-    null,
-  ],
+  ['an endless wait', { points: 5 }, left(1e25, 0), 429, '"default";r=0;t=999999999999999', '"default";q=5'],
+  ['no number of points', { points: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', null],
+  ['no length of time', { points: 5, duration: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', '"default";q=5'],
+  ['bigint', { points: 5n, duration: 60n }, left(1000n, 4n), 200, '"default";r=4;t=1', '"default";q=5;w=60'],
+  ['a union of a limit without a name', {}, { '': left(1000, 4) }, 200, '"default";r=4;t=1', null],
 ])('a limiter with %s still gives fields that can be read', async (_, policy, answer, status, field, policyField) => {
   const consume = () => (status === 200 ? Promise.resolve(answer) : Promise.reject(answer))
   const { post } = await serve({ rateLimiter: { ...policy, consume } as never })

@@ -2,7 +2,7 @@
 export default {
   mutate: ['src/registry/{overlap,register-names,request}.ts', 'src/register-domains.ts', 'src/{keys,wire}/*.ts'],
   // What the tests need, and no second biome.json.
-  ignorePatterns: ['/*', '!/src', '!/test', '!/package.json', '!/tsconfig.json'],
+  ignorePatterns: ['/*', '!/src', '!/test', '!/examples', '!/package.json', '!/tsconfig.json'],
   testRunner: 'vitest',
   vitest: { configFile: 'test/mutation/vitest.config.ts' },
   plugins: ['@stryker-mutator/vitest-runner'],

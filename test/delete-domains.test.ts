@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { type ApiError, deleteDomains, registerDomains } from '../src/index.ts'
-import { createStore, organization, rejection, team1, team2 } from './fixtures.ts'
+import { deleteDomains, registerDomains } from '../src/index.ts'
+import { createStore, team1, team2 } from './fixtures.ts'
 
 const deleting = { ...team1, scopes: ['domains:delete'] }
 
@@ -95,36 +95,4 @@ test('the monitor is told of each deletion by the next sweep, after its registra
   await deleteDomains(deleting, { domains: ['a.com'] }, store)
   await store.synchronizePending()
   expect(pushed).toEqual(['registered a.com', 'released a.com'])
-})
-
-test('a call is refused before anything is deleted', async () => {
-  const { store } = await createFilledStore(['a.com'])
-  const anyTeam = { ...organization, scopes: ['domains:delete'] }
-  const refused = [
-    [team1, { domains: ['a.com'] }, 'insufficient_scope'],
-    [deleting, { domains: Array(101).fill('a.com') }, 'invalid_request'],
-    [anyTeam, { domains: ['a.com'] }, 'invalid_request'],
-    [anyTeam, { domains: ['a.com'], team_id: '3' }, 'team_not_found'],
-    [anyTeam, { domains: ['a.com'], team_id: '9' }, 'team_suspended'],
-  ] as const
-  for (const [keyContext, body, code] of refused)
-    expect(await rejection(deleteDomains(keyContext, body, store))).toMatchObject({ code })
-  expect(await store.count()).toBe(1)
-  const { data } = await deleteDomains(anyTeam, { domains: ['a.com'], team_id: '1' }, store)
-  expect(data.totals.deleted).toBe(1)
-})
-
-test.each([
-  ['fails', () => Promise.reject(new Error('down'))],
-  ['does not answer in time', () => new Promise<never>(() => {})],
-])('a store that %s is a 500 that says when to try again', async (_, release) => {
-  const store = { ...createStore(), release }
-  const error = (await rejection(deleteDomains(deleting, { domains: ['a.com'] }, store, { timeLimit: 20 }))) as ApiError
-  expect(error).toMatchObject({ status: 500, code: 'internal_error', headers: { 'Retry-After': '5' } })
-  expect(error.cause).toBeInstanceOf(Error)
-})
-
-test('a store without release is the application’s mistake', async () => {
-  const { release: _, ...store } = createStore()
-  await expect(deleteDomains(deleting, { domains: ['a.com'] }, store)).rejects.toThrow('no method "release"')
 })

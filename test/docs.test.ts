@@ -1,8 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -14,6 +12,7 @@ import { statusByErrorCode } from '../src/errors.ts'
 import { classifyHostname } from '../src/hostname/classify.ts'
 import { createMemoryKeyStore, createMemoryStore, generateApiKey } from '../src/index.ts'
 import type { InvalidCode } from '../src/wire/response.ts'
+import { listen, type RunningServer } from './listen.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -82,19 +81,18 @@ function readOpening(page: string) {
 
 describe('a page begins with about ten lines that print what they say:', () => {
   const openings = guides.filter(guide => guide.startsWith('docs/')).map(readOpening)
-  let service: Server
+  let service: RunningServer
   const env: NodeJS.ProcessEnv = { ...process.env, PORT: '0', DATABASE_FILE: ':memory:', NO_COLOR: '1' }
   beforeAll(async () => {
     const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
     const keys = createMemoryKeyStore()
     const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
     keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
-    service = createServer(express().use(domainsRouter({ store, keys }))).listen(0, '127.0.0.1')
-    await once(service, 'listening')
+    service = await listen(express().use(domainsRouter({ store, keys })))
     env.API_KEY = key
-    env.DOMAINS_URL = `http://127.0.0.1:${(service.address() as AddressInfo).port}/v1/domains`
+    env.DOMAINS_URL = `${service.origin}/v1/domains`
   })
-  afterAll(() => void service.close())
+  afterAll(() => service.close())
 
   test('all do but indexes, those that are tried elsewhere, and recipes that say how they were tried', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)

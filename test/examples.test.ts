@@ -13,39 +13,15 @@ describe('examples/demo.ts', () => {
     const { stdout, stderr } = await run(...tsx('examples/demo.ts'))
     expect(stderr).toBe('A call for domains failed, synchronizing what was saved: [Error: The monitor is offline]\n')
     for (const shown of [
-      '200: 100 created, 0 existing, 0 invalid',
-      '200: 0 created, 100 existing, 0 invalid',
-      'empty_domain',
-      'invalid_domain',
-      'public_suffix_domain',
-      'internal_domain',
-      'reserved_ip',
-      'wildcard_conflict',
-      'subdomain_conflict',
-      'domain_already_licensed',
-      '401 unauthorized',
-      '403 insufficient_scope',
-      '403 team_suspended',
-      '404 team_not_found',
-      '503 domain_registration_unavailable',
-      'Every answer was as it should be.',
+      ...['200: 100 created, 0 existing, 0 invalid', '200: 0 created, 100 existing, 0 invalid', 'empty_domain'],
+      ...['invalid_domain', 'public_suffix_domain', 'internal_domain', 'reserved_ip', 'wildcard_conflict'],
+      ...['subdomain_conflict', 'domain_already_licensed', '401 unauthorized', '403 insufficient_scope'],
+      ...['403 team_suspended', '404 team_not_found', '503 domain_registration_unavailable'],
+      ...['Every answer was as it should be.'],
     ]) {
       expect(stdout).toContain(shown)
     }
     expect(stripVTControlCharacters(stdout), 'colour is for terminals').toBe(stdout)
-  })
-
-  test('names the difference and exits 1 when an answer is not what it should be', async () => {
-    const loseResults = `
-      const { stringify } = JSON
-      JSON.stringify = (value, ...rest) =>
-        stringify(value?.data ? { data: { ...value.data, results: [] } } : value, ...rest)`
-    const preload = `data:text/javascript,${encodeURIComponent(loseResults)}`
-    const failed = run(...tsx('--import', preload, 'examples/demo.ts'))
-    await expect(failed).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('Not as it should be: the mixed bag: expected '),
-    })
   })
 
   test('has a hundred distinct hostnames, international ones in Unicode among them', () => {

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 const { exports, ...manifest } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
@@ -6,29 +8,10 @@ const { exports, ...manifest } = JSON.parse(readFileSync(new URL('../package.jso
 /** Every entry point, with every value that it exports: the public names. */
 const publicNames = {
   '.': [
-    'ApiError',
-    'MonitorUnavailableError',
-    'authenticate',
-    'classifyHostname',
-    'countTotals',
-    'createManagedStore',
-    'createMemoryKeyStore',
-    'createMemoryStore',
-    'createUuidGenerator',
-    'deleteDomains',
-    'exportDomains',
-    'findOwners',
-    'generateApiKey',
-    'hashApiKey',
-    'isApiError',
-    'listDomains',
-    'parseApiKey',
-    'previewDomains',
-    'rangeBelow',
-    'reconcile',
-    'registerDomains',
-    'startSynchronizing',
-    'toKey',
+    ...['ApiError', 'MonitorUnavailableError', 'authenticate', 'classifyHostname', 'countTotals'],
+    ...['createManagedStore', 'createMemoryKeyStore', 'createMemoryStore', 'createUuidGenerator', 'deleteDomains'],
+    ...['exportDomains', 'findOwners', 'generateApiKey', 'hashApiKey', 'isApiError', 'listDomains', 'parseApiKey'],
+    ...['previewDomains', 'rangeBelow', 'reconcile', 'registerDomains', 'startSynchronizing', 'toKey'],
   ],
   './http': ['createHandler'],
   './express': ['domainsRouter'],
@@ -60,6 +43,20 @@ test.each(Object.entries(publicNames))(
     }
   },
 )
+
+test('a runtime without process registers all the same', async () => {
+  const program = `
+    const { createMemoryStore, registerDomains } = await import('domain-registration')
+    const { process } = globalThis
+    delete globalThis.process
+    const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
+    const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
+    const { data } = await registerDomains(keyContext, { domains: ['www.example.com'] }, store)
+    globalThis.process = process
+    console.log(data.totals.created)`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
+  expect(stdout).toBe('1\n')
+})
 
 test('the manifest says what a user must know', () => {
   expect(manifest).toMatchObject({

@@ -22,23 +22,19 @@ const gone = (domain: string, id: string) => ({ domain, domainId: `${id}1a1fdc4-
 
 describe.each(Object.entries(openers))('in %s', (_, open) => {
   test('what is not watched is to be added, and what is not registered to be removed, of all teams', async () => {
-    const { store, close } = await open()
-    try {
-      await registerDomains(team1, { domains: ['a.com', 'b.com', '*.c.com', 'd.com'] }, store)
-      await registerDomains(team2, { domains: ['e.com'] }, store)
-      const watched = await watchedOf(store)
-      expect(await corrections(store, watched)).toEqual([])
-      expect(await corrections(store, [])).toEqual(['a.com', 'b.com', '*.c.com', 'd.com', 'e.com'].map(x => `add ${x}`))
-      const [, ...withoutFirst] = watched
-      const odd = [gone('first.com', '0'), ...withoutFirst.slice(0, -1), gone('last.com', 'f')]
-      expect(await corrections(store, odd)).toEqual(['remove first.com', 'add a.com', 'add e.com', 'remove last.com'])
-      // Released, and registered again: the old one is to be removed.
-      await store.release('1', ['b.com'])
-      await registerDomains(team1, { domains: ['b.com'] }, store)
-      expect(await corrections(store, watched)).toEqual(['remove b.com', 'add b.com'])
-    } finally {
-      await close()
-    }
+    const store = await open()
+    await registerDomains(team1, { domains: ['a.com', 'b.com', '*.c.com', 'd.com'] }, store)
+    await registerDomains(team2, { domains: ['e.com'] }, store)
+    const watched = await watchedOf(store)
+    expect(await corrections(store, watched)).toEqual([])
+    expect(await corrections(store, [])).toEqual(['a.com', 'b.com', '*.c.com', 'd.com', 'e.com'].map(x => `add ${x}`))
+    const [, ...withoutFirst] = watched
+    const odd = [gone('first.com', '0'), ...withoutFirst.slice(0, -1), gone('last.com', 'f')]
+    expect(await corrections(store, odd)).toEqual(['remove first.com', 'add a.com', 'add e.com', 'remove last.com'])
+    // Released, and registered again: the old one is to be removed.
+    await store.release('1', ['b.com'])
+    await registerDomains(team1, { domains: ['b.com'] }, store)
+    expect(await corrections(store, watched)).toEqual(['remove b.com', 'add b.com'])
   })
 
   test('a registration that still waits is left to the sweeps', async () => {
@@ -46,17 +42,13 @@ describe.each(Object.entries(openers))('in %s', (_, open) => {
     const synchronize = async () => {
       if (isAway) throw new Error('away')
     }
-    const { store, close } = await open({ synchronize, onError: () => {} })
-    try {
-      await registerDomains(team1, { domains: ['waits.com'] }, store).catch(() => {})
-      expect(await store.count()).toBe(1)
-      expect(await corrections(store, [])).toEqual([])
-      isAway = false
-      await registerDomains(team1, { domains: ['waits.com'] }, store)
-      expect(await corrections(store, [])).toEqual(['add waits.com'])
-    } finally {
-      await close()
-    }
+    const store = await open({ synchronize, onError: () => {} })
+    await registerDomains(team1, { domains: ['waits.com'] }, store).catch(() => {})
+    expect(await store.count()).toBe(1)
+    expect(await corrections(store, [])).toEqual([])
+    isAway = false
+    await registerDomains(team1, { domains: ['waits.com'] }, store)
+    expect(await corrections(store, [])).toEqual(['add waits.com'])
   })
 })
 

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest'
 import { createMemoryStore, type ManagedStore } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import type { ManagedStoreOptions } from '../src/registry/managed-store.ts'
@@ -11,19 +12,19 @@ type Options = Omit<ManagedStoreOptions, 'findTeam'>
 
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 
-/** Opens an empty store of each kind that is bundled, by its name. */
-export const openers: Readonly<
-  Record<string, (options?: Options) => Promise<{ store: ManagedStore; close(): Promise<unknown> }>>
-> = {
-  memory: async options => ({ store: createMemoryStore({ teams, ...options }), close: async () => {} }),
+/** Opens an empty store of each kind that is bundled, by its name, for the length of one test. */
+export const openers: Readonly<Record<string, (options?: Options) => Promise<ManagedStore>>> = {
+  memory: async options => createMemoryStore({ teams, ...options }),
   async SQLite(options) {
     const database = openSqlite()
-    return { store: createSqliteStore({ database, findTeam, ...options }), close: async () => database.close() }
+    onTestFinished(() => database.close())
+    return createSqliteStore({ database, findTeam, ...options })
   },
   async PostgreSQL(options) {
     const server = await openPostgres()
+    onTestFinished(() => server.stop())
     const pool = server.createPool()
     await migrate({ database: throughFirst(pool) })
-    return { store: createPostgresStore({ database: pool, findTeam, ...options }), close: () => server.stop() }
+    return createPostgresStore({ database: pool, findTeam, ...options })
   },
 }

@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process'
 import { tracingChannel } from 'node:diagnostics_channel'
-import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
   authenticate,
@@ -84,19 +82,6 @@ test('a step has the same result with a subscriber and without', async () => {
   const without = await call()
   listen()
   expect(await call()).toEqual(without)
-})
-
-test('a runtime without process registers all the same', async () => {
-  const program = `
-    const { createMemoryStore, registerDomains } = await import('domain-registration')
-    const { process } = globalThis
-    delete globalThis.process
-    const store = createMemoryStore({ teams: [${JSON.stringify(team)}] })
-    const { data } = await registerDomains(${JSON.stringify(keyContext)}, { domains: ['www.example.com'] }, store)
-    globalThis.process = process
-    console.log(data.totals.created)`
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
-  expect(stdout).toBe('1\n')
 })
 
 describe('a recipe', () => {

@@ -20,31 +20,21 @@ async function documentOf(
 const { keys } = createKeys()
 
 describe('the document of @fastify/swagger', () => {
-  test('has the operation, its components and its security as openapi() describes them, but for 405', async () => {
-    const document = await documentOf({ keys, bodyLimit: 1000, keyPrefix: 'acme', prefix: '/api' })
-    const ours = openapi({ path: '/api/v1/domains', bodyLimit: 1000, keyPrefix: 'acme', rateLimited: false })
-    delete ours.paths['/api/v1/domains'].post.responses[405]
-    expect(document.paths).toMatchObject(ours.paths)
-    expect(Object.keys(document.paths)).toEqual(['/v1/domains', '/api/v1/domains'])
-    expect(document.components).toEqual(ours.components)
-    expect(document.paths['/api/v1/domains']?.post.responses).not.toHaveProperty('405')
-  })
-
-  test('has each operation that is offered, also at the root', async () => {
+  test('has each operation that is offered as openapi() describes it, but for 405, also at the root', async () => {
     const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
-    for (const [path, prefix] of [
-      ['/names', ''],
-      ['/names', '/api'],
-      ['/', ''],
+    for (const [path, prefix, options] of [
+      ['/v1/domains', '/api', { bodyLimit: 1000, keyPrefix: 'acme' }],
+      ['/names', '', { operations }],
+      ['/names', '/api', { operations }],
+      ['/', '', { operations }],
     ] as const) {
-      const document = await documentOf({ keys, operations, path, prefix })
-      const ours = openapi({ path: (prefix + path) as string, operations, rateLimited: false })
+      const document = await documentOf({ keys, path, prefix, ...options })
+      const ours = openapi({ path: (prefix + path) as string, rateLimited: false, ...options })
       for (const item of Object.values(ours.paths) as unknown as { responses: Record<number, unknown> }[][])
         for (const operation of Object.values(item)) delete operation.responses[405]
       expect(document.paths).toMatchObject(ours.paths)
-      expect(Object.keys(document.paths).sort()).toEqual(
-        [...new Set(['/v1/domains', ...Object.keys(ours.paths)])].sort(),
-      )
+      expect(JSON.stringify(document.paths)).not.toContain('"405"')
+      expect(new Set(Object.keys(document.paths))).toEqual(new Set(['/v1/domains', ...Object.keys(ours.paths)]))
       expect(document.components).toEqual(ours.components)
     }
   })

@@ -5,12 +5,13 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fastify4 from 'fastify4'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsPlugin } from '../../src/adapters/fastify.ts'
 import type { HandlerOptions } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import type { RunningServer } from '../listen.ts'
 import { describeHostileHttp } from './hostile.ts'
-import { describeHttp, type RunningServer, type StartServer } from './suite.ts'
+import { describeHttp, type StartServer } from './suite.ts'
 
 const versions = [
   ['Fastify 5', fastify, { routerOptions: { ignoreTrailingSlash: true } }],
@@ -254,17 +255,14 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       const app = create()
       app.addHook('onRequest', async request => void (await text(request.raw)))
       app.register(domainsPlugin, { ...options, onError })
-      const server = await listen(app)
-      try {
-        const response = await fetch(`${server.origin}/v1/domains`, { method: 'POST', headers, body })
-        expect(response.status).toBe(500)
-        expect(await response.json()).toMatchObject({ error: 'internal_error' })
-        expect(onError.mock.calls).toMatchObject([
-          [{ message: expect.stringContaining('read before') }, { step: 'readBody' }],
-        ])
-      } finally {
-        await server.close()
-      }
+      const { origin, close } = await listen(app)
+      onTestFinished(close)
+      const response = await fetch(`${origin}/v1/domains`, { method: 'POST', headers, body })
+      expect(response.status).toBe(500)
+      expect(await response.json()).toMatchObject({ error: 'internal_error' })
+      expect(onError.mock.calls).toMatchObject([
+        [{ message: expect.stringContaining('read before') }, { step: 'readBody' }],
+      ])
     })
 
     test('may serve HTTP/2', async () => {
@@ -273,21 +271,20 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       app.register(domainsPlugin, options)
       await app.listen({ port: 0 })
       const session = connect(`http://localhost:${(app.server.address() as AddressInfo).port}`)
-      try {
-        for (const [sent, status] of [
-          [body, 200],
-          ['x'.repeat(300_000), 413],
-        ] as const) {
-          const stream = session.request({ ':method': 'POST', ':path': '/v1/domains', ...headers })
-          const answered = once(stream, 'response')
-          stream.on('error', () => {}).end(sent)
-          const [fields] = await answered
-          expect(fields[':status']).toBe(status)
-          expect(JSON.parse(await text(stream))).toHaveProperty(status === 200 ? 'data' : 'error')
-        }
-      } finally {
+      onTestFinished(async () => {
         session.destroy()
         await app.close()
+      })
+      for (const [sent, status] of [
+        [body, 200],
+        ['x'.repeat(300_000), 413],
+      ] as const) {
+        const stream = session.request({ ':method': 'POST', ':path': '/v1/domains', ...headers })
+        const answered = once(stream, 'response')
+        stream.on('error', () => {}).end(sent)
+        const [fields] = await answered
+        expect(fields[':status']).toBe(status)
+        expect(JSON.parse(await text(stream))).toHaveProperty(status === 200 ? 'data' : 'error')
       }
     })
   })

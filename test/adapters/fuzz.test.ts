@@ -1,6 +1,3 @@
-import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import express from 'express'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -8,13 +5,13 @@ import { domainsRouter } from '../../src/adapters/express.ts'
 import { hashApiKey } from '../../src/index.ts'
 import { counts, seed } from '../counts.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import { listen, type RunningServer } from '../listen.ts'
 import { expectHarmless } from './harmless.ts'
 import { exchange } from './raw-http.ts'
 
 const onError = vi.fn()
 const seen = new Map<number, number>()
-let server: Server
-let origin: string
+let server: RunningServer
 let keys: { team: string; organization: string; unscoped: string }
 let secrets: string[]
 
@@ -27,14 +24,9 @@ beforeAll(async () => {
   }
   secrets = [...Object.values(keys), ...(await Promise.all(Object.values(keys).map(hashApiKey)))]
   const options = { store: createStore(), keys: keyStore, onError, bodyLimit: 2000 }
-  server = express().use(domainsRouter(options)).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  server = await listen(express().use(domainsRouter(options)))
 })
-afterAll(() => {
-  server.close()
-  server.closeAllConnections()
-})
+afterAll(() => server.close())
 
 /**
  * Sends random requests; whatever they were, the server then still answers a good one.
@@ -49,7 +41,7 @@ async function check<T>(
   seen.clear()
   await fc.assert(
     fc.asyncProperty(arbitrary, async value => {
-      for (const response of await exchange(origin, toRequest(value), { hangUpAfter: 100 })) {
+      for (const response of await exchange(server.origin, toRequest(value), { hangUpAfter: 100 })) {
         // A mutation of the target leads past us, to the page of the framework.
         if (response.status === 404 && response.headers.get('content-type')?.startsWith('text/html')) continue
         await expectHarmless(response, secrets)
@@ -58,7 +50,7 @@ async function check<T>(
     }),
     { seed, numRuns: counts.fuzzedRequests, examples: examples.map(example => [example]) },
   )
-  const [after] = await exchange(origin, compose({}))
+  const [after] = await exchange(server.origin, compose({}))
   expect(after?.status).toBe(200)
   expect(onError).not.toHaveBeenCalled()
 }

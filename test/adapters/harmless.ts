@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { expectDocumented } from './documented.ts'
-import type { RawResponse } from './raw-http.ts'
+import { type RawResponse, toResponse } from './raw-http.ts'
 
 /** What the server itself answers before anybody sees the request; Node says nothing more, Fastify a line of JSON. */
 const ownStatuses = [400, 408, 417, 431]
@@ -24,7 +24,7 @@ export async function expectHarmless(answer: RawResponse, secrets: readonly stri
     expect(body.length).toBeLessThan(200)
     return
   }
-  await expectDocumented(new Response(body, { status, headers: [...headers] }))
+  await expectDocumented(toResponse(answer))
   const { data, message } = JSON.parse(body)
   if (status === 200) {
     const { created, existing, invalid } = data.totals

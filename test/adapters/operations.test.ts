@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HandlerOptions, HandlerSettings } from '../../src/http/handler.ts'
 import { findOperation } from '../../src/http/operations.ts'
 import { createKeys, createStore } from '../fixtures.ts'
@@ -35,20 +35,16 @@ interface Context {
 
 for (const [name, start, notOffered] of servers) {
   describe(name, () => {
-    async function serve(use: (context: Context) => Promise<void>, options: Partial<HandlerSettings> = {}) {
+    async function serve(options: Partial<HandlerSettings> = {}): Promise<Context> {
       const { keys, issue } = createKeys()
       const offered = 'operations' in options ? (options.operations ?? (['create'] as const)) : operations
       const teamKey = await issue('team', '1', { scopes })
       const onError = vi.fn()
-      const server = await start({
-        store: createStore(),
-        keys,
-        onError,
-        operations: offered,
-        ...options,
-      } as HandlerOptions)
+      const settings = { store: createStore(), keys, onError, operations: offered, ...options }
+      const { origin, close } = await start(settings as HandlerOptions)
+      onTestFinished(close)
       async function call(path: string, { key = teamKey, isWhole = true, ...init }: Init = {}) {
-        const response = await fetch(server.origin + path, {
+        const response = await fetch(origin + path, {
           ...init,
           headers: { Authorization: `Bearer ${key}`, ...(init.body && { 'Content-Type': 'application/json' }) },
         })
@@ -56,228 +52,147 @@ for (const [name, start, notOffered] of servers) {
         if (operation && isWhole) await expectDocumented(response, operation)
         return response
       }
-      try {
-        await use({
-          ...{ origin: server.origin, onError, issue, get: call },
-          post: (path, body, init) => call(path, { ...init, method: 'POST', body: JSON.stringify(body) }),
-        })
-      } finally {
-        await server.close()
-      }
+      const post: Context['post'] = (path, body, init) =>
+        call(path, { ...init, method: 'POST', body: JSON.stringify(body) })
+      return { origin, onError, issue, get: call, post }
     }
 
     const domains = ['www.example.com', '*.example.org', 'localhost']
 
     test('offers each operation by its method and path, with and without a trailing slash and a query', async () => {
-      await serve(async ({ get, post, onError }) => {
-        for (const [slash, query] of [
-          ['', ''],
-          ['/', '?x=%zz'],
-        ]) {
-          const call = async (answer: Promise<Response>) => {
-            const response = await answer
-            expect([response.status, response.headers.get('Cache-Control')]).toEqual([200, 'no-store'])
-            return (await response.json()).data
-          }
-          const body = { domains }
-          expect((await call(post(`${PATH}/preview${slash}${query}`, body))).totals.created).toBe(2)
-          expect((await call(post(`${PATH}${slash}${query}`, body))).totals.created).toBe(2)
-          const listed = await call(get(`${PATH}${slash}${query || '?order=newest&limit=1'}`))
-          expect(listed.domains[0]?.domain).toBe(query ? domains[0] : domains[1])
-          const exported = await get(`${PATH}/export${slash}${query}`)
-          expect((await exported.text()).split('\r\n')).toHaveLength(4)
-          const deleted = { deleted: 2, missing: 0, invalid: 1 }
-          expect((await call(post(`${PATH}/delete${slash}${query}`, body))).totals).toEqual(deleted)
+      const { get, post, onError } = await serve()
+      for (const [slash, query] of [
+        ['', ''],
+        ['/', '?x=%zz'],
+      ]) {
+        const call = async (answer: Promise<Response>) => {
+          const response = await answer
+          expect([response.status, response.headers.get('Cache-Control')]).toEqual([200, 'no-store'])
+          return (await response.json()).data
         }
-        expect(onError).not.toHaveBeenCalled()
-      })
+        const body = { domains }
+        expect((await call(post(`${PATH}/preview${slash}${query}`, body))).totals.created).toBe(2)
+        expect((await call(post(`${PATH}${slash}${query}`, body))).totals.created).toBe(2)
+        const listed = await call(get(`${PATH}${slash}${query || '?order=newest&limit=1'}`))
+        expect(listed.domains[0]?.domain).toBe(query ? domains[0] : domains[1])
+        const exported = await get(`${PATH}/export${slash}${query}`)
+        expect((await exported.text()).split('\r\n')).toHaveLength(4)
+        const deleted = { deleted: 2, missing: 0, invalid: 1 }
+        expect((await call(post(`${PATH}/delete${slash}${query}`, body))).totals).toEqual(deleted)
+      }
+      expect(onError).not.toHaveBeenCalled()
     })
 
     test('offers nothing but create until asked to, and a preview that is not offered creates nothing', async () => {
       const store = createStore()
-      await serve(
-        async ({ get, post }) => {
-          const answers = [
-            await get(PATH),
-            await get(`${PATH}/export`),
-            await post(`${PATH}/preview`, { domains }),
-            await post(`${PATH}/delete`, { domains }),
-          ]
-          expect(answers.map(({ status }) => status)).toEqual(Array(4).fill(notOffered))
-          for (const answer of answers) {
-            if (notOffered === 404) expect(await answer.text()).toBe('not ours')
-            else expect(await answer.json()).toMatchObject({ error: 'method_not_allowed' })
-          }
-          expect(await store.count()).toBe(0)
-          expect((await post(PATH, { domains })).status).toBe(200)
-        },
-        { store, operations: undefined },
-      )
+      const { get, post } = await serve({ store, operations: undefined })
+      const answers = [
+        await get(PATH),
+        await get(`${PATH}/export`),
+        await post(`${PATH}/preview`, { domains }),
+        await post(`${PATH}/delete`, { domains }),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual(Array(4).fill(notOffered))
+      for (const answer of answers) {
+        if (notOffered === 404) expect(await answer.text()).toBe('not ours')
+        else expect(await answer.json()).toMatchObject({ error: 'method_not_allowed' })
+      }
+      expect(await store.count()).toBe(0)
+      expect((await post(PATH, { domains })).status).toBe(200)
     })
 
     test('leaves other methods, and paths further below, to the application', async () => {
-      await serve(async ({ get, post }) => {
-        const statuses = async (...answers: Promise<Response>[]) => {
-          for (const { status } of await Promise.all(answers)) expect(status).toBe(notOffered)
-        }
-        await statuses(get(`${PATH}/preview`), get(`${PATH}/delete`), post(`${PATH}/export`, { domains }))
-        // Also where the answer to GET would be a page: a HEAD request reads none.
-        for (const method of ['HEAD', 'PUT', 'PATCH', 'DELETE'])
-          await statuses(get(PATH, { method }), get(`${PATH}/export`, { method }))
-        if (notOffered === 404) await statuses(post(`${PATH}/preview/x`, { domains }), get(`${PATH}/Export`))
-      })
+      const { get, post } = await serve()
+      const statuses = async (...answers: Promise<Response>[]) => {
+        for (const { status } of await Promise.all(answers)) expect(status).toBe(notOffered)
+      }
+      await statuses(get(`${PATH}/preview`), get(`${PATH}/delete`), post(`${PATH}/export`, { domains }))
+      // Also where the answer to GET would be a page: a HEAD request reads none.
+      for (const method of ['HEAD', 'PUT', 'PATCH', 'DELETE'])
+        await statuses(get(PATH, { method }), get(`${PATH}/export`, { method }))
+      if (notOffered === 404) await statuses(post(`${PATH}/preview/x`, { domains }), get(`${PATH}/Export`))
     })
 
     test('asks for the scope of the operation', async () => {
-      await serve(async ({ get, post, issue }) => {
-        const calls: [scope: string, call: (key: string) => Promise<Response>][] = [
-          ['domains:create', key => post(PATH, { domains }, { key })],
-          ['domains:create', key => post(`${PATH}/preview`, { domains }, { key })],
-          ['domains:delete', key => post(`${PATH}/delete`, { domains }, { key })],
-          ['domains:read', key => get(PATH, { key })],
-          ['domains:read', key => get(`${PATH}/export`, { key })],
-        ]
-        for (const [scope, call] of calls) {
-          const allowed = await issue('team', '1', { scopes: [scope] })
-          const refused = await issue('team', '1', { scopes: scopes.filter(other => other !== scope) })
-          expect((await call(allowed)).status).toBe(200)
-          const response = await call(refused)
-          expect([response.status, response.headers.get('WWW-Authenticate')]).toEqual([
-            403,
-            `Bearer error="insufficient_scope", scope="${scope}"`,
-          ])
-          expect((await call('unknown')).status).toBe(401)
-        }
-      })
-    })
-
-    test('acts on the team that an organization key names; a suspended one may be listed, not changed', async () => {
-      await serve(async ({ get, post, issue }) => {
-        const key = await issue('organization', '10', { scopes })
-        const answers = async (team: string) => {
-          const body = { domains, ...(team && { team_id: team }) }
-          const query = team && `?team_id=${team}`
-          const responses = [
-            await post(`${PATH}/preview`, body, { key }),
-            await post(`${PATH}/delete`, body, { key }),
-            await get(`${PATH}${query}`, { key }),
-            await get(`${PATH}/export${query}`, { key }),
-          ]
-          return Promise.all(responses.map(async answer => (answer.ok ? answer.status : (await answer.json()).error)))
-        }
-        expect(await answers('1')).toEqual([200, 200, 200, 200])
-        expect(await answers('9')).toEqual(['team_suspended', 'team_suspended', 200, 200])
-        for (const team of ['3', '77']) expect(await answers(team)).toEqual(Array(4).fill('team_not_found'))
-        expect(await answers('')).toEqual(Array(4).fill('invalid_request'))
-      })
-    })
-
-    test('tells nothing of another team’s names, in status, header fields or body', async () => {
-      await serve(async ({ post, issue }) => {
-        const otherKey = await issue('team', '3', { scopes })
-        await post(PATH, { domains: ['held.com', '*.held.org'] }, { key: otherKey })
-        const ask = async (domain: string) => {
-          const response = await post(`${PATH}/delete`, { domains: [domain] })
-          const headers = [...response.headers].filter(([field]) => field !== 'date')
-          return [response.status, headers, (await response.text()).replaceAll(domain, '')]
-        }
-        expect(await ask('held.com')).toEqual(await ask('free.com'))
-        expect(await ask('*.held.org')).toEqual(await ask('*.free.org'))
-        expect((await ask('held.com'))[2]).toContain('"missing"')
-      })
+      const { get, post, issue } = await serve()
+      const calls: [scope: string, call: (key: string) => Promise<Response>][] = [
+        ['domains:create', key => post(PATH, { domains }, { key })],
+        ['domains:create', key => post(`${PATH}/preview`, { domains }, { key })],
+        ['domains:delete', key => post(`${PATH}/delete`, { domains }, { key })],
+        ['domains:read', key => get(PATH, { key })],
+        ['domains:read', key => get(`${PATH}/export`, { key })],
+      ]
+      for (const [scope, call] of calls) {
+        const allowed = await issue('team', '1', { scopes: [scope] })
+        const refused = await issue('team', '1', { scopes: scopes.filter(other => other !== scope) })
+        expect((await call(allowed)).status).toBe(200)
+        const response = await call(refused)
+        expect([response.status, response.headers.get('WWW-Authenticate')]).toEqual([
+          403,
+          `Bearer error="insufficient_scope", scope="${scope}"`,
+        ])
+        expect((await call('unknown')).status).toBe(401)
+      }
     })
 
     test('answers 400 that names the parameter, also where it is sent twice or holds a question mark', async () => {
-      await serve(async ({ get, onError }) => {
-        for (const [query, message] of [
-          ['limit=0', /^limit must be/],
-          ['limit=5&limit=5', /^limit must be sent once/],
-          ['after=1', /^after must be/],
-          ['order=up', /^order must be/],
-          ['domain=example.com?x', /^domain must be a hostname/],
-          ['below=192.0.43.8', /^below must be a name/],
-          ['domain=%00', /^domain must be a hostname/],
-        ] as const) {
-          const response = await get(`${PATH}?${query}`)
-          expect([query, response.status, await response.json()]).toEqual([
-            ...[query, 400],
-            { error: 'invalid_request', message: expect.stringMatching(message) },
-          ])
-        }
-        for (const [query, message] of [
-          ['format=xml', /^format must be "csv" or "ndjson"/],
-          ['format=csv&format=csv', /^format must be sent once/],
-          ['after=1', /^after must be/],
-        ] as const)
-          expect(await (await get(`${PATH}/export?${query}`)).json()).toMatchObject({
-            message: expect.stringMatching(message),
-          })
-        expect(onError).not.toHaveBeenCalled()
-      })
-    })
-
-    test('lists to the end by "next"', async () => {
-      await serve(async ({ get, post }) => {
-        const names = Array.from({ length: 7 }, (_, index) => `n${index}.example.com`)
-        await post(PATH, { domains: names })
-        const seen: string[] = []
-        for (let next: string | null = ''; next !== null; ) {
-          const { data } = await (await get(`${PATH}?limit=3&order=newest&after=${next}`)).json()
-          seen.push(...data.domains.map(({ domain }: { domain: string }) => domain))
-          next = data.next
-        }
-        expect(seen).toEqual(names.toReversed())
-      })
+      const { get, onError } = await serve()
+      for (const [query, message] of [
+        ['?limit=0', /^limit must be/],
+        ['?limit=5&limit=5', /^limit must be sent once/],
+        ['?domain=example.com?x', /^domain must be a hostname/],
+        ['?domain=%00', /^domain must be a hostname/],
+        ['/export?format=xml', /^format must be "csv" or "ndjson"/],
+        ['/export?format=csv&format=csv', /^format must be sent once/],
+        ['/export?after=1', /^after must be/],
+      ] as const) {
+        const response = await get(PATH + query)
+        expect([query, response.status, await response.json()]).toEqual([
+          ...[query, 400],
+          { error: 'invalid_request', message: expect.stringMatching(message) },
+        ])
+      }
+      expect(onError).not.toHaveBeenCalled()
     })
 
     describe('an export', () => {
       const { store } = createGeneratedStore(2500)
 
       test('is CSV with a header line and CRLF (RFC 4180), or a JSON object on each line', async () => {
-        await serve(
-          async ({ get }) => {
-            const csv = await get(`${PATH}/export`)
-            expect(csv.headers.get('Content-Type')).toBe('text/csv; charset=utf-8; header=present')
-            const lines = (await csv.text()).split('\r\n')
-            expect(lines).toHaveLength(2502)
-            expect(lines.slice(0, 2)).toEqual([
-              'domain,domainId,createdAt',
-              `n0.example.com,${toDomainId(0)},2026-01-02T03:04:05.678Z`,
-            ])
-            expect(lines.at(-1)).toBe('')
-            const ndjson = await get(`${PATH}/export?format=ndjson`)
-            expect(ndjson.headers.get('Content-Type')).toBe('application/x-ndjson; charset=utf-8')
-            expect(ndjson.headers.get('Cache-Control')).toBe('no-store')
-            const values = (await ndjson.text()).trimEnd().split('\n')
-            expect(values).toHaveLength(2500)
-            expect(JSON.parse(values[2499] ?? '')).toEqual({
-              ...{ domain: 'n2499.example.com', domainId: toDomainId(2499), createdAt: '2026-01-02T03:04:05.678Z' },
-            })
-          },
-          { store, operations: ['export'] },
-        )
+        const { get } = await serve({ store, operations: ['export'] })
+        const csv = await get(`${PATH}/export`)
+        expect(csv.headers.get('Content-Type')).toBe('text/csv; charset=utf-8; header=present')
+        const lines = (await csv.text()).split('\r\n')
+        expect(lines).toHaveLength(2502)
+        expect(lines.slice(0, 2)).toEqual([
+          'domain,domainId,createdAt',
+          `n0.example.com,${toDomainId(0)},2026-01-02T03:04:05.678Z`,
+        ])
+        expect(lines.at(-1)).toBe('')
+        const ndjson = await get(`${PATH}/export?format=ndjson`)
+        expect(ndjson.headers.get('Content-Type')).toBe('application/x-ndjson; charset=utf-8')
+        expect(ndjson.headers.get('Cache-Control')).toBe('no-store')
+        const values = (await ndjson.text()).trimEnd().split('\n')
+        expect(values).toHaveLength(2500)
+        expect(JSON.parse(values[2499] ?? '')).toEqual({
+          ...{ domain: 'n2499.example.com', domainId: toDomainId(2499), createdAt: '2026-01-02T03:04:05.678Z' },
+        })
       })
 
-      test('goes on after any line, and after the last one there is nothing', async () => {
-        await serve(
-          async ({ get }) => {
-            const readAfter = async (number: number) =>
-              (await (await get(`${PATH}/export?format=ndjson&after=${toDomainId(number)}`)).text()).split('\n')
-            for (const number of [0, 999, 1000, 2498])
-              expect(JSON.parse((await readAfter(number))[0] ?? '').domain).toBe(`n${number + 1}.example.com`)
-            expect(await readAfter(2499)).toEqual([''])
-            expect(await (await get(`${PATH}/export?after=${toDomainId(2499)}`)).text()).toBe(
-              'domain,domainId,createdAt\r\n',
-            )
-          },
-          { store, operations: ['export'] },
-        )
+      test('goes on after a line, and after the last one there is nothing', async () => {
+        const { get } = await serve({ store, operations: ['export'] })
+        const readAfter = async (number: number, format: string) =>
+          (await get(`${PATH}/export?format=${format}&after=${toDomainId(number)}`)).text()
+        expect(await readAfter(2498, 'ndjson')).toMatch(/^{"domain":"n2499\.example\.com",.*}\n$/)
+        expect(await readAfter(2499, 'ndjson')).toBe('')
+        expect(await readAfter(2499, 'csv')).toBe('domain,domainId,createdAt\r\n')
       })
 
       /** Asks for an export and reads as little as it is told to. */
       async function open({ origin, issue }: Context) {
         const key = await issue('team', '1', { scopes })
-        const socket = connect(Number(new URL(origin).port), 'localhost')
+        const { hostname, port } = new URL(origin)
+        const socket = connect(Number(port), hostname)
         await once(socket, 'connect')
         socket.write(`GET ${PATH}/export HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`)
         await once(socket, 'readable')
@@ -291,27 +206,18 @@ for (const [name, start, notOffered] of servers) {
 
       test('takes no more pages while the client does not read, and none once it is gone', async () => {
         const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
-        await serve(
-          async context => {
-            const socket = await open(context)
-            const stalled = await settled(seen)
-            // What the sockets hold on both sides, and no more.
-            expect(stalled).toBeLessThan(300)
-            for (let read = 0; read < 15_000_000; ) {
-              const chunk = socket.read()
-              if (chunk === null) await once(socket, 'readable')
-              else read += chunk.length
-            }
-            const readOn = await settled(seen)
-            expect(readOn).toBeGreaterThan(stalled)
-            socket.destroy()
-            await sleep(50)
-            const left = await settled(seen)
-            expect(left).toBeLessThanOrEqual(readOn + 2)
-            expect(context.onError).not.toHaveBeenCalled()
-          },
-          { store: endless, operations: ['export'] },
-        )
+        const context = await serve({ store: endless, operations: ['export'] })
+        const socket = await open(context)
+        const stalled = await settled(seen)
+        // What the sockets hold on both sides, and no more.
+        expect(stalled).toBeLessThan(300)
+        while (seen.pages === stalled) if (socket.read() === null) await once(socket, 'readable')
+        const readOn = await settled(seen)
+        socket.destroy()
+        await sleep(50)
+        const left = await settled(seen)
+        expect(left).toBeLessThanOrEqual(readOn + 2)
+        expect(context.onError).not.toHaveBeenCalled()
       })
 
       test('is cut off where the store fails in the middle, and the failure is reported', async () => {
@@ -320,27 +226,23 @@ for (const [name, start, notOffered] of servers) {
           list: (options?: { after?: string | undefined }) =>
             options?.after === toDomainId(999) ? Promise.reject(new Error('disk full')) : store.list?.(options),
         } as typeof store
-        for (const format of ['csv', 'ndjson'])
-          await serve(
-            async ({ get, onError }) => {
-              const response = await get(`${PATH}/export?format=${format}`, { isWhole: false })
-              expect(response.status).toBe(200)
-              await expect(response.text()).rejects.toThrow(/terminated/)
-              expect(onError.mock.calls).toMatchObject([[{ message: 'disk full' }, { step: 'list' }]])
-            },
-            { store: failing, operations: ['export'] },
-          )
+        for (const format of ['csv', 'ndjson']) {
+          const { get, onError } = await serve({ store: failing, operations: ['export'] })
+          const response = await get(`${PATH}/export?format=${format}`, { isWhole: false })
+          expect(response.status).toBe(200)
+          await expect(response.text()).rejects.toThrow(/terminated/)
+          expect(onError.mock.calls).toMatchObject([[{ message: 'disk full' }, { step: 'list' }]])
+        }
       })
 
       test('is a 500 where the store fails before the first line', async () => {
-        await serve(
-          async ({ get, onError }) => {
-            const response = await get(`${PATH}/export`)
-            expect([response.status, response.headers.get('Retry-After')]).toEqual([500, '5'])
-            expect(onError.mock.calls).toMatchObject([[{ message: 'disk full' }, { step: 'list' }]])
-          },
-          { store: { ...store, list: () => Promise.reject(new Error('disk full')) }, operations: ['export'] },
-        )
+        const { get, onError } = await serve({
+          store: { ...store, list: () => Promise.reject(new Error('disk full')) },
+          operations: ['export'],
+        })
+        const response = await get(`${PATH}/export`)
+        expect([response.status, response.headers.get('Retry-After')]).toEqual([500, '5'])
+        expect(onError.mock.calls).toMatchObject([[{ message: 'disk full' }, { step: 'list' }]])
       })
     })
   })

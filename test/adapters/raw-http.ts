@@ -8,7 +8,7 @@ export interface RawResponse {
 }
 
 /** A guard against a test that never ends, not a measure: what hangs this long has hung. */
-const PATIENCE = 10_000
+const PATIENCE = 20_000
 
 /**
  * Sends bytes as they are, and reads every answer until the server closes the connection: for requests that no client
@@ -16,16 +16,20 @@ const PATIENCE = 10_000
  *
  * @param hangUpAfter Milliseconds after the last byte, in the middle of a body perhaps, when our side closes. Node then
  *   gives up a call that it has not answered.
+ * @param hangUpAt What ends the answers, where the server leaves it to the client to close the connection.
  */
 export async function exchange(
   origin: string,
   request: string | Uint8Array,
-  { hangUpAfter }: { hangUpAfter?: number | undefined } = {},
+  { hangUpAfter, hangUpAt }: { hangUpAfter?: number | undefined; hangUpAt?: RegExp } = {},
 ): Promise<RawResponse[]> {
   const { hostname, port } = new URL(origin)
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
   const chunks: Buffer[] = []
-  socket.on('data', chunk => chunks.push(chunk))
+  socket.on('data', chunk => {
+    chunks.push(chunk)
+    if (hangUpAt?.test(Buffer.concat(chunks).toString('latin1'))) socket.destroy()
+  })
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => {
       socket.destroy()
@@ -44,6 +48,10 @@ export async function exchange(
   })
   return parseResponses(Buffer.concat(chunks).toString('latin1'))
 }
+
+/** An answer as `fetch` has it. */
+export const toResponse = ({ status, headers, body }: RawResponse) =>
+  new Response(body, { status, headers: [...headers] })
 
 function parseResponses(text: string): RawResponse[] {
   const responses: RawResponse[] = []

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
@@ -11,7 +10,7 @@ import { domainsRouter } from '../../src/adapters/express.ts'
 import { domainsPlugin } from '../../src/adapters/fastify.ts'
 import { domainsHandler } from '../../src/adapters/fetch.ts'
 import type { HandlerOptions } from '../../src/http/handler.ts'
-import type { RunningServer } from './suite.ts'
+import { listen, type RunningServer, whenListening } from '../listen.ts'
 
 /** Below which every server has what is ours; what is not ours there, it answers 404 with `not ours`. */
 export const PREFIX = '/api'
@@ -20,24 +19,12 @@ const NOT_OURS = 'not ours'
 
 type Start = (options: HandlerOptions) => Promise<RunningServer>
 
-async function toRunning(server: Server): Promise<RunningServer> {
-  if (!server.listening) await once(server, 'listening')
-  return {
-    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise<void>(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
-}
-
 const startExpress =
   (framework: () => Express): Start =>
   options => {
     const app = framework().use(PREFIX, domainsRouter(options))
     app.use((_request, response) => void response.status(404).send(NOT_OURS))
-    return toRunning(app.listen(0))
+    return listen(app)
   }
 
 const startFastify =
@@ -55,7 +42,7 @@ const startHono: Start = options => {
   const app = new Hono({ strict: false })
     .all(`${PREFIX}/v1/domains/*`, context => handle(context.req.raw))
     .notFound(context => context.text(NOT_OURS, 404))
-  return toRunning(serve({ fetch: app.fetch, port: 0 }) as Server)
+  return whenListening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server)
 }
 
 /** Every adapter, below a prefix, on a real server. */

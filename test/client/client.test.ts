@@ -1,98 +1,41 @@
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import express from 'express'
 import { describe, expect, test, vi } from 'vitest'
-import { domainsRouter } from '../../src/adapters/express.ts'
 import { type Progress, type RegisterAllError, registerAll } from '../../src/client/client.ts'
-import type { DomainStore } from '../../src/index.ts'
-import { createKeys, createStore, rejection } from '../fixtures.ts'
-
-/** A real server, with what goes wrong in front of it. */
-async function serve(
-  use: (context: { url: string; apiKey: string; issue: ReturnType<typeof createKeys>['issue'] }) => Promise<void>,
-  intercept: (call: number, response: ServerResponse) => boolean = () => false,
-  store: DomainStore = createStore(),
-) {
-  const { keys, issue } = createKeys()
-  const app: RequestListener = express().use(domainsRouter({ store, keys, onError: () => {} }))
-  let calls = 0
-  const server = createServer((request, response) => {
-    calls += 1
-    if (!intercept(calls, response)) app(request, response as never)
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  try {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/domains`
-    await use({ url, apiKey: await issue('team', '1'), issue })
-  } finally {
-    server.closeAllConnections()
-    await new Promise(resolve => server.close(resolve))
-  }
-}
+import { createStore, rejection } from '../fixtures.ts'
+import { answer, loseAnswer, names, serve } from './serve.ts'
 
 const unused = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00' }
-const only = ({ url, apiKey }: { url: string; apiKey: string }) => ({ url, apiKey })
-const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.com`)
-const answer = (response: ServerResponse, status: number, body: object, headers = {}) =>
-  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
 
 test('any number of names is registered in calls of 100, with progress, and results in order', async () => {
-  await serve(async options => {
-    const progress: Progress[] = []
-    const all = [...names(249), 'localhost']
-    const { results, totals } = await registerAll(all, {
-      ...only(options),
-      onProgress: step => progress.push(step),
-    })
-    expect(results.map(({ input }) => input)).toEqual(all)
-    expect(totals).toEqual({ created: 249, existing: 0, invalid: 1 })
-    expect(progress.map(({ done, total, results }) => [done, total, results.length])).toEqual([
-      [100, 250, 100],
-      [200, 250, 100],
-      [250, 250, 50],
-    ])
-    expect(await registerAll([], only(options))).toEqual({
-      results: [],
-      totals: { created: 0, existing: 0, invalid: 0 },
-    })
-  })
+  const { options } = await serve()
+  const progress: Progress[] = []
+  const all = [...names(249), 'localhost']
+  const { results, totals } = await registerAll(all, { ...options, onProgress: step => progress.push(step) })
+  expect(results.map(({ input }) => input)).toEqual(all)
+  expect(totals).toEqual({ created: 249, existing: 0, invalid: 1 })
+  expect(progress.map(({ done, total, results }) => [done, total, results.length])).toEqual([
+    [100, 250, 100],
+    [200, 250, 100],
+    [250, 250, 50],
+  ])
+  expect(await registerAll([], options)).toEqual({ results: [], totals: { created: 0, existing: 0, invalid: 0 } })
 })
 
 test('the key of an organization names the team', async () => {
-  await serve(async ({ url, issue }) => {
-    const apiKey = await issue('organization', '10')
-    expect((await registerAll(['a.com'], { url, apiKey, teamId: '2' })).totals.created).toBe(1)
-    expect(await rejection(registerAll(['a.com'], { url, apiKey }))).toMatchObject({
-      status: 400,
-      code: 'invalid_request',
-    })
+  const { options, issue } = await serve()
+  const ofOrganization = { ...options, apiKey: await issue('organization', '10') }
+  expect((await registerAll(['a.com'], { ...ofOrganization, teamId: '2' })).totals.created).toBe(1)
+  expect(await rejection(registerAll(['a.com'], ofOrganization))).toMatchObject({
+    status: 400,
+    code: 'invalid_request',
   })
 })
 
 describe('a call is sent again', () => {
   test('after an answer that got lost: what it had registered is there with the same ID', async () => {
-    let lost = 0
-    await serve(
-      async options => {
-        const { results } = await registerAll(names(150), only(options))
-        expect(lost).toBe(1)
-        expect(results).toHaveLength(150)
-        expect(results.slice(0, 100).every(({ status }) => status === 'created')).toBe(true)
-        expect(results.slice(100).every(({ status }) => status === 'existing')).toBe(true)
-      },
-      (call, response) => {
-        if (call !== 2) return false
-        // The call goes through, and its answer is cut.
-        const end = response.end
-        response.end = (() => {
-          lost += 1
-          response.end = end
-          response.destroy()
-          return response
-        }) as typeof end
-        return false
-      },
-    )
+    const { options } = await serve((call, response) => call === 2 && loseAnswer(response))
+    const { results } = await registerAll(names(150), options)
+    const statuses = [...Array(100).fill('created'), ...Array(50).fill('existing')]
+    expect(results.map(({ status }) => status)).toEqual(statuses)
   })
 
   // Without a longer Retry-After, the first backoff is 0.5 to 1 s.
@@ -123,56 +66,41 @@ describe('a call is sent again', () => {
 
   test('as often as allowed, and no more', async () => {
     let asked = 0
-    await serve(
-      async options => {
-        const error = await rejection(registerAll(names(101), { ...only(options), maxAttempts: 2 }))
-        expect(error).toMatchObject({ name: 'RegisterAllError', status: 503, code: 'domain_registration_unavailable' })
-        expect(asked).toBe(2)
-        expect((error as { results: unknown[] }).results).toHaveLength(100)
-      },
-      (call, response) => {
-        if (call === 1) return false
-        asked += 1
-        answer(response, 503, { error: 'domain_registration_unavailable', message: 'Saved.' }, { 'Retry-After': '0' })
-        return true
-      },
-    )
+    const { options } = await serve((call, response) => {
+      if (call === 1) return false
+      asked += 1
+      const body = { error: 'domain_registration_unavailable', message: 'Saved.' }
+      return answer(response, 503, body, { 'Retry-After': '0' })
+    })
+    const error = await rejection(registerAll(names(101), { ...options, maxAttempts: 2 }))
+    expect(error).toMatchObject({ name: 'RegisterAllError', status: 503, code: 'domain_registration_unavailable' })
+    expect(asked).toBe(2)
+    expect((error as { results: unknown[] }).results).toHaveLength(100)
   })
 
   test('not after an answer that would be the same again, such as 401 or a redirect', async () => {
-    await serve(async ({ url }) => {
-      const error = await rejection(registerAll(names(1), { url, apiKey: 'svc_team_1_00' }))
-      expect(error).toMatchObject({ status: 401, code: 'unauthorized', results: [] })
-    })
     let asked = 0
-    await serve(
-      async options => {
-        const error = await rejection(registerAll(names(1), only(options)))
-        expect(error).toMatchObject({ status: 307, message: 'The answer was HTTP 307.' })
-        expect(asked).toBe(1)
-      },
-      (_, response) => {
-        asked += 1
-        answer(response, 307, {}, { Location: 'https://elsewhere.test/' })
-        return true
-      },
-    )
+    const { options } = await serve((call, response) => {
+      asked = call
+      return call === 2 && answer(response, 307, {}, { Location: 'https://elsewhere.test/' })
+    })
+    const refused = await rejection(registerAll(names(1), { ...options, apiKey: 'svc_team_1_00' }))
+    expect(refused).toMatchObject({ status: 401, code: 'unauthorized', results: [] })
+    const error = await rejection(registerAll(names(1), options))
+    expect(error).toMatchObject({ status: 307, message: 'The answer was HTTP 307.' })
+    expect(asked).toBe(2)
   })
 })
 
 test('a signal ends the work, also while it waits', async () => {
   const controller = new AbortController()
-  await serve(
-    async options => {
-      const error = await rejection(registerAll(names(1), { ...only(options), signal: controller.signal }))
-      expect(error).toBe('enough')
-    },
-    (_, response) => {
-      answer(response, 429, { error: 'too_many_requests', message: 'Later.' }, { 'Retry-After': '100000' })
-      response.once('close', () => controller.abort('enough'))
-      return true
-    },
-  )
+  const { options } = await serve((_, response) => {
+    response.once('close', () => controller.abort('enough'))
+    const body = { error: 'too_many_requests', message: 'Later.' }
+    return answer(response, 429, body, { 'Retry-After': '100000' })
+  })
+  const error = await rejection(registerAll(names(1), { ...options, signal: controller.signal }))
+  expect(error).toBe('enough')
 })
 
 describe('names that are internal_error', () => {
@@ -198,36 +126,26 @@ describe('names that are internal_error', () => {
     const progress: number[] = []
     // More than the parts of one call that it is in.
     const store = failing(9)
-    await serve(
-      async options => {
-        const all = names(120)
-        const step = { onProgress: ({ done }: Progress) => progress.push(done) }
-        const { results, totals } = await registerAll(all, { ...only(options), ...step })
-        expect(results.map(({ input }) => input)).toEqual(all)
-        expect(totals).toEqual({ created: 120, existing: 0, invalid: 0 })
-      },
-      undefined,
-      store,
-    )
+    const { options } = await serve(undefined, store)
+    const all = names(120)
+    const step = { onProgress: ({ done }: Progress) => progress.push(done) }
+    const { results, totals } = await registerAll(all, { ...options, ...step })
+    expect(results.map(({ input }) => input)).toEqual(all)
+    expect(totals).toEqual({ created: 120, existing: 0, invalid: 0 })
     expect(progress).toEqual([98, 118, 120])
   })
 
   test('to the last are no success: the others are registered, and the work is rejected with all results', async () => {
-    await serve(
-      async options => {
-        const error = await rejection(registerAll(names(120), { ...only(options), maxAttempts: 2 }))
-        expect(error).toMatchObject({
-          name: 'RegisterAllError',
-          code: 'internal_error',
-          message: 'The service could not process 1 of 120 names; their results are internal_error.',
-        })
-        const { results } = error as RegisterAllError
-        expect(results.filter(({ status }) => status === 'created')).toHaveLength(119)
-        expect(results[7]).toMatchObject({ input: 'n7.com', code: 'internal_error' })
-      },
-      undefined,
-      failing(Number.POSITIVE_INFINITY),
-    )
+    const { options } = await serve(undefined, failing(Number.POSITIVE_INFINITY))
+    const error = await rejection(registerAll(names(120), { ...options, maxAttempts: 2 }))
+    expect(error).toMatchObject({
+      name: 'RegisterAllError',
+      code: 'internal_error',
+      message: 'The service could not process 1 of 120 names; their results are internal_error.',
+    })
+    const { results } = error as RegisterAllError
+    expect(results.filter(({ status }) => status === 'created')).toHaveLength(119)
+    expect(results[7]).toMatchObject({ input: 'n7.com', code: 'internal_error' })
   })
 })
 

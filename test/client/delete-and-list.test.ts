@@ -1,42 +1,8 @@
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import express from 'express'
 import { describe, expect, test, vi } from 'vitest'
-import { domainsRouter } from '../../src/adapters/express.ts'
 import { CallError, deleteAll, type ListAllOptions, listAll } from '../../src/client/client.ts'
 import { save } from '../../src/testing/calls.ts'
-import { createKeys, createStore, rejection } from '../fixtures.ts'
-
-const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.com`)
-
-/** A real server, with what goes wrong in front of it. */
-async function serve(
-  use: (options: { url: string; apiKey: string }, store: ReturnType<typeof createStore>) => Promise<void>,
-  intercept: (call: number, response: ServerResponse) => boolean = () => false,
-) {
-  const { keys, issue } = createKeys()
-  const store = createStore()
-  const app: RequestListener = express().use(domainsRouter({ store, keys, operations: ['delete', 'list'] }))
-  let calls = 0
-  const server = createServer((request, response) => {
-    calls += 1
-    if (!intercept(calls, response)) app(request, response as never)
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  try {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/domains`
-    await use({ url, apiKey: await issue('team', '1', { scopes: ['domains:delete', 'domains:read'] }) }, store)
-  } finally {
-    server.closeAllConnections()
-    await new Promise(resolve => server.close(resolve))
-  }
-}
-
-/** Does what was asked for, and loses the answer. */
-function loseAnswer(response: ServerResponse): false {
-  response.end = (() => response.destroy()) as typeof response.end
-  return false
-}
+import { rejection } from '../fixtures.ts'
+import { answer, loseAnswer, names, serve } from './serve.ts'
 
 async function collect(options: ListAllOptions): Promise<string[]> {
   const found: string[] = []
@@ -46,101 +12,81 @@ async function collect(options: ListAllOptions): Promise<string[]> {
 
 describe('deleteAll', () => {
   test('deletes any number of names in calls of 100, with progress, and results in order', async () => {
-    await serve(async (options, store) => {
-      await save(store, '1', names(150))
-      await save(store, '2', ['other.com'])
-      const progress: number[] = []
-      const all = [...names(150), 'other.com', 'no name', 'never.com']
-      const { results, totals } = await deleteAll(all, { ...options, onProgress: ({ done }) => progress.push(done) })
-      expect(results.map(({ input }) => input)).toEqual(all)
-      expect(results.slice(150).map(({ status }) => status)).toEqual(['missing', 'invalid', 'missing'])
-      expect(totals).toEqual({ deleted: 150, missing: 2, invalid: 1 })
-      expect(progress).toEqual([100, 153])
-      expect(await store.list()).toMatchObject([{ domain: 'other.com' }])
-      expect(await deleteAll(['n1.com'], { ...options, url: `${options.url}/` })).toMatchObject({
-        results: [{ status: 'missing' }],
-      })
+    const { options, store } = await serve()
+    await save(store, '1', names(150))
+    await save(store, '2', ['other.com'])
+    const progress: number[] = []
+    const all = [...names(150), 'other.com', 'no name', 'never.com']
+    const { results, totals } = await deleteAll(all, { ...options, onProgress: ({ done }) => progress.push(done) })
+    expect(results.map(({ input }) => input)).toEqual(all)
+    expect(results.slice(150).map(({ status }) => status)).toEqual(['missing', 'invalid', 'missing'])
+    expect(totals).toEqual({ deleted: 150, missing: 2, invalid: 1 })
+    expect(progress).toEqual([100, 153])
+    expect(await store.list()).toMatchObject([{ domain: 'other.com' }])
+    expect(await deleteAll(['n1.com'], { ...options, url: `${options.url}/` })).toMatchObject({
+      results: [{ status: 'missing' }],
     })
   })
 
   test('sends a call again whose answer was lost; what that deleted is missing then', async () => {
-    await serve(
-      async (options, store) => {
-        await save(store, '1', ['a.com'])
-        expect((await deleteAll(['a.com', 'b.com'], options)).totals).toEqual({ deleted: 0, missing: 2, invalid: 0 })
-      },
-      (call, response) => call === 1 && loseAnswer(response),
-    )
+    const { options, store } = await serve((call, response) => call === 1 && loseAnswer(response))
+    await save(store, '1', ['a.com'])
+    expect((await deleteAll(['a.com', 'b.com'], options)).totals).toEqual({ deleted: 0, missing: 2, invalid: 0 })
   })
 
   test('gives up with the results so far', async () => {
-    await serve(
-      async (options, store) => {
-        await save(store, '1', names(101))
-        const error = await rejection(deleteAll(names(101), options))
-        expect(error).toBeInstanceOf(CallError)
-        expect(error).toMatchObject({ name: 'DeleteAllError', status: 403, code: 'team_suspended' })
-        expect((error as { results: unknown[] }).results).toHaveLength(100)
-      },
-      (call, response) => {
-        if (call === 2) response.writeHead(403).end('{"error":"team_suspended","message":"The team is suspended."}')
-        return call === 2
-      },
+    const { options, store } = await serve(
+      (call, response) =>
+        call === 2 && answer(response, 403, { error: 'team_suspended', message: 'The team is suspended.' }),
     )
+    await save(store, '1', names(101))
+    const error = await rejection(deleteAll(names(101), options))
+    expect(error).toBeInstanceOf(CallError)
+    expect(error).toMatchObject({ name: 'DeleteAllError', status: 403, code: 'team_suspended' })
+    expect((error as { results: unknown[] }).results).toHaveLength(100)
   })
 })
 
 describe('listAll', () => {
   test('yields every registration, page by page, and asks for the next page when the one before was read', async () => {
     let calls = 0
-    await serve(
-      async (options, store) => {
-        const all = names(1500)
-        for (let start = 0; start < all.length; start += 500) await save(store, '1', all.slice(start, start + 500))
-        await save(store, '2', ['other.com'])
-        const iterator = listAll(options)
-        const first = await iterator.next()
-        expect(first.value).toEqual({
-          domain: 'n0.com',
-          domainId: expect.any(String),
-          createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-        })
-        expect(calls).toBe(1)
-        await iterator.return()
-        const progress: number[] = []
-        expect(await collect({ ...options, onProgress: ({ done }) => progress.push(done) })).toEqual(all)
-        expect(progress).toEqual([1000, 1500])
-        expect(await collect({ ...options, order: 'newest' })).toEqual(all.toReversed())
-        expect(await collect({ ...options, domain: 'n7.com' })).toEqual(['n7.com'])
-      },
-      () => {
-        calls += 1
-        return false
-      },
-    )
+    const { options, store } = await serve(() => {
+      calls += 1
+      return false
+    })
+    const all = names(1500)
+    for (let start = 0; start < all.length; start += 500) await save(store, '1', all.slice(start, start + 500))
+    await save(store, '2', ['other.com'])
+    const iterator = listAll(options)
+    const first = await iterator.next()
+    expect(first.value).toEqual({
+      domain: 'n0.com',
+      domainId: expect.any(String),
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    })
+    expect(calls).toBe(1)
+    await iterator.return()
+    const progress: number[] = []
+    expect(await collect({ ...options, onProgress: ({ done }) => progress.push(done) })).toEqual(all)
+    expect(progress).toEqual([1000, 1500])
+    expect(await collect({ ...options, order: 'newest' })).toEqual(all.toReversed())
+    expect(await collect({ ...options, domain: 'n7.com' })).toEqual(['n7.com'])
   })
 
   test('goes on after a page that was read before, and lists what is below a name', async () => {
-    await serve(async (options, store) => {
-      await save(store, '1', ['b.a.com', 'c.a.com', 'd.com'])
-      const [first] = await store.list()
-      expect(await collect({ ...options, after: first?.domainId })).toEqual(['c.a.com', 'd.com'])
-      expect(await collect({ ...options, below: 'a.com' })).toEqual(['b.a.com', 'c.a.com'])
-    })
+    const { options, store } = await serve()
+    await save(store, '1', ['b.a.com', 'c.a.com', 'd.com'])
+    const [first] = await store.list()
+    expect(await collect({ ...options, after: first?.domainId })).toEqual(['c.a.com', 'd.com'])
+    expect(await collect({ ...options, below: 'a.com' })).toEqual(['b.a.com', 'c.a.com'])
   })
 
   test('asks for a page again whose answer was lost, and gives up after an answer that would be the same', async () => {
-    await serve(
-      async (options, store) => {
-        await save(store, '1', ['a.com'])
-        expect(await collect(options)).toEqual(['a.com'])
-      },
-      (call, response) => call === 1 && loseAnswer(response),
-    )
-    await serve(async options => {
-      const error = await rejection(collect({ ...options, after: 'nonsense' }))
-      expect(error).toMatchObject({ name: 'CallError', status: 400, code: 'invalid_request' })
-    })
+    const { options, store } = await serve((call, response) => call === 1 && loseAnswer(response))
+    await save(store, '1', ['a.com'])
+    expect(await collect(options)).toEqual(['a.com'])
+    const error = await rejection(collect({ ...options, after: 'nonsense' }))
+    expect(error).toMatchObject({ name: 'CallError', status: 400, code: 'invalid_request' })
   })
 
   const listed = { domain: 'a.com', domainId: '1', createdAt: '2026-01-01T00:00:00.000Z' }

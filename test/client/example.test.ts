@@ -1,43 +1,35 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import express from 'express'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { domainsRouter } from '../../src/adapters/express.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import { listen } from '../listen.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 test('examples/register-file.ts registers the names of a file, shows how far it is and what was refused', async () => {
   const { keys, issue } = createKeys()
-  const server = createServer(express().use(domainsRouter({ store: createStore(), keys })))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { origin, close } = await listen(express().use(domainsRouter({ store: createStore(), keys })))
+  onTestFinished(close)
   const directory = await mkdtemp(join(tmpdir(), 'names-'))
-  try {
-    const file = join(directory, 'names.txt')
-    const names = Array.from({ length: 120 }, (_, index) => `n${index}.com`)
-    await writeFile(file, [...names, '', 'localhost', 'n1.com'].join('\r\n'))
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/domains`
-    const run = (apiKey: string) =>
-      promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/register-file.ts', url, file], {
-        cwd: root,
-        env: { ...process.env, API_KEY: apiKey },
-      })
-    const { stdout, stderr } = await run(await issue('team', '1'))
-    expect(stdout).toMatch(/^120 created, 1 existing, 1 refused\nlocalhost\tinternal_domain\t"localhost" is set aside/)
-    expect(stderr).toMatch(/^█+░+ 100 of 122\n█{30} 122 of 122\n$/)
-    await expect(run('svc_team_1_00')).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('Gave up after 0 of 122 names: The bearer token is missing or invalid.'),
-    })
-  } finally {
-    server.closeAllConnections()
-    server.close()
-    await rm(directory, { recursive: true })
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const file = join(directory, 'names.txt')
+  const names = Array.from({ length: 120 }, (_, index) => `n${index}.com`)
+  await writeFile(file, [...names, '', 'localhost', 'n1.com'].join('\r\n'))
+  const run = (apiKey: string) => {
+    const parameters = ['--import', 'tsx', 'examples/register-file.ts', `${origin}/v1/domains`, file]
+    return promisify(execFile)(process.execPath, parameters, { cwd: root, env: { ...process.env, API_KEY: apiKey } })
   }
+  const { stdout, stderr } = await run(await issue('team', '1'))
+  expect(stdout).toMatch(/^120 created, 1 existing, 1 refused\nlocalhost\tinternal_domain\t"localhost" is set aside/)
+  expect(stderr).toMatch(/^█+░+ 100 of 122\n█{30} 122 of 122\n$/)
+  await expect(run('svc_team_1_00')).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Gave up after 0 of 122 names: The bearer token is missing or invalid.'),
+  })
 })

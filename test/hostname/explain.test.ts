@@ -120,44 +120,12 @@ function isSpelledIn(text: string, suggestion: string): boolean {
 describe('a suggestion', () => {
   const real = [...readLines('hostnames.txt'), ...readLines('international-hostnames.txt')]
   const before = [
-    'https://',
-    'http:/',
-    '"',
-    '“',
-    '<',
-    '(',
-    '- ',
-    '• ',
-    '*',
-    '*.',
-    '.',
-    'me@',
-    'DNS:',
-    '\u200e',
-    'www,',
-    '_dmarc.',
-    '[',
-    '',
+    ...['https://', 'http:/', '"', '“', '<', '(', '- ', '• ', '*', '*.', '.', 'me@', 'DNS:', '\u200e', 'www,'],
+    ...['_dmarc.', '[', ''],
   ]
   const after = [
-    '/',
-    '/@evil.org',
-    '?next=me@evil.org',
-    ':443',
-    '"',
-    '”',
-    '",',
-    '>',
-    ')',
-    ' # prod',
-    '..',
-    '.',
-    ';',
-    '\u200b',
-    '.con',
-    ']',
-    '_',
-    '',
+    ...['/', '/@evil.org', '?next=me@evil.org', ':443', '"', '”', '",', '>', ')', ' # prod', '..', '.', ';'],
+    ...['\u200b', '.con', ']', '_', ''],
   ]
   const inside = ['*', '_', ' ', ' .', ',', '\u200d', '․', '‐', '–', '@', '..', '[.]', '\\.', 'ß', 'א', '１', '%', '']
 

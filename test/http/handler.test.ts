@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createHandler, type HandlerRequest } from '../../src/http/handler.ts'
-import { ApiError } from '../../src/index.ts'
+import { createHandler, type HandlerRequest, type OperationName, type Step } from '../../src/http/handler.ts'
+import { ApiError, hashApiKey } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 
 const body = '{"domains":["www.example.com"]}'
@@ -82,14 +84,124 @@ describe('a body', () => {
   })
 })
 
-test('an onError that is rejected later does no harm', async () => {
-  const { handle, authorization } = await createCase({
-    store: { ...createStore(), findTeam: () => Promise.reject(new Error('down')) },
-    onError: async () => {
-      throw new Error('logger down')
-    },
+test('of all that is wrong with a call, what docs/errors.md names first is answered', async () => {
+  const { keys, issue } = createKeys()
+  const rateLimiter = new RateLimiterMemory({ points: 0, duration: 60 })
+  const handle = createHandler({ store: createStore(), keys, rateLimiter, bodyTimeLimit: 5 })
+  const unscoped = `Bearer ${await issue('organization', '10', { scopes: [] })}`
+  const authorization = `Bearer ${await issue('organization', '10')}`
+  const inTeam = (team_id: string) => ({ body: { json: { domains: ['www.example.com'], team_id } } })
+
+  const call = { authorization: '', points: 0, type: 'text/plain', length: '999999', body: new Promise(() => {}) }
+  async function ask() {
+    rateLimiter.points = call.points
+    const fields = { ...call, 'content-type': call.type, 'content-length': call.length }
+    const { status, headers, body } = await handle(request(fields, () => call.body as never))
+    return { status, error: JSON.parse(body).error, isLimited: 'RateLimit' in headers }
+  }
+  const mends = [
+    ...[{ authorization: unscoped }, { points: 100 }, { authorization }, { type }, { length: '31' }],
+    ...[{ body: { text: '{' } }, inTeam('77'), inTeam('9'), inTeam('1')],
+  ]
+  const answers: Awaited<ReturnType<typeof ask>>[] = []
+  for (const mend of mends) {
+    answers.push(await ask())
+    Object.assign(call, mend)
+  }
+  expect(await ask()).toMatchObject({ status: 200, isLimited: true })
+
+  const guide = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
+  const [, ...documented] = [...guide.matchAll(/^## \d+ `(\w+)`$/gm)].map(([, code]) => code)
+  expect(answers.map(({ error }) => error)).toEqual(documented.slice(0, 9))
+  expect(answers.map(({ isLimited }) => isLimited)).toEqual([false, ...Array(8).fill(true)])
+})
+
+test('a key that is revoked while its body is on the way is refused, if that took more than 20 ms', async () => {
+  const { keys, issue } = createKeys()
+  const handle = createHandler({ store: createStore(), keys })
+  vi.useFakeTimers({ toFake: ['performance'] })
+  for (const [milliseconds, status] of [
+    [20, 200],
+    [21, 401],
+  ] as const) {
+    const key = await issue('team', '1')
+    const answer = await handle(
+      request({ authorization: `Bearer ${key}`, 'content-type': type }, async () => {
+        keys.revokeKey(await hashApiKey(key))
+        vi.advanceTimersByTime(milliseconds)
+        return { text: body }
+      }),
+    )
+    expect(answer.status).toBe(status)
+  }
+  vi.useRealTimers()
+})
+
+test('onResult learns of each answer of 200, with the call and how long it took, and changes none', async () => {
+  const onResult = vi.fn(() => {
+    throw new Error('audit log down')
   })
-  expect((await handle(request({ authorization, 'content-type': type }))).status).toBe(500)
+  const { handle, authorization } = await createCase({ onResult })
+  const call = request({ authorization, 'content-type': type })
+  const answer = await handle(call)
+  expect(answer.status).toBe(200)
+  expect((await handle(request({ authorization }))).status).toBe(415)
+  const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
+  const { data } = JSON.parse(answer.body)
+  expect(onResult.mock.calls).toEqual([
+    [{ request: call, keyContext, operation: 'create', data, duration: expect.any(Number) }],
+  ])
+})
+
+describe('a failure', () => {
+  const cause = new Error('password=secret')
+  const fail = () => Promise.reject(cause)
+  const failingTo = (method: string) => ({ store: { ...createStore(), [method]: fail } })
+  const scopes = ['domains:create', 'domains:delete', 'domains:read']
+  const authenticate = () => ({ type: 'team', teamId: '1', scopes }) as const
+
+  test.each<[step: Step, of: OperationName, status: number, options: object, mayBeSentAgain?: boolean]>([
+    ['authenticate', 'create', 500, { authenticate: fail }],
+    ['authenticate', 'create', 500, { authenticate: () => new Promise(() => {}), timeLimit: 20 }],
+    ['consume', 'create', 500, { rateLimiter: { consume: fail } }],
+    ['findTeam', 'create', 500, failingTo('findTeam')],
+    ['register', 'create', 500, failingTo('register'), true],
+    ['synchronize', 'create', 503, { store: createStore({ synchronize: fail }) }, true],
+    ['find', 'preview', 500, failingTo('find'), true],
+    ['release', 'delete', 500, failingTo('release'), true],
+    ['list', 'list', 500, failingTo('list'), true],
+    ['list', 'export', 500, failingTo('list'), true],
+  ])(
+    'at %s of %s is told once, with its cause, and not to the caller',
+    async (step, operation, status, options, again) => {
+      const onError = vi.fn()
+      const operations = [operation]
+      const handle = createHandler({ store: createStore(), authenticate, operations, onError, ...options })
+      const json = { domains: ['a.com', 'b.com', 'c.com'] }
+      const answer = await handle({ ...request({ 'content-type': type }, () => ({ json })), operation, query: {} })
+      expect([answer.status, 'Retry-After' in answer.headers]).toEqual([status, again === true])
+      expect(answer.body).not.toContain('secret')
+      const told = 'timeLimit' in options ? { name: 'TimeLimitError' } : cause
+      expect(onError.mock.calls).toMatchObject([[told, { step }]])
+      expect(onError.mock.calls[0]?.[1].keyContext).toEqual(step === 'authenticate' ? undefined : authenticate())
+    },
+  )
+
+  test('is written to the console where there is no onError', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { handle, authorization } = await createCase(failingTo('register'))
+    await handle(request({ authorization, 'content-type': type }))
+    expect(log.mock.calls).toEqual([['A call for domains failed, registering names:', cause]])
+    log.mockRestore()
+  })
+
+  test.each([
+    ['throws', () => expect.fail('logger down')],
+    ['is rejected', async () => expect.fail('logger down')],
+  ])('is answered also where onError %s', async (_, onError) => {
+    const { handle, authorization } = await createCase({ ...failingTo('findTeam'), onError })
+    expect((await handle(request({ authorization, 'content-type': type }))).status).toBe(500)
+  })
 })
 
 test('a store that fails after the time limit is over does no harm', async () => {
@@ -132,30 +244,14 @@ describe('whatever is thrown, the handler answers', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ error: 'internal_error' })
     expect(onError).toHaveBeenCalledTimes(1)
   })
-
-  test('a code of the host’s own with its status', async () => {
-    const { handle } = await createCase({
-      keys: undefined,
-      authenticate() {
-        throw new ApiError('payment_required', 'The trial has ended.', { status: 402 })
-      },
-    })
-    const answer = await handle(request({ 'content-type': type }))
-    expect([answer.status, JSON.parse(answer.body)]).toEqual([
-      402,
-      { error: 'payment_required', message: 'The trial has ended.' },
-    ])
-  })
 })
 
-test('a host’s own authenticate may refuse with an ApiError of its own', async () => {
-  const { handle } = await createCase({
-    keys: undefined,
-    authenticate: () => {
-      throw new ApiError('unauthorized', 'Log in first.', { headers: { 'WWW-Authenticate': 'Session' } })
-    },
-  })
+test.each([
+  [new ApiError('payment_required', 'The trial has ended.', { status: 402 }), 402],
+  [new ApiError('unauthorized', 'Log in first.', { headers: { 'WWW-Authenticate': 'Session' } }), 401],
+])('what a host’s own authenticate refuses with is answered: %s', async (error, status) => {
+  const { handle } = await createCase({ keys: undefined, authenticate: () => Promise.reject(error) })
   const answer = await handle(request({ 'content-type': type }))
-  expect(answer).toMatchObject({ status: 401, headers: { 'WWW-Authenticate': 'Session' } })
-  expect(JSON.parse(answer.body)).toEqual({ error: 'unauthorized', message: 'Log in first.' })
+  expect(answer).toMatchObject({ status, headers: error.headers })
+  expect(JSON.parse(answer.body)).toEqual({ error: error.code, message: error.message })
 })

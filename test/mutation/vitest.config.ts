@@ -6,7 +6,7 @@ export default defineConfig({
     setupFiles: ['test/mutation/make-what-is-kept.ts'],
     include: [
       'test/{keys,registry,wire}/*.test.ts',
-      'test/{register,list}-domains.test.ts',
+      'test/{refusals,register-domains,list-domains}.test.ts',
       'test/{tracing,http/options,sqlite/key-store}.test.ts',
     ],
   },

@@ -1,15 +1,10 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import express from 'express'
 import { describe, expect, test } from 'vitest'
-import { domainsRouter } from '../../src/adapters/express.ts'
 import { domainsHandler } from '../../src/adapters/fetch.ts'
 import { type ErrorCode, statusByErrorCode } from '../../src/errors.ts'
 import { createHandler, type HandlerOptions } from '../../src/http/handler.ts'
 import { operations as table } from '../../src/http/operations.ts'
-import { type Operation, openapi, type ReadOperation } from '../../src/openapi/openapi.ts'
+import { type Operation, openapi } from '../../src/openapi/openapi.ts'
 import { createKeys, createStore, organization, scopes, team1 } from '../fixtures.ts'
-import { compileSchema } from './compile-schema.ts'
 
 const document = openapi()
 const { requestBody, responses } = document.paths['/v1/domains'].post
@@ -21,21 +16,6 @@ const withoutIds = (answer: unknown) =>
   JSON.parse(JSON.stringify(answer), (key, value) => (key === 'domainId' ? 'an ID' : value))
 
 const everything = openapi({ operations: ['create', 'preview', 'delete', 'list', 'export'] })
-const described = Object.values(everything.paths).flatMap(item => Object.values(item) as (Operation | ReadOperation)[])
-
-test.each(described.map(operation => [operation.operationId, operation] as const))(
-  'the examples of %s are as their schemas say',
-  (_, operation) => {
-    for (const { content } of Object.values(operation.responses)) {
-      for (const { schema, examples } of Object.values(content)) {
-        const validate = compileSchema(everything, schema)
-        expect(Object.keys(examples)).not.toEqual([])
-        for (const { value } of Object.values(examples))
-          expect([validate(value), validate.errors]).toEqual([true, null])
-      }
-    }
-  },
-)
 
 test('the examples of the other operations are what a server answers, one after the other', async () => {
   const store = createStore()
@@ -96,29 +76,17 @@ test.each(['preview', 'delete', 'list', 'export'] as const)('the errors of %s ar
   expect(await answer([scope], { json: { domains: [] }, query: { after: 'x' } })).toBe(400)
 })
 
-test('the examples of a request get the answers that are shown, from a real server', async () => {
-  const { keys, issue } = createKeys()
-  const keyByExample: Record<string, string> = {
-    organizationKey: await issue('organization', '10'),
-    teamKey: await issue('team', '1'),
-  }
-  expect(Object.keys(keyByExample)).toEqual(Object.keys(requests))
-  for (const [name, key] of Object.entries(keyByExample)) {
-    const server = createServer(express().use(domainsRouter({ store: createStore(), keys })))
-    await new Promise<void>(resolve => server.listen(0, resolve))
-    try {
-      for (const expected of ['created', 'existing']) {
-        const response = await fetch(`http://localhost:${(server.address() as AddressInfo).port}/v1/domains`, {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
-          body: JSON.stringify(requests[name]?.value),
-        })
-        expect(response.status).toBe(200)
-        expect(withoutIds(await response.json())).toEqual(withoutIds(successes[expected]?.value))
-      }
-    } finally {
-      server.close()
-      server.closeAllConnections()
+test('the examples of a request get the answers that are shown', async () => {
+  const callers = { organizationKey: organization, teamKey: team1 }
+  expect(Object.keys(callers)).toEqual(Object.keys(requests))
+  for (const [name, caller] of Object.entries(callers)) {
+    const handle = domainsHandler({ store: createStore(), authenticate: () => caller })
+    for (const expected of ['created', 'existing']) {
+      const init = { method: 'POST', headers: { 'Content-Type': 'application/json' } }
+      const body = JSON.stringify(requests[name]?.value)
+      const response = await handle(new Request('https://host.test/v1/domains', { ...init, body }))
+      expect(response.status).toBe(200)
+      expect(withoutIds(await response.json())).toEqual(withoutIds(successes[expected]?.value))
     }
   }
 })

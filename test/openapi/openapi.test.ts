@@ -87,23 +87,11 @@ test('the operations that are offered stand at their paths, with their schemas, 
   ])
   const reading = openapi({ operations: ['list'] })
   expect(Object.keys(reading.paths)).toEqual(['/v1/domains'])
-  expect(Object.keys(reading.components.schemas)).toEqual(
-    ['ListDomainsResponse', 'ListedDomain', 'ErrorResponse'].sort(
-      (one, other) =>
-        Object.keys(offered.components.schemas).indexOf(one) - Object.keys(offered.components.schemas).indexOf(other),
-    ),
+  expect(new Set(Object.keys(reading.components.schemas))).toEqual(
+    new Set(['ListDomainsResponse', 'ListedDomain', 'ErrorResponse']),
   )
   // What an answer to GET cannot be is not among its statuses.
-  expect(Object.keys(reading.paths['/v1/domains'].get.responses)).toEqual([
-    '200',
-    '400',
-    '401',
-    '403',
-    '404',
-    '405',
-    '429',
-    '500',
-  ])
+  expect(Object.keys(reading.paths['/v1/domains'].get.responses).join()).toBe('200,400,401,403,404,405,429,500')
   expect(reading.paths['/v1/domains'].get.responses[405]?.description).toContain('is not GET.')
   expect(() => openapi({ operations: ['remove'] as never })).toThrow('"operations" must be a list with some of')
 })
@@ -132,14 +120,6 @@ test('the options of the handler are told', () => {
     organizationKey: { bearerFormat: 'acme_org_<digits>_<secret>' },
     teamKey: { bearerFormat: 'acme_team_<digits>_<secret>' },
   })
-})
-
-test('one schema describes every error', () => {
-  const schemas = Object.entries(operation().responses).flatMap(([status, { content }]) =>
-    status === '200' ? [] : [content['application/json'].schema],
-  )
-  expect(schemas.length).toBeGreaterThan(10)
-  expect(new Set(schemas.map(schema => schema.$ref))).toEqual(new Set(['#/components/schemas/ErrorResponse']))
 })
 
 test('the application’s own authentication takes the place of API keys', () => {

@@ -13,32 +13,28 @@ test.skipIf(!workerd.program)(
   `examples/durable-object.mjs pushes by its alarm what no call has pushed${workerd.program ? '' : why}`,
   async () => {
     let isAway = true
-    await receive(
-      async (url, received) => {
-        const { origin, stop } = await startDurableObject('alarm.js', { MONITOR_URL: url, WEBHOOK_SECRET })
-        try {
-          const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
-          const record = { hash, type: 'team', ownerId: '1', scopes: ['domains:create', 'domains:delete'] }
-          await fetch(`${origin}/keys`, { method: 'POST', body: JSON.stringify(record) })
-          const post = (path: string) =>
-            fetch(`${origin}/v1/domains${path}`, {
-              method: 'POST',
-              headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-              body: '{"domains":["example.com"]}',
-            })
+    const { url, received } = await receive(response => response.writeHead(isAway ? 503 : 204).end())
+    const { origin, stop } = await startDurableObject('alarm.js', { MONITOR_URL: url, WEBHOOK_SECRET })
+    try {
+      const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
+      const record = { hash, type: 'team', ownerId: '1', scopes: ['domains:create', 'domains:delete'] }
+      await fetch(`${origin}/keys`, { method: 'POST', body: JSON.stringify(record) })
+      const post = (path: string) =>
+        fetch(`${origin}/v1/domains${path}`, {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+          body: '{"domains":["example.com"]}',
+        })
 
-          expect((await post('')).status).toBe(503)
-          isAway = false
-          received.length = 0
-          await vi.waitFor(() => expect(toKinds(received)).toEqual(['registered']), { timeout: 40_000 })
-          expect(await (await post('/delete')).json()).toMatchObject({ data: { totals: { deleted: 1 } } })
-          await vi.waitFor(() => expect(toKinds(received)).toEqual(['registered', 'released']), { timeout: 40_000 })
-        } finally {
-          await stop()
-        }
-      },
-      response => response.writeHead(isAway ? 503 : 204).end(),
-    )
+      expect((await post('')).status).toBe(503)
+      isAway = false
+      received.length = 0
+      await vi.waitFor(() => expect(toKinds(received)).toEqual(['registered']), { timeout: 40_000 })
+      expect(await (await post('/delete')).json()).toMatchObject({ data: { totals: { deleted: 1 } } })
+      await vi.waitFor(() => expect(toKinds(received)).toEqual(['registered', 'released']), { timeout: 40_000 })
+    } finally {
+      await stop()
+    }
   },
   120_000,
 )

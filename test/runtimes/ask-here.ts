@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import type { FailureContext, HandlerOptions, ResultContext } from '../../src/http/handler.ts'
+import type { FailureContext, HandlerOptions } from '../../src/http/handler.ts'
 import type { Name } from '../../src/index.ts'
 
 type Answers = Record<string, unknown>
@@ -22,7 +22,7 @@ class Question {
  * @returns What the server is to make its options of, in a line.
  */
 export async function askHere(options: HandlerOptions & { path?: string }) {
-  const { store, keys, authenticate, rateLimiter, onError, onResult } = options
+  const { store, keys, rateLimiter, onError } = options
   const errors: unknown[] = []
 
   const functions: Record<string, (answers: Answers, ...parameters: never[]) => unknown> = {
@@ -31,21 +31,11 @@ export async function askHere(options: HandlerOptions & { path?: string }) {
       store.register({ ...request, decide: found => answerTo(found, answers) as readonly Name[] }),
     ...(store.synchronize && { synchronize: (_, registrations: never) => store.synchronize?.(registrations) }),
     ...(keys && { findKey: (_, hash: string) => keys.findKey(hash) }),
-    ...(authenticate && {
-      authenticate: answers =>
-        authenticate({
-          header: name => answerTo(name, answers) as string | null,
-          readBody: () => {
-            throw new Error('The body is not for those who authenticate')
-          },
-        }),
-    }),
     ...(rateLimiter && { consume: (_, key: string, points: number) => rateLimiter.consume(key, points) }),
     ...(onError && {
       onError: (_, { id, message }: { id?: number; message: string }, context: FailureContext) =>
         onError(id === undefined ? new Error(message) : errors[id], context),
     }),
-    ...(onResult && { onResult: (_, result: ResultContext) => onResult(result) }),
   }
 
   async function call(name: string, answers: Answers, parameters: unknown[]) {

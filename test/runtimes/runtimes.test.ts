@@ -5,8 +5,9 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
-import { describeHttp, type RunningServer, type StartServer } from '../adapters/suite.ts'
+import { describeHttp, type StartServer } from '../adapters/suite.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import type { RunningServer } from '../listen.ts'
 import { askHere } from './ask-here.ts'
 import { bun, deno, nodes, type Runtime, why, workerd } from './runtimes.ts'
 
@@ -17,7 +18,7 @@ const servers = [
   ['Express', 'express.js', nodes, {}],
   ['Fastify', 'fastify.js', nodes, {}],
   ['fetch under Hono', 'hono.js', nodes, {}],
-  ['fetch', 'bun.js', [bun], { leavesClosing: true, pipelines: false }],
+  ['fetch', 'bun.js', [bun], { leavesClosing: true }],
   ['fetch', 'deno.js', [deno], { leavesClosing: true }],
 ] as const
 

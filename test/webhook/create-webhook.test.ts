@@ -19,69 +19,61 @@ const toChange = (index: number, kind: Change['kind'] = 'registered') =>
 const changes = (count: number) => Array.from({ length: count }, (_, index) => toChange(index))
 
 test('a push is what the standard’s own library and verifyWebhook accept, and says what each change is', async () => {
-  await receive(async (url, received) => {
-    await createWebhook({ url, secret })([toChange(0), toChange(1, 'released')])
-    const [{ headers, body } = { headers: {}, body: '' }] = received
-    const expected = {
-      type: 'domains.changed',
-      data: {
-        changes: [
-          { kind: 'registered', domainId: 'id-0', domain: 'n0.com', teamId: '1' },
-          { kind: 'released', domainId: 'id-1', domain: 'n1.com', teamId: '1' },
-        ],
-      },
-    }
-    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(expected)
-    expect(await verifyWebhook(headers, body, secret)).toEqual(expected)
-    expect(headers).toMatchObject({ 'content-type': 'application/json' })
-    expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60)
-  })
+  const { url, received } = await receive()
+  await createWebhook({ url, secret })([toChange(0), toChange(1, 'released')])
+  const [{ headers, body } = { headers: {}, body: '' }] = received
+  const expected = {
+    type: 'domains.changed',
+    data: {
+      changes: [
+        { kind: 'registered', domainId: 'id-0', domain: 'n0.com', teamId: '1' },
+        { kind: 'released', domainId: 'id-1', domain: 'n1.com', teamId: '1' },
+      ],
+    },
+  }
+  expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(expected)
+  expect(await verifyWebhook(headers, body, secret)).toEqual(expected)
+  expect(headers).toMatchObject({ 'content-type': 'application/json' })
+  expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60)
 })
 
 test('the webhook-id is the same for the same changes, by whoever sends them, and for no others', async () => {
-  await receive(async (url, received) => {
-    await createWebhook({ url, secret })([toChange(0)])
-    await createWebhook({ url, secret: newSecret })([toChange(0)])
-    await createWebhook({ url, secret })([toChange(0, 'released')])
-    await createWebhook({ url, secret })([toChange(0), toChange(1)])
-    const [first, second, ...others] = received.map(({ headers }) => headers['webhook-id'])
-    expect(first).toMatch(/^msg_[0-9a-f]{32}$/)
-    expect(second).toBe(first)
-    expect(new Set([first, ...others]).size).toBe(3)
-  })
+  const { url, received } = await receive()
+  await createWebhook({ url, secret })([toChange(0)])
+  await createWebhook({ url, secret: newSecret })([toChange(0)])
+  await createWebhook({ url, secret })([toChange(0, 'released')])
+  await createWebhook({ url, secret })([toChange(0), toChange(1)])
+  const [first, second, ...others] = received.map(({ headers }) => headers['webhook-id'])
+  expect(first).toMatch(/^msg_[0-9a-f]{32}$/)
+  expect(second).toBe(first)
+  expect(new Set([first, ...others]).size).toBe(3)
 })
 
 test('while a secret is rotated, a receiver with either of both accepts', async () => {
-  await receive(async (url, received) => {
-    await createWebhook({ url, secret: [newSecret, secret] })(changes(1))
-    const [{ headers, body } = { headers: {}, body: '' }] = received
-    for (const each of [secret, newSecret]) {
-      new Webhook(each).verify(body, headers as Record<string, string>)
-      await verifyWebhook(headers, body, each)
-    }
-  })
+  const { url, received } = await receive()
+  await createWebhook({ url, secret: [newSecret, secret] })(changes(1))
+  const [{ headers, body } = { headers: {}, body: '' }] = received
+  for (const each of [secret, newSecret]) {
+    new Webhook(each).verify(body, headers as Record<string, string>)
+    await verifyWebhook(headers, body, each)
+  }
 })
 
 test('changes go in batches, one after another and in order', async () => {
-  await receive(async (url, received) => {
-    await createWebhook({ url, secret })(changes(250))
-    expect(received.map(each => toIds(each).length)).toEqual([100, 100, 50])
-    expect(received.flatMap(toIds)).toEqual(changes(250).map(({ domainId }) => domainId))
-    await createWebhook({ url, secret, batchSize: 2 })(changes(3))
-    expect(received.slice(3).map(each => toIds(each).length)).toEqual([2, 1])
-    await createWebhook({ url, secret })([])
-    expect(received).toHaveLength(5)
-  })
+  const { url, received } = await receive()
+  await createWebhook({ url, secret })(changes(250))
+  expect(received.map(each => toIds(each).length)).toEqual([100, 100, 50])
+  expect(received.flatMap(toIds)).toEqual(changes(250).map(({ domainId }) => domainId))
+  await createWebhook({ url, secret, batchSize: 2 })(changes(3))
+  expect(received.slice(3).map(each => toIds(each).length)).toEqual([2, 1])
+  await createWebhook({ url, secret })([])
+  expect(received).toHaveLength(5)
 })
 
 describe('an answer', () => {
   async function push(status: number, headers: Record<string, string> = {}, body = ''): Promise<unknown> {
-    let error: unknown
-    async function use(url: string) {
-      error = await createWebhook({ url, secret })(changes(1)).catch((cause: unknown) => cause)
-    }
-    await receive(use, response => response.writeHead(status, headers).end(body))
-    return error
+    const { url } = await receive(response => response.writeHead(status, headers).end(body))
+    return createWebhook({ url, secret })(changes(1)).catch((cause: unknown) => cause)
   }
 
   test.each([200, 201, 202, 204])('%i means that the monitor follows', async status => {
@@ -119,31 +111,23 @@ test('a monitor that cannot be reached, or does not answer in time, is away', as
     name: 'MonitorUnavailableError',
     message: 'The monitor cannot be reached',
   })
-  await receive(
-    async url => {
-      const error = await rejection(createWebhook({ url, secret, timeLimit: 20 })(changes(1)))
-      expect(error).toMatchObject({
-        name: 'MonitorUnavailableError',
-        message: 'The monitor did not answer within 20 ms',
-      })
-    },
-    () => {},
-  )
+  const { url } = await receive(() => {})
+  const error = await rejection(createWebhook({ url, secret, timeLimit: 20 })(changes(1)))
+  expect(error).toMatchObject({
+    name: 'MonitorUnavailableError',
+    message: 'The monitor did not answer within 20 ms',
+  })
 })
 
 test('a signal ends a push, also between batches', async () => {
   const controller = new AbortController()
-  await receive(
-    async (url, received) => {
-      const error = await rejection(createWebhook({ url, secret })(changes(300), { signal: controller.signal }))
-      expect(error).toBe('enough')
-      expect(received).toHaveLength(1)
-    },
-    response => {
-      response.writeHead(204).end()
-      controller.abort('enough')
-    },
-  )
+  const { url, received } = await receive(response => {
+    response.writeHead(204).end()
+    controller.abort('enough')
+  })
+  const error = await rejection(createWebhook({ url, secret })(changes(300), { signal: controller.signal }))
+  expect(error).toBe('enough')
+  expect(received).toHaveLength(1)
 })
 
 test.each<[options: object, message: RegExp]>([
@@ -166,22 +150,18 @@ test.each<[options: object, message: RegExp]>([
 
 test('a store whose monitor is away pushes once and counts no refusal; a refused change alone waits', async () => {
   let status = 503
-  await receive(
-    async (url, received) => {
-      const errors: unknown[] = []
-      const onError = (error: unknown) => errors.push(error)
-      const store = createStore({ synchronize: createWebhook({ url, secret }), onError })
-      const saved = await save(store, '1', ['a.com', 'b.com', 'refused.com', 'd.com'])
-      await expect(store.synchronize?.(saved)).rejects.toBeInstanceOf(MonitorUnavailableError)
-      expect(received).toHaveLength(1)
-      expect(await store.pendingStats()).toMatchObject({ count: 4, refused: 0 })
+  const { url, received } = await receive((response, { body }) => {
+    response.writeHead(status === 503 || body.includes('refused.com') ? status : 204).end()
+  })
+  const errors: unknown[] = []
+  const onError = (error: unknown) => errors.push(error)
+  const store = createStore({ synchronize: createWebhook({ url, secret }), onError })
+  const saved = await save(store, '1', ['a.com', 'b.com', 'refused.com', 'd.com'])
+  await expect(store.synchronize?.(saved)).rejects.toBeInstanceOf(MonitorUnavailableError)
+  expect(received).toHaveLength(1)
+  expect(await store.pendingStats()).toMatchObject({ count: 4, refused: 0 })
 
-      status = 422
-      await rejection(Promise.resolve(store.synchronize?.(saved)))
-      expect(await store.pendingStats()).toMatchObject({ count: 1 })
-    },
-    (response, { body }) => {
-      response.writeHead(status === 503 || body.includes('refused.com') ? status : 204).end()
-    },
-  )
+  status = 422
+  await rejection(Promise.resolve(store.synchronize?.(saved)))
+  expect(await store.pendingStats()).toMatchObject({ count: 1 })
 })

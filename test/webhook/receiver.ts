@@ -1,6 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { listen } from '../listen.ts'
 
 export interface Received {
   readonly headers: IncomingHttpHeaders
@@ -10,22 +11,16 @@ export interface Received {
 export const toIds = ({ body }: Received): string[] =>
   JSON.parse(body).data.changes.map(({ domainId }: { domainId: string }) => domainId)
 
-/** A real server that notes what comes and answers as told; 204 by default. */
+/** A real server, for the length of one test, that notes what comes and answers as told; 204 by default. */
 export async function receive(
-  use: (url: string, received: Received[]) => Promise<void>,
   answer: (response: ServerResponse, received: Received) => unknown = response => response.writeHead(204).end(),
-): Promise<void> {
+) {
   const received: Received[] = []
-  const server = createServer(async (request, response) => {
+  const { origin, close } = await listen(async (request, response) => {
     const each = { headers: request.headers, body: await text(request) }
     received.push(each)
     answer(response, each)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  try {
-    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/changes`, received)
-  } finally {
-    server.closeAllConnections()
-    await new Promise(resolve => server.close(resolve))
-  }
+  onTestFinished(close)
+  return { url: `${origin}/changes`, received }
 }

@@ -17,7 +17,7 @@ export function createOptions(settings) {
   const { path = '/v1/domains', ...settled } = values
   const reports = []
 
-  /** @param answer Answers what the function asks back, before it can go on: what `decide` or `header` would return. */
+  /** @param answer Answers what the function asks back, before it can go on: what `decide` would return. */
   async function ask(name, parameters, answer) {
     const answers = {}
     for (;;) {
@@ -38,7 +38,6 @@ export function createOptions(settings) {
       const record = await ask('findKey', [hash])
       return record && { ...record, ...withDates(record) }
     },
-    authenticate: request => ask('authenticate', [], name => request.header(name)),
     consume: (key, points) => ask('consume', [key, points]),
     onError: ({ id, message }, { keyContext, step }) =>
       void reports.push(
@@ -47,11 +46,6 @@ export function createOptions(settings) {
           { keyContext, step },
         ]).catch(() => {}),
       ),
-    onResult: ({ request, ...result }) => {
-      const told = ask('onResult', [{ ...result, request: { raw: `${request.raw}` } }])
-      reports.push(told.catch(() => {}))
-      return told
-    },
   }
   const pick = (...names) =>
     Object.fromEntries(names.filter(name => functions.includes(name)).map(name => [name, stubs[name]]))
@@ -59,14 +53,14 @@ export function createOptions(settings) {
   return {
     options: {
       ...settled,
-      ...pick('authenticate', 'onError', 'onResult'),
+      ...pick('onError'),
       store: pick('findTeam', 'register', 'synchronize'),
       ...(functions.includes('findKey') && { keys: pick('findKey') }),
       ...(functions.includes('consume') && { rateLimiter: { ...values.rateLimiter, ...pick('consume') } }),
     },
     path,
     /**
-     * Resolves when the test process has heard of every failure and every result so far. An answer that waits for it
+     * Resolves when the test process has heard of every failure so far. An answer that waits for it
      * is not too early.
      */
     reported: () => Promise.all(reports),

@@ -1,0 +1,44 @@
+import type { RequestListener, ServerResponse } from 'node:http'
+import express from 'express'
+import { onTestFinished } from 'vitest'
+import { domainsRouter } from '../../src/adapters/express.ts'
+import { createKeys, createStore } from '../fixtures.ts'
+import { listen } from '../listen.ts'
+
+type Store = ReturnType<typeof createStore>
+
+export const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.com`)
+
+/**
+ * A real server with all operations, for the length of one test, and with what goes wrong in front of it.
+ *
+ * @param intercept Gets each call with its number, from 1, and returns whether it has answered.
+ */
+export async function serve(
+  intercept: (call: number, response: ServerResponse) => boolean = () => false,
+  store: Store = createStore(),
+) {
+  const { keys, issue } = createKeys()
+  const operations = ['create', 'delete', 'list'] as const
+  const app: RequestListener = express().use(domainsRouter({ store, keys, operations, onError: () => {} }))
+  let calls = 0
+  const { origin, close } = await listen((request, response) => {
+    calls += 1
+    if (!intercept(calls, response)) app(request, response as never)
+  })
+  onTestFinished(close)
+  const apiKey = await issue('team', '1', { scopes: ['domains:create', 'domains:delete', 'domains:read'] })
+  return { options: { url: `${origin}/v1/domains`, apiKey }, store, issue }
+}
+
+/** Does what was asked for, and loses the answer. */
+export function loseAnswer(response: ServerResponse): false {
+  response.end = (() => response.destroy()) as typeof response.end
+  return false
+}
+
+/** Answers in place of the server. */
+export function answer(response: ServerResponse, status: number, body: object, headers = {}): true {
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
+  return true
+}

@@ -11,9 +11,13 @@ export const FOR_CITUS: Settings = {
   'citus.enable_deadlock_prevention': 'off',
   'citus.max_adaptive_executor_pool_size': '1',
   'citus.multi_shard_modify_mode': 'sequential',
-  // The settings after it hold on the workers too.
-  'citus.propagate_set_commands': 'local',
 }
+
+/**
+ * Makes settings hold on the workers too. For each setting after it Citus sends them the whole text in which it stands:
+ * so all but one stand before it.
+ */
+export const PROPAGATED: Settings = { 'citus.propagate_set_commands': 'local' }
 
 type Distributed = Readonly<Record<'locks' | 'names' | 'changes' | 'keys' | 'version', string>>
 

@@ -2,6 +2,7 @@ import type { RegistrationStep, StoreBackend } from '../registry/managed-store.t
 import type { Name } from '../registry/name.ts'
 import { rangeBelow, toKey } from '../registry/path.ts'
 import type { LookUp, LookUpResult, Registration, SavedRegistrations } from '../registry/store.ts'
+import type { ReleaseKeys } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../uuid.ts'
 import { toArrayLiteral } from './array-literal.ts'
 import { claim } from './claim.ts'
@@ -50,40 +51,63 @@ export const createFind =
   (question: LookUp): Promise<LookUpResult> =>
     transact(transaction => find(transaction, question), { isolation: 'repeatable read' })
 
-/** Makes {@link StoreBackend.release}: look up, claim, look up again, delete, record. */
+/**
+ * Makes {@link StoreBackend.release}: look up, claim, look up again, delete, record. On Citus the first look-up is a
+ * transaction by itself: if a shard is moved between the first statement on it and the claim, a worker of Citus 13.2
+ * sends the rest of the transaction to where the shard was, and what it changes there is lost.
+ */
 export const createRelease =
   (transact: Transact): StoreBackend['release'] =>
-  async (teamId, { names, domainIds }, lease) => {
-    if (names.length + domainIds.length === 0) return []
-    return transact(async transaction => {
-      const { ask, change, statements } = transaction
-      const look = async () => {
-        const answers = await Promise.all([
-          findNames(
-            transaction,
-            names.map(({ domain }) => domain),
-          ),
-          // Citus asks all its shards for them.
-          domainIds.length > 0 ? ask(statements.findIds, toArrayLiteral(domainIds)) : { rows: [] },
-        ])
-        const held = answers.flatMap(({ rows }) => rows).filter(row => row.team_id === teamId)
-        return new Map(held.map(toRegistration).map(({ createdAt: _, ...each }) => [each.domainId, each]))
-      }
-      const seen = await look()
+  async (teamId, keys, lease) => {
+    if (keys.names.length + keys.domainIds.length === 0) return []
+    const seenOrReleased = await transact(async transaction => {
+      const seen = await findHeld(transaction, teamId, keys)
       if (seen.size === 0) return []
-      // Those of names that are not held too: one of them could be registered before another is released.
-      const locked = [...names, ...seen.values()].map(each => each.registrableDomain)
-      void claim(transaction, [...new Set(locked)].sort())
-      const asked = await look()
-      const ids = toIds([...asked.values()])
-      const deleting = change(statements.deleteNames, ...ids)
-      const replaced = new Set((await change(statements.finish, ...ids, 'registered')).rows.map(row => row.domain_id))
-      const released = (await deleting).rows.flatMap(row => asked.get(row.domain_id) ?? [])
-      // The push of a registration that still waits may be under way.
-      addChanges(transaction, 'released', released, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
-      return released
+      return transaction.engine === 'Citus' ? seen : releaseSeen(transaction, teamId, keys, lease, seen)
     })
+    if (!(seenOrReleased instanceof Map)) return seenOrReleased
+    return transact(transaction => releaseSeen(transaction, teamId, keys, lease, seenOrReleased))
   }
+
+type HeldById = Map<string, Registration>
+
+async function findHeld(
+  transaction: StoreTransaction,
+  teamId: string,
+  { names, domainIds }: ReleaseKeys,
+): Promise<HeldById> {
+  const answers = await Promise.all([
+    findNames(
+      transaction,
+      names.map(({ domain }) => domain),
+    ),
+    // Citus asks all its shards for them.
+    domainIds.length > 0 ? transaction.ask(transaction.statements.findIds, toArrayLiteral(domainIds)) : { rows: [] },
+  ])
+  const held = answers.flatMap(({ rows }) => rows).filter(row => row.team_id === teamId)
+  return new Map(held.map(toRegistration).map(({ createdAt: _, ...each }) => [each.domainId, each]))
+}
+
+async function releaseSeen(
+  transaction: StoreTransaction,
+  teamId: string,
+  keys: ReleaseKeys,
+  lease: number,
+  seen: HeldById,
+): Promise<Registration[]> {
+  const { change, statements } = transaction
+  // Those of names that are not held too: one of them could be registered before another is released.
+  const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
+  void claim(transaction, [...new Set(locked)].sort())
+  const asked = await findHeld(transaction, teamId, keys)
+  const ids = toIds([...asked.values()])
+  const deleting = change(statements.deleteNames, ...ids)
+  const replaced = new Set((await change(statements.finish, ...ids, 'registered')).rows.map(row => row.domain_id))
+  const released = (await deleting).rows.flatMap(row => asked.get(row.domain_id) ?? [])
+  // The push of a registration that still waits may be under way.
+  addChanges(transaction, 'released', released, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
+  return released
+}
 
 async function find(transaction: StoreTransaction, { teamId, domains, bases }: LookUp): Promise<LookUpResult> {
   const { ask, statements, engine } = transaction

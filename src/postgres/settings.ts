@@ -1,5 +1,5 @@
 import type { Deadline } from '../deadline.ts'
-import { FOR_CITUS } from './citus.ts'
+import { FOR_CITUS, PROPAGATED } from './citus.ts'
 import type { Database, Settings } from './connection.ts'
 import { unprepared } from './prepare.ts'
 
@@ -18,7 +18,7 @@ const PLANNING = {
   /** A statement that a connection keeps is planned once, because planning it takes longer than running it. */
   PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
   /** PostgreSQL with the extension: it needs the values of parameters to find their shards. */
-  Citus: { ...FOR_CITUS, plan_cache_mode: 'force_custom_plan', ...BY_INDEX },
+  Citus: { ...FOR_CITUS, ...BY_INDEX, ...PROPAGATED, plan_cache_mode: 'force_custom_plan' },
   /** What else speaks the protocol, and may have no more than snapshot isolation. */
   other: {},
 } satisfies Record<string, Settings>

@@ -93,3 +93,17 @@ test('without pipelining each statement waits for the one before', async () => {
   await tripsOf(['unpipelined-warm-up.com'], unpipelined)
   expect(await tripsOf(['unpipelined.com'], unpipelined)).toEqual([...first, ...second].map(each => [each]))
 })
+
+test('on Citus a release locks before it reads, since a shard may be moved in between', async () => {
+  await tripsOf(['moved.com'])
+  const pool = server.createPool({ max: 1, pipeline: true, options: '-c search_path=fake,pg_catalog' })
+  await pool.query("CREATE SCHEMA fake; CREATE TABLE fake.pg_extension AS SELECT 'citus' AS extname")
+  pool.on('acquire', watch)
+  trips = []
+  expect(await createPostgresStore({ database: pool, findTeam: () => null }).release('1', ['moved.com'])).toHaveLength(
+    1,
+  )
+  const [, looking, ...releasing] = trips.flat().join(' ').split('BEGIN; ')
+  expect(looking).toBe('find_names ROLLBACK ')
+  expect(releasing).toEqual(['INSERT find_names DELETE finish INSERT COMMIT'])
+})

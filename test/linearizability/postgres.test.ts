@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { counts, seed } from '../counts.ts'
-import { throughFirst } from '../postgres/engine.ts'
+import { engine, throughFirst } from '../postgres/engine.ts'
 import { openDatabase, type TestServer } from '../postgres/server.ts'
 import { findTeam, listAll, now } from './race.ts'
 import type { RacerTask, Round } from './racer.ts'
@@ -42,11 +42,14 @@ test('some order explains the answers of calls that race for one PostgreSQL from
     const end = { client: 'in the end', operation: { kind: 'list' as const, listed }, startedAt: now(), endedAt: now() }
     const deeds = [...outcomes.flat(), end]
     for (const each of registrableDomains) expect(findFault(deeds, [each]), `round ${round}`).toBeNull()
-    expect(findFault(deeds, registrableDomains.slice(0, 2)), `round ${round}`).toBeNull()
+    const together = engine.hasTornReads ? deeds.filter(deed => deed === end || isLocking(deed)) : deeds
+    expect(findFault(together, registrableDomains.slice(0, 2)), `round ${round}`).toBeNull()
     for (const { teamId, domain } of listed) await store.release(teamId, [domain])
   }
   expect(server.readLog()).not.toContain('deadlock')
 }, 600_000)
+
+const isLocking = ({ operation: { kind } }: Deed) => kind === 'register' || kind === 'release'
 
 async function startRacer(task: RacerTask): Promise<void> {
   const racer = fork(fileURLToPath(new URL('racer.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] })

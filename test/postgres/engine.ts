@@ -10,6 +10,8 @@ interface Engine {
   readonly urls: readonly string[]
   /** A shell command that kills a node, starts it again, and ends when it has recovered. */
   readonly kill?: string
+  /** Whether lists and previews may see a part of a commit over several nodes. */
+  readonly hasTornReads?: boolean
 }
 
 const { ENGINE } = process.env

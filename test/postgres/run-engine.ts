@@ -2,12 +2,12 @@
  * Runs the conformance suite, the model test, races of several processes and the crash checks against any server that
  * speaks PostgreSQL's protocol, in an empty database of it:
  *
- *     npm run test:engine -- <connection string>... [--kill <command>]
+ *     npm run test:engine -- <connection string>... [--kill <command>] [--torn-reads]
  *
  * Several connection strings are nodes of one database: tables are made through the first, and calls go through all.
- * `--kill` is a shell command that kills a node of the
- * database, starts it again, and ends when it has recovered. Without a connection string, the tests start PostgreSQL
- * themselves.
+ * `--kill` is a shell command that kills a node of the database, starts it again, and ends when it has recovered; one
+ * that moves rows between nodes will do too. `--torn-reads` is for Citus: lists and previews, which lock nothing, may
+ * see a commit on one node before that on another. Without a connection string, the tests start PostgreSQL themselves.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -17,12 +17,14 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     kill: { type: 'string' },
+    'torn-reads': { type: 'boolean' },
   },
 })
 
 const engine = {
   urls: positionals,
   kill: values.kill,
+  hasTornReads: values['torn-reads'],
 }
 
 const suites = [

@@ -94,7 +94,7 @@ test('without pipelining each statement waits for the one before', async () => {
   expect(await tripsOf(['unpipelined.com'], unpipelined)).toEqual([...first, ...second].map(each => [each]))
 })
 
-test('a release locks before it reads, in the transaction that deletes: Citus may move a shard in between', async () => {
+test('a release locks before it reads in the transaction that deletes: Citus may move a shard meanwhile', async () => {
   await tripsOf(['moved.com'])
   trips = []
   expect(await store.release('1', ['moved.com'])).toHaveLength(1)

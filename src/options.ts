@@ -20,20 +20,28 @@ export type Rules = Readonly<Record<string, Rule>>
  * @throws {TypeError} for the first property that does not exist or is wrong. The message says what to pass instead.
  */
 export function requireOptions(options: unknown, rules: Rules, part = 'option', whole = 'options'): void {
-  if (typeof options !== 'object' || options === null) throw new TypeError(`The ${whole} must be an object`)
-  for (const name of Object.keys(options)) {
+  const names = isObject(options) ? Object.keys(options) : []
+  for (const name of names) {
     if (Object.hasOwn(rules, name)) continue
     const existing = Object.keys(rules).map(other => `"${other}"`)
     throw new TypeError(`The ${part} "${name}" does not exist; there are ${existing.join(', ')}`)
   }
-  const values = options as Readonly<Record<string, unknown>>
+  requireFields(options, rules, part, whole)
+}
+
+/** Like {@link requireOptions}, but allows properties that have no rule. */
+export function requireFields(value: unknown, rules: Rules, part: string, whole: string): void {
+  if (!isObject(value)) throw new TypeError(`The ${whole} must be an object`)
   for (const [name, { holds, expected, isSecret }] of Object.entries(rules)) {
-    const value = values[name]
-    if (holds(value, values)) continue
-    const found = isSecret && typeof value === 'string' ? 'a string, not shown here' : describe(value)
+    const field = value[name]
+    if (holds(field, value)) continue
+    const found = isSecret && typeof field === 'string' ? 'a string, not shown here' : describe(field)
     throw new TypeError(`The ${part} "${name}" must be ${expected}; it is ${found}`)
   }
 }
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
 
 /* @__NO_SIDE_EFFECTS__ */
 export function optional(holds: (value: unknown) => boolean): (value: unknown) => boolean {
@@ -50,9 +58,7 @@ export function matches(pattern: RegExp): (value: unknown) => boolean {
 export const isFunction = (value: unknown): boolean => typeof value === 'function'
 
 export const hasMethods = (value: unknown, ...names: readonly string[]): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  names.every(name => isFunction((value as Record<string, unknown>)[name]))
+  isObject(value) && names.every(name => isFunction(value[name]))
 
 /** Shows a number or a string, and only the type of any other value: a conversion could run code of the value. */
 export function describe(value: unknown): string {

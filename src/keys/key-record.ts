@@ -1,4 +1,4 @@
-import { isText, matches, optional, type Rules, requireOptions } from '../options.ts'
+import { isText, matches, optional, type Rules, requireFields, requireOptions } from '../options.ts'
 import { looksLikeKey, ownerIdRule, ownerTypeRule } from './api-key.ts'
 
 /** What a {@link KeyStore} knows of an API key: its hash, and never the key itself. */
@@ -89,12 +89,12 @@ const rulesOfFound: Rules = { hash: { ...rules.hash, holds: isText }, type, owne
  * @throws {TypeError} that says what the record must have.
  */
 export function requireFoundRecord(record: KeyRecord): void {
-  requireFields(record, rulesOfFound, 'key record that was found')
+  requireFields(record, rulesOfFound, 'field', 'key record that was found')
 }
 
 /** @throws {TypeError} for anything but an owner. */
 export function requireOwner(owner: KeyOwner): void {
-  requireFields(owner, { type, ownerId }, 'owner')
+  requireFields(owner, { type, ownerId }, 'field', 'owner')
 }
 
 /** @throws {TypeError} for anything but a hash, which matters most for a key itself; it would be revoked in vain. */
@@ -105,11 +105,4 @@ export function requireHash(hash: string): void {
 /** @throws {TypeError} for anything but a date or `null`. */
 export function requireExpiry(at: Date | null): void {
   requireOptions({ at }, { at: { ...dateRule, holds: isDate } }, 'field')
-}
-
-/** Like {@link requireOptions}, but allows further fields. */
-function requireFields(value: unknown, rules: Rules, whole: string): void {
-  if (typeof value !== 'object' || value === null) requireOptions(value, rules, 'field', whole)
-  const fields = Object.keys(rules).map(name => [name, (value as Record<string, unknown>)[name]])
-  requireOptions(Object.fromEntries(fields), rules, 'field', whole)
 }

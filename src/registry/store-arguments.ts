@@ -1,6 +1,6 @@
 import type { Awaitable } from '../awaitable.ts'
 import { classifyHostname } from '../hostname/classify.ts'
-import { describe, isFunction, isText, matches, optional, type Rules, requireOptions } from '../options.ts'
+import { describe, isFunction, isText, type Rule, type Rules, requireOptions } from '../options.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import type { SweepOptions } from './outbox.ts'
 import { workInParts } from './parts.ts'
@@ -23,22 +23,30 @@ export interface ListPage {
 }
 
 /** As the bundled stores make them (RFC 9562, section 4). */
-export const isDomainId = matches(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i)
+export const isDomainId = (value: unknown): boolean =>
+  isText(value) && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value)
 const isHostname = (value: unknown): boolean => isText(value) && toName(value) !== null
 
 const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(String(value).trim())
 
-const teamIdRule = { holds: optional(isText), expected: 'the ID of a team, a string' }
-const afterRule = { holds: optional(isDomainId), expected: 'the "domainId" of the last one of the page before' }
-const limitRule = {
-  holds: optional(value => Number.isSafeInteger(value) && (value as number) >= 0),
+// Without a call, so that bundlers leave out those that nobody needs.
+const teamIdRule: Rule = {
+  holds: value => value === undefined || isText(value),
+  expected: 'the ID of a team, a string',
+}
+const afterRule: Rule = {
+  holds: value => value === undefined || isDomainId(value),
+  expected: 'the "domainId" of the last one of the page before',
+}
+const limitRule: Rule = {
+  holds: value => value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0),
   expected: 'an integer from 0',
 }
 
 const listRules: Rules = {
   teamId: teamIdRule,
   after: {
-    holds: (value, { below }) => optional(below === undefined ? isDomainId : isHostname)(value),
+    holds: (value, { below }) => value === undefined || (below === undefined ? isDomainId(value) : isHostname(value)),
     expected: 'the "domainId" of the last registration of the page before, or with "below" its "domain"',
   },
   limit: limitRule,
@@ -47,8 +55,8 @@ const listRules: Rules = {
       value === undefined || (below === undefined && (value === 'oldest' || value === 'newest')),
     expected: '"oldest" or "newest", and is not for a list "below" a name',
   },
-  domain: { holds: optional(isHostname), expected: 'a hostname' },
-  below: { holds: optional(isBase), expected: 'a hostname that is no wildcard' },
+  domain: { holds: value => value === undefined || isHostname(value), expected: 'a hostname' },
+  below: { holds: value => value === undefined || isBase(value), expected: 'a hostname that is no wildcard' },
 }
 
 /** @throws {TypeError} */
@@ -105,14 +113,17 @@ export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'>
   return { after: after?.toLowerCase(), limit }
 }
 
-export const onErrorRule = { holds: optional(isFunction), expected: 'a function that takes an error and a change' }
+export const onErrorRule: Rule = {
+  holds: value => value === undefined || isFunction(value),
+  expected: 'a function that takes an error and a change',
+}
 
 /** @throws {TypeError} */
 export function readSweepOptions(options: SweepOptions = {}) {
   requireOptions(options, {
     limit: limitRule,
     onError: onErrorRule,
-    signal: { holds: optional(value => value instanceof AbortSignal), expected: 'an AbortSignal' },
+    signal: { holds: value => value === undefined || value instanceof AbortSignal, expected: 'an AbortSignal' },
   })
   const { limit = DEFAULT_PAGE_SIZE, onError, signal } = options
   return { limit, onError, signal }

@@ -2,11 +2,16 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
+/** A database in WebAssembly is compiled again in each process, and best in a hurry: most end after a moment. */
+export const wasmFlags = ['--liftoff-only']
+
 export type Program = ReturnType<typeof startProgram>
 
 /** Runs a program of the tests, written in TypeScript, as a process of its own. */
 export function startProgram(program: URL, ...parameters: readonly string[]) {
-  const child = fork(fileURLToPath(program), parameters, { execArgv: ['--import', 'tsx', '--no-warnings'] })
+  const child = fork(fileURLToPath(program), parameters, {
+    execArgv: [...wasmFlags, '--import', 'tsx', '--no-warnings'],
+  })
 
   /** Resolves to its next message, and rejects when it ends before. */
   async function receive(): Promise<unknown> {

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { PoolConfig } from 'pg'
+import { wasmFlags } from '../start-program.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const program = join(root, 'dist', 'cli.js')
@@ -26,16 +27,13 @@ export interface RunOptions {
   readonly preload?: string
 }
 
-// The SQLite of Node 20 is WebAssembly here, which each process would compile a second time, to run it for a moment.
-const engineFlags = process.getBuiltinModule('node:sqlite') ? [] : ['--liftoff-only']
-
 /** Runs the built program as a process of its own. */
 export async function run(
   parameters: readonly string[],
   { cwd = root, env = {}, input = '', preload }: RunOptions = {},
 ): Promise<Outcome> {
   const { DATABASE_URL: _, ...inherited } = process.env
-  const flags = ['--no-warnings', ...engineFlags, ...(preload === undefined ? [] : ['--import', preload])]
+  const flags = ['--no-warnings', ...wasmFlags, ...(preload === undefined ? [] : ['--import', preload])]
   const child = spawn(process.execPath, [...flags, program, ...parameters], { cwd, env: { ...inherited, ...env } })
   child.stdin.on('error', () => {}).end(input)
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { hashApiKey } from '../../src/keys/api-key.ts'
 import { createPostgresKeyStore } from '../../src/postgres/index.ts'
+import { wasmFlags } from '../start-program.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 const run = promisify(execFile)
@@ -30,7 +31,7 @@ const toSettings = ({ config: { user, password, host, port, database } }: TestSe
 /** Starts the example, and waits until it listens. */
 async function start(settings: Record<string, string>) {
   const { DATABASE_URL: _, ...env } = process.env
-  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/postgres.ts'], {
+  const child = spawn(process.execPath, [...wasmFlags, '--import', 'tsx', 'examples/postgres.ts'], {
     cwd: root,
     env: { ...env, PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -12,8 +12,8 @@ import { compare, newNames, report } from './measure.ts'
 
 const CONNECTIONS = 16
 const CALLS = 250
-/** The compiler comes to rest after some 6,000 calls. */
-const TURNS = { warmUp: 12, rounds: 6 }
+/** The compiler comes to rest after some 4,000 calls. */
+const TURNS = { warmUp: 8, rounds: 6 }
 
 interface Server {
   readonly url: string

@@ -38,14 +38,14 @@ async function measure(): Promise<void> {
   const register = createRegister(database, schema)
   await database.query(`CREATE TABLE yardstick (LIKE ${schema}.names INCLUDING ALL)`)
   const insert = await createBareInsert(database, schema, 'yardstick')
-  const postgres = await compare(newNames, { warmUp: 600, rounds: 400 }, names => register(names), insert)
+  const postgres = await compare(newNames, { warmUp: 300, rounds: 200 }, names => register(names), insert)
   const registered = async () => {
     const names = newNames()
     await register(names)
     return names
   }
   const existing = (names: readonly string[]) => register(names, 'existing')
-  const postgresExisting = await compare(registered, { warmUp: 200, rounds: 300 }, existing, insert)
+  const postgresExisting = await compare(registered, { warmUp: 100, rounds: 150 }, existing, insert)
   await server.stop()
   report({ postgres, postgresExisting })
 }

@@ -17,7 +17,7 @@ const table = {
   /** Schedules of calls, releases and sweeps among failures. */
   schedules: /*                */ [250, 6_000],
   /** Transactions of an application that compete for the same registrable domains. */
-  transactions: /*             */ [20, 100],
+  transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [10, 24],
   /** Texts of the JSON parsing test suite, which has 318, for each adapter and place. */

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** A database in WebAssembly is compiled again in each process, and best in a hurry: most end after a moment. */
+/** Compiles WebAssembly quickly rather than well: a process compiles its database anew, and ends after a moment. */
 export const wasmFlags = ['--liftoff-only']
 
 export type Program = ReturnType<typeof startProgram>

@@ -21,8 +21,8 @@ const BY_ONE_CONNECTION: Settings = {
 }
 
 /**
- * Makes settings hold on the workers too. For each setting after it Citus sends them the whole text in which it stands:
- * so all but one stand before it.
+ * Makes settings hold on the workers too: for each setting that comes after it, Citus sends them the whole text again.
+ * So exactly one comes after it.
  */
 const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 

@@ -29,7 +29,7 @@ const isHostname = (value: unknown): boolean => isText(value) && toName(value) !
 
 const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(String(value).trim())
 
-// Without a call, so that bundlers leave out those that nobody needs.
+// None is made by a call, which bundlers would keep even where nobody needs the rule.
 const teamIdRule: Rule = {
   holds: value => value === undefined || isText(value),
   expected: 'the ID of a team, a string',

@@ -231,7 +231,7 @@ describe.each([
       const length = network.carried[end] - before
       const cuts = Array.from({ length: counts.cuts }, (_, index) => Math.floor((length * index) / counts.cuts))
       // Among the last bytes are the COMMIT and its answer.
-      const lastCuts = Array.from({ length: 8 }, (_, index) => length - 3 * index - 1)
+      const lastCuts = Array.from({ length: 12 }, (_, index) => length - 2 * index - 1)
       const fates = new Set<string>()
       for (const cut of [...cuts, ...lastCuts, length + 1000]) fates.add(await cutAndRetry(cut, end))
       expect([...fates].toSorted()).toEqual(expected)

@@ -13,7 +13,7 @@ import { compare, newNames, report } from './measure.ts'
 const CONNECTIONS = 16
 const CALLS = 250
 /** The compiler comes to rest after some 4,000 calls. */
-const TURNS = { warmUp: 8, rounds: 6 }
+const TURNS = { warmUp: 8, rounds: 16 }
 
 interface Server {
   readonly url: string

@@ -9,6 +9,7 @@ async function bundle(program: string): Promise<Uint8Array> {
     stdin: { contents: program, resolveDir: fileURLToPath(new URL('..', import.meta.url)) },
     bundle: true,
     minify: true,
+    logLevel: 'error',
     write: false,
     format: 'esm',
     platform: 'browser',

@@ -54,7 +54,10 @@ if (missed.length > 0) {
 async function measure(section: Section): Promise<void> {
   const starts: Partial<Record<GoalName, number[]>> = {}
   for (let start = 0; start < Math.max(1, sections[section]); start += 1) {
-    const child = fork(`${here}${section}.ts`, { execArgv: ['--import', 'tsx', '--no-warnings'], execPath: findNode(section) })
+    const child = fork(`${here}${section}.ts`, {
+      execArgv: ['--import', 'tsx', '--no-warnings'],
+      execPath: findNode(section),
+    })
     child.on('message', (measured: Partial<Record<GoalName, number>>) => {
       for (const [name, figure] of entriesOf(measured)) starts[name] = [...(starts[name] ?? []), figure as number]
     })

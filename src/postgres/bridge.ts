@@ -59,20 +59,30 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
       return { rows, rowCount: rows.count }
     },
   })
-  return fromBridge(
-    {
-      ...within(sql),
-      async transaction(work) {
-        // What its work returns would be awaited element by element.
-        let result: unknown
-        await sql.begin(async transaction => {
-          result = await work(within(transaction))
-        })
-        return result as never
-      },
-    },
-    true,
-  )
+  const transaction: PostgresBridge['transaction'] = work => begin(sql, opened => work(within(opened)))
+  return fromBridge({ ...within(sql), transaction }, true)
+}
+
+/**
+ * When work fails, postgres.js sends ROLLBACK, which ends the process if the connection is closed
+ * (https://github.com/porsager/postgres/issues/1208). It has rejected by then: such work is left unsettled.
+ */
+async function begin<T>(sql: PostgresJs, work: (transaction: PostgresJsTransaction) => Promise<T>): Promise<T> {
+  let isSettled = false
+  // postgres.js awaits what its work returns element by element.
+  let result: unknown
+  try {
+    await sql.begin(async transaction => {
+      result = await work(transaction).catch(async error => {
+        await new Promise(resolve => setTimeout(resolve))
+        if (isSettled) await new Promise(() => {})
+        throw error
+      })
+    })
+  } finally {
+    isSettled = true
+  }
+  return result as T
 }
 
 export function fromBridge(bridge: PostgresBridge, isPipelined = false): Database {

@@ -12,6 +12,7 @@ import { hasCode } from '../../src/postgres/retry.ts'
 import { createRequest, save } from '../../src/testing/calls.ts'
 import { counts } from '../counts.ts'
 import { rejection } from '../fixtures.ts'
+import { createFaultyNetwork, cutAfter, onlyOnce } from './faulty-network.ts'
 import { openDatabase, type TestServer } from './server.ts'
 import { describeKeyStore, describeStore } from './suites.ts'
 
@@ -25,14 +26,18 @@ beforeAll(async () => {
   pool = server.createPool()
   // Kysely and Drizzle lend clients that nobody listens to, as docs/postgres.md says.
   pool.on('connect', client => client.on('error', () => {}))
-  const { host, port, user, password, database } = server.config
-  sql = postgres({ host, port, user, password, database, onnotice() {} } as postgres.Options<never>)
+  sql = postgres(connection())
 })
 afterAll(async () => {
   // Without a time limit, it waits for ever for a connection that the server has ended.
   await sql.end({ timeout: 1 })
   await server.stop()
 })
+
+function connection(): postgres.Options<never> {
+  const { host, port, user, password, database } = server.config
+  return { host, port, user, password, database, onnotice() {} } as postgres.Options<never>
+}
 
 const overKysely = (through: Pool) => bridgeKysely(new Kysely({ dialect: new PostgresDialect({ pool: through }) }))
 const overDrizzle = (through: Pool) => bridgeDrizzle(drizzle(through))
@@ -75,8 +80,7 @@ describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
 })
 
 test('postgres.js: a call that was late costs the next one on its connection nothing', async () => {
-  const { host, port, user, password, database } = server.config
-  const one = postgres({ host, port, user, password, database, max: 1, onnotice() {} } as postgres.Options<never>)
+  const one = postgres({ ...connection(), max: 1 })
   await migrate({ database: one })
   const store = createPostgresStore({ database: one, findTeam: () => null })
   const decide = () => {
@@ -88,6 +92,28 @@ test('postgres.js: a call that was late costs the next one on its connection not
   expect(await rejection(late())).toMatchObject({ name: 'TimeLimitError' })
   expect(await save(store, '1', ['late.example.com'])).toHaveLength(1)
   await one.end({ timeout: 1 })
+})
+
+test('postgres.js: a connection that ends anywhere in a call fails the call, and not the process', async () => {
+  const network = await createFaultyNetwork({ host: '127.0.0.1', port: server.config.port as number })
+  async function registerOnce(domain: string): Promise<unknown> {
+    const one = postgres({ ...connection(), port: network.port, max: 1 })
+    const store = createPostgresStore({ database: one, findTeam: () => null })
+    const fate = await save(store, '1', [domain]).then(
+      () => 'answered',
+      error => error.code,
+    )
+    await one.end({ timeout: 0 })
+    return fate
+  }
+  const fates = new Set([await registerOnce('whole.example.com')])
+  const length = network.carried.server
+  for (let index = 0; index < counts.cuts; index += 1) {
+    network.suffer(onlyOnce(cutAfter(Math.floor((length * index) / counts.cuts), 'server')))
+    fates.add(await registerOnce(`cut-${index}.example.com`))
+  }
+  expect([...fates]).toEqual(['answered', 'CONNECTION_CLOSED'])
+  await network.goDown()
 })
 
 test.each([

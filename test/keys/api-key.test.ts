@@ -50,6 +50,10 @@ describe('generateApiKey', () => {
     expect(hash).toBe(await hashApiKey(key))
   })
 
+  test('a key of 512 characters is made', async () => {
+    expect((await generateApiKey({ type: 'team', id: '1'.repeat(438) })).key).toHaveLength(512)
+  })
+
   test('no two keys are the same', async () => {
     const keys = await Promise.all(Array.from({ length: 1000 }, () => generateApiKey({ type: 'team', id: '3' })))
     expect(new Set(keys.map(({ key }) => key)).size).toBe(1000)
@@ -70,10 +74,12 @@ describe('generateApiKey', () => {
     [{ type: 'team', id: 3 }, /"id" must be .* it is 3$/],
     [{ type: 'team' }, /"id" must be .* it is undefined$/],
     [{ type: 'user', id: '3' }, /"type" must be "organization" or "team"; it is "user"$/],
+    [{ type: 'teams', id: '3' }, /"type" must be/],
+    [{ type: 'a team', id: '3' }, /"type" must be/],
     [{ type: 'team', id: '3', prefix: '' }, /"prefix" must be one or more ASCII letters and digits/],
     [{ type: 'team', id: '3', prefix: 'a_b' }, /"prefix" must be/],
     [{ type: 'team', id: '3', prefx: 'a' }, /"prefx" does not exist/],
-    [{ type: 'team', id: '1'.repeat(500) }, /^The key would be longer than 512 characters$/],
+    [{ type: 'team', id: '1'.repeat(439) }, /^The key would be longer than 512 characters$/],
     [undefined, /^The options must be an object$/],
   ])('%j makes no key', async (options, message) => {
     const error = await rejection(generateApiKey(options as never))

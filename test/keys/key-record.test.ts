@@ -12,6 +12,12 @@ describe('a key record', () => {
     expect(() => createMemoryKeyStore().addKey(null as never)).toThrow(/^The key record must be an object$/)
   })
 
+  test('has a label of up to 200 characters and a hint, or neither', async () => {
+    const { record } = await createKey()
+    for (const changes of [{ label: 'x'.repeat(200) }, { label: null, hint: null }])
+      expect(() => createMemoryKeyStore().addKey({ ...record, ...changes } as never)).not.toThrow()
+  })
+
   const hash = 'f'.repeat(64)
   test.each<[field: string, changes: object, message: RegExp]>([
     ['hash', { hash: 'svc_team_3_00' }, /"hash" must be the SHA-256 of the key .* never the key itself/],
@@ -28,7 +34,7 @@ describe('a key record', () => {
     ['expiresAt', { expiresAt: new Date('never') }, /"expiresAt" must be a Date, or null; it is an invalid Date$/],
     ['createdAt', { createdAt: 7 }, /"createdAt" must be a Date, or null; it is 7$/],
     ['label', { label: 'x'.repeat(201) }, /"label" must be a text of at most 200 characters/],
-    ['label', { label: `mine: svc_team_3_${hash}` }, /"label" must be .* without a key in it.* not shown here$/],
+    ['label', { label: `mine: svc_team_42_${hash}` }, /"label" must be .* without a key in it.* not shown here$/],
     ['hint', { hint: `svc_team_3_${hash}` }, /"hint" must be the hint of generateApiKey.* not shown here$/],
     ['hint', { hint: 'svc_team_3_…abcd!' }, /"hint" must be/],
     ['hint', { hint: ' svc_team_3_…abcd' }, /"hint" must be/],

@@ -1,6 +1,11 @@
-/** Mutation testing of the rules: `npm run test:mutation`. */
+/** Mutation testing of the rules: `npm run test:mutation`. The columns of key-row.ts are held by the tests of SQL stores. */
 export default {
-  mutate: ['src/registry/{overlap,register-names,request}.ts', 'src/register-domains.ts', 'src/{keys,wire}/*.ts'],
+  mutate: [
+    'src/registry/{overlap,register-names,request}.ts',
+    'src/register-domains.ts',
+    'src/{keys,wire}/*.ts',
+    '!src/keys/key-row.ts',
+  ],
   // What the tests need, and no second biome.json.
   ignorePatterns: ['/*', '!/src', '!/test', '!/dist', '!/examples', '!/package.json', '!/tsconfig.json'],
   testRunner: 'vitest',

@@ -26,6 +26,14 @@ async function registerThrough(tamper: Tampering, names: readonly Name[], timeLi
 
 const holds = ({ domains }: RegistrationRequest, domain: string) => domains.includes(domain)
 
+test('the store gets the names in the order of the call', async () => {
+  const names = ['a.one.com', 'b.two.com', 'c.one.com'].map(toName)
+  const { calls, store } = await registerThrough((request, register) => register(request), names)
+  const listed = await store.list?.({ limit: 3 })
+  expect(listed?.map(({ domain }) => domain)).toEqual(names.map(({ domain }) => domain))
+  expect(calls).toBe(1)
+})
+
 describe('a batch that fails', () => {
   test('one poisoned name in a hundred costs one result, and few calls', async () => {
     const cause = new Error('poison')

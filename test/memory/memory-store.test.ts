@@ -1,18 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
-import { type Change, createMemoryStore, registerDomains } from '../../src/index.ts'
-import { save } from '../../src/testing/calls.ts'
-import { createStore, rejection, team1, team2 } from '../fixtures.ts'
-
-async function register(
-  store: ReturnType<typeof createStore>,
-  keyContext: typeof team1 | typeof team2,
-  ...domains: string[]
-) {
-  const { data } = await registerDomains(keyContext, { domains }, store)
-  return data.results.map(result => (result.status === 'invalid' ? result.code : result.status))
-}
+import { type Change, createMemoryStore } from '../../src/index.ts'
+import { save, submitForCodes } from '../../src/testing/calls.ts'
+import { createStore, rejection } from '../fixtures.ts'
 
 test('teams can be given, added and replaced', async () => {
   const store = createStore()
@@ -70,7 +61,7 @@ describe('what is handed in and out', () => {
         ;(changes as Change[]).length = 0
       },
     })
-    await register(store, team1, 'a.com')
+    await submitForCodes(store, '1', ['a.com'])
     expect(await store.countPending()).toBe(0)
     for (const listed of await store.list()) Object.assign(listed, { domain: 'x.com', teamId: '2' })
     expect(await store.release('1', ['a.com'])).toMatchObject([{ domain: 'a.com', synchronized: true }])
@@ -82,11 +73,11 @@ test('a call of a hundred deep wildcards among ten thousand names holds the even
   const labels = 'a.'.repeat(100)
   for (let call = 0; call < 100; call += 1) {
     const domains = Array.from({ length: 100 }, (_, index) => `n${call}-${index}.${labels}example.com`)
-    await register(store, team2, ...domains)
+    await submitForCodes(store, '2', domains)
   }
   const wildcards = Array.from({ length: 100 }, (_, depth) => `*.${'a.'.repeat(depth)}example.com`)
   const begun = performance.now()
-  expect(new Set(await register(store, team1, ...wildcards))).toEqual(new Set(['domain_already_licensed']))
+  expect(new Set(await submitForCodes(store, '1', wildcards))).toEqual(new Set(['domain_already_licensed']))
   // A pass over all names for each wildcard would take minutes.
   expect(performance.now() - begun).toBeLessThan(5_000)
 })
@@ -118,7 +109,7 @@ test('without onError, what could not be pushed is shown on the console', async 
       if (changes.some(({ domain }) => domain === 'bad.com')) throw new Error('no')
     },
   })
-  await rejection(register(store, team1, 'bad.com', 'good.com'))
+  await rejection(submitForCodes(store, '1', ['bad.com', 'good.com']))
   const change = expect.objectContaining({ domain: 'bad.com' })
   expect(shown.mock.calls).toEqual([[expect.stringContaining('could not be pushed'), change, new Error('no')]])
   shown.mockRestore()

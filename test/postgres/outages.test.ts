@@ -1,6 +1,3 @@
-import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import express from 'express'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -12,6 +9,7 @@ import { save } from '../../src/testing/calls.ts'
 import type { DomainResult } from '../../src/wire/response.ts'
 import { counts } from '../counts.ts'
 import { rejection, team1, teams } from '../fixtures.ts'
+import { listen, type RunningServer } from '../listen.ts'
 import {
   createFaultyNetwork,
   cutAfter,
@@ -65,7 +63,7 @@ const toIds = ({ results }: { results: readonly DomainResult[] }) =>
 
 describe('over HTTP', () => {
   let pool: Pool
-  let http: Server
+  let http: RunningServer
   let key: string
   const onError = vi.fn()
   beforeEach(async () => {
@@ -83,19 +81,17 @@ describe('over HTTP', () => {
       app.use(mount, domainsRouter({ store, keys, onError }))
       app.use(mount, domainsRouter({ store, authenticate: () => team1, onError, path: '/known-caller' }))
     }
-    http = app.listen(0, '127.0.0.1')
-    await once(http, 'listening')
+    http = await listen(app)
     onError.mockClear()
   })
   afterEach(async () => {
-    http.closeAllConnections()
-    http.close()
+    await http.close()
     await pool.end()
   })
 
   type Path = '/v1/domains' | '/known-caller'
   async function post(path: Path | `/impatient${Path}`, domains: readonly string[]) {
-    const response = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}${path}`, {
+    const response = await fetch(`${http.origin}${path}`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ domains }),

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type Change, createMemoryStore } from '../../src/index.ts'
 import { save, submitForCodes } from '../../src/testing/calls.ts'
 import { createStore, rejection } from '../fixtures.ts'
@@ -46,26 +46,24 @@ test('a store that is full refuses a call or a release as a whole', async () => 
   }
 })
 
-describe('what is handed in and out', () => {
-  test('a team can be changed only through addTeam', async () => {
-    const team = { id: '5', organizationId: '10', state: 'active' as 'active' | 'suspended' }
-    const store = createMemoryStore({ teams: [team] })
-    team.state = 'suspended'
-    expect(await store.findTeam('5')).toMatchObject({ state: 'active' })
-  })
+test('a team can be changed only through addTeam', async () => {
+  const team = { id: '5', organizationId: '10', state: 'active' as 'active' | 'suspended' }
+  const store = createMemoryStore({ teams: [team] })
+  team.state = 'suspended'
+  expect(await store.findTeam('5')).toMatchObject({ state: 'active' })
+})
 
-  test('a registration stays as it was when it was handed out, and changing it changes nothing', async () => {
-    const store = createStore({
-      synchronize(changes) {
-        for (const change of changes) Object.assign(change, { domain: 'x.com', teamId: '2', domainId: '' })
-        ;(changes as Change[]).length = 0
-      },
-    })
-    await submitForCodes(store, '1', ['a.com'])
-    expect(await store.countPending()).toBe(0)
-    for (const listed of await store.list()) Object.assign(listed, { domain: 'x.com', teamId: '2' })
-    expect(await store.release('1', ['a.com'])).toMatchObject([{ domain: 'a.com', synchronized: true }])
+test('a registration stays as it was when it was handed out, and changing it changes nothing', async () => {
+  const store = createStore({
+    synchronize(changes) {
+      for (const change of changes) Object.assign(change, { domain: 'x.com', teamId: '2', domainId: '' })
+      ;(changes as Change[]).length = 0
+    },
   })
+  await submitForCodes(store, '1', ['a.com'])
+  expect(await store.countPending()).toBe(0)
+  for (const listed of await store.list()) Object.assign(listed, { domain: 'x.com', teamId: '2' })
+  expect(await store.release('1', ['a.com'])).toMatchObject([{ domain: 'a.com', synchronized: true }])
 })
 
 test('a call of a hundred deep wildcards among ten thousand names holds the event loop for a moment only', async () => {

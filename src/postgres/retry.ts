@@ -4,7 +4,6 @@ import type { Deadline } from '../deadline.ts'
 const conflicts = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
-  '55P03', // lock_not_available: a lock_timeout is shorter than the time that a call has
   '25P03', // idle_in_transaction_session_timeout: postgres.js tells it to the next transaction on the connection too
 ])
 

@@ -62,7 +62,7 @@ describe('Prisma, through a bridge,', () => {
     assert.deepEqual({ ...found, ...record }, found)
   })
 
-  for (const code of ['40001', '40P01', '55P03']) {
+  for (const code of ['40001', '40P01', '23505']) {
     test(`the SQLSTATE ${code} is found in what Prisma throws, so that a conflict is tried again`, async () => {
       const raise = `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${code}'; END $$`
       const error = await database.query(raise, []).then(assert.fail, cause => cause)

@@ -9,6 +9,7 @@ describe('parseApiKey', () => {
     ['svc_team_3_abc', { type: 'team', id: '3', secret: 'abc' }],
     ['svc_team_3_a_b-c.d~e+f/g==', { type: 'team', id: '3', secret: 'a_b-c.d~e+f/g==' }],
     ['svc_team_007_x', { type: 'team', id: '007', secret: 'x' }],
+    [`svc_team_3_${'a'.repeat(501)}`, { type: 'team', id: '3', secret: 'a'.repeat(501) }],
   ])('%s is read', (text, key) => {
     expect(parseApiKey(text)).toEqual(key)
   })
@@ -20,16 +21,9 @@ describe('parseApiKey', () => {
     'svc_10_abc', // the old form, without a type
     ...['svc_abc', 'other_team_3_abc', 'xsvc_team_3_abc', 'svcfoo_org_1_x', ' svc_team_3_abc'],
     ...[`svc_team_3_${'a'.repeat(502)}`, `svc_team_${'1'.repeat(600)}_a`],
-  ])('%j is no key', text => {
-    expect(parseApiKey(text)).toBeNull()
-  })
-
-  test('a key of 512 characters is read', () => {
-    expect(parseApiKey(`svc_team_3_${'a'.repeat(501)}`)).not.toBeNull()
-  })
-
-  test('a value that is no string is no key', () => {
-    for (const value of [null, undefined, 42, {}, ['svc_team_3_abc']]) expect(parseApiKey(value as never)).toBeNull()
+    ...[null, undefined, 42, {}, [['svc_team_3_abc']]],
+  ])('%j is no key', value => {
+    expect(parseApiKey(value as never)).toBeNull()
   })
 
   test('the prefix is the application’s choice', () => {
@@ -57,10 +51,6 @@ describe('generateApiKey', () => {
   test('no two keys are the same', async () => {
     const keys = await Promise.all(Array.from({ length: 1000 }, () => generateApiKey({ type: 'team', id: '3' })))
     expect(new Set(keys.map(({ key }) => key)).size).toBe(1000)
-  })
-
-  test('the prefix is the application’s choice', async () => {
-    expect((await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })).key).toMatch(/^acme_team_3_/)
   })
 
   test('a hint shows all but the secret, and its last four characters', async () => {

@@ -22,27 +22,16 @@ test('an organization key and a team key tell their owner and scopes', async () 
   expect(await authenticate(`Bearer ${teamKey}`, keys)).toEqual({ type: 'team', teamId: '3', scopes })
 })
 
-test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme may be written %s', async scheme => {
-  expect(await authenticate(`${scheme} ${teamKey}`, keys)).toMatchObject({ type: 'team' })
-})
-
-test('more than one space may follow the scheme', async () => {
-  expect(await authenticate(`Bearer   ${teamKey} `, keys)).toMatchObject({ type: 'team' })
-})
+test.each([`bearer ${teamKey}`, `BEARER ${teamKey}`, `bEaReR ${teamKey}`, `Bearer   ${teamKey} `])(
+  'the scheme may be written in any case, with more than one space after it: %s',
+  async header => expect(await authenticate(header, keys)).toMatchObject({ type: 'team' }),
+)
 
 describe('401 unauthorized', () => {
   const message =
     'The bearer token is missing or invalid. ' +
     'Send "Authorization: Bearer <API key>" with an active organization or team key.'
-  const revoked = issue('team', '3', { revokedAt: new Date(0) })
-  const revokedLater = issue('team', '3', { revokedAt: new Date(8.64e15) })
-
-  /** The record of a key does not agree with what the key says of itself. */
-  async function disagreeing(record: Partial<KeyRecord>): Promise<string> {
-    const { key, hash } = await generateApiKey({ type: 'team', id: '3' })
-    keys.addKey({ hash, type: 'team', ownerId: '3', scopes, ...record })
-    return key
-  }
+  const withRecord = (record: Partial<KeyRecord>) => async () => `Bearer ${await issue('team', '3', record)}`
 
   test.each([
     ['no header', undefined],
@@ -75,13 +64,10 @@ describe('401 unauthorized', () => {
     ['two headers, as joined by fetch', () => `Bearer ${teamKey}, Bearer ${teamKey}`],
     ['a tab instead of a space', () => `Bearer x\t${teamKey}`],
     ['an absurdly long key', () => `Bearer svc_team_3_${'a'.repeat(1_000_000)}`],
-    ['a revoked key', async () => `Bearer ${await revoked}`],
-    ['a key that has a date of revocation to come', async () => `Bearer ${await revokedLater}`],
-    [
-      'a team key whose record is an organization’s',
-      async () => `Bearer ${await disagreeing({ type: 'organization' })}`,
-    ],
-    ['a key whose record names another owner', async () => `Bearer ${await disagreeing({ ownerId: '4' })}`],
+    ['a revoked key', withRecord({ revokedAt: new Date(0) })],
+    ['a key that has a date of revocation to come', withRecord({ revokedAt: new Date(8.64e15) })],
+    ['a team key whose record is an organization’s', withRecord({ type: 'organization' })],
+    ['a key whose record names another owner', withRecord({ ownerId: '4' })],
   ])('%s: the challenge says that the token is invalid', async (_, header) => {
     const error = await rejection(authenticate(await header(), keys))
     expect(error).toMatchObject({

@@ -2,10 +2,10 @@ import { deleteDomains } from '../../src/delete-domains.ts'
 import { listDomains } from '../../src/list-domains.ts'
 import { previewDomains } from '../../src/preview-domains.ts'
 import { registerDomains } from '../../src/register-domains.ts'
-import type { DomainStore, Registration } from '../../src/registry/store.ts'
+import type { DomainStore } from '../../src/registry/store.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Known } from '../simulation/rules.ts'
-import type { Deed, Held, Operation } from './registry.ts'
+import type { Deed, Operation } from './registry.ts'
 
 export type RacedStore = DomainStore & Required<Pick<DomainStore, 'find' | 'release' | 'list'>>
 
@@ -78,12 +78,3 @@ async function call(store: RacedStore, random: Random, names: readonly Known[]):
   }))
   return { kind: isPreview ? 'preview' : 'register', teamId, results }
 }
-
-export const listAll = async (store: RacedStore): Promise<Held[]> => (await store.list()).map(toHeld)
-
-const toHeld = ({ domain, registrableDomain, teamId, domainId }: Registration): Held => ({
-  domain,
-  registrableDomain,
-  teamId,
-  domainId,
-})

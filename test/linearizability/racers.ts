@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { seed } from '../counts.ts'
 import { type Program, startProgram } from '../start-program.ts'
-import { listAll, now, type RacedStore } from './race.ts'
+import { now, type RacedStore } from './race.ts'
 import type { RacerTask, Round } from './racer.ts'
 import { type Deed, findFault } from './registry.ts'
 
@@ -34,7 +34,7 @@ export async function startRacers(module: URL, configs: readonly object[]) {
       // Every other round is the first on its registrable domains.
       const registrableDomains = ['a.com', 'b.com', 'c.github.io'].map(name => `r${Math.ceil(round / 2)}-${name}`)
       const outcomes = await Promise.all(racers.map(racer => runRound(racer, { registrableDomains, calls: 13 })))
-      const listed = await listAll(store)
+      const listed = await store.list()
       const operation = { kind: 'list' as const, listed }
       const end = { client: 'in the end', operation, startedAt: now(), endedAt: now() }
       const deeds = [...outcomes.flat(), end]

@@ -1,21 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createSqliteStore, type SqliteStore } from '../../src/sqlite/index.ts'
 import { counts, seed } from '../counts.ts'
 import { createRandom } from '../simulation/random.ts'
-import { openDatabase } from '../sqlite/open-database.ts'
+import { createFolder } from '../sqlite/create-folder.ts'
 import { findTeam, race } from './race.ts'
 import { findFault } from './registry.ts'
 
+const { open } = createFolder()
 const REGISTRABLE_DOMAINS = ['a.com', 'b.github.io']
 
 test('some order explains the answers of calls that race for one SQLite file over three connections', async () => {
   const random = createRandom(seed)
-  const folder = mkdtempSync(join(tmpdir(), 'linearizability-'))
-  const databases = Array.from({ length: 3 }, () => openDatabase(join(folder, 'registrations.db')))
-  const stores = databases.map(database => createSqliteStore({ database, findTeam, synchronous: 'normal' }))
+  const stores = Array.from({ length: 3 }, () =>
+    createSqliteStore({ database: open('registrations.db'), findTeam, synchronous: 'normal' }),
+  )
   const clients = ['A', 'B', 'C', 'D', 'E', 'F'].map((name, index) => ({
     name,
     store: stores[index % stores.length] as SqliteStore,
@@ -25,6 +23,4 @@ test('some order explains the answers of calls that race for one SQLite file ove
     expect(findFault(deeds, REGISTRABLE_DOMAINS), `round ${round}`).toBeNull()
     for (const { teamId, domain } of (await stores[0]?.list()) ?? []) await stores[0]?.release(teamId, [domain])
   }
-  for (const database of databases) database.close()
-  rmSync(folder, { recursive: true })
 }, 600_000)

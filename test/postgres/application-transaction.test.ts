@@ -65,34 +65,10 @@ describe('a store in a transaction of the application', () => {
   for (const { name, run } of cases) test(name, run)
 })
 
-test('what is registered is there once the application commits, and not when it rolls back', async () => {
-  for (const [end, expected] of [
-    ['ROLLBACK', []],
-    ['COMMIT', ['example.com']],
-  ] as const) {
-    const store = await begin()
-    const { data } = await registerDomains(team1, { domains: ['example.com'] }, store)
-    expect(data.totals.created).toBe(1)
-    expect(await held()).toEqual([])
-    await client.query(end)
-    expect(await held()).toEqual(expected)
-  }
-})
-
-test('nothing is pushed before the application commits; the sweep of a store on a pool pushes it then', async () => {
-  const pushed: string[] = []
-  const synchronize = (changes: readonly Change[]) => void pushed.push(...toDomains(changes))
-  const store = await begin({ synchronize })
-  const { data } = await registerDomains(team1, { domains: ['example.com'] }, store)
-  expect(data.totals.created).toBe(1)
+test('it pushes nothing by itself, and says so', async () => {
+  const store = await begin({ synchronize() {} })
   expect([store.synchronize, store.synchronizesLater]).toEqual([undefined, true])
   await expect(store.synchronizePending()).rejects.toThrow('sweep with a store on a pool')
-  const sweeping = createPostgresStore({ database: pool, findTeam, synchronize })
-  await sweeping.synchronizePending()
-  expect(pushed).toEqual([])
-  await client.query('COMMIT')
-  await sweeping.synchronizePending()
-  expect(pushed).toEqual(['example.com'])
 })
 
 test('a release through a store without a monitor is recorded, and pushed by a store that has one', async () => {
@@ -148,21 +124,6 @@ test('without a transaction it refuses, and saves nothing', async () => {
   const store = await begin({}, 'SELECT')
   expect(await rejection(save(store, '1', ['example.com']))).toMatchObject({ code: '25P01' })
   expect(await held()).toEqual([])
-})
-
-test('calls at once are made one after the other', async () => {
-  const store = await begin()
-  const answers = await Promise.all(
-    Array.from({ length: 10 }, (_, index) =>
-      registerDomains(team1, { domains: [`www.n${index % 3}.com`, `n${index}.net`] }, store),
-    ),
-  )
-  await client.query('COMMIT')
-  const results = answers.flatMap(({ data }) => data.results)
-  const created = results.flatMap(result => (result.status === 'created' ? [result.domain] : []))
-  expect(created.toSorted()).toEqual(await held())
-  expect(created).toHaveLength(13)
-  expect(results.filter(({ status }) => status === 'existing')).toHaveLength(7)
 })
 
 test('two stores on one client take turns: what fails in one undoes nothing of the other', async () => {

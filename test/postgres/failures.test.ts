@@ -3,9 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { createDeadline } from '../../src/deadline.ts'
 import { toDatabase } from '../../src/postgres/driver.ts'
 import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
-import { registerDomains } from '../../src/register-domains.ts'
 import { createRequest, lookUp, save, toDomains, toName } from '../../src/testing/calls.ts'
-import { rejection, team1, teams } from '../fixtures.ts'
+import { rejection, teams } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
@@ -47,14 +46,14 @@ describe.each([
         ${kind === 'TRIGGER' ? '' : 'DEFERRABLE INITIALLY DEFERRED'} FOR EACH ROW EXECUTE FUNCTION saboteur()`)
   }
 
-  const isLocking = async () =>
-    (
-      await foreign.query(
-        "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-      )
-    ).rows as { pid: number }[]
-  const waitUntilLocking = (count = 1) =>
-    vi.waitFor(async () => expect(await isLocking()).toHaveLength(count), { timeout: 4000 })
+  const waitUntilLocking = (count: number) =>
+    vi.waitFor(
+      async () => {
+        const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        expect((await foreign.query(waiting)).rowCount).toBe(count)
+      },
+      { timeout: 4000 },
+    )
 
   /** While another program has a lock on every row. */
   async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
@@ -104,7 +103,7 @@ describe.each([
     await third.query('BEGIN')
     await lock(third, 'm.com')
     const saving = save(store, '1', ['www.a.com', 'www.m.com', 'www.z.com'])
-    await waitUntilLocking()
+    await waitUntilLocking(1)
     const locking = lock(other, 'a.com')
     await waitUntilLocking(2)
     await third.query('COMMIT')
@@ -123,22 +122,6 @@ describe.each([
     expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
     expect(await held()).toEqual([{ domain: 'example.com' }])
     expect(await save(store, '1', ['www.example.com'])).toHaveLength(1)
-  })
-
-  test('rejects when its connection is cut while it waits for a lock, and opens another', async () => {
-    const { database: pool, store } = createStore()
-    await save(store, '1', ['example.com'])
-    const failure = await whileLocked(async () => {
-      const saving = rejection(save(store, '1', ['www.example.com']))
-      await waitUntilLocking()
-      const [waiting] = await isLocking()
-      await foreign.query('SELECT pg_terminate_backend($1)', [waiting?.pid])
-      return saving
-    })
-    expect(failure).toMatchObject({ code: '57P01' })
-    expect(await held()).toEqual([{ domain: 'example.com' }])
-    expect(await save(store, '1', ['www.example.com'])).toHaveLength(1)
-    expect(pool.totalCount).toBe(1)
   })
 
   test('rejects when a trigger skips a row, and saves nothing of the call', async () => {
@@ -177,25 +160,6 @@ describe.each([
     expect(toDomains(await save(store, '1', ['example.com']))).toEqual(['example.com'])
   })
 
-  test('costs one result of a hundred when one name cannot be saved', async () => {
-    await sabotage('poison', "RAISE EXCEPTION 'poisoned'")
-    const { store } = createStore()
-    const domains = Array.from({ length: 100 }, (_, index) => `${index === 42 ? 'poison' : 'www'}.n${index}.com`)
-    const onError = vi.fn()
-    const { data } = await registerDomains(team1, { domains }, store, { onError })
-    expect(data.totals).toEqual({ created: 99, existing: 0, invalid: 1 })
-    expect(data.results[42]).toMatchObject({ code: 'internal_error' })
-    expect(onError.mock.calls).toEqual([[expect.objectContaining({ message: 'poisoned' })]])
-  })
-
-  test('rejects on a read-only server, and keeps no connection to it', async () => {
-    const { database: pool, store } = createStore({}, { options: '-c default_transaction_read_only=on' })
-    const domains = ['example.com', 'www.example.com', 'example.org']
-    const failure = await rejection(registerDomains(team1, { domains }, store))
-    expect(failure).toMatchObject({ status: 500, cause: { code: '25006' } })
-    expect(pool.totalCount).toBe(0)
-  })
-
   test('keeps no connection whose prepared statements somebody has thrown away', async () => {
     const { database: pool, store } = createStore()
     await save(store, '1', ['a.com', 'www.a.com'])
@@ -215,17 +179,6 @@ describe.each([
     await foreign.query('ALTER TABLE changing ALTER COLUMN value TYPE text')
     await expect(rejection(read())).resolves.toMatchObject({ code: '0A000' })
     expect(await read()).toEqual([])
-  })
-
-  test('waits for a lock longer than the lock_timeout of its role', async () => {
-    const { store } = createStore({}, { options: '-c lock_timeout=20ms' })
-    await save(store, '1', ['example.com'])
-    const { saving } = await whileLocked(async () => {
-      const saving = save(store, '1', ['www.example.com']).catch(String)
-      await new Promise(resolve => setTimeout(resolve, 200))
-      return { saving }
-    })
-    expect(await saving).toMatchObject([{ domain: 'www.example.com' }])
   })
 
   test('counts refusals where floating-point numbers are written with few digits', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { classifyHostname } from '../../src/hostname/classify.ts'
 import type { DomainResult } from '../../src/wire/response.ts'
-import { covers, type HeldName, overlap } from '../simulation/rules.ts'
+import { covers, type HeldName, isInTheWay } from '../simulation/rules.ts'
 import type { Answer } from './callers.ts'
 
 /** A row of the view `registrations`. */
@@ -59,12 +59,7 @@ function isJustified({ input, code }: Invalid, teamId: string, held: readonly He
   if (code === 'internal_error') return true
   const name = classifyHostname(input)
   if (!name.valid) return name.code === code
-  return held.some(other => {
-    const isOwn = other.teamId === teamId
-    if (code === 'wildcard_conflict') return isOwn && covers(other, name)
-    if (code === 'subdomain_conflict') return isOwn && covers(name, other)
-    return code === 'domain_already_licensed' && !isOwn && overlap(name, other)
-  })
+  return held.some(other => isInTheWay(code, name, teamId, other))
 }
 
 const toHeldName = (row: HeldRow): HeldName => ({

@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import type { FailureContext, HandlerOptions } from '../../src/http/handler.ts'
 import type { Name } from '../../src/index.ts'
+import { listen } from '../listen.ts'
 
 type Answers = Record<string, unknown>
 
@@ -48,18 +46,15 @@ export async function askHere(options: HandlerOptions & { path?: string }) {
     }
   }
 
-  const server = createServer(async (request, response) => {
+  const { origin, close } = await listen(async (request, response) => {
     const { name, answers, parameters } = (await json(request)) as never
     response.end(JSON.stringify(await call(name, answers, parameters)))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
   const { points, duration } = rateLimiter ?? {}
   const { path, bodyLimit, bodyTimeLimit, timeLimit, keyPrefix, rateLimiterFailure } = options
   return {
     settings: JSON.stringify({
-      url: `http://127.0.0.1:${port}`,
+      url: origin,
       functions: Object.keys(functions),
       values: {
         path,
@@ -71,10 +66,7 @@ export async function askHere(options: HandlerOptions & { path?: string }) {
         ...(rateLimiter && { rateLimiter: { points, duration } }),
       },
     }),
-    close() {
-      server.close()
-      server.closeAllConnections()
-    },
+    close,
   }
 }
 

@@ -61,12 +61,17 @@ export const covers = (wide: Known, narrow: Known) =>
 export const overlap = (one: Known, other: Known) =>
   one.domain === other.domain || covers(one, other) || covers(other, one)
 
+/** Whether what is held gives a name of a team the code of a refusal. */
+export function isInTheWay(code: string, name: Known, teamId: string, held: HeldName): boolean {
+  const isOwn = held.teamId === teamId
+  if (code === 'wildcard_conflict') return isOwn && covers(held, name)
+  if (code === 'subdomain_conflict') return isOwn && covers(name, held)
+  return code === 'domain_already_licensed' && !isOwn && overlap(held, name)
+}
+
 /** What becomes of a name of a team while this is held. The first rule that applies decides. */
 export function verdictOf(name: Known, teamId: string, held: readonly HeldName[]): string {
-  const own = held.filter(other => other.teamId === teamId)
-  if (own.some(other => other.domain === name.domain)) return 'existing'
-  if (own.some(other => covers(other, name))) return 'wildcard_conflict'
-  if (own.some(other => covers(name, other))) return 'subdomain_conflict'
-  if (held.some(other => overlap(other, name))) return 'domain_already_licensed'
-  return 'created'
+  if (held.some(other => other.teamId === teamId && other.domain === name.domain)) return 'existing'
+  const codes = ['wildcard_conflict', 'subdomain_conflict', 'domain_already_licensed']
+  return codes.find(code => held.some(other => isInTheWay(code, name, teamId, other))) ?? 'created'
 }

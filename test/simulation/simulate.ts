@@ -1,36 +1,25 @@
 import type { Awaitable } from '../../src/awaitable.ts'
-import {
-  type Change,
-  type DomainResult,
-  isApiError,
-  type Registration,
-  registerDomains,
-  startSynchronizing,
-} from '../../src/index.ts'
+import { type Change, type DomainResult, isApiError, registerDomains, startSynchronizing } from '../../src/index.ts'
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import { createManagedStore, type ManagedStore, type StoreBackend } from '../../src/registry/managed-store.ts'
 import { leaseFor } from '../../src/registry/outbox.ts'
+import { teams as allTeams, scopes } from '../fixtures.ts'
 import { createRandom } from './random.ts'
-import { covers, families, type HeldName, type Known, overlap, rejected, spellings } from './rules.ts'
+import { families, type HeldName, isInTheWay, type Known, overlap, rejected, spellings } from './rules.ts'
 import { createVirtualClock, follow, type VirtualClock } from './virtual-clock.ts'
-
-export interface Violation {
-  readonly invariant: string
-  readonly detail: string
-}
 
 export interface Simulation {
   readonly seed: number
   /** Counts what happened, to see that everything does. */
   readonly count?: (event: string) => void
   /** Learns what happens, for a reader. */
-  readonly trace?: ((line: string) => void) | undefined
+  readonly trace?: (line: string) => void
 }
 
 /** A registration that there is or was. */
 interface Held extends HeldName {
   readonly domainId: string
-  readonly from: number
+  /** Milliseconds; infinite while it is held. */
   to: number
 }
 
@@ -50,7 +39,6 @@ interface Entry {
 
 interface Call {
   readonly teamId: string
-  readonly entries: readonly Entry[]
   readonly begun: number
   readonly beganInStorm: boolean
 }
@@ -63,12 +51,7 @@ interface Flight {
   isAnswered: boolean
 }
 
-const teams = [
-  { id: '1', organizationId: '10', state: 'active' },
-  { id: '2', organizationId: '10', state: 'active' },
-  { id: '3', organizationId: '20', state: 'active' },
-] as const
-const scopes = ['domains:create']
+const teams = allTeams.filter(({ state }) => state === 'active')
 /** Milliseconds for a push. */
 const PUSH_TIME_LIMIT = 3_000
 const LEASE = leaseFor(PUSH_TIME_LIMIT)
@@ -84,7 +67,7 @@ const keyOf = ({ kind, domainId }: Change) => `${kind} ${domainId}`
  *
  * @returns The first invariant that did not hold, if any.
  */
-export async function simulate(simulation: Simulation): Promise<Violation | null> {
+export async function simulate(simulation: Simulation): Promise<string | null> {
   const clock = createVirtualClock()
   const { random } = Math
   follow(clock)
@@ -118,11 +101,11 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
   let isStorm = true
   let jumped = 0
   let offset = 0
-  let violation: Violation | null = null
+  let violation: string | null = null
 
   const note = (line: string) => trace?.(`${clock.now().toFixed(0).padStart(8)}  ${line}`)
   function violate(invariant: string, detail: string): void {
-    violation ??= { invariant, detail }
+    violation ??= `"${invariant}" does not hold: ${detail}`
     note(`VIOLATION: ${invariant}: ${detail}`)
   }
   function happened(event: string): void {
@@ -157,35 +140,32 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
 
   /** The database as a process sees it. */
   function connect(worker: object): StoreBackend {
-    const { outbox } = backend
+    const through = <Methods extends object>(methods: Methods): Methods =>
+      Object.fromEntries(
+        Object.entries(methods).map(([name, method]) => [
+          name,
+          (...parameters: unknown[]) => ask(worker, () => method(...parameters)),
+        ]),
+      ) as Methods
     return {
+      ...through(backend),
+      outbox: through(backend.outbox),
       register(step) {
         const end = clock.now() + step.timeLimit
         return ask(worker, () => {
           if (clock.now() - offset >= end) throw new Error('No time is left')
           const result = backend.register(step) as Awaited<ReturnType<StoreBackend['register']>>
-          for (const name of result.saved)
-            checkSaved({ ...name, from: clock.now() - offset, to: Number.POSITIVE_INFINITY })
+          for (const name of result.saved) checkSaved({ ...name, to: Number.POSITIVE_INFINITY })
           return result
         })
       },
-      find: question => ask(worker, () => backend.find(question)),
       release: (...parameters) =>
         ask(worker, () => {
-          const released = backend.release(...parameters) as readonly Registration[]
+          const released = backend.release(...parameters) as Awaited<ReturnType<StoreBackend['release']>>
           const ids = new Set(released.map(({ domainId }) => domainId))
           for (const held of history) if (ids.has(held.domainId)) held.to = clock.now() - offset
           return released
         }),
-      list: page => ask(worker, () => backend.list(page)),
-      count: teamId => ask(worker, () => backend.count(teamId)),
-      outbox: {
-        take: (limit, lease) => ask(worker, () => outbox.take(limit, lease)),
-        finish: changes => ask(worker, () => outbox.finish(changes)),
-        postpone: postponements => ask(worker, () => outbox.postpone(postponements)),
-        stats: () => ask(worker, () => outbox.stats()),
-        list: (after, limit) => ask(worker, () => outbox.list(after, limit)),
-      },
     }
   }
 
@@ -211,7 +191,6 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
   }
 
   function crash(process: Process): void {
-    happened('a crash')
     processes = processes.filter(other => other !== process)
     clock.end(process.worker)
     clock.plan(random.integer(0, 2_000), null, startProcess)
@@ -275,15 +254,15 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
       const beganInStorm = isStorm
       const timeLimit = isStorm ? random.pick([30, 1_000, 8_000, 30_000]) : 30_000
       const begun = clock.now()
-      const organization = teams.find(({ id }) => id === teamId)?.organizationId as string
+      const organizationId = teams.find(({ id }) => id === teamId)?.organizationId as string
       const key = random.chance(0.3)
-        ? ({ type: 'organization', organizationId: organization, scopes } as const)
+        ? ({ type: 'organization', organizationId, scopes } as const)
         : ({ type: 'team', teamId, scopes } as const)
       const body = { domains: entries.map(({ input }) => input), team_id: teamId }
       try {
         const { data } = await registerDomains(key, body, process.store, { timeLimit })
         happened('a call answered 200')
-        checkResults({ teamId, entries, begun, beganInStorm }, data.results)
+        checkResults({ teamId, begun, beganInStorm }, entries, data.results)
         if (data.results.some(result => result.status === 'invalid' && result.code === 'internal_error')) again()
       } catch (error) {
         if (!isApiError(error)) return violate('a failure is an ApiError', String(error))
@@ -296,53 +275,38 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
     })
   }
 
-  function checkResults({ entries, ...call }: Call, results: readonly DomainResult[]): void {
+  function checkResults(call: Call, entries: readonly Entry[], results: readonly DomainResult[]): void {
     if (results.some(({ input }, index) => input !== entries[index]?.input) || results.length !== entries.length)
       violate('one result each, in order', JSON.stringify(results))
     for (const [index, result] of results.entries()) {
       const { name, code } = entries[index] as Entry
+      count(result.status === 'invalid' ? result.code : result.status)
       if (result.status === 'invalid') {
-        checkRefusal(call, name, code, result)
+        if (!isJustified(call, name, code, result))
+          violate('a refusal has its reason', `${result.input}: ${result.code}`)
+        checkMessage(call, name, result.message)
         continue
       }
-      count(result.status)
       const held = history.find(({ domainId }) => domainId === result.domainId)
-      if (
-        held?.teamId !== call.teamId ||
-        held.domain !== result.domain ||
-        held.domain !== name?.domain ||
-        held.to < call.begun
-      )
-        violate('what is acknowledged is held', result.domain)
+      const isSame = result.domain === held?.domain && result.domain === name?.domain && held.teamId === call.teamId
+      if (!isSame || held.to < call.begun) violate('what is acknowledged is held', result.domain)
       if (!monitor.has(result.domainId)) violate('what is acknowledged is watched', result.domain)
     }
   }
 
-  function checkRefusal(
-    { teamId, begun, beganInStorm }: Omit<Call, 'entries'>,
-    name: Known | null,
-    code: string | undefined,
-    result: Extract<DomainResult, { status: 'invalid' }>,
-  ): void {
-    count(result.code)
-    const sayable = new Set(history.filter(held => held.teamId === teamId).map(({ domain }) => domain))
-    const foreign = history.find(({ domain }) => !sayable.has(domain) && result.message.includes(`"${domain}"`))
-    const isItself = foreign && name && [name.domain, name.domain.replace('*.', '')].includes(foreign.domain)
-    if (foreign && !isItself) violate('messages keep to the own team', result.message)
-    if (!name || result.code === 'internal_error') {
-      const isMeant = name ? beganInStorm : result.code === code
-      if (!isMeant) violate('a refusal has its reason', `${result.input}: ${result.code}`)
-      return
-    }
-    const isOwn = (held: Held) => held.teamId === teamId
-    const reasons: Record<string, (other: Held) => boolean> = {
-      wildcard_conflict: other => isOwn(other) && covers(other, name),
-      subdomain_conflict: other => isOwn(other) && covers(name, other),
-      domain_already_licensed: other => !isOwn(other) && overlap(other, name),
-    }
+  type Invalid = Extract<DomainResult, { status: 'invalid' }>
+  function isJustified({ teamId, begun, beganInStorm }: Call, name: Known | null, meant = '', { code }: Invalid) {
+    if (!name) return code === meant
+    if (code === 'internal_error') return beganInStorm
     // Names of the same call count too: they are in the history by now.
-    if (!history.some(other => other.to >= begun && reasons[result.code]?.(other)))
-      violate('a refusal has its reason', `${name.domain}: ${result.code}`)
+    return history.some(other => other.to >= begun && isInTheWay(code, name, teamId, other))
+  }
+
+  function checkMessage({ teamId }: Call, name: Known | null, message: string): void {
+    const sayable = new Set(history.filter(held => held.teamId === teamId).map(({ domain }) => domain))
+    const foreign = history.find(({ domain }) => !sayable.has(domain) && message.includes(`"${domain}"`))
+    const isItself = foreign && name && [name.domain, name.domain.replace('*.', '')].includes(foreign.domain)
+    if (foreign && !isItself) violate('messages keep to the own team', message)
   }
 
   function createEntry(): Entry {
@@ -372,8 +336,7 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
       call(random.pick(teams).id, entries, random.integer(0, 3))
     }
     if (random.chance(0.4)) release()
-    if (random.chance(0.05) && processes.length > 0 && strikes(rates.away, 'somebody dies'))
-      crash(random.pick(processes))
+    if (random.chance(0.05) && processes.length > 0 && strikes(rates.away, 'a crash')) crash(random.pick(processes))
     if (random.chance(0.05) && strikes(rates.away, 'a clock jumps')) {
       const jump = random.integer(-2 * LONGEST_WAIT, 2 * LONGEST_WAIT)
       offset += jump
@@ -382,13 +345,7 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
     clock.plan(random.integer(5, 1_500), null, storm)
   }
 
-  const passTime = async (milliseconds: number) => {
-    let isOver = false
-    clock.plan(milliseconds, null, () => {
-      isOver = true
-    })
-    await clock.run(() => violation !== null || isOver)
-  }
+  const passTime = (milliseconds: number) => clock.pass(milliseconds, () => violation !== null)
 
   /** One process sweeps, when everything is due once more. @returns How many pushes that took. */
   async function sweepAll(): Promise<number> {
@@ -400,26 +357,27 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
     return flights.length - before
   }
 
-  /** What the monitor has not followed, of what it does not refuse. */
-  function findBehind(): readonly { readonly domain: string }[] {
-    const ids = new Set(history.filter(isHeldNow).map(({ domainId }) => domainId))
-    const isWatched = (domainId: string) => monitor.get(domainId)?.kind === 'registered'
-    const unwatched = history.filter(held => isHeldNow(held) && !isWatched(held.domainId))
-    const surplus = [...monitor.values()].filter(({ kind, domainId }) => kind === 'registered' && !ids.has(domainId))
-    return [...unwatched, ...surplus].filter(({ domain }) => !refused.has(domain))
+  /** A name that the monitor has not followed, of those that it does not refuse. */
+  function findBehind(): string | undefined {
+    type Names = readonly { readonly domainId: string; readonly domain: string }[]
+    const without = (names: Names, others: Names) =>
+      names.filter(({ domainId }) => !others.some(other => other.domainId === domainId))
+    const held = history.filter(isHeldNow)
+    const watched = [...monitor.values()].filter(({ kind }) => kind === 'registered')
+    return [...without(held, watched), ...without(watched, held)].find(({ domain }) => !refused.has(domain))?.domain
   }
-  const countWaiting = async () => (await backend.outbox.list(undefined, 10_000)).length
+  const listWaiting = async () => await backend.outbox.list(undefined, 10_000)
 
   /** Only some names are refused: all others go through, and what is refused is asked for less and less. */
   async function bearRefusals(): Promise<void> {
     for (const { loop } of processes) loop?.stop()
     await passTime(LEASE)
-    const waiting = await backend.outbox.list(undefined, 10_000)
+    const waiting = await listWaiting()
     const bad = waiting.filter(({ domain }) => refused.has(domain)).length
     const pushes = await sweepAll()
-    const [behind] = findBehind()
+    const behind = findBehind()
     // Four are tried alone before the monitor counts as away.
-    if (behind && bad < MOST_FAILURES - 1) violate('nothing waits behind what is refused', behind.domain)
+    if (behind && bad < MOST_FAILURES - 1) violate('nothing waits behind what is refused', behind)
     if (bad === waiting.length && pushes > MOST_FAILURES)
       violate('a monitor that is away is asked a few times', `${pushes} pushes`)
     if (bad > 0) happened(bad < MOST_FAILURES - 1 ? 'few refusals' : 'many refusals')
@@ -433,10 +391,8 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
   await bearRefusals()
   refused.clear()
   await sweepAll()
-  const [behind] = findBehind()
-  if (behind) violate('what is watched is what is registered', behind.domain)
-  const left = await countWaiting()
-  if (left > 0) violate('what is watched is what is registered', `${left} changes wait`)
+  const behind = findBehind() ?? (await listWaiting())[0]?.domain
+  if (behind) violate('what is watched is what is registered', behind)
   for (const { id } of teams) call(id, [createEntry(), createEntry(), createEntry()], 0)
   await passTime(60_000)
   return violation

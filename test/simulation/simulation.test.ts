@@ -18,7 +18,7 @@ afterAll(() => restoreTime())
 const happenings = [
   ...['a slow statement', 'a statement fails', 'a statement without an answer', 'an answer is lost'],
   ...['a slow push', 'a failed push', 'half a push', 'a push without an answer', 'a refusal'],
-  ...['a crash', 'somebody dies', 'a clock jumps', 'a release', 'few refusals', 'many refusals'],
+  ...['a crash', 'a clock jumps', 'a release', 'few refusals', 'many refusals'],
   ...['a call answered 200', 'a call answered 500', 'a call answered 503'],
   ...['created', 'existing', 'wildcard_conflict', 'subdomain_conflict', 'domain_already_licensed', 'internal_error'],
   ...new Set(rejected.map(([, code]) => code)),
@@ -47,14 +47,11 @@ describe.skipIf(SEED)('whatever fails, dies or gets lost', () => {
     const count = (event: string) => void happened.set(event, (happened.get(event) ?? 0) + 1)
     for (let seed = 1; seed <= counts.schedules; seed += 1) {
       const violation = await simulate({ seed, count })
-      if (!violation) continue
-      const { invariant, detail } = violation
-      expect.fail(`"${invariant}" does not hold: ${detail}\nReplay: SEED=${seed} npx vitest run test/simulation`)
+      if (violation) expect.fail(`${violation}\nReplay: SEED=${seed} npx vitest run test/simulation`)
     }
     const summary = [...happened].sort(([, one], [, other]) => other - one).map(([event, times]) => `${event} ${times}`)
     console.log(`${counts.schedules} schedules in ${(Date.now() - start) / 1000} s: ${summary.join(', ')}`)
-    expect(happenings.filter(event => !happened.has(event))).toEqual([])
-    expect([...happened.keys()].filter(event => !happenings.includes(event))).toEqual([])
+    expect([...happened.keys()].toSorted()).toEqual(happenings.toSorted())
   })
 
   test('a seed decides everything', async () => {

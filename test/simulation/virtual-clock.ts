@@ -18,13 +18,11 @@ export interface VirtualClock {
   plan(delay: number, owner: Owner | null, action: () => void): Event
   /** Drops what an owner had planned, and whatever it will plan. */
   end(owner: Owner): void
-  /** Drops some of what an owner had planned. */
-  dropSome(owner: Owner, isDropped: () => boolean): void
   /**
-   * Runs event after event until none is left or `isOver`. Those of an owner have the turn to themselves until no
+   * Runs event after event for so long, or until `isOver`. Those of an owner have the turn to themselves until no
    * promise is left to continue; those of nobody settle none.
    */
-  run(isOver: () => boolean): Promise<void>
+  pass(milliseconds: number, isOver: () => boolean): Promise<void>
   /** A timer belongs to the process whose turn it is. */
   setTimeout(action: () => void, delay?: number): Event
   clearTimeout(timer: Event): void
@@ -51,10 +49,6 @@ export function createVirtualClock(): VirtualClock {
     if (index >= 0) events.splice(index, 1)
   }
 
-  function dropSome(owner: Owner, isDropped: () => boolean): void {
-    for (const event of events.filter(planned => planned.owner === owner)) if (isDropped()) remove(event)
-  }
-
   return {
     now: () => now,
     skew(milliseconds, work) {
@@ -67,18 +61,19 @@ export function createVirtualClock(): VirtualClock {
       }
     },
     plan,
-    dropSome,
     end(owner) {
-      dropSome(owner, () => true)
+      for (const event of events.filter(planned => planned.owner === owner)) remove(event)
       ended.add(owner)
     },
-    async run(isOver) {
-      while (events.length > 0 && !isOver()) {
+    async pass(milliseconds, isOver) {
+      const end = now + milliseconds
+      while (events[0] && events[0].time <= end && !isOver()) {
         running = events.shift() as Event
         now = running.time
         running.action()
         if (running.owner) await promisesContinued()
       }
+      now = end
     },
     setTimeout: (action, delay = 0) => plan(delay, running?.owner ?? null, action),
     clearTimeout: remove,

@@ -1,26 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
 import { registerDomains } from '../../src/index.ts'
 import { createSqliteKeyStore, createSqliteStore, type SqliteStoreOptions } from '../../src/sqlite/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { team1 } from '../fixtures.ts'
+import { createFolder } from './create-folder.ts'
 import { engine, openDatabase, type TestDatabase } from './open-database.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sqlite-failures-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-const opened: TestDatabase[] = []
-afterEach(() => {
-  for (const database of opened.splice(0)) database.close()
-})
-function open(file?: string, options?: { readOnly: boolean }): TestDatabase {
-  const database = openDatabase(file && join(folder, file), options)
-  opened.push(database)
-  return database
-}
-
+const { open, pathOf } = createFolder()
 const findTeam = () => ({ id: '1', organizationId: '10', state: 'active' }) as const
 const createStore = (options: Omit<SqliteStoreOptions, 'findTeam'>) => createSqliteStore({ findTeam, ...options })
 const countNames = (database: TestDatabase) => {
@@ -30,7 +17,7 @@ const countNames = (database: TestDatabase) => {
 
 describe('a store is not made', () => {
   test('of a file that is no database', () => {
-    writeFileSync(join(folder, 'letter.txt'), 'Dear Sir or Madam, '.repeat(100))
+    writeFileSync(pathOf('letter.txt'), 'Dear Sir or Madam, '.repeat(100))
     const database = open('letter.txt')
     for (const make of [createStore, createSqliteKeyStore]) {
       expect(() => make({ database })).toThrow('The file is no SQLite database, or it is encrypted')
@@ -80,25 +67,21 @@ describe('a store is not made', () => {
   })
 })
 
-describe('while another connection writes', () => {
-  test('a call gives up at its time limit, saves nothing, and says why', async () => {
-    const database = open('locked.db')
-    const store = createStore({ database, timeLimit: 50 })
-    const other = open('locked.db')
-    other.exec('BEGIN IMMEDIATE')
-    await expect(registerDomains(team1, { domains: ['www.example.com'] }, store)).rejects.toMatchObject({
-      status: 500,
-      cause: {
-        message: expect.stringContaining(
-          'Others held the write lock of the SQLite database longer than the time limit',
-        ),
-        cause: { message: expect.stringContaining('locked') },
-      },
-    })
-    other.exec('COMMIT')
-    expect(countNames(database)).toBe(0)
-    expect((await registerDomains(team1, { domains: ['www.example.com'] }, store)).data.totals.created).toBe(1)
+test('while another connection writes, a call gives up at its time limit, saves nothing, and says why', async () => {
+  const database = open('locked.db')
+  const store = createStore({ database, timeLimit: 50 })
+  const other = open('locked.db')
+  other.exec('BEGIN IMMEDIATE')
+  await expect(registerDomains(team1, { domains: ['www.example.com'] }, store)).rejects.toMatchObject({
+    status: 500,
+    cause: {
+      message: expect.stringContaining('Others held the write lock of the SQLite database longer than the time limit'),
+      cause: { message: expect.stringContaining('locked') },
+    },
   })
+  other.exec('COMMIT')
+  expect(countNames(database)).toBe(0)
+  expect((await registerDomains(team1, { domains: ['www.example.com'] }, store)).data.totals.created).toBe(1)
 })
 
 describe('a call fails as a whole, and says why,', () => {

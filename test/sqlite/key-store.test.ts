@@ -9,11 +9,6 @@ afterAll(() => void database.close())
 
 describeKeyStore('SQLite', () => keys)
 
-test('keys outlive the store that saved them', async () => {
-  await keys.addKey({ hash: 'd'.repeat(64), type: 'team', ownerId: '1', scopes: [] })
-  expect(await createSqliteKeyStore({ database }).findKey('d'.repeat(64))).toMatchObject({ ownerId: '1' })
-})
-
 test('keys of one millisecond are listed in the order in which they were added', async () => {
   const hashes = ['f', '2', '9', '0', '8', '4'].map(digit => digit.repeat(64))
   const key = { type: 'organization', ownerId: '88', scopes: [], createdAt: new Date(1_700_000_000_000) } as const

@@ -1,23 +1,21 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startProgram } from '../start-program.ts'
+import { createFolder } from './create-folder.ts'
+
+const { pathOf } = createFolder()
 
 const PROCESSES = 4
 const FILES = 20
 
 test('processes that start at once on a new file all find their tables', { timeout: 120_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sqlite-start-'))
   const starters = Array.from({ length: PROCESSES }, () => startProgram(new URL('starter.ts', import.meta.url)))
   try {
     await Promise.all(starters.map(starter => starter.receive()))
     for (let file = 0; file < FILES; file += 1) {
-      const answers = starters.map(starter => starter.ask(join(folder, `${file}.db`)))
+      const answers = starters.map(starter => starter.ask(pathOf(`${file}.db`)))
       expect(await Promise.all(answers)).toEqual(starters.map(() => 'open'))
     }
   } finally {
     await Promise.all(starters.map(starter => starter.kill()))
-    rmSync(folder, { recursive: true })
   }
 })

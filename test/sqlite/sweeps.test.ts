@@ -1,27 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Change } from '../../src/registry/store.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 import { type Program, startProgram } from '../start-program.ts'
-import { openDatabase } from './open-database.ts'
+import { createFolder } from './create-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sqlite-sweeps-'))
+const { open, pathOf } = createFolder()
 let sweepers: readonly Program[] = []
-afterAll(async () => {
-  await Promise.all(sweepers.map(sweeper => sweeper.kill()))
-  rmSync(folder, { recursive: true })
-})
+afterAll(async () => void (await Promise.all(sweepers.map(sweeper => sweeper.kill()))))
 
 const WAITING = 500
 
 test('processes that sweep one file share the work: of 500 changes each is pushed once', {
   timeout: 60_000,
 }, async () => {
-  const file = join(folder, 'registrations.db')
-  const database = openDatabase(file)
+  const database = open('registrations.db')
   const store = createSqliteStore({ database, findTeam: () => null, synchronize() {} })
   const released = manyDomains(WAITING / 2, 'released-')
   await store.synchronize?.(await save(store, '1', released))
@@ -32,7 +25,9 @@ test('processes that sweep one file share the work: of 500 changes each is pushe
   database.exec('UPDATE domain_registration_changes SET due = 0')
   expect(await store.countPending()).toBe(WAITING)
 
-  sweepers = Array.from({ length: 4 }, () => startProgram(new URL('sweeper.ts', import.meta.url), file))
+  sweepers = Array.from({ length: 4 }, () =>
+    startProgram(new URL('sweeper.ts', import.meta.url), pathOf('registrations.db')),
+  )
   // All push at once: none waits for what another has taken.
   expect(await Promise.all(sweepers.map(each => each.receive()))).toEqual(sweepers.map(() => 'pushing'))
   const pushed = (await Promise.all(sweepers.map(each => each.ask('go on')))).flat()
@@ -40,11 +35,10 @@ test('processes that sweep one file share the work: of 500 changes each is pushe
     [...registered.map(domain => `registered ${domain}`), ...released.map(domain => `released ${domain}`)].toSorted(),
   )
   expect(await store.countPending()).toBe(0)
-  database.close()
 })
 
 test('a release through a store without a monitor is recorded, and pushed by a store that has one', async () => {
-  const database = openDatabase(join(folder, 'support.db'))
+  const database = open('support.db')
   const pushed: string[] = []
   const synchronize = (changes: readonly Change[]) =>
     void pushed.push(...changes.map(({ kind, domain }) => `${kind} ${domain}`))
@@ -53,5 +47,4 @@ test('a release through a store without a monitor is recorded, and pushed by a s
   await createSqliteStore({ database, findTeam: () => null }).release('1', ['example.com'])
   await serving.synchronizePending()
   expect(pushed).toEqual(['registered example.com', 'released example.com'])
-  database.close()
 })

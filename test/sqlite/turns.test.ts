@@ -1,24 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createSqliteKeyStore, createSqliteStore } from '../../src/sqlite/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
-import { engine, openDatabase, type TestDatabase } from './open-database.ts'
+import { createFolder } from './create-folder.ts'
+import { engine, type TestDatabase } from './open-database.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sqlite-turns-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-const opened: TestDatabase[] = []
-afterEach(() => {
-  for (const database of opened.splice(0)) database.close()
-})
-function open(file: string): TestDatabase {
-  const database = openDatabase(join(folder, file))
-  opened.push(database)
-  return database
-}
-
+const { open } = createFolder()
 const findTeam = () => null
 const turnOfEventLoop = () => new Promise(resolve => setImmediate(resolve))
 

@@ -3,7 +3,6 @@ import { toUnicode } from 'tr46'
 import { describe, expect, test } from 'vitest'
 import { toALabels } from '../../../src/hostname/idna/labels.ts'
 import { counts, isLong, sample, seed } from '../../counts.ts'
-import { readLines } from '../../vectors/read.ts'
 import { createRandom } from '../random.ts'
 import { containsPunctuation, toALabelsByTr46 } from './by-tr46.ts'
 
@@ -80,12 +79,6 @@ describe('A-labels are those of tr46, an implementation of others, but for punct
     expect(findDisagreements(names)).toEqual([])
     expect(names.filter(name => read(name) !== null).length).toBeGreaterThan(counts.generatedNames / 10)
     expect(names.filter(name => read(name) === null).length).toBeGreaterThan(counts.generatedNames / 10)
-  })
-
-  test('for real names', () => {
-    const real = readLines('international-hostnames.txt')
-    expect(real.length).toBeGreaterThan(900)
-    expect(findDisagreements([...real, ...real.map(name => name.toUpperCase())])).toEqual([])
   })
 })
 

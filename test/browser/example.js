@@ -42,7 +42,7 @@ export function startExample(name, wanted) {
     rmSync(scratch, { recursive: true, force: true })
   })
 
-  /** Opens a page in a fresh profile, and notes in `complaints` what its console complains of: on a good day, nothing. */
+  /** Opens a page in a fresh profile, and notes in `complaints` what its console complains of: at best, nothing. */
   async function openPage(options) {
     const page = await (await browser.newContext(options)).newPage()
     const complaints = []

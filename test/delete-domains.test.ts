@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { deleteDomains, registerDomains } from '../src/index.ts'
+import { save } from '../src/testing/calls.ts'
 import { createStore, team1, team2 } from './fixtures.ts'
 
 const deleting = { ...team1, scopes: ['domains:delete'] }
@@ -38,14 +39,6 @@ test('the same call again answers missing, and so does the same name twice in a 
   expect(await statusOf('www.example.com', 'WWW.example.com')).toEqual(['missing', 'missing'])
 })
 
-test('a wildcard deletes itself and nothing below it, and a name nothing that covers it', async () => {
-  const { store } = await createFilledStore(['*.a.example.com', 'b.example.com', '*.example.org'])
-  const domains = ['*.example.com', 'example.com', 'www.example.org', 'example.org']
-  const { data } = await deleteDomains(deleting, { domains }, store)
-  expect(data.totals).toEqual({ deleted: 0, missing: 4, invalid: 0 })
-  expect(await store.count()).toBe(3)
-})
-
 test('another team’s name is answered like one that nobody holds, and nothing of it changes', async () => {
   const { store } = await createFilledStore(['theirs.com', '*.wild.com'])
   const release = vi.spyOn(store, 'release')
@@ -74,25 +67,11 @@ test('what an older suffix list allowed can be deleted, though it could not be r
     { domain: '*.github.io', registrableDomain: 'github.io' },
     { domain: 'www.gone.notatld', registrableDomain: 'gone.notatld' },
   ]
-  await store.register({
-    ...{ teamId: '1', domains: [], bases: [], registrableDomains: [], timeLimit: 1000 },
-    decide: () => old,
-  })
+  await save(store, '1', old)
   const { data } = await deleteDomains(deleting, { domains: ['*.GitHub.io', 'www.gone.notatld', '*.co.uk'] }, store)
   expect(data.results.map(result => [result.status, 'domain' in result && result.domain])).toEqual([
     ['deleted', '*.github.io'],
     ['deleted', 'www.gone.notatld'],
     ['invalid', false],
   ])
-})
-
-test('the monitor is told of each deletion by the next sweep, after its registration', async () => {
-  const pushed: string[] = []
-  const store = createStore({
-    synchronize: async changes => void pushed.push(...changes.map(({ kind, domain }) => `${kind} ${domain}`)),
-  })
-  await registerDomains(team1, { domains: ['a.com'] }, store)
-  await deleteDomains(deleting, { domains: ['a.com'] }, store)
-  await store.synchronizePending()
-  expect(pushed).toEqual(['registered a.com', 'released a.com'])
 })

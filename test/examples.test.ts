@@ -6,11 +6,10 @@ import { describe, expect, test } from 'vitest'
 
 const root = new URL('..', import.meta.url)
 const run = promisify(execFile)
-const tsx = (...parameters: string[]) => [process.execPath, ['--import', 'tsx', ...parameters], { cwd: root }] as const
 
 describe('examples/demo.ts', () => {
   test('shows every status and code, says that all is well, and ends', async () => {
-    const { stdout, stderr } = await run(...tsx('examples/demo.ts'))
+    const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', 'examples/demo.ts'], { cwd: root })
     expect(stderr).toBe('A call for domains failed, synchronizing what was saved: [Error: The monitor is offline]\n')
     for (const shown of [
       ...['200: 100 created, 0 existing, 0 invalid', '200: 0 created, 100 existing, 0 invalid', 'empty_domain'],
@@ -39,19 +38,27 @@ test('examples/prove-a-store.mjs passes in Node’s test runner', async () => {
   expect(stdout).toMatch(/\n# pass [1-9]\d+\n# fail 0\n/)
 })
 
+/** Starts a server, waits until it has printed whole lines with a text, and ends it when they were used. */
+async function withServer(example: string, awaited: string, use: (printed: string) => Promise<void> | void) {
+  const env = { ...process.env, PORT: '0', DATABASE_FILE: ':memory:' }
+  const server = spawn(process.execPath, ['--import', 'tsx', `examples/${example}`], { cwd: root, env })
+  try {
+    let printed = ''
+    server.stdout.setEncoding('utf8')
+    while (!printed.includes(awaited) || !printed.endsWith('\n')) printed += (await once(server.stdout, 'data'))[0]
+    await use(printed)
+    expect(server.exitCode).toBeNull()
+  } finally {
+    server.kill()
+  }
+}
+
 describe('a server among the examples:', () => {
   test.each(['express.ts', 'documentation.ts', 'fastify.ts', 'fetch.ts', 'own-accounts.ts'])(
     '%s stays up, and the curl line that it prints works when pasted',
-    async example => {
-      const server = spawn(process.execPath, ['--import', 'tsx', `examples/${example}`], {
-        cwd: root,
-        env: { ...process.env, PORT: '0', DATABASE_FILE: ':memory:' },
-      })
-      try {
-        let printed = ''
-        server.stdout.setEncoding('utf8')
-        while (!printed.includes('curl') || !printed.endsWith('\n')) printed += (await once(server.stdout, 'data'))[0]
-        const { stdout } = await run('bash', ['-c', `${printed.slice(printed.indexOf('curl'))}`])
+    example =>
+      withServer(example, 'curl', async printed => {
+        const { stdout } = await run('bash', ['-c', printed.slice(printed.indexOf('curl'))])
         expect(JSON.parse(stdout)).toMatchObject({
           data: {
             results: [
@@ -62,31 +69,17 @@ describe('a server among the examples:', () => {
             totals: { created: 2, existing: 0, invalid: 1 },
           },
         })
-        expect(server.exitCode).toBeNull()
-      } finally {
-        server.kill()
-      }
-    },
+      }),
   )
 
   // Where Node has a SQLite, its registrations are in a file: see test/runtimes/sqlite-start.test.ts.
   test.skipIf(process.getBuiltinModule('node:sqlite'))(
     'documentation.ts says that Node 20 keeps registrations in memory, and why',
-    async () => {
-      const server = spawn(process.execPath, ['--import', 'tsx', 'examples/documentation.ts'], {
-        cwd: root,
-        env: { ...process.env, PORT: '0', DATABASE_FILE: ':memory:' },
-      })
-      try {
-        let printed = ''
-        server.stdout.setEncoding('utf8')
-        while (!printed.includes('Read and try it')) printed += (await once(server.stdout, 'data'))[0]
+    () =>
+      withServer('documentation.ts', 'Read and try it', printed => {
         expect(printed).toContain('Registrations are kept in memory and end with this process: Node v')
         expect(printed).toContain('has no node:sqlite, which comes with 22.13')
-      } finally {
-        server.kill()
-      }
-    },
+      }),
   )
 
   test.each(['express.ts', 'sqlite.ts', 'fastify.ts', 'fetch.ts', 'own-accounts.ts'])(

@@ -17,17 +17,17 @@ beforeAll(() => {
   const scripts = {
     sound: 'node -e 0',
     leaving: 'node leaving.cjs',
-    writing: `node -p "require('fs').writeFileSync(require('os').tmpdir() + '/forgotten', '')"`,
     endless: 'node staying.cjs',
   }
   write('package.json', JSON.stringify({ scripts }))
   write('endless.test.js', `import './leaving.cjs'\ntest('endless', () => new Promise(() => {}))`)
   const config = { test: { include: ['*.test.js'], globals: true, globalSetup: [program] } }
   write('vitest.config.js', `export default ${JSON.stringify(config)}`)
-  /** Notes its ID and its temporary folder, and stays. */
+  /** Leaves a file, notes its ID and its temporary folder, and stays. */
   write(
     'staying.cjs',
     `setInterval(() => {}, 1000)
+    require('fs').writeFileSync(require('os').tmpdir() + '/forgotten', '')
     require('fs').writeFileSync(${JSON.stringify(notes)}, process.pid + ' ' + require('os').tmpdir())`,
   )
   write(
@@ -66,17 +66,12 @@ test('a run that leaves nothing passes', async () => {
   })
 })
 
-test('a run that leaves a process fails, names the process and ends it', async () => {
+test('a run that leaves a process and a file fails, names both, ends the one and removes the other', async () => {
   const { status, printed } = await start(program, 'sound', 'leaving').ended
   const { pid, folder } = await readNotes()
   expect([status, printed]).toEqual([1, expect.stringContaining(`Left running: ${pid} `)])
+  expect(printed).toContain(`Left behind: ${join(folder, 'forgotten')}\n`)
   expect([await findAlive([pid]), existsSync(folder)]).toEqual([[], false])
-})
-
-test('a run that leaves a file fails, names the file and removes it', async () => {
-  const { status, printed } = await start(program, 'writing').ended
-  const [, file = ''] = /^Left behind: (.+forgotten)$/m.exec(printed) ?? []
-  expect([status, file, existsSync(file)]).toEqual([1, expect.stringContaining('forgotten'), false])
 })
 
 test('a run that is told to end leaves nothing, and fails', async () => {

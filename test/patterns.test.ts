@@ -42,14 +42,6 @@ function toRegExp(literal: string): RegExp {
  */
 const findSlowness = (pattern: RegExp) => analyse(pattern).reports.map(({ type }) => type)
 
-test.each([
-  ['the pattern that took 19 ms for 512 characters', /^.*\*[^.]*?\.?(?=[^*.]+\.)/s, 'Trade'],
-  ['exponential', /^(?:a+)+$/, 'Self'],
-  ['quadratic, because the search begins anew at each place', /[\s,;]+$/, 'Move'],
-] as const)('the check sees a slow pattern: %s', (_, pattern, type) => {
-  expect(findSlowness(pattern)).toContain(type)
-})
-
 test('every pattern in the source takes linear time', () => {
   expect(patterns.length).toBeGreaterThan(30)
   const slow = patterns.map(({ place, pattern }) => ({ place, pattern, slowness: findSlowness(pattern) }))

@@ -3,7 +3,6 @@ import { type Correction, type ManagedStore, reconcile, registerDomains, type Wa
 import type { DomainStore, ListedRegistration } from '../src/registry/store.ts'
 import { counts } from './counts.ts'
 import { createStore, team1, team2 } from './fixtures.ts'
-import { openers } from './stores.ts'
 
 const toText = (correction: Correction) =>
   correction.action === 'add' ? `add ${correction.registration.domain}` : `remove ${correction.watched.domain}`
@@ -20,36 +19,34 @@ const watchedOf = async (store: ManagedStore): Promise<Watched[]> =>
 
 const gone = (domain: string, id: string) => ({ domain, domainId: `${id}1a1fdc4-24dc-7291-9bdf-caca67ce70da` })
 
-describe.each(Object.entries(openers))('in %s', (_, open) => {
-  test('what is not watched is to be added, and what is not registered to be removed, of all teams', async () => {
-    const store = await open()
-    await registerDomains(team1, { domains: ['a.com', 'b.com', '*.c.com', 'd.com'] }, store)
-    await registerDomains(team2, { domains: ['e.com'] }, store)
-    const watched = await watchedOf(store)
-    expect(await corrections(store, watched)).toEqual([])
-    expect(await corrections(store, [])).toEqual(['a.com', 'b.com', '*.c.com', 'd.com', 'e.com'].map(x => `add ${x}`))
-    const [, ...withoutFirst] = watched
-    const odd = [gone('first.com', '0'), ...withoutFirst.slice(0, -1), gone('last.com', 'f')]
-    expect(await corrections(store, odd)).toEqual(['remove first.com', 'add a.com', 'add e.com', 'remove last.com'])
-    // Released, and registered again: the old one is to be removed.
-    await store.release('1', ['b.com'])
-    await registerDomains(team1, { domains: ['b.com'] }, store)
-    expect(await corrections(store, watched)).toEqual(['remove b.com', 'add b.com'])
-  })
+test('what is not watched is to be added, and what is not registered to be removed, of all teams', async () => {
+  const store = createStore()
+  await registerDomains(team1, { domains: ['a.com', 'b.com', '*.c.com', 'd.com'] }, store)
+  await registerDomains(team2, { domains: ['e.com'] }, store)
+  const watched = await watchedOf(store)
+  expect(await corrections(store, watched)).toEqual([])
+  expect(await corrections(store, [])).toEqual(['a.com', 'b.com', '*.c.com', 'd.com', 'e.com'].map(x => `add ${x}`))
+  const [, ...withoutFirst] = watched
+  const odd = [gone('first.com', '0'), ...withoutFirst.slice(0, -1), gone('last.com', 'f')]
+  expect(await corrections(store, odd)).toEqual(['remove first.com', 'add a.com', 'add e.com', 'remove last.com'])
+  // Released, and registered again: the old one is to be removed.
+  await store.release('1', ['b.com'])
+  await registerDomains(team1, { domains: ['b.com'] }, store)
+  expect(await corrections(store, watched)).toEqual(['remove b.com', 'add b.com'])
+})
 
-  test('a registration that still waits is left to the sweeps', async () => {
-    let isAway = true
-    const synchronize = async () => {
-      if (isAway) throw new Error('away')
-    }
-    const store = await open({ synchronize, onError: () => {} })
-    await registerDomains(team1, { domains: ['waits.com'] }, store).catch(() => {})
-    expect(await store.count()).toBe(1)
-    expect(await corrections(store, [])).toEqual([])
-    isAway = false
-    await registerDomains(team1, { domains: ['waits.com'] }, store)
-    expect(await corrections(store, [])).toEqual(['add waits.com'])
-  })
+test('a registration that still waits is left to the sweeps', async () => {
+  let isAway = true
+  const synchronize = async () => {
+    if (isAway) throw new Error('away')
+  }
+  const store = createStore({ synchronize, onError: () => {} })
+  await registerDomains(team1, { domains: ['waits.com'] }, store).catch(() => {})
+  expect(await store.count()).toBe(1)
+  expect(await corrections(store, [])).toEqual([])
+  isAway = false
+  await registerDomains(team1, { domains: ['waits.com'] }, store)
+  expect(await corrections(store, [])).toEqual(['add waits.com'])
 })
 
 describe('a second look', () => {

@@ -3,48 +3,19 @@
  * names; creates, rotates and revokes keys.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, beforeEach, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { launchChromium } from './chromium.js'
+import { readFileSync } from 'node:fs'
+import { beforeEach, test } from 'node:test'
+import { hashApiKey } from '../../dist/index.js'
+import { startExample } from './example.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const scratch = mkdtempSync(join(tmpdir(), 'admin-'))
+const example = startExample('admin.ts', { address: /http:\/\/localhost:[0-9]+\// })
 
-let server
-let browser
 let page
-let address
-const complaints = []
-before(async () => {
-  server = spawn(process.execPath, ['--import', 'tsx', 'examples/admin.ts'], {
-    cwd: root,
-    env: { ...process.env, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const exited = once(server, 'exit').then(() => {
-    throw new Error('The example ended')
-  })
-  exited.catch(() => {})
-  for (let printed = ''; !address; address = /http:\/\/localhost:[0-9]+\//.exec(printed)?.[0])
-    printed += (await Promise.race([once(server.stdout, 'data'), exited]))[0]
-  browser = await launchChromium(scratch)
-  page = await (await browser.newContext({ acceptDownloads: true })).newPage()
-  page.on('pageerror', error => complaints.push(String(error)))
-  page.on('console', message => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
-  })
+let complaints
+beforeEach(async () => {
+  if (!page) ({ page, complaints } = await example.openPage({ acceptDownloads: true }))
+  await page.goto(example.address)
 })
-after(async () => {
-  await browser?.close()
-  server?.kill()
-  rmSync(scratch, { recursive: true, force: true })
-})
-beforeEach(() => page.goto(address))
 
 const button = name => page.getByRole('button', { name, exact: true })
 const readNames = async () => (await page.locator('td label').allInnerTexts()).map(text => text.trim())
@@ -99,18 +70,7 @@ test('chosen names are deleted, and no others', async () => {
 test('a key is created and shown once, rotated and revoked', async () => {
   const readKeys = async () => {
     const rows = await page.locator('tr:has(td)').all()
-    return Promise.all(
-      rows.map(row =>
-        row
-          .locator('td')
-          .allInnerTexts()
-          .then(cells => cells.slice(0, 3)),
-      ),
-    )
-  }
-  const works = async key => {
-    const { hash } = await hashOf(key)
-    return page.content().then(text => text.includes(hash))
+    return Promise.all(rows.map(async row => (await row.locator('td').allInnerTexts()).slice(0, 3)))
   }
   await page.getByRole('link', { name: 'API keys' }).click()
   await page.getByLabel('Label').fill('Import & <more>')
@@ -119,7 +79,7 @@ test('a key is created and shown once, rotated and revoked', async () => {
   assert.match(first, /^svc_team_1_/)
   const hintOf = key => `svc_team_1_…${key.slice(-4)}`
   assert.deepEqual(await readKeys(), [['Import & <more>', hintOf(first), 'active']])
-  assert.ok(await works(first))
+  assert.ok((await page.content()).includes(await hashApiKey(first)))
 
   await button('Rotate').click()
   const second = await page.getByRole('status').locator('code').innerText()
@@ -127,7 +87,7 @@ test('a key is created and shown once, rotated and revoked', async () => {
   assert.match(old[2], /^until \d{4}-\d\d-\d\d$/)
   assert.deepEqual(fresh, ['Import & <more>', hintOf(second), 'active'])
 
-  await page.goto(`${address}keys`)
+  await page.goto(`${example.address}keys`)
   assert.ok(!(await page.content()).includes(second))
   await button('Revoke').last().click()
   await page.getByText('revoked').waitFor()
@@ -135,15 +95,10 @@ test('a key is created and shown once, rotated and revoked', async () => {
   assert.equal(await button('Revoke').count(), 1)
 })
 
-const hashOf = async key => {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key))
-  return { hash: Buffer.from(digest).toString('hex') }
-}
-
 test('a form on another site can neither delete nor create', async () => {
   const foreign = { 'Sec-Fetch-Site': 'cross-site', 'Content-Type': 'application/x-www-form-urlencoded' }
   for (const path of ['names/delete', 'keys/create']) {
-    const response = await fetch(address + path, {
+    const response = await fetch(example.address + path, {
       method: 'POST',
       headers: foreign,
       body: 'domain=*.example.org&label=x',

@@ -3,60 +3,13 @@
  * key, sends the call that it suggests, and reads the answer.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { launchChromium } from './chromium.js'
+import { test } from 'node:test'
+import { startExample } from './example.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const scratch = mkdtempSync(join(tmpdir(), 'documentation-'))
-
-/** Starts the example on a free port, and reads the address and the keys that it prints. */
-async function startExample() {
-  const server = spawn(process.execPath, ['--import', 'tsx', 'examples/documentation.ts'], {
-    cwd: root,
-    env: { ...process.env, PORT: '0', DATABASE_FILE: ':memory:' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const exited = once(server, 'exit').then(() => {
-    throw new Error('The example ended')
-  })
-  exited.catch(() => {})
-  let printed = ''
-  server.stdout.setEncoding('utf8').on('data', text => {
-    printed += text
-  })
-  const wanted = {
-    address: /http:\/\/localhost:[0-9]+\/$/m,
-    organizationKey: /svc_org_[0-9]+_[0-9a-f]+/,
-    teamKey: /svc_team_[0-9]+_[0-9a-f]+/,
-  }
-  while (!Object.values(wanted).every(pattern => pattern.test(printed))) {
-    await Promise.race([once(server.stdout, 'data'), exited])
-  }
-  const read = pattern => pattern.exec(printed)[0]
-  return {
-    server,
-    address: read(wanted.address),
-    organizationKey: read(wanted.organizationKey),
-    teamKey: read(wanted.teamKey),
-  }
-}
-
-let example
-let browser
-before(async () => {
-  example = await startExample()
-  browser = await launchChromium(scratch)
-})
-after(async () => {
-  await browser?.close()
-  example?.server.kill()
-  rmSync(scratch, { recursive: true, force: true })
+const example = startExample('documentation.ts', {
+  organizationKey: /svc_org_[0-9]+_[0-9a-f]+/,
+  teamKey: /svc_team_[0-9]+_[0-9a-f]+/,
+  address: /http:\/\/localhost:[0-9]+\/$/m,
 })
 
 /**
@@ -65,19 +18,13 @@ after(async () => {
  * @returns What the page asked of other hosts, and what the console complained of: on a good day, nothing.
  */
 async function visit(use, width = 1200) {
-  const context = await browser.newContext({ viewport: { width, height: 1000 } })
-  const page = await context.newPage()
+  const { page, complaints } = await example.openPage({ viewport: { width, height: 1000 } })
   const { origin } = new URL(example.address)
   const elsewhere = []
-  const complaints = []
+  page.on('requestfailed', request => complaints.push(`${request.url()} failed`))
   page.on('request', request => {
     const url = new URL(request.url())
     if (url.protocol !== 'data:' && url.origin !== origin) elsewhere.push(url.href)
-  })
-  page.on('requestfailed', request => complaints.push(`${request.url()} failed`))
-  page.on('pageerror', error => complaints.push(String(error)))
-  page.on('console', message => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
   })
   try {
     assert.equal((await page.goto(example.address)).status(), 200)
@@ -85,7 +32,7 @@ async function visit(use, width = 1200) {
     await use(page)
     return { elsewhere, complaints }
   } finally {
-    await context.close()
+    await page.context().close()
   }
 }
 

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authenticate, hashApiKey } from '../../src/index.ts'
 import { createPostgresKeyStore } from '../../src/postgres/index.ts'
+import { save, toDomains } from '../../src/testing/calls.ts'
 import { openDatabase } from '../postgres/server.ts'
 import { createPostgres, type TestDatabase } from './databases.ts'
 import { createProject, createSqliteProject, run, toUrl } from './program.ts'
@@ -14,7 +15,6 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
   test.each<[string, string[], RegExp]>([
     ['no command', ['--json'], /The command comes first/],
     ['an unknown command', ['registr'], /is one of: migrate, doctor, keys create/],
-    ['a command of keys that there is not', ['keys', 'show'], /is one of/],
     ['an unknown option', ['list', '--tea', '1'], /'--tea'/],
     ['a word too many', ['count', '1'], /takes only options/],
     ['a word too few', ['find'], /takes HOSTNAME/],
@@ -128,38 +128,21 @@ describe('on PostgreSQL', () => {
   })
 
   test('release leaves something to push, and says when it released nothing', async () => {
-    const register = () =>
-      database.withStore(async store => {
-        const name = { domain: 'a.example.com', registrableDomain: 'example.com' }
-        const request = { teamId: '1', domains: [name.domain], bases: [], registrableDomains: ['example.com'] }
-        const { saved } = await store.register({ ...request, timeLimit: 10_000, decide: () => [name] })
-        expect(saved.length).toBe(1)
-      })
-    const pending = async () => JSON.parse((await database.run(['pending', '--json'])).stdout).changes
-    await register()
+    await database.withStore(async store => void (await save(store, '1', ['a.example.com'])))
     const release = ['release', '--team', '1', 'a.example.com']
     expect(await database.run(release)).toMatchObject({ code: 0 })
-    expect(await pending()).toMatchObject([{ kind: 'released', domain: 'a.example.com' }])
+    const { changes } = JSON.parse((await database.run(['pending', '--json'])).stdout)
+    expect(changes).toMatchObject([{ kind: 'released', domain: 'a.example.com' }])
     expect(await database.run(release)).toMatchObject({ code: 1 })
   })
 
   test('list says where the next page begins', async () => {
-    await database.withStore(async store => {
-      const names = ['b', 'c', 'd'].map(label => ({
-        domain: `${label}.example.net`,
-        registrableDomain: 'example.net',
-      }))
-      const request = { teamId: '5', domains: [], bases: [], registrableDomains: ['example.net'] }
-      await store.register({ ...request, timeLimit: 10_000, decide: () => names })
-    })
+    const registered = ['b.example.net', 'c.example.net', 'd.example.net']
+    await database.withStore(async store => void (await save(store, '5', registered)))
     const list = ['list', '--team', '5', '--limit', '2', '--json']
     const { domains, next } = JSON.parse((await database.run(list)).stdout)
     const rest = JSON.parse((await database.run([...list, '--after', next])).stdout)
-    expect([...domains, ...rest.domains].map(({ domain }) => domain)).toEqual([
-      'b.example.net',
-      'c.example.net',
-      'd.example.net',
-    ])
+    expect(toDomains([...domains, ...rest.domains])).toEqual(registered)
     expect(rest.next).toBeNull()
     expect(await database.run(['list', '--after', 'x'])).toMatchObject({
       code: 2,

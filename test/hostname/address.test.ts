@@ -2,9 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { classifyHostname } from '../../src/index.ts'
 import { readCases } from '../vectors/read.ts'
 
-/** `[block, name, source, globally reachable]` */
-type Row = [string, string, string, boolean]
-
 const WIDTH = { 4: 32, 6: 128 } as const
 
 /** Addresses as numbers: written here a second time, apart from the library and from what it uses. */
@@ -17,11 +14,19 @@ function toNumber(address: string): bigint {
   return all.reduce((value, group) => value * 65536n + BigInt(`0x${group}`), 0n)
 }
 
+const toGroups = (value: bigint) =>
+  Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16))
+
 function toText(value: bigint, version: 4 | 6): string {
   if (version === 4) return [24n, 16n, 8n, 0n].map(shift => (value >> shift) & 255n).join('.')
-  const groups = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16))
   // The URL parser compresses as RFC 5952 says.
-  return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)
+  return new URL(`http://[${toGroups(value).join(':')}]/`).hostname.slice(1, -1)
+}
+
+/** Whether it is accepted, or the code. */
+function outcomeOf(text: string): true | string {
+  const classification = classifyHostname(text)
+  return classification.valid || classification.code
 }
 
 function toRange(block: string, version: 4 | 6): { first: bigint; last: bigint } {
@@ -39,7 +44,7 @@ const otherBlocks = {
 
 for (const version of [4, 6] as const) {
   describe(`IPv${version}: the special-purpose registry of IANA`, () => {
-    const rows = readCases<Row>(`iana-ipv${version}-special-registry.json`)
+    const rows = readCases<[block: string]>(`iana-ipv${version}-special-registry.json`)
     // One row of the IPv4 registry names two addresses.
     const blocks = rows.flatMap(([block]) => block.split(', '))
     const ranges = [...blocks, ...otherBlocks[version]].map(block => ({ block, ...toRange(block, version) }))
@@ -106,9 +111,7 @@ describe('every spelling of an IPv4 address that a URL parser or inet_aton takes
     address => {
       const all = [...spellings(address)].flatMap(spelling => disguises.map(disguise => disguise(spelling)))
       expect(all.length).toBeGreaterThan(400)
-      expect(all.filter(spelling => (classifyHostname(spelling) as { code?: string }).code !== 'reserved_ip')).toEqual(
-        [],
-      )
+      expect(all.filter(spelling => outcomeOf(spelling) !== 'reserved_ip')).toEqual([])
     },
   )
 
@@ -141,7 +144,7 @@ describe('every spelling of an IPv4 address that a URL parser or inet_aton takes
 describe('every way to write IPv6', () => {
   const forms = (address: string): string[] => {
     const value = toNumber(address)
-    const groups = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16))
+    const groups = toGroups(value)
     const dotted = toText(value & 0xffffffffn, 4)
     return [
       address,
@@ -161,7 +164,7 @@ describe('every way to write IPv6', () => {
     ...['2001:db8::1', '3fff::1', '5f00::1', '100::1', '100:0:0:1::1', '4000::1'],
   ])('%s is reserved in each', address => {
     const all = forms(address)
-    expect(all.filter(form => (classifyHostname(form) as { code?: string }).code !== 'reserved_ip')).toEqual([])
+    expect(all.filter(form => outcomeOf(form) !== 'reserved_ip')).toEqual([])
   })
 
   test('a public one is accepted in canonical form and in brackets, and refused otherwise with that advice', () => {
@@ -190,10 +193,9 @@ describe('every way to write IPv6', () => {
   })
 
   test.each([
-    ...['1', ':', ':::', '1:2', '1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '::1::', '12345::', 'g::', '::1.2.3'],
+    ...[':', ':::', '1:2', '1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '::1::', '12345::', 'g::', '::1.2.3'],
     ...['::256.0.0.1', '1.2.3.4::', ':1::', '[::1', '::1]', '[[::1]]', '::1/64', '[::1]:80'],
   ])('%s is none', text => {
-    expect(classifyHostname(text)).not.toMatchObject({ valid: true })
-    if (text !== '1') expect(classifyHostname(text)).toMatchObject({ code: 'invalid_domain' })
+    expect(outcomeOf(text)).toBe('invalid_domain')
   })
 })

@@ -41,9 +41,16 @@ describe('what people paste', () => {
 })
 
 describe('messages', () => {
-  test('are those of messages.txt, which was read as prose', async () => {
+  test('are worded as in messages.txt, which was read as prose', async () => {
     const messages = cases.map(([input]) => messageOf(input)).filter(message => message !== '')
-    await expect(`${messages.join('\n')}\n`).toMatchFileSnapshot('messages.txt')
+    // What is quoted and which character it is aside: the first message of each wording, and how many cases have it.
+    const wordings = new Map<string, string[]>()
+    for (const message of messages) {
+      const wording = message.replaceAll(/"[^"]*"|U\+[0-9A-F]+/g, '')
+      wordings.set(wording, [...(wordings.get(wording) ?? []), message])
+    }
+    const lines = [...wordings.values()].map(alike => `${alike.length} × ${alike[0]}\n`)
+    await expect(lines.join('')).toMatchFileSnapshot('messages.txt')
   })
 
   test('do not show an A-label that was not sent', () => {

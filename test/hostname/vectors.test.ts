@@ -166,11 +166,7 @@ test('JSON Schema: hostnames, but for what is listed with its reason', () => {
   expect(cases.length).toBeGreaterThan(140)
   const reasons = {
     'one trailing dot and surrounding white space do not matter here': [
-      'example.',
-      'example。',
-      'example．',
-      'example｡',
-      'example.com\n',
+      ...['example.', 'example。', 'example．', 'example｡', 'example.com\n'],
     ],
     'other full stops and letters are mapped by UTS #46 here': ['example．com', '\u212Aelvin.example.com'],
     'hyphens in positions 3 and 4 of a U-label are fine here': ['XN--aa---o47jg78q'],

@@ -61,22 +61,13 @@ try {
       project,
     )
     // The one line for a client in TypeScript: types of the API from its document.
-    run(process.execPath, ['write-document.js'], project)
+    const printed = `JSON.stringify(require('domain-registration/openapi').openapi())`
+    writeFileSync(join(project, 'openapi.json'), run(process.execPath, ['--print', printed], project))
     run(bin(here, 'openapi-typescript'), ['openapi.json', '--output', 'api.d.ts'], project)
-    const strict = [
-      '--noEmit',
-      '--strict',
-      '--exactOptionalPropertyTypes',
-      '--noUncheckedIndexedAccess',
-      '--skipLibCheck',
-      'false',
-    ]
-    for (const resolution of [
-      ['--module', 'node16'],
-      ['--module', 'nodenext'],
-      ['--module', 'preserve'],
-    ]) {
-      run(bin(root, 'tsc'), [...strict, ...resolution, 'program.ts', 'hosts.ts', 'api.d.ts'], project)
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false']
+    for (const module of ['node16', 'nodenext', 'preserve']) {
+      const files = ['program.ts', 'hosts.ts', 'api.d.ts']
+      run(bin(root, 'tsc'), ['--noEmit', ...strict, '--module', module, ...files], project)
     }
     requireDefinitionsInSource(project)
     console.log(`${consumer}: ${run(process.execPath, ['program.js'], project).trim()}`)

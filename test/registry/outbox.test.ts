@@ -61,23 +61,6 @@ function open(domains: readonly string[] = [], random = (): number => 0) {
 }
 
 describe('a sweep', () => {
-  test('pushes all that is due in one push, and nothing when nothing is due', async () => {
-    const { monitor, sweep, outbox } = open(['a.com', 'b.com', 'c.com'])
-    expect(await sweep(2)).toEqual(done(2))
-    expect(await sweep(2)).toEqual(done(1))
-    expect(await sweep(2)).toEqual(done(0))
-    expect(monitor.pushes).toEqual([['a.com', 'b.com'], ['c.com']])
-    expect(await outbox.stats()).toEqual({ count: 0, refused: 0, oldest: null })
-  })
-
-  test('pushes one by one what cannot be pushed together', async () => {
-    const { monitor, sweep, told } = open(manyDomains(20))
-    monitor.refused.add('n7.com')
-    expect(await sweep()).toEqual(done(19, 1))
-    expect(monitor.pushes).toHaveLength(21)
-    expect(told).toEqual([[new Error('no n7.com'), 'n7.com']])
-  })
-
   test.each([
     ['one change, while others go through,', ['bad.com'], 1],
     ['one change, where nothing else waits,', ['bad.com'], 0],
@@ -122,16 +105,6 @@ describe('a sweep', () => {
     monitor.isAway = false
     expect(await sweep()).toEqual(done(64))
     expect((await outbox.stats()).count).toBe(0)
-  })
-
-  test('pushes a new change although a thousand others are refused for good', async () => {
-    const { monitor, sweep, add } = open(manyDomains(1_000))
-    for (const domain of manyDomains(1_000)) monitor.refused.add(domain)
-    await sweep()
-    await pass(SOON)
-    add('new.com')
-    expect((await sweep(10)).synchronized).toBe(1)
-    expect(monitor.accepted).toEqual(['new.com'])
   })
 
   test('comes to what is not refused among much that is, because it tries at random', async () => {

@@ -1,4 +1,0 @@
-const { writeFileSync } = require('node:fs')
-const { openapi } = require('domain-registration/openapi')
-
-writeFileSync('openapi.json', JSON.stringify(openapi()))

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { counts, isLong } from '../counts.ts'
 import { team1 } from '../fixtures.ts'
 import { createGeneratedStore } from './generated-store.ts'
-import { PREFIX, servers } from './servers.ts'
+import { servers } from './servers.ts'
 
 /** Bytes: much more than some pages, and much less than what is exported. */
 const FLAT = 5_000_000
@@ -26,7 +26,7 @@ async function readExport(start: (typeof servers)[number][1], count: number) {
   const { store, seen } = createGeneratedStore(count)
   const authenticate = () => ({ ...team1, scopes: ['domains:read'] })
   const server = await start({ store, operations: ['export'], authenticate })
-  const response = await fetch(`${server.origin}${PREFIX}/v1/domains/export`)
+  const response = await fetch(`${server.origin}/v1/domains/export`)
   let lines = 0
   let most = 0
   let first: number | undefined

@@ -7,7 +7,8 @@ import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 import { describeHostileHttp } from './hostile.ts'
 import { exchange } from './raw-http.ts'
-import { describeHttp, type StartServer } from './suite.ts'
+import { startExpress } from './servers.ts'
+import { describeHttp } from './suite.ts'
 
 const versions = [
   ['Express 5', express],
@@ -15,34 +16,17 @@ const versions = [
 ] as const
 
 for (const [name, framework] of versions) {
-  /** As a user would, with one thing before it: a body parser of the host's, or nothing. */
-  const startWith =
-    (before: (app: Express) => void): StartServer =>
-    options => {
-      const app = framework()
-      before(app)
-      app.use(domainsRouter(options))
-      return listen(app)
-    }
-
-  describeHttp(
-    name,
-    startWith(() => {}),
-  )
-  describeHttp(
-    `${name} after express.json()`,
-    startWith(app => app.use(framework.json({ strict: false, limit: '200kb' }))),
-    { bodyIsReadBefore: true },
-  )
-  describeHostileHttp(
-    name,
-    startWith(() => {}),
-  )
-  describeHostileHttp(
-    `${name} after express.json()`,
-    startWith(app => app.use(framework.json({ strict: false, limit: '300kb' }))),
-    { bodyIsReadBefore: true },
-  )
+  for (const [title, before, traits] of [
+    [name, () => {}, {}],
+    [
+      `${name} after express.json()`,
+      (app: Express) => app.use(framework.json({ strict: false, limit: '300kb' })),
+      { bodyIsReadBefore: true },
+    ],
+  ] as const) {
+    describeHttp(title, startExpress(framework, before), traits)
+    describeHostileHttp(title, startExpress(framework, before), traits)
+  }
 
   describe(`${name}: the host`, () => {
     async function call(app: Express, path: string, init: RequestInit = {}) {

@@ -9,9 +9,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsPlugin } from '../../src/adapters/fastify.ts'
 import type { HandlerOptions } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
-import type { RunningServer } from '../listen.ts'
 import { describeHostileHttp } from './hostile.ts'
-import { describeHttp, type StartServer } from './suite.ts'
+import { listenOnFastify, startFastify } from './servers.ts'
+import { describeHttp } from './suite.ts'
 
 const versions = [
   ['Fastify 5', fastify, { routerOptions: { ignoreTrailingSlash: true } }],
@@ -21,20 +21,10 @@ const versions = [
 const body = '{"domains":["www.example.com"]}'
 const json = { 'Content-Type': 'application/json' }
 
-async function listen(app: FastifyInstance): Promise<RunningServer> {
-  await app.listen({ port: 0 })
-  const { port } = app.server.address() as AddressInfo
-  return { origin: `http://localhost:${port}`, close: () => app.close() }
-}
-
 for (const [name, framework, ignoreTrailingSlash] of versions) {
   const create = (options: FastifyServerOptions = {}) => framework({ forceCloseConnections: true, ...options })
 
-  const start: StartServer = options => {
-    const app = create()
-    app.register(domainsPlugin, options)
-    return listen(app)
-  }
+  const start = startFastify(framework as typeof fastify)
   describeHttp(name, start)
   describeHostileHttp(name, start)
   describeHttp(`${name} in a host with settings, parsers, hooks and an error handler of its own`, options => {
@@ -48,7 +38,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
     app.addHook('preHandler', async () => {})
     app.addHook('onSend', async (_request, _reply, payload) => payload)
     app.register(domainsPlugin, options)
-    return listen(app)
+    return listenOnFastify(app)
   })
 
   describe(`${name}: the host`, () => {
@@ -255,7 +245,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       const app = create()
       app.addHook('onRequest', async request => void (await text(request.raw)))
       app.register(domainsPlugin, { ...options, onError })
-      const { origin, close } = await listen(app)
+      const { origin, close } = await listenOnFastify(app)
       onTestFinished(close)
       const response = await fetch(`${origin}/v1/domains`, { method: 'POST', headers, body })
       expect(response.status).toBe(500)

@@ -7,7 +7,7 @@ import { findOperation } from '../../src/http/operations.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { expectDocumented } from './documented.ts'
 import { createGeneratedStore, toDomainId } from './generated-store.ts'
-import { PREFIX, servers } from './servers.ts'
+import { servers } from './servers.ts'
 
 /**
  * The opt-in operations, the same cases for every adapter on a real server. What the operations answer is tested with
@@ -16,7 +16,8 @@ import { PREFIX, servers } from './servers.ts'
 
 const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
 const scopes = ['domains:create', 'domains:delete', 'domains:read']
-const PATH = `${PREFIX}/v1/domains`
+const prefix = '/api'
+const PATH = `${prefix}/v1/domains`
 
 interface Init extends RequestInit {
   /** Not for an answer that is cut off. Default `true`. */
@@ -40,7 +41,7 @@ for (const [name, start, notOffered] of servers) {
       const key = await issue('team', '1', { scopes })
       const onError = vi.fn()
       const settings = { store: createStore(), keys, onError, operations: offered, ...options }
-      const { origin, close } = await start(settings as HandlerOptions)
+      const { origin, close } = await start({ ...(settings as HandlerOptions), prefix })
       onTestFinished(close)
       async function call(path: string, { isWhole = true, ...init }: Init = {}) {
         const response = await fetch(origin + path, {

@@ -38,7 +38,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
   }
 
   describe('clients', () => {
-    test('a connection is kept for the next call, whose body may come in chunks, and slowly, byte by byte', async () => {
+    test('a connection is kept for the next call, whose body may come in chunks, or byte by byte', async () => {
       const { url, headers } = await serve()
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
       onTestFinished(() => agent.destroy())

@@ -70,7 +70,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       expect(await response.json()).toEqual({ error: code, message: expect.stringMatching(message) })
     }
 
-    test('answers 200 with results and totals, for both kinds of key, also when every result is invalid', async () => {
+    test('answers 200 with results and totals, for both kinds of key', async () => {
       const { post, organizationKey } = await serve()
       const created = await post({ domains, team_id: '1' }, { key: organizationKey })
       expect(created.status).toBe(200)
@@ -86,9 +86,6 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       })
       const existing = await (await post({ domains })).json()
       expect(existing.data.results[0]).toEqual({ ...data.results[0], status: 'existing' })
-      const invalid = await post({ domains: ['localhost'] })
-      expect(invalid.status).toBe(200)
-      expect((await invalid.json()).data.totals).toEqual({ created: 0, existing: 0, invalid: 1 })
     })
 
     test('can be mounted at another path, and leaves other paths and methods to the host', async () => {
@@ -165,19 +162,6 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       await expectError(response, 503, 'domain_registration_unavailable', /^(?!.*secret).* again(?: later)?\.$/)
       expect(response.headers.get('Retry-After')).toMatch(/^[1-9][0-9]*$/)
       expect(onError.mock.calls).toMatchObject([[cause, { step: 'synchronize', keyContext: { teamId: '1' } }]])
-    })
-
-    test('many calls at once over kept-alive connections each get their own answer', async () => {
-      const { post } = await serve()
-      const answers = await Promise.all(
-        Array.from({ length: 100 }, async (_, index) => {
-          const { data } = await (await post({ domains: [`www.n${index}.com`, 'shared.com'] })).json()
-          return [data.results[0].input, data.results[1].domainId, data.results[1].status]
-        }),
-      )
-      expect(answers.map(([input]) => input)).toEqual(answers.map((_, index) => `www.n${index}.com`))
-      expect(new Set(answers.map(([, domainId]) => domainId)).size).toBe(1)
-      expect(answers.filter(([, , status]) => status === 'created')).toHaveLength(1)
     })
 
     describeClients(serve, traits)

@@ -20,8 +20,6 @@ const table = {
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [10, 24],
-  /** Texts of the JSON parsing test suite, which has 318, for each adapter and place. */
-  parsedTexts: /*              */ [60, 318],
   /** Cases of the conformance suite, some 130, for each further driver of PostgreSQL. */
   casesOfDrivers: /*           */ [25, 1_000],
   /** Code points from U+3000 on that are held against another implementation; all before are. */

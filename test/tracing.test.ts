@@ -1,14 +1,8 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  authenticate,
-  createMemoryKeyStore,
-  createMemoryStore,
-  deleteDomains,
-  generateApiKey,
-  registerDomains,
-} from '../src/index.ts'
+import { authenticate, deleteDomains, hashApiKey, registerDomains } from '../src/index.ts'
 import type { TraceContext } from '../src/tracing.ts'
+import { createKeys, createStore } from './fixtures.ts'
 
 type Told = TraceContext & { readonly step: string }
 
@@ -32,22 +26,21 @@ function listen(): Told[] {
   return told
 }
 
-const team = { id: '7', organizationId: '70', state: 'active' as const }
-const keyContext = { type: 'team', teamId: '7', scopes: ['domains:create', 'domains:delete'] } as const
+const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create', 'domains:delete'] } as const
 const domains = ['www.example.com', 'shop.example.org', 'localhost']
 
 describe('a subscriber learns', () => {
   test('of a call the team, counts and duration; of a push and a sweep what was pushed', async () => {
     const told = listen()
-    const store = createMemoryStore({ teams: [team], synchronize: async () => {} })
+    const store = createStore({ synchronize: async () => {} })
     await registerDomains(keyContext, { domains }, store)
     await deleteDomains(keyContext, { domains: ['www.example.com', 'a.example.net'] }, store)
     await store.synchronizePending()
     const duration = expect.any(Number)
     expect(told).toEqual([
       { step: 'push', count: 2, duration },
-      { step: 'register', teamId: '7', count: 3, totals: { created: 2, existing: 0, invalid: 1 }, duration },
-      { step: 'delete', teamId: '7', count: 2, totals: { deleted: 1, missing: 1, invalid: 0 }, duration },
+      { step: 'register', teamId: '1', count: 3, totals: { created: 2, existing: 0, invalid: 1 }, duration },
+      { step: 'delete', teamId: '1', count: 2, totals: { deleted: 1, missing: 1, invalid: 0 }, duration },
       { step: 'push', count: 1, duration },
       { step: 'sweep', count: 1, totals: { synchronized: 1, failed: 0 }, duration },
     ])
@@ -55,30 +48,29 @@ describe('a subscriber learns', () => {
 
   test('why a step failed', async () => {
     const told = listen()
-    await expect(registerDomains(keyContext, { domains: [] }, createMemoryStore({ teams: [team] }))).rejects.toThrow()
+    await expect(registerDomains(keyContext, { domains: [] }, createStore())).rejects.toThrow()
     expect(told).toMatchObject([{ step: 'register', error: { code: 'invalid_request' }, duration: expect.any(Number) }])
   })
 
   test('of a key whose team it is, and no step tells a key, a hash or a hostname', async () => {
     const told = listen()
-    const keys = createMemoryKeyStore()
-    const { key, hash } = await generateApiKey({ type: 'team', id: '7' })
-    keys.addKey({ hash, type: 'team', ownerId: '7', scopes: ['domains:create'] })
+    const { keys, issue } = createKeys()
+    const key = await issue('team', '1')
     const caller = await authenticate(`Bearer ${key}`, keys)
-    const store = createMemoryStore({ teams: [team], synchronize: async () => {} })
+    const store = createStore({ synchronize: async () => {} })
     await registerDomains(caller, { domains }, store)
     expect(told.map(({ step, teamId }) => [step, teamId])).toEqual([
-      ['authenticate', '7'],
+      ['authenticate', '1'],
       ['push', undefined],
-      ['register', '7'],
+      ['register', '1'],
     ])
     const text = JSON.stringify(told)
-    for (const secret of [key, hash, ...domains, 'example']) expect(text).not.toContain(secret)
+    for (const secret of [key, await hashApiKey(key), ...domains, 'example']) expect(text).not.toContain(secret)
   })
 })
 
 test('a step has the same result with a subscriber and without', async () => {
-  const call = () => registerDomains(keyContext, { domains: ['localhost'] }, createMemoryStore({ teams: [team] }))
+  const call = () => registerDomains(keyContext, { domains: ['localhost'] }, createStore())
   const without = await call()
   listen()
   expect(await call()).toEqual(without)
@@ -99,12 +91,12 @@ describe('a recipe', () => {
     metrics.setGlobalMeterProvider(new sdk.MeterProvider({ readers: [reader] }))
     await import('../examples/opentelemetry.ts')
 
-    const store = createMemoryStore({ teams: [team], synchronize: async () => {} })
+    const store = createStore({ synchronize: async () => {} })
     await registerDomains(keyContext, { domains }, store)
     await registerDomains(keyContext, { domains: [] }, store).catch(() => {})
     expect(exporter.getFinishedSpans().map(({ name, attributes, status }) => [name, attributes, status.code])).toEqual([
       ['domain-registration push', { 'domain_registration.count': 2 }, 0],
-      ['domain-registration register', { 'domain_registration.team': '7', 'domain_registration.count': 3 }, 0],
+      ['domain-registration register', { 'domain_registration.team': '1', 'domain_registration.count': 3 }, 0],
       ['domain-registration register', {}, 2],
     ])
     const { resourceMetrics } = await reader.collect()
@@ -121,7 +113,7 @@ describe('a recipe', () => {
   test('examples/prometheus.ts counts names and measures steps', async () => {
     const { register } = await import('prom-client')
     await import('../examples/prometheus.ts')
-    await registerDomains(keyContext, { domains }, createMemoryStore({ teams: [team] }))
+    await registerDomains(keyContext, { domains }, createStore())
     const text = await register.metrics()
     expect(text).toContain('domain_registration_names_total{step="register",status="created"} 2\n')
     expect(text).toMatch(/domain_registration_step_seconds_count\{step="register",outcome="done"\} 1\n/)

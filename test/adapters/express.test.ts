@@ -1,13 +1,14 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import express4 from 'express4'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsRouter } from '../../src/adapters/express.ts'
 import { ApiError } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 import { describeHostileHttp } from './hostile.ts'
-import { exchange } from './raw-http.ts'
-import { describeHttp, type StartServer } from './suite.ts'
+import { exchange, toWire } from './raw-http.ts'
+import { startExpress } from './servers.ts'
+import { describeHttp } from './suite.ts'
 
 const versions = [
   ['Express 5', express],
@@ -15,55 +16,35 @@ const versions = [
 ] as const
 
 for (const [name, framework] of versions) {
-  /** As a user would, with one thing before it: a body parser of the host's, or nothing. */
-  const startWith =
-    (before: (app: Express) => void): StartServer =>
-    options => {
-      const app = framework()
-      before(app)
-      app.use(domainsRouter(options))
-      return listen(app)
-    }
-
-  describeHttp(
-    name,
-    startWith(() => {}),
-  )
-  describeHttp(
-    `${name} after express.json()`,
-    startWith(app => app.use(framework.json({ strict: false, limit: '200kb' }))),
-    { bodyIsReadBefore: true },
-  )
-  describeHostileHttp(
-    name,
-    startWith(() => {}),
-  )
-  describeHostileHttp(
-    `${name} after express.json()`,
-    startWith(app => app.use(framework.json({ strict: false, limit: '300kb' }))),
-    { bodyIsReadBefore: true },
-  )
+  for (const [title, before, traits] of [
+    [name, () => {}, {}],
+    [
+      `${name} after express.json()`,
+      (app: Express) => app.use(framework.json({ strict: false, limit: '300kb' })),
+      { bodyIsReadBefore: true },
+    ],
+  ] as const) {
+    describeHttp(title, startExpress(framework, before), traits)
+    describeHostileHttp(title, startExpress(framework, before), traits)
+  }
 
   describe(`${name}: the host`, () => {
     async function call(app: Express, path: string, init: RequestInit = {}) {
-      const server = await listen(app)
-      try {
-        const response = await fetch(server.origin + path, {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json', ...init.headers },
-          body: '{"domains":["www.example.com"]}',
-          ...init,
-        })
-        return { status: response.status, body: await response.text() }
-      } finally {
-        await server.close()
-      }
+      const { origin, close } = await listen(app)
+      onTestFinished(close)
+      const response = await fetch(origin + path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...init.headers },
+        body: '{"domains":["www.example.com"]}',
+        ...init,
+      })
+      return { status: response.status, body: await response.text() }
     }
 
-    async function createRouter() {
+    async function createRouter(options = {}) {
       const { keys, issue } = createKeys()
       const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${await issue('team', '1')}` }
-      return { headers, router: domainsRouter({ store: createStore(), keys }) }
+      return { headers, router: domainsRouter({ store: createStore(), keys, ...options }) }
     }
 
     test('may mount the router below a path of its own, on routers, behind middleware and body parsers', async () => {
@@ -137,13 +118,14 @@ for (const [name, framework] of versions) {
       const app = framework()
       app.use('/api', router)
       app.use((_request, response) => void response.status(404).send('its own'))
+      const { origin, close } = await listen(app)
+      onTestFinished(close)
+      const fields = [
+        ['Host', 'x'],
+        ['Connection', 'close'],
+      ] as const
       for (const target of ['http:///api', 'http:///api/v1/domains', 'http://', 'http:///', '*']) {
-        const server = await listen(app)
-        const [answer] = await exchange(
-          server.origin,
-          Buffer.from(`POST ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
-        )
-        await server.close()
+        const [answer] = await exchange(origin, toWire(fields, '', `POST ${target} HTTP/1.1`))
         expect([target, answer?.status]).toEqual([target, target.endsWith('domains') ? 401 : 404])
       }
     })
@@ -190,15 +172,11 @@ for (const [name, framework] of versions) {
     })
 
     test('that read the body and left nothing of it is told so, not the caller', async () => {
-      const { keys, issue } = createKeys()
       const onError = vi.fn()
+      const { headers, router } = await createRouter({ onError })
       const app = framework()
       app.use((request, _, next) => void request.resume().on('end', () => next()))
-      app.use(domainsRouter({ store: createStore(), keys, onError }))
-      const headers = { Authorization: `Bearer ${await issue('team', '1')}` }
-      const { status, body } = await call(app, '/v1/domains', {
-        headers: { 'Content-Type': 'application/json', ...headers },
-      })
+      const { status, body } = await call(app.use(router), '/v1/domains', { headers })
       expect(status).toBe(500)
       expect(JSON.parse(body)).toMatchObject({ error: 'internal_error' })
       expect(onError.mock.calls).toMatchObject([

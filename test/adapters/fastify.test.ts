@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { connect } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
@@ -9,9 +8,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsPlugin } from '../../src/adapters/fastify.ts'
 import type { HandlerOptions } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
-import type { RunningServer } from '../listen.ts'
 import { describeHostileHttp } from './hostile.ts'
-import { describeHttp, type StartServer } from './suite.ts'
+import { listenOnFastify, startFastify } from './servers.ts'
+import { describeHttp } from './suite.ts'
 
 const versions = [
   ['Fastify 5', fastify, { routerOptions: { ignoreTrailingSlash: true } }],
@@ -21,20 +20,10 @@ const versions = [
 const body = '{"domains":["www.example.com"]}'
 const json = { 'Content-Type': 'application/json' }
 
-async function listen(app: FastifyInstance): Promise<RunningServer> {
-  await app.listen({ port: 0 })
-  const { port } = app.server.address() as AddressInfo
-  return { origin: `http://localhost:${port}`, close: () => app.close() }
-}
-
 for (const [name, framework, ignoreTrailingSlash] of versions) {
   const create = (options: FastifyServerOptions = {}) => framework({ forceCloseConnections: true, ...options })
 
-  const start: StartServer = options => {
-    const app = create()
-    app.register(domainsPlugin, options)
-    return listen(app)
-  }
+  const start = startFastify(framework as typeof fastify)
   describeHttp(name, start)
   describeHostileHttp(name, start)
   describeHttp(`${name} in a host with settings, parsers, hooks and an error handler of its own`, options => {
@@ -48,7 +37,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
     app.addHook('preHandler', async () => {})
     app.addHook('onSend', async (_request, _reply, payload) => payload)
     app.register(domainsPlugin, options)
-    return listen(app)
+    return listenOnFastify(app)
   })
 
   describe(`${name}: the host`, () => {
@@ -78,21 +67,6 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         expect((await call(app, `${path}/`, headers)).status, `${path}/`).toBe(200)
       }
       expect((await call(app, '/v1/domains', headers)).status).toBe(404)
-    })
-
-    test('may mount it twice, with stores that know nothing of each other', async () => {
-      const [first, second] = [await createOptions(), await createOptions()]
-      const app = create()
-      app.register(domainsPlugin, { ...first.options, prefix: '/first' })
-      app.register(domainsPlugin, { ...second.options, prefix: '/second' })
-      for (const [prefix, { headers }] of [
-        ['/first', first],
-        ['/second', second],
-      ] as const) {
-        const answer = await call(app, `${prefix}/v1/domains`, headers)
-        expect(JSON.parse(answer.body).data.totals).toEqual({ created: 1, existing: 0, invalid: 0 })
-      }
-      expect((await call(app, '/first/v1/domains', second.headers)).status).toBe(401)
     })
 
     test('has its own routes, parsers and bodies as before', async () => {
@@ -255,7 +229,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       const app = create()
       app.addHook('onRequest', async request => void (await text(request.raw)))
       app.register(domainsPlugin, { ...options, onError })
-      const { origin, close } = await listen(app)
+      const { origin, close } = await listenOnFastify(app)
       onTestFinished(close)
       const response = await fetch(`${origin}/v1/domains`, { method: 'POST', headers, body })
       expect(response.status).toBe(500)
@@ -269,11 +243,11 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       const { headers, options } = await createOptions()
       const app = framework({ http2: true })
       app.register(domainsPlugin, options)
-      await app.listen({ port: 0 })
-      const session = connect(`http://localhost:${(app.server.address() as AddressInfo).port}`)
+      const { origin, close } = await listenOnFastify(app as never)
+      const session = connect(origin)
       onTestFinished(async () => {
         session.destroy()
-        await app.close()
+        await close()
       })
       for (const [sent, status] of [
         [body, 200],

@@ -3,17 +3,13 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { hashApiKey } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { expectHarmless } from './harmless.ts'
-import { describeJsonParsing } from './json-parsing.ts'
-import { exchange, type RawResponse } from './raw-http.ts'
+import { exchange, type RawResponse, toWire } from './raw-http.ts'
 import type { StartServer } from './suite.ts'
 
 const good = '{"domains":["www.example.com"]}'
 const bodyLimit = 256 * 1024
-const utf8 = (text: string) => new TextEncoder().encode(text)
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const call = (...domains: string[]) => JSON.stringify({ domains })
-/** As many as one call holds, and together just below the body limit. */
-const hundred = (text: string) => call(...Array<string>(100).fill(text.slice(0, 2600)))
 
 interface Call {
   /** `null` for none. */
@@ -45,7 +41,7 @@ const chunked = (body: string): Call => ({
   body,
 })
 
-const contentTypes: Case[] = [
+const headerFields: Case[] = [
   ...[
     'application/json',
     'APPLICATION/JSON',
@@ -85,117 +81,55 @@ const contentTypes: Case[] = [
   ['a deflate body', { ...withField('Content-Encoding', 'deflate'), body: deflateSync(good) }, [415]],
   ['a body that is no gzip though it says so', withField('Content-Encoding', 'gzip'), [415]],
   ['an unknown Content-Encoding', withField('Content-Encoding', 'identity, x-mine'), [415]],
-]
 
-const tokens: Case[] = [
   ['no Authorization', { key: null }, [401]],
   ...[
     '',
-    'Bearer',
-    'Bearer    ',
-    'Bearer\tsvc_team_1_00',
     `Bearer ${'x'.repeat(8000)}`,
     `Bearer ${' '.repeat(8000)}x`,
-    `Bearer svc_team_${'9'.repeat(8000)}_00`,
-    'Bearer svc_team_1_00, Bearer svc_team_1_01',
-    'Bearer svc_team_-1_00',
     'Bearer svc_team_1_\xff\xfe',
-    `Bearer svc_team_1_${Buffer.from('😀').toString('latin1')}`,
-    'Bearer __proto__',
-    'Bearer ../../../etc/passwd',
-    "Bearer ' OR '1'='1",
-    'Bearer {{jndi:ldap://x}}',
-    'Bearer %73vc_team_1_00',
     'Basic c3ZjOg==',
-    'Digest username="x"',
   ].map((value): Case => [`Authorization: ${value.slice(0, 40)}`, withField('Authorization', value), [401]]),
 ]
 
 /** Bytes that are no UTF-8. */
 const notUtf8: [claim: string, bytes: readonly number[]][] = [
   ['a byte that never occurs', [0xff]],
-  ['a lone continuation byte', [0x81]],
-  ['a sequence cut short', [0xe0, 0xa0]],
   ['an overlong slash', [0xc0, 0xaf]],
-  ['an overlong NUL', [0xc0, 0x80]],
   ['a surrogate', [0xed, 0xa0, 0x80]],
-  ['a code point above U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
 ]
 
 const bodies: Case[] = [
   ['nothing', withBody(''), [400], /is empty|must be an array/],
   ['white space', withBody(' \r\n\t'), [400], /is empty|is not valid JSON/],
-  ...['null', 'true', '42', '-0', '"domains"', '[]', '["www.example.com"]'].map(
+  ...['null', '"domains"', '["www.example.com"]'].map(
     (body): Case => [body, withBody(body), [400], /must be a JSON object|is not valid JSON/],
-  ),
-  ...['{}', '{"domains":null}', '{"domains":{}}', '{"domains":"www.example.com"}', '{"domains":1e99999}'].map(
-    (body): Case => [body, withBody(body), [400], /^domains must be an array/],
-  ),
-  ...['[null]', '[1]', '[[]]', '[{}]', '[true]'].map(
-    (value): Case => [`${value} in domains`, withBody(`{"domains":${value}}`), [400], /^domains\[0\] must be a string/],
   ),
 
   ['a byte order mark before the JSON', withBody(`\ufeff${good}`), [200]],
-  ['a byte order mark and nothing else', withBody('\ufeff'), [400], /is empty|must be an array/],
-  ['two byte order marks', withBody(`\ufeff\ufeff${good}`), [400], /is not valid JSON/],
-  ['a byte order mark inside', withBody('{\ufeff"domains":["www.example.com"]}'), [400], /is not valid JSON/],
   ['UTF-16, little-endian', withBody(Buffer.from(`\ufeff${good}`, 'utf16le')), [400], /is not valid/],
   ['UTF-16, big-endian', withBody(Buffer.from(good, 'utf16le').swap16()), [400], /is not valid/],
   ...notUtf8.map(
     ([claim, bytes]): Case => [
       claim,
-      withBody(Buffer.concat([utf8('{"domains":["a'), Buffer.from(bytes), utf8('.com"]}')])),
+      withBody(Buffer.concat([Buffer.from('{"domains":["a'), Buffer.from(bytes), Buffer.from('.com"]}')])),
       [400],
       /is not valid (?:UTF-8|JSON)/,
     ],
   ),
-  ['a NUL inside a string', withBody('{"domains":["www\0.example.com"]}'), [400], /is not valid JSON/],
-  ['a NUL after the JSON', withBody(`${good}\0`), [400], /is not valid JSON/],
-  ['two JSON texts', withBody(good + good), [400], /is not valid JSON/],
-  ['a comment, a trailing comma', withBody('{"domains":["www.example.com",/**/]}'), [400], /is not valid JSON/],
-
   [
-    'an escaped NUL, a lone surrogate',
-    withBody('{"domains":["a\\u0000.com","\\ud800.com","\\udc00\\ud800.com"]}'),
+    'texts that are no hostnames',
+    withBody(
+      '{"domains":["a\\u0000.com","\\udc00\\ud800.com","__proto__","<script>alert(1)</script>","\'; DROP TABLE"]}',
+    ),
     [200],
   ],
-  ['names of built-in properties', withBody(call('__proto__', 'constructor', 'hasOwnProperty', 'toString.com')), [200]],
-  [
-    'code, markup and queries',
-    withBody(call('<script>alert(1)</script>', "'; DROP TABLE teams; --", '{{7*7}}')),
-    [200],
-  ],
-
   ['domains under __proto__', withBody('{"__proto__":{"domains":["www.example.com"]}}'), [400], /^domains must be/],
-  [
-    'domains under constructor',
-    withBody('{"constructor":{"prototype":{"domains":["a.com"]}}}'),
-    [400],
-    /^domains must be/,
-  ],
-  ['an object that looks like an array', withBody('{"domains":{"0":"a.com","length":1}}'), [400], /^domains must be/],
-  [
-    'team_id under __proto__',
-    forOrganization('{"__proto__":{"team_id":"1"},"domains":["a.com"]}'),
-    [400],
-    /^team_id is/,
-  ],
   [
     'team_id twice, the last of another organization',
     forOrganization('{"domains":["a.com"],"team_id":"1","team_id":"3"}'),
     [404],
   ],
-  ['team_id with an object', forOrganization('{"domains":["a.com"],"team_id":{"$ne":""}}'), [400], /^team_id is/],
-  ['team_id with white space', forOrganization('{"domains":["a.com"],"team_id":" 1"}'), [400], /^team_id must be/],
-  ['team_id in other digits', forOrganization('{"domains":["a.com"],"team_id":"１"}'), [400], /^team_id must be/],
-  [
-    'team_id of 250,000 digits',
-    forOrganization(`{"domains":["a.com"],"team_id":"${'1'.repeat(250_000)}"}`),
-    [400],
-    /^team_id must be/,
-  ],
-
-  ['100,000 opening arrays', withBody('['.repeat(100_000)), [400], /is not valid JSON/],
   ['100,000 nested arrays', withBody(nested(100_000)), [400], /must be a JSON object/],
   [
     '20,000 nested objects',
@@ -213,12 +147,6 @@ const bodies: Case[] = [
   ],
   ['a number of 250,000 digits', withBody(`{"x":${'9'.repeat(250_000)},"domains":["a.com"]}`), [200]],
   ['one hostname of 250,000 characters', withBody(call('a'.repeat(250_000))), [200]],
-  ...['a', 'a.', '-', '.', '*.', '1.', 'xn--', 'xn--a.', '[', ':', 'a:', '%41', '0x7f.', '\u3002'].map(
-    (part): Case => [`100 hostnames of 2,600 × ${part}`, withBody(hundred(part.repeat(2600))), [200, 413]],
-  ),
-  ...['ü', 'ü.', 'ß\u200d', '\u0301', '\u05d0.', '１２７.'].map(
-    (part): Case => [`100 hostnames of 860 × ${part}`, withBody(hundred(part.repeat(2600).slice(0, 860))), [200]],
-  ),
   ['JSON as long as the limit', withBody(good.padEnd(bodyLimit)), [200, 413]],
   ['JSON longer than the limit by one', withBody(good.padEnd(bodyLimit + 1)), [413]],
 ]
@@ -237,21 +165,13 @@ const framing: Case[] = [
   ['Content-Length and Transfer-Encoding', { ...withField('Transfer-Encoding', 'chunked'), body: '0\r\n\r\n' }, [400]],
   ['Transfer-Encoding: identity', { ...chunked(good), ...withField('Transfer-Encoding', 'identity') }, [400, 501]],
   ['chunks', chunked(`1;x=y\r\n{\r\n1e\r\n${good.slice(1)}\r\n0\r\nTrailer: x\r\n\r\n`), [200]],
-  ['chunks of a byte', chunked(`${[...good].map(byte => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`), [200]],
-  ['a chunk without a size', chunked(`\r\n${good}\r\n0\r\n\r\n`), [400]],
   ['a chunk with a size that is no number', chunked(`zz\r\n${good}\r\n0\r\n\r\n`), [400]],
-  ['a chunk with a negative size', chunked(`-1\r\n${good}\r\n0\r\n\r\n`), [400]],
-  ['a chunk with a size of 80 bits', chunked(`FFFFFFFFFFFFFFFFFFFF\r\n${good}\r\n0\r\n\r\n`), [400]],
-  ['a chunk that is longer than its size', chunked(`2\r\n${good}\r\n0\r\n\r\n`), [400]],
   ['chunks without an end, then hanging up', { ...chunked(`1f\r\n${good}\r\n`), hangUpAfter: 0 }, []],
   ['Expect: what nobody knows', withField('Expect', '200-maybe'), [417]],
   ['a target in absolute form', { requestLine: 'POST http://localhost/v1/domains HTTP/1.1' }, [200]],
   ['HTTP/1.0', { requestLine: 'POST /v1/domains HTTP/1.0' }, [200]],
   ['no Host', withField('Host', null), [400]],
-  ['a method in lower case', { requestLine: 'post /v1/domains HTTP/1.1' }, [400]],
-  ['a space before a colon', withField('X ', 'y'), [400]],
   ['a field of 32 kB', withField('X-Flood', 'x'.repeat(32_768)), [431]],
-  ['5,000 fields', { fields: Array.from({ length: 5_000 }, (_, n) => [`X-${n}`, 'y'] as const) }, [431]],
 ]
 
 /** What a parser of the host's does differently before us. */
@@ -288,21 +208,16 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
         body = good,
         requestLine = 'POST /v1/domains HTTP/1.1',
       }: Call = {}) {
-        const bytes = typeof body === 'string' ? utf8(body) : body
         const usual: [string, string][] = [
           ['Host', 'localhost'],
           ['Connection', 'close'],
           ['Content-Type', 'application/json'],
-          ['Content-Length', String(bytes.byteLength)],
+          ['Content-Length', String(Buffer.byteLength(body))],
           ...(key === null ? [] : ([['Authorization', `Bearer ${keyOf[key]}`]] as [string, string][])),
         ]
         const replaced = new Set(fields.map(([field]) => field))
-        const lines = [
-          ...usual.filter(([field]) => !replaced.has(field)),
-          ...fields.filter(([, value]) => value !== null),
-        ]
-        const head = `${[requestLine, ...lines.map(([field, value]) => `${field}: ${value}`)].join('\r\n')}\r\n\r\n`
-        return Buffer.concat([Buffer.from(head, 'latin1'), bytes])
+        const given = fields.filter((field): field is [string, string] => field[1] !== null)
+        return toWire([...usual.filter(([field]) => !replaced.has(field)), ...given], body, requestLine)
       }
 
       const registered = await fetch(`${origin}/v1/domains`, {
@@ -322,13 +237,11 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
     }
 
     test.each([
-      ['content types and encodings', contentTypes],
-      ['tokens', tokens],
+      ['header fields', headerFields],
       ['bodies', bodies],
       ['lengths, chunks and lines', framing],
     ])('%s, all at once, do not disturb a good call', async (_, cases) => {
       const { send, onError } = await serve()
-      expect(cases.length).toBeGreaterThan(15)
       async function sendHostile([claim, sent, statuses, message]: Case) {
         const [response] = await send(sent)
         if (statuses.length === 0) return expect([undefined, 400], claim).toContain(response?.status)
@@ -343,12 +256,6 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
       }
       await Promise.all([...cases.map(sendHostile), sendGood()])
       expect(onError).not.toHaveBeenCalled()
-    })
-
-    test('of a field that stands twice in the body the last one counts', async () => {
-      const { send } = await serve()
-      const [response] = await send({ body: '{"domains":["first.com"],"domains":["last.com"]}' })
-      expect(JSON.parse(response?.body ?? '').data.results).toMatchObject([{ domain: 'last.com' }])
     })
 
     test('of two tokens neither is taken', async () => {
@@ -367,17 +274,9 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
       expect(cut?.status).toBe(400)
       for (const { status } of rest) expect(status).toBe(400)
 
-      const smuggled = [
-        'POST /v1/domains HTTP/1.1',
-        'Host: x',
-        'Connection: close',
-        `Content-Length: ${good.length}`,
-        '',
-        good,
-      ].join('\r\n')
-      const statuses = (
-        await send({ fields: [keptAlive, ['Content-Length', String(good.length)]], body: good + smuggled })
-      ).map(({ status }) => status)
+      const length = ['Content-Length', String(good.length)] as const
+      const smuggled = toWire([['Host', 'x'], ['Connection', 'close'], length], good)
+      const statuses = (await send({ fields: [keptAlive, length], body: good + smuggled })).map(({ status }) => status)
       expect(statuses).toEqual([200, 401])
     })
 
@@ -413,5 +312,4 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
       },
     )
   })
-  describeJsonParsing(name, start, { bodyIsReadBefore })
 }

@@ -49,6 +49,16 @@ export async function exchange(
   return parseResponses(Buffer.concat(chunks).toString('latin1'))
 }
 
+/** A request as it stands on the wire. */
+export function toWire(
+  fields: readonly (readonly [name: string, value: string])[],
+  body: string | Uint8Array,
+  requestLine = 'POST /v1/domains HTTP/1.1',
+): Buffer {
+  const head = [requestLine, ...fields.map(field => field.join(': '))].join('\r\n')
+  return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(body as string)])
+}
+
 /** An answer as `fetch` has it. */
 export const toResponse = ({ status, headers, body }: RawResponse) =>
   new Response(body, { status, headers: [...headers] })

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
 import express, { type Express } from 'express'
 import express4 from 'express4'
-import fastify from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import fastify4 from 'fastify4'
 import { Hono } from 'hono'
 import { domainsRouter } from '../../src/adapters/express.ts'
@@ -12,40 +12,47 @@ import { domainsHandler } from '../../src/adapters/fetch.ts'
 import type { HandlerOptions } from '../../src/http/handler.ts'
 import { listen, type RunningServer, whenListening } from '../listen.ts'
 
-/** Below which every server has what is ours; what is not ours there, it answers 404 with `not ours`. */
-export const PREFIX = '/api'
-
+/** What a server answers 404 with where nothing is ours. */
 const NOT_OURS = 'not ours'
 
-type Start = (options: HandlerOptions) => Promise<RunningServer>
+/** What a user of the adapter may set as well; Express has a prefix of `app.use`, Fastify that of `register`. */
+type Start = (options: HandlerOptions & { path?: string; prefix?: string }) => Promise<RunningServer>
 
-const startExpress =
-  (framework: () => Express): Start =>
-  options => {
-    const app = framework().use(PREFIX, domainsRouter(options))
+/** @param before Something of the application's before us, such as a body parser. */
+export const startExpress =
+  (framework: () => Express, before: (app: Express) => void = () => {}): Start =>
+  ({ prefix = '/', ...options }) => {
+    const app = framework()
+    before(app)
+    app.use(prefix, domainsRouter(options))
     app.use((_request, response) => void response.status(404).send(NOT_OURS))
     return listen(app)
   }
 
-const startFastify =
+export const startFastify =
   (framework: typeof fastify): Start =>
-  async options => {
+  options => {
     const app = framework({ forceCloseConnections: true })
-    app.register(domainsPlugin, { ...options, prefix: PREFIX })
+    app.register(domainsPlugin, options)
     app.setNotFoundHandler((_request, reply) => void reply.code(404).send(NOT_OURS))
-    await app.listen({ port: 0 })
-    return { origin: `http://localhost:${(app.server.address() as AddressInfo).port}`, close: () => app.close() }
+    return listenOnFastify(app)
   }
 
-const startHono: Start = options => {
+export async function listenOnFastify(app: FastifyInstance): Promise<RunningServer> {
+  await app.listen({ port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  return { origin: `http://localhost:${port}`, close: () => app.close() }
+}
+
+const startHono: Start = ({ prefix = '', ...options }) => {
   const handle = domainsHandler(options)
   const app = new Hono({ strict: false })
-    .all(`${PREFIX}/v1/domains/*`, context => handle(context.req.raw))
+    .all(`${prefix}/v1/domains/*`, context => handle(context.req.raw))
     .notFound(context => context.text(NOT_OURS, 404))
   return whenListening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server)
 }
 
-/** Every adapter, below a prefix, on a real server. */
+/** Every adapter on a real server. */
 export const servers: readonly (readonly [name: string, start: Start, statusOfWhatIsNotOffered: 404 | 405])[] = [
   ['Express 5', startExpress(express), 404],
   ['Express 4', startExpress(express4), 404],

@@ -1,13 +1,12 @@
 import { brotliCompressSync } from 'node:zlib'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { HandlerOptions, Step } from '../../src/http/handler.ts'
-import type { DomainStore } from '../../src/index.ts'
+import type { HandlerOptions } from '../../src/http/handler.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import type { RunningServer } from '../listen.ts'
 import { describeClients } from './clients.ts'
 import { expectDocumented } from './documented.ts'
-import { exchange, toResponse } from './raw-http.ts'
+import { exchange, toResponse, toWire } from './raw-http.ts'
 
 /**
  * Starts a real server on a free port, with our operation in it as a user of the adapter would mount it, by default at
@@ -23,17 +22,16 @@ interface PostOptions {
 
 const domains = ['www.example.com', 'localhost']
 
-/**
- * The cases that every adapter passes on a real server, over real HTTP.
- *
- * @param bodyIsReadBefore A parser of the host's reads the body, to its end, before we are asked.
- * @param leavesClosing The server does not close the connection of a body that it stopped reading; the client may.
- */
-export function describeHttp(
-  name: string,
-  start: StartServer,
-  { bodyIsReadBefore = false, leavesClosing = false } = {},
-): void {
+/** How a server differs from others. */
+export interface Traits {
+  /** A parser of the host's reads the body, to its end, before we are asked. */
+  readonly bodyIsReadBefore?: boolean
+  /** The server does not close the connection of a body that it stopped reading; the client may. */
+  readonly leavesClosing?: boolean
+}
+
+/** The cases that every adapter passes on a real server, over real HTTP. */
+export function describeHttp(name: string, start: StartServer, traits: Traits = {}): void {
   describe(name, () => {
     /** Runs a server for the length of one test. */
     async function serve(options: Partial<HandlerOptions> & { path?: string } = {}) {
@@ -45,44 +43,34 @@ export function describeHttp(
       onTestFinished(close)
       const ourPath = options.path ?? '/v1/domains'
 
-      /** Where every answer comes in. What we answer, and not the host, is documented. */
-      async function call(path: string, init: RequestInit): Promise<Response> {
+      /** Sends JSON, or what is a body already. What we answer, and not the host, is documented. */
+      async function post(body: unknown, { key = teamKey, headers = {}, path = '/v1/domains' }: PostOptions = {}) {
+        const isBody = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
         const url = new URL(path, origin)
-        const response = await fetch(url, init)
-        if ([ourPath, `${ourPath}/`].includes(url.pathname)) await expectDocumented(response)
-        return response
-      }
-
-      function post(
-        body: unknown,
-        { key = teamKey, headers = {}, path = '/v1/domains' }: PostOptions = {},
-      ): Promise<Response> {
-        return call(path, {
+        const response = await fetch(url, {
           method: 'POST',
           headers: {
             'Content-Type': 'application/json',
             ...(key !== null && { Authorization: `Bearer ${key}` }),
             ...headers,
           },
-          body: body instanceof Uint8Array || typeof body === 'string' ? (body as string) : JSON.stringify(body),
-        })
+          body: isBody ? (body as BodyInit) : JSON.stringify(body),
+          duplex: 'half',
+        } as RequestInit)
+        if ([ourPath, `${ourPath}/`].includes(url.pathname)) await expectDocumented(response)
+        return response
       }
-      return { origin, call, post, organizationKey, teamKey, issue, onError }
+      return { origin, post, organizationKey, teamKey, issue, onError }
     }
 
-    async function expectError(
-      response: Response,
-      status: number,
-      code: string,
-      message: RegExp = /\.$/,
-    ): Promise<void> {
+    async function expectError(response: Response, status: number, code: string, message = /\.$/) {
       expect(response.status).toBe(status)
       expect(response.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
       expect(response.headers.get('Cache-Control')).toBe('no-store')
       expect(await response.json()).toEqual({ error: code, message: expect.stringMatching(message) })
     }
 
-    test('answers 200 with results and totals, for both kinds of key, also when every result is invalid', async () => {
+    test('answers 200 with results and totals, for both kinds of key', async () => {
       const { post, organizationKey } = await serve()
       const created = await post({ domains, team_id: '1' }, { key: organizationKey })
       expect(created.status).toBe(200)
@@ -98,9 +86,6 @@ export function describeHttp(
       })
       const existing = await (await post({ domains })).json()
       expect(existing.data.results[0]).toEqual({ ...data.results[0], status: 'existing' })
-      const invalid = await post({ domains: ['localhost'] })
-      expect(invalid.status).toBe(200)
-      expect((await invalid.json()).data.totals).toEqual({ created: 0, existing: 0, invalid: 1 })
     })
 
     test('can be mounted at another path, and leaves other paths and methods to the host', async () => {
@@ -117,42 +102,25 @@ export function describeHttp(
     })
 
     test('refuses each call with its status, code and challenge', async () => {
-      const { call, post, organizationKey, teamKey, issue } = await serve()
+      const { post, organizationKey, issue } = await serve()
       const inTeam = (team_id: string) => post({ domains, team_id }, { key: organizationKey })
-      const withKey = (key: string, body: unknown = { domains }) => post(body, { key })
-      const withFields = (headers: Record<string, string>, body: unknown = { domains }) => post(body, { headers })
       const packed = brotliCompressSync(JSON.stringify({ domains }))
       const large = JSON.stringify({ domains, padding: 'x'.repeat(300 * 1024) })
-      const ofUnknownLength = () =>
-        call('/v1/domains', {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${teamKey}` },
-          body: new Blob([large]).stream(),
-          duplex: 'half',
-        } as RequestInit)
       const revoked = await issue('team', '1', { revokedAt: new Date() })
       const reading = await issue('team', '1', { scopes: ['domains:read'] })
       const badToken = 'Bearer error="invalid_token"'
       const badScope = 'Bearer error="insufficient_scope", scope="domains:create"'
       const cases: [answer: Response, status: number, code: string, challenge?: string][] = [
         [await post({ domains }, { key: null }), 401, 'unauthorized', 'Bearer'],
-        [await withFields({ Authorization: 'Basic dXNlcjpwYXNz' }), 401, 'unauthorized', 'Bearer'],
-        [await withKey('svc_team_1_00'), 401, 'unauthorized', badToken],
-        [await withKey(`${teamKey} ${teamKey}`), 401, 'unauthorized', badToken],
-        [await withKey(revoked), 401, 'unauthorized', badToken],
-        [await withKey(reading, 'not JSON'), 403, 'insufficient_scope', badScope],
-        [await withFields({ 'Content-Type': 'application/jsonp' }), 415, 'unsupported_media_type'],
-        [await withFields({ 'Content-Type': '' }), 415, 'unsupported_media_type'],
-        [await withFields({ 'Content-Encoding': 'br' }, packed), 415, 'unsupported_media_type'],
+        [await post({ domains }, { key: revoked }), 401, 'unauthorized', badToken],
+        [await post('not JSON', { key: reading }), 403, 'insufficient_scope', badScope],
+        [await post({ domains }, { headers: { 'Content-Type': '' } }), 415, 'unsupported_media_type'],
+        [await post(packed, { headers: { 'Content-Encoding': 'br' } }), 415, 'unsupported_media_type'],
         [await post(large), 413, 'payload_too_large'],
-        [await ofUnknownLength(), 413, 'payload_too_large'],
+        [await post(new Blob([large]).stream()), 413, 'payload_too_large'],
         [await post(''), 400, 'invalid_request'],
-        [await post("{'domains': ['example.com']}"), 400, 'invalid_request'],
-        [await post('null'), 400, 'invalid_request'],
         [await post(new Uint8Array([0x7b, 0xff, 0x7d])), 400, 'invalid_request'],
-        [await inTeam('one'), 400, 'invalid_request'],
         [await inTeam('3'), 404, 'team_not_found'],
-        [await inTeam('77'), 404, 'team_not_found'],
         [await inTeam('9'), 403, 'team_suspended'],
       ]
       for (const [answer, status, code, challenge = null] of cases) {
@@ -161,77 +129,41 @@ export function describeHttp(
       }
     })
 
-    test('a byte order mark before the JSON does not matter', async () => {
-      const { post } = await serve()
-      expect((await post(`\ufeff${JSON.stringify({ domains })}`)).status).toBe(200)
-    })
-
-    test.skipIf(bodyIsReadBefore)(
+    test.skipIf(traits.bodyIsReadBefore)(
       'a body over the limit is not read on (skipped where the host reads it before us)',
       async () => {
         const { origin, teamKey } = await serve()
-        const request =
-          `POST /v1/domains HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${teamKey}\r\n` +
-          'Content-Type: application/json\r\nContent-Length: 100000000\r\n\r\n{"domains": ["'
-        const [answer] = (await exchange(origin, request, leavesClosing ? { hangUpAt: /}/ } : {})).map(toResponse)
+        const fields = { Host: 'localhost', Authorization: `Bearer ${teamKey}`, 'Content-Type': 'application/json' }
+        const request = toWire(Object.entries({ ...fields, 'Content-Length': '100000000' }), '{"domains": ["')
+        const [answer] = (await exchange(origin, request, traits.leavesClosing ? { hangUpAt: /}/ } : {})).map(
+          toResponse,
+        )
         await expectDocumented(answer as Response)
         await expectError(answer as Response, 413, 'payload_too_large')
       },
     )
 
     test('the body limit is the host’s choice', async () => {
-      const { post } = await serve({
-        bodyLimit: 20,
-      })
+      const { post } = await serve({ bodyLimit: 20 })
       await expectError(await post({ domains }), 413, 'payload_too_large', /20 bytes/)
     })
 
-    test('tells the limit of the rate and what is left, and 429 when to come back, for each key', async () => {
-      const { post, organizationKey } = await serve({ rateLimiter: new RateLimiterMemory({ points: 2, duration: 60 }) })
-      for (const remaining of [1, 0]) {
-        const response = await post({ domains })
-        expect(response.status).toBe(200)
-        expect(response.headers.get('RateLimit-Policy')).toBe('"default";q=2;w=60')
-        expect(response.headers.get('RateLimit')).toMatch(new RegExp(`^"default";r=${remaining};t=[0-9]+$`))
-      }
-      const refused = await post('not JSON')
-      const seconds = refused.headers.get('Retry-After')
-      expect(refused.headers.get('RateLimit')).toBe(`"default";r=0;t=${seconds}`)
-      await expectError(refused, 429, 'too_many_requests', new RegExp(`${seconds} s`))
-      expect((await post({ domains, team_id: '1' }, { key: organizationKey })).status).toBe(200)
+    test('tells what is left of the limit of the rate, and 429 when to come back', async () => {
+      const { post } = await serve({ rateLimiter: new RateLimiterMemory({ points: 1, duration: 60 }) })
+      expect((await post({ domains })).headers.get('RateLimit')).toMatch(/^"default";r=0;t=[0-9]+$/)
+      const refused = await post({ domains })
+      await expectError(refused, 429, 'too_many_requests', new RegExp(`${refused.headers.get('Retry-After')} s`))
     })
 
-    const cause = new Error('password=secret at /srv/app.js:1')
-    test.each<[status: number, code: string, step: Step, store: DomainStore]>([
-      [500, 'internal_error', 'findTeam', { ...createStore(), findTeam: () => Promise.reject(cause) }],
-      [500, 'internal_error', 'register', { ...createStore(), register: () => Promise.reject(cause) }],
-      [
-        503,
-        'domain_registration_unavailable',
-        'synchronize',
-        createStore({ synchronize: () => Promise.reject(cause) }),
-      ],
-    ])('%i %s, failed at %s: the host is told why, the caller to try again', async (status, code, step, store) => {
-      const { post, onError } = await serve({ store })
+    test('503 after a push that failed: the host is told why, the caller to try again', async () => {
+      const cause = new Error('password=secret at /srv/app.js:1')
+      const { post, onError } = await serve({ store: createStore({ synchronize: () => Promise.reject(cause) }) })
       const response = await post({ domains })
-      await expectError(response, status, code, /^(?!.*secret).* again(?: later)?\.$/)
-      if (step !== 'findTeam') expect(response.headers.get('Retry-After')).toMatch(/^[1-9][0-9]*$/)
-      expect(onError.mock.calls).toMatchObject([[cause, { step, keyContext: { teamId: '1' } }]])
+      await expectError(response, 503, 'domain_registration_unavailable', /^(?!.*secret).* again(?: later)?\.$/)
+      expect(response.headers.get('Retry-After')).toMatch(/^[1-9][0-9]*$/)
+      expect(onError.mock.calls).toMatchObject([[cause, { step: 'synchronize', keyContext: { teamId: '1' } }]])
     })
 
-    test('many calls at once over kept-alive connections each get their own answer', async () => {
-      const { post } = await serve()
-      const answers = await Promise.all(
-        Array.from({ length: 100 }, async (_, index) => {
-          const { data } = await (await post({ domains: [`www.n${index}.com`, 'shared.com'] })).json()
-          return [data.results[0].input, data.results[1].domainId, data.results[1].status]
-        }),
-      )
-      expect(answers.map(([input]) => input)).toEqual(answers.map((_, index) => `www.n${index}.com`))
-      expect(new Set(answers.map(([, domainId]) => domainId)).size).toBe(1)
-      expect(answers.filter(([, , status]) => status === 'created')).toHaveLength(1)
-    })
-
-    describeClients(start, { bodyIsReadBefore, leavesClosing })
+    describeClients(serve, traits)
   })
 }

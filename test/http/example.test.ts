@@ -2,22 +2,23 @@ import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { createHandler } from '../../src/http/handler.ts'
-import { ApiError, createMemoryKeyStore, generateApiKey } from '../../src/index.ts'
-import { createStore, scopes } from '../fixtures.ts'
+import { ApiError } from '../../src/index.ts'
+import { createKeys, createStore } from '../fixtures.ts'
 
 const CHUNK = 65_536
 const BODY_LIMIT = 262_144
 
 /** The example in the doc comment, as a program. */
 async function runExample(): Promise<{ answer: (request: Request) => Promise<Response>; authorization: string }> {
-  const keys = createMemoryKeyStore()
-  const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
-  keys.addKey({ hash, type: 'team', ownerId: '1', scopes })
+  const { keys, issue } = createKeys()
   const source = readFileSync(new URL('../../src/http/handler.ts', import.meta.url), 'utf8')
   const [, example = ''] = / \* @example\n((?: \*(?!\/).*\n)+) \*\/\nexport function createHandler/.exec(source) ?? []
   const code = ts.transpile(example.replace(/^ \* ?/gm, ''), { target: ts.ScriptTarget.ES2022 })
   const run = new Function('createHandler', 'ApiError', 'store', 'keys', `${code}\nreturn answer`)
-  return { answer: run(createHandler, ApiError, createStore(), keys), authorization: `Bearer ${key}` }
+  return {
+    answer: run(createHandler, ApiError, createStore(), keys),
+    authorization: `Bearer ${await issue('team', '1')}`,
+  }
 }
 
 test('the example of createHandler registers names, and reads no more of a body than the limit', async () => {

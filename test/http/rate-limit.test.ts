@@ -1,20 +1,18 @@
 import express from 'express'
-import type { Pool } from 'pg'
 import {
   BurstyRateLimiter,
   RateLimiterMemory,
-  RateLimiterPostgres,
+  type RateLimiterPostgres,
   RateLimiterUnion,
-  RLWrapperBlackAndWhite,
+  type RLWrapperBlackAndWhite,
 } from 'rate-limiter-flexible'
-import { afterAll, beforeAll, describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
+import { expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
 import { domainsRouter } from '../../src/adapters/express.ts'
 import type { HandlerOptions, RateLimiter } from '../../src/http/handler.ts'
 import { hashApiKey } from '../../src/index.ts'
 import { expectHarmless } from '../adapters/harmless.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
-import { openDatabase, type TestServer } from '../postgres/server.ts'
 
 /** A server with a limiter, for the length of one test; every answer is held to the documentation. */
 async function serve(options: Partial<HandlerOptions>) {
@@ -37,22 +35,6 @@ async function serve(options: Partial<HandlerOptions>) {
   return { post, teamKey, issue, onError }
 }
 
-/**
- * The fields of the draft, read by the grammar of structured fields: a list of strings with integers for parameters.
- */
-function readLimits(field: string | null): Record<string, Record<string, number>> {
-  expect(field).toMatch(/^"[ -~]+"(?:;[a-z]+=[0-9]{1,15})+(?:, "[ -~]+"(?:;[a-z]+=[0-9]{1,15})+)*$/)
-  return Object.fromEntries(
-    (field ?? '').split(', ').map(item => {
-      const [name = '', ...parameters] = item.split(';')
-      return [
-        JSON.parse(name),
-        Object.fromEntries(parameters.map(text => text.split('=')).map(([k, v]) => [k, Number(v)])),
-      ]
-    }),
-  )
-}
-
 test('every limiter of rate-limiter-flexible that consumes has the shape of RateLimiter', () => {
   expectTypeOf<RateLimiterMemory>().toExtend<RateLimiter>()
   expectTypeOf<RateLimiterPostgres>().toExtend<RateLimiter>()
@@ -62,63 +44,13 @@ test('every limiter of rate-limiter-flexible that consumes has the shape of Rate
   expectTypeOf<{ consume(key: string): Promise<void> }>().not.toExtend<RateLimiter>()
 })
 
-describe('RateLimiterPostgres', () => {
-  let server: TestServer
-  let pool: Pool
-  beforeAll(async () => {
-    server = await openDatabase()
-    pool = server.createPool()
-  })
-  afterAll(() => server?.stop())
-
-  async function createOnPostgres(options: { points: number; duration: number }) {
-    const tableName = `limits_${crypto.randomUUID().replaceAll('-', '')}`
-    return new Promise<RateLimiterPostgres>((resolve, reject) => {
-      const limiter = new RateLimiterPostgres({ storeClient: pool, tableName, ...options }, error =>
-        error ? reject(error) : resolve(limiter),
-      )
-    })
-  }
-
-  /** The package's types leave it out. */
-  const tableOf = (limiter: RateLimiterPostgres) => (limiter as unknown as { tableName: string }).tableName
-
-  test('a caller that waits as told is let in again', async () => {
-    const { post } = await serve({ rateLimiter: await createOnPostgres({ points: 1, duration: 1 }) })
-    expect((await post()).status).toBe(200)
-    const { status, headers } = await post()
-    expect(status).toBe(429)
-    await new Promise(resolve => setTimeout(resolve, Number(headers.get('Retry-After')) * 1000))
-    expect((await post()).status).toBe(200)
-  })
-
-  test('two servers share what is left', async () => {
-    const limiter = await createOnPostgres({ points: 2, duration: 60 })
-    const { keys, issue } = createKeys()
-    const key = await issue('team', '1')
-    for (const status of [200, 200, 429]) {
-      const { post } = await serve({ rateLimiter: limiter, keys } as Partial<HandlerOptions>)
-      expect((await post(key)).status).toBe(status)
-    }
-    const { rows } = await pool.query(`SELECT key FROM ${tableOf(limiter)}`)
-    expect(rows).toEqual([{ key: `${limiter.keyPrefix}:${await hashApiKey(key)}` }])
-  })
-
-  test('a database that fails refuses every call, or none, as the host chose, and the host learns why', async () => {
-    for (const [rateLimiterFailure, status] of [
-      [undefined, 500],
-      ['refuse', 500],
-      ['allow', 200],
-    ] as const) {
-      const rateLimiter = await createOnPostgres({ points: 2, duration: 60 })
-      await pool.query(`DROP TABLE ${tableOf(rateLimiter)}`)
-      const { post, onError } = await serve({ rateLimiter, ...(rateLimiterFailure && { rateLimiterFailure }) })
-      const answer = await post()
-      expect(answer.status).toBe(status)
-      expect(answer.headers.has('RateLimit')).toBe(false)
-      expect(onError.mock.calls).toMatchObject([[{ code: '42P01' }, { step: 'consume' }]])
-    }
-  })
+test('a caller that waits as told is let in again', async () => {
+  const { post } = await serve({ rateLimiter: new RateLimiterMemory({ points: 1, duration: 1 }) })
+  expect((await post()).status).toBe(200)
+  const { status, headers } = await post()
+  expect(status).toBe(429)
+  await new Promise(resolve => setTimeout(resolve, Number(headers.get('Retry-After')) * 1000))
+  expect((await post()).status).toBe(200)
 })
 
 test('a limiter counts each key for itself, under its hash, and nobody without a key', async () => {
@@ -148,7 +80,7 @@ test('a BurstyRateLimiter allows its bursts', async () => {
     const answer = await post()
     expect(answer.status).toBe(status)
     expect(answer.headers.get('RateLimit-Policy')).toBe('"default";q=1')
-    expect(readLimits(answer.headers.get('RateLimit')).default?.t).toBeLessThanOrEqual(60)
+    expect(answer.headers.get('RateLimit')).toMatch(/^"default";r=[0-9]+;t=(?:[1-5]?[0-9]|60)$/)
   }
 })
 
@@ -165,21 +97,7 @@ test('a RateLimiterUnion tells each of its limits by name, and waits for the lon
   const second = await post()
   expect(second.status).toBe(429)
   expect(Number(second.headers.get('Retry-After'))).toBeLessThanOrEqual(60)
-  expect(Object.keys(readLimits(second.headers.get('RateLimit')))).toEqual(['minute'])
-})
-
-test('a key on the white list of a limiter is never refused, one on the black list always', async () => {
-  const { keys, issue } = createKeys()
-  const [white, black] = [await issue('team', '1'), await issue('team', '1')]
-  const rateLimiter = new RLWrapperBlackAndWhite({
-    limiter: new RateLimiterMemory({ points: 1, duration: 60 }),
-    whiteList: [await hashApiKey(white)],
-    blackList: [await hashApiKey(black)],
-  })
-  const { post } = await serve({ rateLimiter, keys } as Partial<HandlerOptions>)
-  for (let count = 0; count < 3; count += 1) expect((await post(white)).status).toBe(200)
-  expect(readLimits((await post(white)).headers.get('RateLimit')).default?.r).toBe(999_999_999_999_999)
-  expect((await post(black)).status).toBe(429)
+  expect(second.headers.get('RateLimit')).toMatch(/^"minute";r=0;t=[0-9]+$/)
 })
 
 test('points that never come back have no window, and a caller without them is told to wait an hour', async () => {
@@ -197,7 +115,7 @@ test('a limit by name costs a point for each name: one before the body is read, 
   const { post, teamKey } = await serve(options)
   const three = await post(teamKey, '{"domains":["a.com","b.com","c.com"]}')
   expect([three.status, three.headers.get('RateLimit-Policy')]).toEqual([200, '"names";q=5;w=60'])
-  expect(readLimits(three.headers.get('RateLimit')).names?.r).toBe(2)
+  expect(three.headers.get('RateLimit')).toMatch(/^"names";r=2;/)
   expect((await post(teamKey, '{"domains":[]}')).status).toBe(400)
   const refused = await post(teamKey, '{"domains":["d.com","e.com"]}')
   expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, expect.stringMatching(/^[0-9]+$/)])
@@ -207,6 +125,7 @@ test('a limit by name costs a point for each name: one before the body is read, 
 const left = (msBeforeNext: unknown, remainingPoints: unknown) => ({ msBeforeNext, remainingPoints })
 test.each([
   ['an endless wait', { points: 5 }, left(1e25, 0), 429, '"default";r=0;t=999999999999999', '"default";q=5'],
+  ['a white list', { points: 5 }, left(0, 2 ** 53 - 1), 200, '"default";r=999999999999999;t=1', '"default";q=5'],
   ['no number of points', { points: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', null],
   ['no length of time', { points: 5, duration: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', '"default";q=5'],
   ['bigint', { points: 5n, duration: 60n }, left(1000n, 4n), 200, '"default";r=4;t=1', '"default";q=5;w=60'],
@@ -223,12 +142,7 @@ test.each([
 const failures: [string, () => unknown][] = [
   ['rejects with an error', () => Promise.reject(new Error('down'))],
   ['rejects with nothing', () => Promise.reject(undefined)],
-  [
-    'throws',
-    () => {
-      throw new Error('down')
-    },
-  ],
+  ['throws', () => expect.fail('down')],
   ['hangs', () => new Promise(() => {})],
   ['resolves to nothing', () => Promise.resolve()],
   ['resolves to something else', () => Promise.resolve({ allowed: true })],

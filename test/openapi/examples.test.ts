@@ -56,8 +56,13 @@ test('the examples of the other operations are what a server answers, one after 
   expect(JSON.parse(await get(''))).toEqual(last?.value)
 })
 
-test.each(['preview', 'delete', 'list', 'export'] as const)('the errors of %s are what it says', async operation => {
-  const { method, suffix, scope } = table[operation]
+test.each([
+  ['preview', 'domains:create'],
+  ['delete', 'domains:delete'],
+  ['list', 'domains:read'],
+  ['export', 'domains:read'],
+] as const)('the errors of %s are what it says, as for its scope %s', async (operation, scope) => {
+  const { method, suffix } = table[operation]
   const paths = everything.paths as unknown as Record<string, Record<string, Operation>>
   const documented = paths[`/v1/domains${suffix}`]?.[method.toLowerCase()]?.responses
   const answer = async (scopes: string[], input: { json: unknown; query: Record<string, unknown> }) => {
@@ -67,13 +72,15 @@ test.each(['preview', 'delete', 'list', 'export'] as const)('the errors of %s ar
       authenticate: () => ({ ...team1, scopes }),
     })
     const header = (name: string) => (name === 'content-type' ? 'application/json' : null)
-    const { status, body } = await handle({ operation, header, readBody: () => input, query: input.query })
+    const { status, headers, body } = await handle({ operation, header, readBody: () => input, query: input.query })
     const examples = documented?.[status as 400].content['application/json'].examples
     expect(JSON.parse(body)).toEqual(examples?.[JSON.parse(body).error]?.value)
-    return status
+    return [status, headers['WWW-Authenticate']]
   }
-  expect(await answer([], { json: null, query: {} })).toBe(403)
-  expect(await answer([scope], { json: { domains: [] }, query: { after: 'x' } })).toBe(400)
+  const others = ['domains:create', 'domains:delete', 'domains:read'].filter(other => other !== scope)
+  const challenge = `Bearer error="insufficient_scope", scope="${scope}"`
+  expect(await answer(others, { json: null, query: {} })).toEqual([403, challenge])
+  expect(await answer([scope], { json: { domains: [] }, query: { after: 'x' } })).toEqual([400, undefined])
 })
 
 test('the examples of a request get the answers that are shown', async () => {
@@ -100,7 +107,7 @@ describe('the example of an error is what the library says:', () => {
 
   /** How to get each code: what is set up, and what is sent. */
   const provocations: Record<
-    Exclude<ErrorCode, 'method_not_allowed'>, // The handler knows no methods: see below.
+    Exclude<ErrorCode, 'method_not_allowed'>, // The handler knows no methods: see test/adapters/fetch.test.ts.
     [options: Partial<HandlerOptions>, body?: unknown, contentType?: string]
   > = {
     invalid_request: [asTeam1, { domains: [] }],
@@ -132,13 +139,4 @@ describe('the example of an error is what the library says:', () => {
       expect(JSON.parse(body)).toEqual(responses[status as 400].content['application/json'].examples[code]?.value)
     },
   )
-
-  test('method_not_allowed', async () => {
-    const handle = domainsHandler({ store: createStore(), ...asTeam1 })
-    const response = await handle(new Request('https://host.test/v1/domains'))
-    expect(response.status).toBe(statusByErrorCode.method_not_allowed)
-    expect(await response.json()).toEqual(
-      responses[405]?.content['application/json'].examples.method_not_allowed?.value,
-    )
-  })
 })

@@ -12,35 +12,21 @@ interface Import {
 
 /** Names everything in the tree that breaks a rule. */
 export function findBreaches(tree: Tree): string[] {
-  const sources = [...tree].filter(([path]) => path.startsWith('src/')).map(([path, text]) => parse(path, text))
+  const sources = [...tree].filter(([path]) => path.startsWith('src/'))
   return [
-    ...sources.flatMap(source =>
-      findImports(source).flatMap(each => judgeImport(source.fileName.slice('src/'.length), each)),
+    ...sources.flatMap(([path, text]) =>
+      findImports(text).flatMap(each => judgeImport(path.slice('src/'.length), each)),
     ),
     ...[...tree].flatMap(([path, text]) => findLongLines(path, text)),
   ]
 }
 
-const parse = (path: string, text: string) => ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
-
-/** Of any kind: `import`, `export … from`, `import()` and `import('…').Type`. */
-function findImports(source: ts.SourceFile): Import[] {
-  const found: Import[] = []
-  function visit(node: ts.Node): void {
-    if (ts.isImportDeclaration(node))
-      add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword)
-    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
-    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, true)
-    else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
-      add(node.arguments[0], false)
-    ts.forEachChild(node, visit)
-  }
-  function add(specifier: ts.Node | undefined, typesOnly: boolean): void {
-    if (specifier && ts.isStringLiteral(specifier)) found.push({ specifier: specifier.text, typesOnly })
-  }
-  visit(source)
-  return found
-}
+/** Of any kind: `import`, `export … from`, `import()` and `typeof import('…')`. */
+const findImports = (text: string): Import[] =>
+  ts.preProcessFile(text).importedFiles.map(({ fileName, pos }) => ({
+    specifier: fileName,
+    typesOnly: /(?:^|\n)(?:import|export) type [^']*'?$|typeof import\('?$/.test(text.slice(0, pos)),
+  }))
 
 function judgeImport(file: string, { specifier, typesOnly }: Import): string[] {
   if (specifier.startsWith('.')) return judgeArrow(file, resolve(file, specifier))

@@ -151,6 +151,15 @@ const releasing = (id: string, breaks: string, read: (domains: readonly string[]
   wrapped(id, breaks, store => ({ release: async (teamId, domains) => store.release(teamId, read(domains)) }))
 
 const toRegistered = (registration: Registration) => toChange(registration, 'registered')
+
+/** Pushes at once what it saves. */
+const pushSaved: Parameters<typeof wrapped>[2] = (store, _tables, { synchronize }) => ({
+  async register(request) {
+    const registered = await store.register(request)
+    await synchronize?.(registered.saved.map(toRegistered), noSignal)
+    return registered
+  },
+})
 const noSignal = { signal: new AbortController().signal }
 
 const leftOver: Row[] = []
@@ -407,13 +416,7 @@ const ofSynchronizing: readonly BrokenStore[] = [
   broken('with-synchronize-new-ones-are-pending', 'returns only the first of a call as not synchronized', {
     reportSaved: saved => saved.map((row, index) => (index > 0 ? { ...row, synchronized: true } : row)),
   }),
-  wrapped('register-does-not-push', 'pushes when it saves', (store, _tables, { synchronize }) => ({
-    async register(request) {
-      const registered = await store.register(request)
-      await synchronize?.(registered.saved.map(toRegistered), noSignal)
-      return registered
-    },
-  })),
+  wrapped('register-does-not-push', 'pushes when it saves', pushSaved),
   broken('synchronize-pushes-what-it-is-given', 'pushes without the registrable domain', {
     push: (changes, context, push) =>
       push(
@@ -454,13 +457,9 @@ const ofSynchronizing: readonly BrokenStore[] = [
     }
   }),
   {
-    ...wrapped('later-is-not-now', 'pushes what it saves all the same', (store, _tables, { synchronize }) => ({
+    ...wrapped('later-is-not-now', 'pushes what it saves all the same', (...call) => ({
+      ...pushSaved(...call),
       synchronizesLater: true,
-      async register(request) {
-        const registered = await store.register(request)
-        await synchronize?.(registered.saved.map(toRegistered), noSignal)
-        return registered
-      },
     })),
     features: ['synchronizesLater'],
   },

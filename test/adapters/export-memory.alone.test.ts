@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { counts, isLong } from '../counts.ts'
+import { team1 } from '../fixtures.ts'
+import { createGeneratedStore } from './generated-store.ts'
+import { servers } from './servers.ts'
+
+/** Bytes: much more than some pages, and much less than what is exported. */
+const FLAT = 5_000_000
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+function readMemory(): number {
+  // What the first has let go of outside the heap is freed by the second.
+  collect()
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+/** Reads an export, and counts its lines and the bytes in use, after a collection, beyond those at the first page. */
+async function readExport(start: (typeof servers)[number][1], count: number) {
+  const { store, seen } = createGeneratedStore(count)
+  const authenticate = () => ({ ...team1, scopes: ['domains:read'] })
+  const server = await start({ store, operations: ['export'], authenticate })
+  const response = await fetch(`${server.origin}/v1/domains/export`)
+  let lines = 0
+  let most = 0
+  let first: number | undefined
+  let measuredAt = 0
+  for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1
+    if (seen.pages < measuredAt + 10) continue
+    measuredAt = seen.pages
+    // A slow reader: what the server read ahead would pile up.
+    await sleep(1)
+    const now = readMemory()
+    first ??= now
+    most = Math.max(most, now)
+  }
+  await server.close()
+  return { lines, growth: most - (first ?? most) }
+}
+
+test.skipIf(!isLong).each(servers.filter(([name]) => !name.endsWith(' 4')))(
+  'an export of a million names by %s has flat memory (skipped in a short run)',
+  async (_, start) => {
+    // The code of everything is loaded by a first one.
+    await readExport(start, 30_000)
+    const { lines, growth } = await readExport(start, counts.registrations)
+    expect(lines).toBe(counts.registrations + 1)
+    expect(growth).toBeLessThan(FLAT)
+  },
+  300_000,
+)

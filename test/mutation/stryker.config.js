@@ -1,4 +1,4 @@
-/** Mutation testing of the rules: `npm run test:mutation`. The columns of key-row.ts are held by the tests of SQL stores. */
+/** Mutation testing of the rules: `npm run test:mutation`. Tests of SQL stores hold the columns of key-row.ts. */
 export default {
   mutate: [
     'src/registry/{overlap,register-names,request}.ts',

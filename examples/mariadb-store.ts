@@ -51,7 +51,8 @@ function createBackend(transact: Transact): StoreBackend {
           return { domainId: createId(), domain, registrableDomain, teamId, synchronized: lease === null }
         })
         await ask(
-          `INSERT INTO domain_names SELECT sent.*, ${NOW} FROM
+          `INSERT INTO domain_names (domainId, domain, registrableDomain, secondLevelDomain, path, teamId, createdAt)
+           SELECT sent.*, ${NOW} FROM
            ${sent('domainId', 'domain', 'registrableDomain', 'secondLevelDomain', 'path', 'teamId')}`,
           saved.map(registration => ({ ...registration, ...toKey(registration.domain) })),
         )

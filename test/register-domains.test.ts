@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { type Change, type DomainStore, type KeyContext, registerDomains } from '../src/index.ts'
+import { type Change, type DomainStore, type InvalidCode, type KeyContext, registerDomains } from '../src/index.ts'
 import { createStore, organization, rejection, team1, team2 } from './fixtures.ts'
 
 const domains = ['www.example.com']
@@ -45,24 +45,21 @@ describe('results', () => {
   test('hold every code', async () => {
     const store = createStore()
     await registerDomains(team2, { domains: ['taken.com'] }, store)
-    const expected = [
-      ['', 'empty_domain'],
-      ['-', 'invalid_domain'],
-      ['com', 'public_suffix_domain'],
-      ['localhost', 'internal_domain'],
-      ['127.1', 'reserved_ip'],
-      ['*.a.com', 'created'],
-      ['x.a.com', 'wildcard_conflict'],
-      ['x.b.com', 'created'],
-      ['*.b.com', 'subdomain_conflict'],
-      ['taken.com', 'domain_already_licensed'],
-      ['poison.com', 'internal_error'],
-    ] as const
-    const submitted = expected.map(([input]) => input)
-    const { data } = await registerDomains(team1, { domains: submitted }, createPoisonedStore(undefined, store))
-    expect(
-      data.results.map(result => [result.input, result.status === 'invalid' ? result.code : result.status]),
-    ).toEqual(expected)
+    const inputs: Record<InvalidCode, string> = {
+      empty_domain: '',
+      invalid_domain: '-',
+      public_suffix_domain: 'com',
+      internal_domain: 'localhost',
+      reserved_ip: '127.1',
+      wildcard_conflict: 'x.a.com',
+      subdomain_conflict: '*.b.com',
+      domain_already_licensed: 'taken.com',
+      internal_error: 'poison.com',
+    }
+    const domains = ['*.a.com', 'x.b.com', ...Object.values(inputs)]
+    const { data } = await registerDomains(team1, { domains }, createPoisonedStore(undefined, store))
+    const found = data.results.map(result => (result.status === 'invalid' ? result.code : result.status))
+    expect(found).toEqual(['created', 'created', ...Object.keys(inputs)])
   })
 
   test('of an internal error tell the caller nothing of the cause, and the application everything', async () => {

@@ -97,8 +97,8 @@ function findBelow(names: string, engine: Engine): string {
        'heldByOthers', others.held,
        'behindSuffixes', CASE WHEN own.count > 0 OR others.held THEN '[]' ELSE (
          SELECT coalesce(json_agg(parted), '[]') FROM (
-           SELECT name.domain, name.team_id AS "teamId" FROM ${names} AS name WHERE ${inRange}
-           ORDER BY name.path LIMIT ${FOUND_BEHIND_SUFFIXES}
+           SELECT name.domain, name.team_id AS "teamId" FROM ${names} AS name
+           WHERE ${inRange} AND NOT ${isWithin} ORDER BY name.path LIMIT ${FOUND_BEHIND_SUFFIXES}
          ) AS parted
        ) END
      )::text AS below

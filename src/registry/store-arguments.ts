@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.ts'
-import { classifyHostname } from '../hostname/classify.ts'
+import { classifyHostname, type HostnameRejection } from '../hostname/classify.ts'
 import { describe, isFunction, isText, type Rule, type Rules, requireOptions } from '../options.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import type { SweepOptions } from './outbox.ts'
@@ -86,14 +86,23 @@ export const isOnPage = (
 
 const toCanonical = (text: string | undefined) => (text === undefined ? undefined : toName(text)?.domain)
 
+/** Whether a name that is refused with this code today may have been registered under an older suffix list. */
+const mayBeHeld: Readonly<Record<HostnameRejection, boolean>> = {
+  empty_domain: false,
+  invalid_domain: false,
+  public_suffix_domain: true,
+  internal_domain: true,
+  reserved_ip: false,
+}
+
 /**
- * Reads a name that may be registered. Under an older suffix list that may be a wildcard over what is a public suffix
+ * Reads a name that may be held. Under an older suffix list that may be a wildcard over what is a public suffix
  * today, or a name whose top-level domain is gone: it is found by its text.
  */
 export function toName(text: string): Name | null {
   const hostname = classifyHostname(text)
   if (hostname.valid) return hostname
-  if (hostname.code !== 'public_suffix_domain' && hostname.code !== 'internal_domain') return null
+  if (!mayBeHeld[hostname.code]) return null
   const domain = text.trim().toLowerCase().replace(/\.$/, '')
   // No suffix list has ever allowed a single label, and a UUID is one.
   if (!domain.includes('.')) return null

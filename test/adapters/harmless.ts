@@ -12,24 +12,25 @@ const innards = /\n\s+at |node_modules|file:\/\/|\.[jt]s:[0-9]+|\/(?:src|dist|ho
  * Expects one of the answers that the documentation promises, and nothing in it that is not the caller's to know.
  *
  * @param secrets Keys, their hashes, and what belongs to another team.
+ * @param claim Names the request, where it is one of many.
  */
-export async function expectHarmless(answer: RawResponse, secrets: readonly string[]): Promise<void> {
+export async function expectHarmless(answer: RawResponse, secrets: readonly string[], claim?: string): Promise<void> {
   const { status, headers, body } = answer
   const whole = `${[...headers].map(field => field.join(': ')).join('\n')}\n\n${body}`
-  expect(whole).not.toMatch(innards)
-  for (const secret of [process.cwd(), ...secrets]) expect(whole).not.toContain(secret)
+  expect(whole, claim).not.toMatch(innards)
+  for (const secret of [process.cwd(), ...secrets]) expect(whole, claim).not.toContain(secret)
 
   if (!headers.has('cache-control')) {
-    expect(ownStatuses).toContain(status)
-    expect(body.length).toBeLessThan(200)
+    expect(ownStatuses, claim).toContain(status)
+    expect(body.length, claim).toBeLessThan(200)
     return
   }
   await expectDocumented(toResponse(answer))
   const { data, message } = JSON.parse(body)
   if (status === 200) {
     const { created, existing, invalid } = data.totals
-    expect(created + existing + invalid).toBe(data.results.length)
+    expect(created + existing + invalid, claim).toBe(data.results.length)
   } else {
-    expect(message).toMatch(/^.{1,300}\.$/)
+    expect(message, claim).toMatch(/^.{1,300}\.$/)
   }
 }

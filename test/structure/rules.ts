@@ -47,7 +47,7 @@ export const packages: Readonly<Record<string, { by: RegExp; only?: 'types' }>> 
   'node:readline': { by: /^cli\// },
   'node:util': { by: /^cli\// },
   'node:crypto': { by: /^keys\/sha256\.ts$/, only: 'types' },
-  'node:http': { by: /^adapters\/(?:express|fastify|node-body)\.ts$/, only: 'types' },
+  'node:http': { by: /^adapters\/(?:fastify|node-body)\.ts$/, only: 'types' },
   'node:stream': { by: /^adapters\/node-body\.ts$/ },
   'node:http2': { by: /^adapters\/node-body\.ts$/, only: 'types' },
 }

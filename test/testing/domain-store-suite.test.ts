@@ -61,7 +61,10 @@ describe('the cases', () => {
 
 describe('each case', () => {
   test('has a store that is broken for it', () => {
-    expect(brokenStores.map(({ id }) => id)).toEqual(allCases.map(({ id }) => id))
+    expect(
+      brokenStores.map(({ id }) => id),
+      'one broken store for each case, in the order of the cases',
+    ).toEqual(allCases.map(({ id }) => id))
   })
 
   // Most of what is broken is found by waiting for it in vain.

@@ -6,34 +6,47 @@ import { layers, MOST_COLUMNS, packages } from './rules.ts'
 export type Tree = ReadonlyMap<string, string>
 
 interface Import {
+  /** Below `src`. */
+  readonly file: string
   readonly specifier: string
   readonly typesOnly: boolean
 }
 
 /** Names everything in the tree that breaks a rule. */
-export function findBreaches(tree: Tree): string[] {
-  const sources = [...tree].filter(([path]) => path.startsWith('src/'))
-  return [
-    ...sources.flatMap(([path, text]) =>
-      findImports(text).flatMap(each => judgeImport(path.slice('src/'.length), each)),
-    ),
-    ...[...tree].flatMap(([path, text]) => findLongLines(path, text)),
-  ]
+export const findBreaches = (tree: Tree): string[] => [
+  ...listImports(tree).flatMap(judgeImport),
+  ...[...tree].flatMap(([path, text]) => findLongLines(path, text)),
+]
+
+/** Names what may be imported, and is not. */
+export function findUnused(tree: Tree): string[] {
+  const imports = listImports(tree)
+  return Object.entries(packages).flatMap(([name, { by }]) =>
+    by
+      .filter(place => !imports.some(({ file, specifier }) => specifier === name && isIn(place, file)))
+      .map(place => `unused: src/${place} may import ${name}`),
+  )
 }
 
+const listImports = (tree: Tree): Import[] =>
+  [...tree].flatMap(([path, text]) => (path.startsWith('src/') ? findImports(path.slice('src/'.length), text) : []))
+
 /** Of any kind: `import`, `export … from`, `import()` and `typeof import('…')`. */
-const findImports = (text: string): Import[] =>
+const findImports = (file: string, text: string): Import[] =>
   ts.preProcessFile(text).importedFiles.map(({ fileName, pos }) => ({
+    file,
     specifier: fileName,
     typesOnly: /(?:^|\n)(?:import|export) type [^']*'?$|typeof import\('?$/.test(text.slice(0, pos)),
   }))
 
-function judgeImport(file: string, { specifier, typesOnly }: Import): string[] {
+function judgeImport({ file, specifier, typesOnly }: Import): string[] {
   if (specifier.startsWith('.')) return judgeArrow(file, resolve(file, specifier))
   const rule = packages[specifier]
-  if (!rule?.by.test(file)) return [`package: src/${file} imports ${specifier}`]
+  if (!rule?.by.some(place => isIn(place, file))) return [`package: src/${file} imports ${specifier}`]
   return rule.only === 'types' && !typesOnly ? [`package: src/${file} imports more than types of ${specifier}`] : []
 }
+
+const isIn = (place: string, file: string) => (place.endsWith('/') ? file.startsWith(place) : file === place)
 
 const resolve = (file: string, specifier: string) => posix.join(posix.dirname(file), specifier)
 

@@ -33,23 +33,23 @@ export const layers: readonly (readonly string[])[] = [
   ['adapters/', 'cli/'],
 ]
 
-/** Which files may import a package. All of `src` may import nothing else; `types` may be imported from it alone. */
-export const packages: Readonly<Record<string, { by: RegExp; only?: 'types' }>> = {
-  tldts: { by: /^hostname\/public-suffix\.ts$/ },
-  'ipaddr.js': { by: /^hostname\/address\.ts$/ },
-  'punycode/punycode.js': { by: /^hostname\/idna\/labels\.ts$/ },
-  'zod/mini': { by: /^wire\// },
-  express: { by: /^adapters\/express\.ts$/, only: 'types' },
-  fastify: { by: /^adapters\/fastify\.ts$/, only: 'types' },
-  'node:fs': { by: /^cli\// },
-  'node:module': { by: /^cli\// },
-  'node:path': { by: /^cli\// },
-  'node:readline': { by: /^cli\// },
-  'node:util': { by: /^cli\// },
-  'node:crypto': { by: /^keys\/sha256\.ts$/, only: 'types' },
-  'node:http': { by: /^adapters\/(?:fastify|node-body)\.ts$/, only: 'types' },
-  'node:stream': { by: /^adapters\/node-body\.ts$/ },
-  'node:http2': { by: /^adapters\/node-body\.ts$/, only: 'types' },
+/** Which files and folders of `src` may import a package, or its types alone. Nothing else may be imported. */
+export const packages: Readonly<Record<string, { by: readonly string[]; only?: 'types' }>> = {
+  tldts: { by: ['hostname/public-suffix.ts'] },
+  'ipaddr.js': { by: ['hostname/address.ts'] },
+  'punycode/punycode.js': { by: ['hostname/idna/labels.ts'] },
+  'zod/mini': { by: ['wire/'] },
+  express: { by: ['adapters/express.ts'], only: 'types' },
+  fastify: { by: ['adapters/fastify.ts'], only: 'types' },
+  'node:fs': { by: ['cli/'] },
+  'node:module': { by: ['cli/'] },
+  'node:path': { by: ['cli/'] },
+  'node:readline': { by: ['cli/'] },
+  'node:util': { by: ['cli/'] },
+  'node:crypto': { by: ['keys/sha256.ts'], only: 'types' },
+  'node:http': { by: ['adapters/fastify.ts', 'adapters/node-body.ts'], only: 'types' },
+  'node:stream': { by: ['adapters/node-body.ts'] },
+  'node:http2': { by: ['adapters/node-body.ts'], only: 'types' },
 }
 
 /** Of a line, comments included. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { findBreaches } from './breaches.ts'
+import { findBreaches, findUnused } from './breaches.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -24,6 +24,7 @@ test('the tree keeps to the rules', () => {
   const tree = readTree()
   expect(tree.size).toBeGreaterThan(150)
   expect(findBreaches(tree)).toEqual([])
+  expect(findUnused(tree)).toEqual([])
 })
 
 test.each<[string, Record<string, string>, string[]]>([
@@ -47,4 +48,9 @@ test.each<[string, Record<string, string>, string[]]>([
 ])('the rules do not let pass %s', (_, files, breaches) => {
   const tree = new Map(Object.entries(files).map(([path, text]) => [`src/${path}`, text]))
   expect(findBreaches(tree)).toEqual(breaches)
+})
+
+test('what may be imported, and is not, is named', () => {
+  const tree = new Map([['src/hostname/public-suffix.ts', `import { parse } from 'tldts'`]])
+  expect(findUnused(tree).filter(unused => /tldts|zod/.test(unused))).toEqual(['unused: src/wire/ may import zod/mini'])
 })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { PGlite, type PGliteInterface, type Transaction as PgliteTransaction } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
@@ -159,4 +160,14 @@ test('the types take the drivers, and refuse a transaction, or a single connecti
       // @ts-expect-error
       bridgeDrizzle(tx)
     }))
+})
+
+test('the forms of a transaction in docs/postgres.md are those that tests use', () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+  const tests = read('transactions.test.ts') + read('../drivers/prisma.test.js')
+  const used = tests.replaceAll(/: (?:string|unknown\[\])/g, '')
+  const rows = read('../../docs/postgres.md').matchAll(/^\| .* \| `\w.*` \| `(.*)` \|$/gm)
+  const forms = Array.from(rows, ([, form]) => form?.replace(/^\{ query: (.*) \}$/, '$1') ?? '')
+  expect(forms).toHaveLength(6)
+  expect(forms.filter(form => !used.includes(form))).toEqual([])
 })

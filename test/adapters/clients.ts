@@ -21,6 +21,9 @@ type Serve = (options?: Partial<HandlerSettings>) => Promise<{
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 const why = hasCurl ? '' : ' (skipped: there is no curl on the PATH)'
 
+/** Milliseconds. */
+const PATIENCE = 20_000
+
 const body = '{"domains":["www.example.com","bücher.de"]}'
 const length = String(Buffer.byteLength(body))
 
@@ -80,17 +83,23 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
     test('a call whose caller hangs up while the store works is brought to its end', async () => {
       const store = createStore()
       const { findTeam } = store
+      let goOn = () => {}
       const working = vi.spyOn(store, 'findTeam').mockImplementation(async id => {
-        await sleep(100)
+        await new Promise<void>(resolve => {
+          goOn = resolve
+        })
         return findTeam(id)
       })
       const { origin, headers } = await serve({ store })
       const { hostname, port } = new URL(origin)
       const socket = connect(Number(port), hostname)
       socket.write(toWire(Object.entries({ ...headers, 'Content-Length': length }), body))
-      await vi.waitFor(() => expect(working).toHaveBeenCalled())
+      await vi.waitFor(() => expect(working).toHaveBeenCalled(), PATIENCE)
       socket.destroy()
-      await vi.waitFor(async () => expect(await store.count()).toBe(2))
+      // So that the server learns of it before the store is done.
+      await sleep(50)
+      goOn()
+      await vi.waitFor(async () => expect(await store.count()).toBe(2), PATIENCE)
     })
 
     test.skipIf(!hasCurl)(`curl is answered when it asks whether to send the body${why}`, async () => {

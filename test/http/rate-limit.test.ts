@@ -2,7 +2,7 @@ import express from 'express'
 import {
   BurstyRateLimiter,
   RateLimiterMemory,
-  type RateLimiterPostgres,
+  RateLimiterPostgres,
   RateLimiterUnion,
   type RLWrapperBlackAndWhite,
 } from 'rate-limiter-flexible'
@@ -13,6 +13,7 @@ import { hashApiKey } from '../../src/index.ts'
 import { expectHarmless } from '../adapters/harmless.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
+import { openDatabase } from '../postgres/server.ts'
 
 /** A server with a limiter, for the length of one test; every answer is held to the documentation. */
 async function serve(options: Partial<HandlerOptions>) {
@@ -51,6 +52,28 @@ test('a caller that waits as told is let in again', async () => {
   expect(status).toBe(429)
   await new Promise(resolve => setTimeout(resolve, Number(headers.get('Retry-After')) * 1000))
   expect((await post()).status).toBe(200)
+})
+
+test('two servers share in PostgreSQL what is left; without its table every call is refused', async () => {
+  const server = await openDatabase()
+  onTestFinished(() => server.stop())
+  const pool = server.createPool()
+  const rateLimiter = await new Promise<RateLimiterPostgres>((resolve, reject) => {
+    const options = { storeClient: pool, tableName: 'limits', points: 2, duration: 60 }
+    const limiter = new RateLimiterPostgres(options, error => (error ? reject(error) : resolve(limiter)))
+  })
+  const { keys, issue } = createKeys()
+  const key = await issue('team', '1')
+  for (const status of [200, 200, 429]) {
+    const { post } = await serve({ rateLimiter, keys } as Partial<HandlerOptions>)
+    expect((await post(key)).status).toBe(status)
+  }
+  const { rows } = await pool.query('SELECT key FROM limits')
+  expect(rows).toEqual([{ key: `${rateLimiter.keyPrefix}:${await hashApiKey(key)}` }])
+  await pool.query('DROP TABLE limits')
+  const { post, onError } = await serve({ rateLimiter })
+  expect((await post()).status).toBe(500)
+  expect(onError.mock.calls).toMatchObject([[{ code: '42P01' }, { step: 'consume' }]])
 })
 
 test('a limiter counts each key for itself, under its hash, and nobody without a key', async () => {

@@ -3,7 +3,7 @@
  * and in each store; the least of some runs, since garbage of earlier ones does not count. Of a store that waits, all
  * that its process does for a call counts, though the waits let others in.
  */
-import { createHandler } from '../src/http/handler.ts'
+import { createHandler } from '../src/http/index.ts'
 import { createMemoryKeyStore, createMemoryStore, type DomainStore, generateApiKey } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { createSqliteStore } from '../src/sqlite/index.ts'

@@ -1,6 +1,4 @@
-export { deleteDomains } from './delete-domains.ts'
-export { ApiError, type ApiErrorOptions, type ErrorCode, isApiError } from './errors.ts'
-export { findOwners, type HostnameOwner } from './find-owners.ts'
+export { ApiError, type ApiErrorOptions, type ErrorCode, isApiError } from './errors/api-error.ts'
 export {
   classifyHostname,
   type HostnameClassification,
@@ -22,11 +20,14 @@ export type { KeyContext, Scope } from './keys/key-context.ts'
 export type { KeyOwner, KeyRecord, StoredKeyRecord } from './keys/key-record.ts'
 export type { KeyStore, ManagedKeyStore } from './keys/key-store.ts'
 export { createMemoryKeyStore, type MemoryKeyStore } from './keys/memory-key-store.ts'
-export { exportDomains, listDomains } from './list-domains.ts'
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'
-export { previewDomains } from './preview-domains.ts'
-export { type Correction, reconcile, type Watched } from './reconcile.ts'
-export { type RegisterDomainsOptions, registerDomains } from './register-domains.ts'
+export { deleteDomains } from './operations/delete-domains.ts'
+export { findOwners, type HostnameOwner } from './operations/find-owners.ts'
+export { exportDomains, listDomains } from './operations/list-domains.ts'
+export type { OperationOptions } from './operations/operation-options.ts'
+export { previewDomains } from './operations/preview-domains.ts'
+export { type Correction, reconcile, type Watched } from './operations/reconcile.ts'
+export { type RegisterDomainsOptions, registerDomains } from './operations/register-domains.ts'
 export {
   createManagedStore,
   type Decision,
@@ -49,6 +50,11 @@ export type {
   WaitingChange,
 } from './registry/outbox.ts'
 export { type NameKey, rangeBelow, toKey } from './registry/path.ts'
+export {
+  type StartSynchronizingOptions,
+  type Synchronizing,
+  startSynchronizing,
+} from './registry/start-synchronizing.ts'
 export type {
   Change,
   DomainStore,
@@ -63,10 +69,8 @@ export type {
   Team,
 } from './registry/store.ts'
 export type { ListPage } from './registry/store-arguments.ts'
-export { type StartSynchronizingOptions, type Synchronizing, startSynchronizing } from './start-synchronizing.ts'
-export type { OperationOptions } from './team.ts'
-export type { TraceContext } from './tracing.ts'
-export { createUuidGenerator } from './uuid.ts'
+export type { TraceContext } from './runtime/tracing.ts'
+export { createUuidGenerator } from './runtime/uuid.ts'
 export type { RegisterDomainsRequest } from './wire/request.ts'
 export {
   countTotals,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { openapi } from '../src/openapi/openapi.ts'
+import { openapi } from '../src/openapi/index.ts'
 
 const root = new URL('..', import.meta.url)
 const run = promisify(execFile)

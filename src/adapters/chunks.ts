@@ -1,4 +1,4 @@
-import { payloadTooLarge } from '../api-errors.ts'
+import { payloadTooLarge } from '../errors/call-errors.ts'
 
 /** The chunks of a body that is being read. */
 export interface Chunks {

@@ -1,5 +1,12 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
-import { bodyCutShort, bodyWithoutItsLength, notInUtf8, notJson, notPlain, payloadTooLarge } from '../api-errors.ts'
+import {
+  bodyCutShort,
+  bodyWithoutItsLength,
+  notInUtf8,
+  notJson,
+  notPlain,
+  payloadTooLarge,
+} from '../errors/call-errors.ts'
 import { createHandler } from '../http/handler.ts'
 import { findOperation } from '../http/operations.ts'
 import {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../api-errors.ts'
+import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../errors/call-errors.ts'
 import { describeFailure, type FailureContext, logFailure as logFailureToConsole } from '../http/failure.ts'
 import { createHandler } from '../http/handler.ts'
 import { operations } from '../http/operations.ts'
@@ -15,7 +15,7 @@ import {
   withoutTrailingSlash,
 } from '../http/options.ts'
 import { type AdapterRequest, type HandlerRequest, type OperationName, readQuery } from '../http/request.ts'
-import { type OpenApiDocument, type OpenApiOptions, openapi } from '../openapi/openapi.ts'
+import { type OpenApiDocument, type OpenApiOptions, openapi } from '../openapi/index.ts'
 import { apiKeys, securityRules } from '../openapi/security.ts'
 import { type Rules, requireOptions } from '../options.ts'
 import { abandonBody, readNodeBody, readNodeHeader, toReadable } from './node-body.ts'

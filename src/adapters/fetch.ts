@@ -1,5 +1,5 @@
-import { bodyCutShort, methodNotAllowed } from '../api-errors.ts'
-import { isApiError } from '../errors.ts'
+import { isApiError } from '../errors/api-error.ts'
+import { bodyCutShort, methodNotAllowed } from '../errors/call-errors.ts'
 import { createHandler } from '../http/handler.ts'
 import { operationNames, operations } from '../http/operations.ts'
 import { DEFAULT_OPERATIONS, type HandlerOptions, withoutTrailingSlash } from '../http/options.ts'

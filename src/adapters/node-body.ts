@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import { pipeline, Readable } from 'node:stream'
-import { bodyCutShort } from '../api-errors.ts'
+import { bodyCutShort } from '../errors/call-errors.ts'
 import { type RequestBody, stopsReading } from '../http/request.ts'
 import { createChunks } from './chunks.ts'
 

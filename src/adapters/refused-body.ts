@@ -1,4 +1,4 @@
-import type { ApiError } from '../errors.ts'
+import type { ApiError } from '../errors/api-error.ts'
 
 /** Our error for each refusal of a body by a framework, by the framework's name for it. */
 export type RefusedBodies = Readonly<Record<string, (() => ApiError) | undefined>>

@@ -1,5 +1,5 @@
-import { findOwners } from '../find-owners.ts'
 import { classifyHostname } from '../hostname/classify.ts'
+import { findOwners } from '../operations/find-owners.ts'
 import type { ListedRegistration } from '../registry/store.ts'
 import { type Call, type Command, type Result, readInput, readLimit, requireValue } from './command.ts'
 import { plural, toPrintable, toTable } from './text.ts'

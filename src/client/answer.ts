@@ -1,5 +1,5 @@
 import { isText } from '../options.ts'
-import type { Answer } from '../send-request.ts'
+import type { Answer } from '../outgoing/send-request.ts'
 
 /** What came of sending a call once. */
 export type Attempt<Value> = { readonly value: Value } | { readonly failure: FailedAttempt }

@@ -1,6 +1,6 @@
-import { timeLimitRule } from '../deadline.ts'
 import { isFunction, isText, matches, optional, type Rules } from '../options.ts'
-import { httpUrlRule, sendRequest } from '../send-request.ts'
+import { httpUrlRule, sendRequest } from '../outgoing/send-request.ts'
+import { timeLimitRule } from '../time/deadline.ts'
 import { type Attempt, type CallFailure, toAttempt } from './answer.ts'
 
 /** Options of every call of a client. */

@@ -1,10 +1,10 @@
-import { internalError } from '../api-errors.ts'
-import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline } from '../deadline.ts'
-import { type ApiError, isApiError, requireSendable } from '../errors.ts'
-import { ignoreErrors } from '../ignore-errors.ts'
+import { type ApiError, isApiError, requireSendable } from '../errors/api-error.ts'
+import { internalError } from '../errors/call-errors.ts'
+import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
+import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline } from '../time/deadline.ts'
 import { MAX_DOMAINS } from '../wire/request.ts'
 import { logFailure, type Step } from './failure.ts'
 import { operations } from './operations.ts'
@@ -21,13 +21,6 @@ import {
 import { createRateLimit } from './rate-limit.ts'
 import { type HandlerRequest, type OperationName, readField, readJson } from './request.ts'
 import { type HandlerResponse, respond, respondWithError } from './response.ts'
-
-export type { FailureContext, Step } from './failure.ts'
-export type { OperationResult } from './operations.ts'
-export type { CallersByApplication, CallersByKey, HandlerOptions, HandlerSettings, ResultContext } from './options.ts'
-export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limiter.ts'
-export type { AdapterRequest, HandlerRequest, OperationName, RequestBody } from './request.ts'
-export type { HandlerResponse } from './response.ts'
 
 /**
  * Makes the request handler that all adapters share, without a framework: it turns header fields and a body into a

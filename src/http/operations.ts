@@ -1,8 +1,8 @@
-import { deleteDomains } from '../delete-domains.ts'
 import type { KeyContext, Scope } from '../keys/key-context.ts'
-import { exportDomains, listDomains } from '../list-domains.ts'
-import { previewDomains } from '../preview-domains.ts'
-import { type RegisterDomainsOptions, registerDomains } from '../register-domains.ts'
+import { deleteDomains } from '../operations/delete-domains.ts'
+import { exportDomains, listDomains } from '../operations/list-domains.ts'
+import { previewDomains } from '../operations/preview-domains.ts'
+import { type RegisterDomainsOptions, registerDomains } from '../operations/register-domains.ts'
 import type { DomainStore } from '../registry/store.ts'
 import { parseFormat, type Query } from '../wire/query.ts'
 import type {

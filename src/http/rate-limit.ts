@@ -1,5 +1,5 @@
-import { internalError, tooManyRequests } from '../api-errors.ts'
-import type { Deadline } from '../deadline.ts'
+import { internalError, tooManyRequests } from '../errors/call-errors.ts'
+import type { Deadline } from '../time/deadline.ts'
 import type { HandlerSettings } from './options.ts'
 import { type RateLimitState, toRateLimitFields, toSeconds } from './rate-limit-fields.ts'
 import type { RateLimiter, RateLimiterResult } from './rate-limiter.ts'

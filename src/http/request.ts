@@ -7,9 +7,9 @@ import {
   notPlain,
   payloadTooLarge,
   requestTimeout,
-} from '../api-errors.ts'
-import type { Awaitable } from '../awaitable.ts'
-import { createDeadline, TimeLimitError } from '../deadline.ts'
+} from '../errors/call-errors.ts'
+import type { Awaitable } from '../time/awaitable.ts'
+import { createDeadline, TimeLimitError } from '../time/deadline.ts'
 import type { Query } from '../wire/query.ts'
 
 export interface BodyLimits {

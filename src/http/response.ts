@@ -1,4 +1,4 @@
-import type { ApiError } from '../errors.ts'
+import type { ApiError } from '../errors/api-error.ts'
 import type { ErrorResponse } from '../wire/response.ts'
 
 /** An answer, the same for every adapter. */

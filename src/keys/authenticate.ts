@@ -1,5 +1,5 @@
-import { internalError, unauthorized } from '../api-errors.ts'
-import { trace } from '../tracing.ts'
+import { internalError, unauthorized } from '../errors/call-errors.ts'
+import { trace } from '../runtime/tracing.ts'
 import { type ApiKeyOptions, hashApiKey, parseApiKey } from './api-key.ts'
 import type { KeyContext } from './key-context.ts'
 import { type KeyRecord, requireFoundRecord } from './key-record.ts'

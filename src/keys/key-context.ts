@@ -1,4 +1,4 @@
-import { insufficientScope } from '../api-errors.ts'
+import { insufficientScope } from '../errors/call-errors.ts'
 
 /** The scope that a key must hold to register domains. */
 export const REQUIRED_SCOPE = 'domains:create'

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../awaitable.ts'
+import type { Awaitable } from '../time/awaitable.ts'
 import type { KeyOwner, KeyRecord, StoredKeyRecord } from './key-record.ts'
 
 /** Where an application keeps its API keys. */

@@ -1,4 +1,4 @@
-import { findBuiltinModule } from '../builtin-module.ts'
+import { findBuiltinModule } from '../runtime/builtin-module.ts'
 
 /**
  * Returns the SHA-256 of a text in UTF-8, in lower-case hex.

@@ -20,7 +20,7 @@ import {
   type Team,
 } from '../registry/store.ts'
 import { isOnPage, type ListPage, requireTeamShape } from '../registry/store-arguments.ts'
-import { createUuidGenerator } from '../uuid.ts'
+import { createUuidGenerator } from '../runtime/uuid.ts'
 import { createMemoryOutbox } from './memory-outbox.ts'
 
 /** Options of {@link createMemoryStore}. */

@@ -7,18 +7,6 @@ import { describePaths } from './operations.ts'
 import { schemas } from './schemas.ts'
 import { apiKeys, isObject, securityRules } from './security.ts'
 
-export type {
-  Info,
-  JsonSchema,
-  OpenApiDocument,
-  OpenApiResponse,
-  Operation,
-  Paths,
-  ReadOperation,
-  SecurityScheme,
-  Server,
-} from './document.ts'
-
 /** Options of {@link openapi}: the description of your API, and the options of the handler that affect its answers. */
 export interface OpenApiOptions<Path extends string = string, Name extends OperationName = OperationName> {
   /** Title, version, licence and contact of your API. Default: the title `Domain registration`, the version `1`. */

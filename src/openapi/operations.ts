@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../errors/api-error.ts'
 import { operations } from '../http/operations.ts'
 import { toPath } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'

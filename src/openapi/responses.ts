@@ -1,5 +1,5 @@
-import * as make from '../api-errors.ts'
-import type { ApiError, ErrorCode } from '../errors.ts'
+import type { ApiError, ErrorCode } from '../errors/api-error.ts'
+import * as make from '../errors/call-errors.ts'
 import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
 import { list, refer } from './schemas.ts'
 

@@ -1,4 +1,4 @@
-import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
+import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.ts'
 import { apply, type PostgresTransaction } from './bridge.ts'
 import { createSequence, type Database, type Sequence, type Settings } from './database.ts'
 import { hasCode, retryConflicts } from './retry.ts'

@@ -1,4 +1,4 @@
-import { type Deadline, TimeLimitError } from '../deadline.ts'
+import { type Deadline, TimeLimitError } from '../time/deadline.ts'
 import { type Answer, type Query, type Statement, toQuery, type Value } from './statement.ts'
 
 /** What the stores need of a database. Each kind of driver has an adapter to it. */

@@ -1,5 +1,5 @@
-import { timeLimitRule } from '../deadline.ts'
 import { isFunction, optional, type Rules } from '../options.ts'
+import { timeLimitRule } from '../time/deadline.ts'
 import { fromTransaction } from './application-transaction.ts'
 import { fromBridge, fromPostgresJs, type PostgresBridge, type PostgresJs, type PostgresTransaction } from './bridge.ts'
 import type { Database } from './database.ts'

@@ -1,4 +1,4 @@
-import type { Deadline } from '../deadline.ts'
+import type { Deadline } from '../time/deadline.ts'
 import type { Database, Settings } from './database.ts'
 import { unprepared } from './statement.ts'
 

@@ -1,5 +1,5 @@
-import { createDeadline, type Deadline } from '../deadline.ts'
 import { requireOptions } from '../options.ts'
+import { createDeadline, type Deadline } from '../time/deadline.ts'
 import type { Database, Settings } from './database.ts'
 import { type DriverOptions, driverRules, toDatabase } from './driver.ts'
 import { findEngine } from './engine.ts'

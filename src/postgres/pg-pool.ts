@@ -1,4 +1,4 @@
-import { createDeadline, type Deadline, TimeLimitError } from '../deadline.ts'
+import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.ts'
 import { createSequence, type Database, toCommands } from './database.ts'
 import { hasCode } from './retry.ts'
 import { type Answer, type Query, toQuery } from './statement.ts'

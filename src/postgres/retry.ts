@@ -1,4 +1,4 @@
-import type { Deadline } from '../deadline.ts'
+import type { Deadline } from '../time/deadline.ts'
 
 /** The SQLSTATEs after which nothing was saved, and a retry may succeed (PostgreSQL documentation, appendix A). */
 const conflicts = new Set([

@@ -1,5 +1,5 @@
-import { createDeadline } from '../deadline.ts'
 import { toKey } from '../registry/path.ts'
+import { createDeadline } from '../time/deadline.ts'
 import type { Database, Transaction } from './database.ts'
 import { type Engine, findEngine, type Isolation, toSettings } from './engine.ts'
 import { createNameStatements } from './name-statements.ts'

@@ -1,7 +1,7 @@
-import type { Awaitable } from '../awaitable.ts'
-import { timeLimitRule } from '../deadline.ts'
-import { ignoreErrors } from '../ignore-errors.ts'
+import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import type { Awaitable } from '../time/awaitable.ts'
+import { timeLimitRule } from '../time/deadline.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import {
   createSynchronizer,

@@ -1,6 +1,6 @@
-import type { Awaitable } from '../awaitable.ts'
-import { createDeadline, TimeLimitError } from '../deadline.ts'
-import { trace } from '../tracing.ts'
+import { trace } from '../runtime/tracing.ts'
+import type { Awaitable } from '../time/awaitable.ts'
+import { createDeadline, TimeLimitError } from '../time/deadline.ts'
 import { isMonitorUnavailable } from './monitor-unavailable.ts'
 import type { Change, Registration } from './store.ts'
 

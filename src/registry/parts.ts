@@ -1,4 +1,4 @@
-import type { Awaitable } from '../awaitable.ts'
+import type { Awaitable } from '../time/awaitable.ts'
 
 /** How many items are worked on before others may run. */
 export const PART = 200

@@ -1,4 +1,4 @@
-import { type Deadline, waitForStore } from '../deadline.ts'
+import { type Deadline, waitForStore } from '../time/deadline.ts'
 import type { Name } from './name.ts'
 import type { Verdict } from './overlap.ts'
 import { createRegistrationRequest, judgeAll } from './request.ts'

@@ -1,6 +1,6 @@
-import type { Awaitable } from '../awaitable.ts'
 import { classifyHostname, type HostnameRejection } from '../hostname/classify.ts'
 import { describe, isFunction, isText, type Rule, type Rules, requireOptions } from '../options.ts'
+import type { Awaitable } from '../time/awaitable.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import type { SweepOptions } from './outbox.ts'
 import { workInParts } from './parts.ts'

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../awaitable.ts'
+import type { Awaitable } from '../time/awaitable.ts'
 import type { Name } from './name.ts'
 
 /** A team, as your application knows it. */

@@ -12,7 +12,7 @@ import {
   type SavedRegistrations,
 } from '../registry/store.ts'
 import { isOnPage, type ListPage } from '../registry/store-arguments.ts'
-import { createUuidGenerator } from '../uuid.ts'
+import { createUuidGenerator } from '../runtime/uuid.ts'
 import type { Statements } from './statements.ts'
 
 /** Looks up, saves and deletes registrations. Each function that writes is to be called in a transaction. */

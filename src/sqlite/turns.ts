@@ -1,4 +1,4 @@
-import type { Awaitable } from '../awaitable.ts'
+import type { Awaitable } from '../time/awaitable.ts'
 import { explainFailure, isLocked } from './failures.ts'
 
 /** Who may use a database next. */

@@ -1,4 +1,4 @@
-import { TimeLimitError } from '../deadline.ts'
+import { TimeLimitError } from '../time/deadline.ts'
 
 /** Thrown by a case whose expectation does not hold. */
 export class UnmetExpectation extends Error {

@@ -1,5 +1,5 @@
-import type { Awaitable } from '../awaitable.ts'
-import { createDeadline } from '../deadline.ts'
+import type { Awaitable } from '../time/awaitable.ts'
+import { createDeadline } from '../time/deadline.ts'
 import { allOrNothingCases } from './all-or-nothing-cases.ts'
 import { checkEqual, explain } from './check.ts'
 import { findCases } from './find-cases.ts'
@@ -18,10 +18,6 @@ import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteSto
 import { sweepCases } from './sweep-cases.ts'
 import { laterCases, synchronizationCases } from './synchronization-cases.ts'
 import { teamCases, teams } from './team-cases.ts'
-
-export { type MonitorSuiteOptions, type MonitorUnderTest, monitorSuite } from './monitor-suite.ts'
-export type { StoreCase } from './store-case.ts'
-export { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from './suite-store.ts'
 
 /** Options of {@link domainStoreSuite}. */
 export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {

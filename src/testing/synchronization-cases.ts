@@ -1,4 +1,4 @@
-import { isApiError } from '../errors.ts'
+import { isApiError } from '../errors/api-error.ts'
 import { toChange } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { lookUp, save, submit, submitForCodes } from './calls.ts'

@@ -1,9 +1,9 @@
-import { TimeLimitError, timeLimitRule } from '../deadline.ts'
 import { sha256 } from '../keys/sha256.ts'
 import { isFunction, isText, optional, type Rules, requireOptions } from '../options.ts'
+import { type Answer, httpUrlRule, sendRequest } from '../outgoing/send-request.ts'
 import { MonitorUnavailableError } from '../registry/monitor-unavailable.ts'
 import type { Change } from '../registry/store.ts'
-import { type Answer, httpUrlRule, sendRequest } from '../send-request.ts'
+import { TimeLimitError, timeLimitRule } from '../time/deadline.ts'
 import { ID, readSecrets, SIGNATURE, sign, TIMESTAMP } from './signature.ts'
 
 /** Options of {@link createWebhook}. */

@@ -1,4 +1,4 @@
-import { invalidRequest } from '../api-errors.ts'
+import { invalidRequest } from '../errors/call-errors.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import { isAddress, isWildcard } from '../registry/name.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { invalidRequest } from '../api-errors.ts'
-import { isApiError } from '../errors.ts'
+import { isApiError } from '../errors/api-error.ts'
+import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 
 /** The most hostnames in one call. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../errors/api-error.ts'
 import type { HostnameRejection } from '../hostname/classify.ts'
 
 /** Why a hostname was not registered. A {@link HostnameRejection} depends on the hostname alone. */

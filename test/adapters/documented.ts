@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { OperationName } from '../../src/http/request.ts'
-import { type OpenApiResponse, openapi } from '../../src/openapi/openapi.ts'
+import { type OpenApiResponse, openapi } from '../../src/openapi/index.ts'
 import { compileSchema } from '../openapi/compile-schema.ts'
 
 const document = openapi({ operations: ['create', 'preview', 'delete', 'list', 'export'] })

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger'
 import fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { type DomainsPluginOptions, domainsPlugin } from '../../src/adapters/fastify.ts'
-import { type OpenApiDocument, openapi } from '../../src/openapi/openapi.ts'
+import { type OpenApiDocument, openapi } from '../../src/openapi/index.ts'
 import { createKeys, createStore, team1 } from '../fixtures.ts'
 
 async function documentOf(

@@ -6,7 +6,7 @@ import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastif
 import fastify4 from 'fastify4'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsPlugin } from '../../src/adapters/fastify.ts'
-import type { HandlerOptions } from '../../src/http/handler.ts'
+import type { HandlerOptions } from '../../src/http/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { describeHostileHttp } from './hostile.ts'
 import { listenOnFastify, startFastify } from './servers.ts'

@@ -9,7 +9,7 @@ import { Hono } from 'hono'
 import { domainsRouter } from '../../src/adapters/express.ts'
 import { domainsPlugin } from '../../src/adapters/fastify.ts'
 import { domainsHandler } from '../../src/adapters/fetch.ts'
-import type { HandlerOptions } from '../../src/http/handler.ts'
+import type { HandlerOptions } from '../../src/http/index.ts'
 import { listen, type RunningServer, whenListening } from '../listen.ts'
 
 /** What a server answers 404 with where nothing is ours. */

@@ -1,7 +1,7 @@
 import { brotliCompressSync } from 'node:zlib'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { HandlerOptions } from '../../src/http/handler.ts'
+import type { HandlerOptions } from '../../src/http/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import type { RunningServer } from '../listen.ts'
 import { describeClients } from './clients.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { type Progress, type RegisterAllError, registerAll } from '../../src/client/client.ts'
+import { type Progress, type RegisterAllError, registerAll } from '../../src/client/index.ts'
 import { createStore, rejection } from '../fixtures.ts'
 import { answer, loseAnswer, names, serve } from './serve.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { CallError, deleteAll, type ListAllOptions, listAll } from '../../src/client/client.ts'
+import { CallError, deleteAll, type ListAllOptions, listAll } from '../../src/client/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'
 import { answer, loseAnswer, names, serve } from './serve.ts'

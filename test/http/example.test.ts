@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { createHandler } from '../../src/http/handler.ts'
+import { createHandler } from '../../src/http/index.ts'
 import { ApiError } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 

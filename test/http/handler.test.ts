@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createHandler, type HandlerRequest, type OperationName, type Step } from '../../src/http/handler.ts'
+import { createHandler, type HandlerRequest, type OperationName, type Step } from '../../src/http/index.ts'
 import { ApiError, hashApiKey } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 

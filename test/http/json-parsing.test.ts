@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createHandler } from '../../src/http/handler.ts'
+import { createHandler } from '../../src/http/index.ts'
 import { expectDocumented } from '../adapters/documented.ts'
 import { createStore, team1 } from '../fixtures.ts'
 import { readCases } from '../vectors/read.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type DomainsRouterOptions, domainsRouter } from '../../src/adapters/express.ts'
-import { createHandler } from '../../src/http/handler.ts'
+import { createHandler } from '../../src/http/index.ts'
 import { createKeys, createStore, team1 } from '../fixtures.ts'
 
 const right = { store: createStore(), keys: createKeys().keys }

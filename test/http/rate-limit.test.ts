@@ -8,7 +8,7 @@ import {
 } from 'rate-limiter-flexible'
 import { expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
 import { domainsRouter } from '../../src/adapters/express.ts'
-import type { HandlerOptions, RateLimiter } from '../../src/http/handler.ts'
+import type { HandlerOptions, RateLimiter } from '../../src/http/index.ts'
 import { hashApiKey } from '../../src/index.ts'
 import { expectHarmless } from '../adapters/harmless.ts'
 import { createKeys, createStore } from '../fixtures.ts'

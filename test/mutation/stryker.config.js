@@ -2,7 +2,7 @@
 export default {
   mutate: [
     'src/registry/{overlap,register-names,request}.ts',
-    'src/register-domains.ts',
+    'src/operations/register-domains.ts',
     'src/{keys,wire}/*.ts',
     '!src/keys/key-row.ts',
   ],

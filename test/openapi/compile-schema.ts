@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { JsonSchema, OpenApiDocument } from '../../src/openapi/openapi.ts'
+import type { JsonSchema, OpenApiDocument } from '../../src/openapi/index.ts'
 
 /** Makes a validator of a schema that stands in a document and refers to the document's components. */
 export function compileSchema(

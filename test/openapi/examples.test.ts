@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { domainsHandler } from '../../src/adapters/fetch.ts'
-import { type ErrorCode, statusByErrorCode } from '../../src/errors.ts'
-import { createHandler, type HandlerOptions } from '../../src/http/handler.ts'
+import { type ErrorCode, statusByErrorCode } from '../../src/errors/api-error.ts'
+import { createHandler, type HandlerOptions } from '../../src/http/index.ts'
 import { operations as table } from '../../src/http/operations.ts'
-import { type Operation, openapi } from '../../src/openapi/openapi.ts'
+import { type Operation, openapi } from '../../src/openapi/index.ts'
 import { createKeys, createStore, organization, scopes, team1 } from '../fixtures.ts'
 
 const document = openapi()

@@ -1,9 +1,9 @@
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createDeadline } from '../../src/deadline.ts'
 import { toDatabase } from '../../src/postgres/driver.ts'
 import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
 import { createRequest, lookUp, save, toDomains, toName } from '../../src/testing/calls.ts'
+import { createDeadline } from '../../src/time/deadline.ts'
 import { rejection, teams } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
 

@@ -5,8 +5,8 @@ import { Pool, type PoolConfig } from 'pg'
 import { domainsRouter } from '../../src/adapters/express.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { Push } from '../../src/registry/outbox.ts'
-import { startSynchronizing } from '../../src/start-synchronizing.ts'
-import { createWebhook, type WebhookOptions } from '../../src/webhook/webhook.ts'
+import { startSynchronizing } from '../../src/registry/start-synchronizing.ts'
+import { createWebhook, type WebhookOptions } from '../../src/webhook/index.ts'
 import { teams } from '../fixtures.ts'
 
 export interface NodeTask {

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { registerDomains } from '../../src/operations/register-domains.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { registerDomains } from '../../src/register-domains.ts'
 import { manyDomains } from '../../src/testing/calls.ts'
 import { team1, teams } from '../fixtures.ts'
 import { findPgBouncer, type PgBouncer, startPgBouncer } from './pgbouncer.ts'

@@ -1,5 +1,4 @@
 import { beforeAll, describe, test } from 'vitest'
-import { createDeadline } from '../../src/deadline.ts'
 import { type DriverOptions, type PostgresDriver, toDatabase } from '../../src/postgres/driver.ts'
 import {
   createPostgresKeyStore,
@@ -8,7 +7,8 @@ import {
   type PostgresKeyStore,
   type PostgresSchemaOptions,
 } from '../../src/postgres/index.ts'
-import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
+import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
+import { createDeadline } from '../../src/time/deadline.ts'
 import { sample } from '../counts.ts'
 import { describeKeyStore as describeManagedKeyStore } from '../keys/key-store-suite.ts'
 import { throughFirst } from './engine.ts'

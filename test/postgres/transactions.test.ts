@@ -7,6 +7,7 @@ import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
 import { bridgeDrizzle, withinDrizzle } from '../../examples/bridge-drizzle.ts'
 import { bridgeKysely, withinKysely } from '../../examples/bridge-kysely.ts'
+import { registerDomains } from '../../src/operations/register-domains.ts'
 import {
   createPostgresStore,
   migrate,
@@ -15,7 +16,6 @@ import {
   type PostgresJsTransaction,
   type PostgresTransaction,
 } from '../../src/postgres/index.ts'
-import { registerDomains } from '../../src/register-domains.ts'
 import type { Change } from '../../src/registry/store.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
 import { rejection, team1, teams } from '../fixtures.ts'

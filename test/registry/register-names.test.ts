@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createDeadline } from '../../src/deadline.ts'
 import type { Name } from '../../src/registry/name.ts'
 import { registerNames } from '../../src/registry/register-names.ts'
 import type { DomainStore, LookUpResult, Registration, RegistrationRequest } from '../../src/registry/store.ts'
+import { createDeadline } from '../../src/time/deadline.ts'
 import { createStore } from '../fixtures.ts'
 
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })

@@ -1,5 +1,5 @@
 import { json } from 'node:stream/consumers'
-import type { FailureContext, HandlerOptions } from '../../src/http/handler.ts'
+import type { FailureContext, HandlerOptions } from '../../src/http/index.ts'
 import type { Name } from '../../src/index.ts'
 import { listen } from '../listen.ts'
 

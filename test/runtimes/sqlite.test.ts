@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
-import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
+import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
 import { startDurableObject } from './durable-object.ts'
 import { bun, deno, nodes, why, workerd } from './runtimes.ts'
 

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
-import { domainStoreSuite, managedStoreFeatures, type SuiteStore } from '../../src/testing/domain-store-suite.ts'
+import { domainStoreSuite, managedStoreFeatures, type SuiteStore } from '../../src/testing/index.ts'
 import { openDatabase, type TestDatabase } from './open-database.ts'
 
 describe('the SQLite store', () => {

@@ -54,8 +54,7 @@ function judgeArrow(from: string, to: string): string[] {
   if (toRoom(from) === toRoom(to)) return []
   const [lower, upper] = [findLayer(to), findLayer(from)]
   if (lower < 0 || upper < 0) return [`layer: src/${lower < 0 ? to : from} stands on none`]
-  // The files of the lowest layer have no rooms: the linter finds circles among them.
-  return lower < upper || (lower === 0 && upper === 0) ? [] : [`upward: src/${from} imports src/${to}`]
+  return lower < upper ? [] : [`upward: src/${from} imports src/${to}`]
 }
 
 /** The folder of a file, or the file itself where it stands in none or has a layer of its own. */

@@ -6,7 +6,7 @@ import type { RequestHandler } from 'express'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Change, KeyContext, Registration, StoreBackend, Team, Watched } from '../../src/index.ts'
 import type { PostgresKeyStore, PostgresStore, PostgresStoreOptions } from '../../src/postgres/index.ts'
-import type { domainStoreSuite, StoreSetup, SuiteStore } from '../../src/testing/domain-store-suite.ts'
+import type { domainStoreSuite, StoreSetup, SuiteStore } from '../../src/testing/index.ts'
 
 type Answer = Response | Promise<Response>
 type Handle = (request: Request) => Answer

@@ -3,12 +3,7 @@ import { isWildcard } from '../../src/registry/name.ts'
 import { type SweepOptions, toChange } from '../../src/registry/outbox.ts'
 import type { Change, LookUp, Registration } from '../../src/registry/store.ts'
 import type { ListPage } from '../../src/registry/store-arguments.ts'
-import {
-  managedStoreFeatures,
-  type StoreFeature,
-  type StoreSetup,
-  type SuiteStore,
-} from '../../src/testing/domain-store-suite.ts'
+import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from '../../src/testing/index.ts'
 import {
   createNaiveStore,
   lockWhere,

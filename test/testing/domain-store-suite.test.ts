@@ -7,7 +7,7 @@ import {
   type StoreSetup,
   type StoreSuiteOptions,
   type SuiteStore,
-} from '../../src/testing/domain-store-suite.ts'
+} from '../../src/testing/index.ts'
 import { brokenStores } from './broken-stores.ts'
 import { createNaiveStore } from './naive-store.ts'
 

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { createMemoryStore } from '../../src/index.ts'
-import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
+import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
 
 const cases = domainStoreSuite({
   createStore: setup => createMemoryStore(setup),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../src/index.ts'
-import { type MonitorUnderTest, monitorSuite } from '../../src/testing/domain-store-suite.ts'
+import { type MonitorUnderTest, monitorSuite } from '../../src/testing/index.ts'
 
 /** The parts of a monitor, each of which can be replaced by a wrong one. */
 interface Parts {

@@ -13,7 +13,7 @@ import type {
   Team,
 } from '../../src/registry/store.ts'
 import type { ListPage } from '../../src/registry/store-arguments.ts'
-import type { StoreSetup, SuiteStore } from '../../src/testing/domain-store-suite.ts'
+import type { StoreSetup, SuiteStore } from '../../src/testing/index.ts'
 
 /** Waits as for a database, so that calls interleave. */
 const pause = () => Promise.resolve()

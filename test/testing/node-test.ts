@@ -1,7 +1,7 @@
 /** The suite as an application runs it that has `node:test` and nothing else. */
 import { test } from 'node:test'
 import { createMemoryStore } from '../../src/index.ts'
-import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/domain-store-suite.ts'
+import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
 
 const cases = domainStoreSuite({
   createStore: setup => createMemoryStore(setup),

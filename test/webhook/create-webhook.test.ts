@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
-import { createWebhook, MonitorUnavailableError, verifyWebhook } from '../../src/webhook/webhook.ts'
+import { createWebhook, MonitorUnavailableError, verifyWebhook } from '../../src/webhook/index.ts'
 import { createStore, rejection } from '../fixtures.ts'
 import { receive, toIds } from './receiver.ts'
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Change } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
-import { createWebhook } from '../../src/webhook/webhook.ts'
+import { createWebhook } from '../../src/webhook/index.ts'
 import { createStore } from '../fixtures.ts'
 import { findFreePort } from '../postgres/free-port.ts'
 import { createMonitorProcess, secret } from './monitor-process.ts'

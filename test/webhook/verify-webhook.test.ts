@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { verifyWebhook, type WebhookHeaders, WebhookVerificationError } from '../../src/webhook/webhook.ts'
+import { verifyWebhook, type WebhookHeaders, WebhookVerificationError } from '../../src/webhook/index.ts'
 import { rejection } from '../fixtures.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'

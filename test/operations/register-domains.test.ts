@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { type Change, type DomainStore, type InvalidCode, type KeyContext, registerDomains } from '../src/index.ts'
-import { createStore, organization, rejection, team1, team2 } from './fixtures.ts'
+import { type Change, type DomainStore, type InvalidCode, type KeyContext, registerDomains } from '../../src/index.ts'
+import { createStore, organization, rejection, team1, team2 } from '../fixtures.ts'
 
 const domains = ['www.example.com']
 

@@ -1,5 +1,5 @@
-import { TimeLimitError } from './deadline.ts'
-import type { Rule } from './options.ts'
+import type { Rule } from '../options.ts'
+import { TimeLimitError } from '../time/deadline.ts'
 
 /** A URL that `fetch` can call. It is not shown in messages, because it may hold a password. */
 export const httpUrlRule = (example: string): Rule => ({

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { createUuidGenerator } from '../src/uuid.ts'
+import { createUuidGenerator } from '../../src/runtime/uuid.ts'
 
 afterEach(() => void vi.useRealTimers())
 

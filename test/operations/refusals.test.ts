@@ -7,8 +7,8 @@ import {
   type KeyContext,
   listDomains,
   previewDomains,
-} from '../src/index.ts'
-import { createStore, organization, rejection } from './fixtures.ts'
+} from '../../src/index.ts'
+import { createStore, organization, rejection } from '../fixtures.ts'
 
 interface Operation {
   call(keyContext: KeyContext, input: object, store: DomainStore, options?: { timeLimit: number }): Promise<unknown>
@@ -20,7 +20,7 @@ interface Operation {
   readonly ofSuspendedTeam: 'refused' | 'answered'
 }
 
-/** Beside registering, which has test/register-domains.test.ts. */
+/** Beside registering, which has test/operations/register-domains.test.ts. */
 const operations: Readonly<Record<string, Operation>> = {
   previewDomains: {
     ...{ call: previewDomains, scope: 'domains:create', method: 'find' },

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { previewDomains, registerDomains } from '../src/index.ts'
-import { createStore, rejection, team1, team2 } from './fixtures.ts'
+import { previewDomains, registerDomains } from '../../src/index.ts'
+import { createStore, rejection, team1, team2 } from '../fixtures.ts'
 
 test('a preview answers what registering then answers, but for the IDs that do not exist yet', async () => {
   const synchronize = vi.fn()

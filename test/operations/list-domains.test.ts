@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
-import { exportDomains, listDomains, registerDomains } from '../src/index.ts'
-import { save } from '../src/testing/calls.ts'
-import { createStore, organization, rejection, team1, team2 } from './fixtures.ts'
+import { exportDomains, listDomains, registerDomains } from '../../src/index.ts'
+import { save } from '../../src/testing/calls.ts'
+import { createStore, organization, rejection, team1, team2 } from '../fixtures.ts'
 
 const reading = { ...team1, scopes: ['domains:read'] }
 const anyTeam = { ...organization, scopes: ['domains:read'] }

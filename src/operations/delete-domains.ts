@@ -1,12 +1,14 @@
-import { waitForStore } from './deadline.ts'
-import { classifyHostname } from './hostname/classify.ts'
-import { type KeyContext, requireScope } from './keys/key-context.ts'
-import type { DomainStore, Registration } from './registry/store.ts'
-import { toName } from './registry/store-arguments.ts'
-import { type OperationOptions, requireActiveTeam, requireMethod, startDeadline, tryStore } from './team.ts'
-import { trace } from './tracing.ts'
-import { parseRequest } from './wire/request.ts'
-import { countDeleted, type DeleteDomainsResponse, type DeleteResult, toInvalidResult } from './wire/response.ts'
+import { classifyHostname } from '../hostname/classify.ts'
+import { type KeyContext, requireScope } from '../keys/key-context.ts'
+import type { DomainStore, Registration } from '../registry/store.ts'
+import { toName } from '../registry/store-arguments.ts'
+import { trace } from '../runtime/tracing.ts'
+import { waitForStore } from '../time/deadline.ts'
+import { parseRequest } from '../wire/request.ts'
+import { countDeleted, type DeleteDomainsResponse, type DeleteResult, toInvalidResult } from '../wire/response.ts'
+import { requireMethod, tryStore } from './ask-store.ts'
+import { type OperationOptions, startDeadline } from './operation-options.ts'
+import { requireActiveTeam } from './team.ts'
 
 /**
  * Deletes 1 to 100 registrations of one team, each with a result of its own. The names are free at once, and the next

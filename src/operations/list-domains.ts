@@ -1,9 +1,11 @@
-import { type Deadline, waitForStore } from './deadline.ts'
-import { type KeyContext, requireScope } from './keys/key-context.ts'
-import type { DomainStore, ListedRegistration, ListOptions } from './registry/store.ts'
-import { type OperationOptions, requireMethod, requireTeam, startDeadline, tryStore } from './team.ts'
-import { parseExportQuery, parseListQuery, type Query } from './wire/query.ts'
-import { type ListDomainsResponse, type ListedDomain, toListedDomain } from './wire/response.ts'
+import { type KeyContext, requireScope } from '../keys/key-context.ts'
+import type { DomainStore, ListedRegistration, ListOptions } from '../registry/store.ts'
+import { type Deadline, waitForStore } from '../time/deadline.ts'
+import { parseExportQuery, parseListQuery, type Query } from '../wire/query.ts'
+import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
+import { requireMethod, tryStore } from './ask-store.ts'
+import { type OperationOptions, startDeadline } from './operation-options.ts'
+import { requireTeam } from './team.ts'
 
 /**
  * Lists the registrations of one team page by page, also of a suspended one.

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { startSynchronizing } from '../src/index.ts'
-import { registerDomains } from '../src/register-domains.ts'
-import type { SweepOptions, SweepResult } from '../src/registry/outbox.ts'
-import { createStore, rejection, team1 } from './fixtures.ts'
+import { startSynchronizing } from '../../src/index.ts'
+import { registerDomains } from '../../src/operations/register-domains.ts'
+import type { SweepOptions, SweepResult } from '../../src/registry/outbox.ts'
+import { createStore, rejection, team1 } from '../fixtures.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -186,7 +186,7 @@ test('a process with nothing else to do ends', () => {
   const program = `
     import { createMemoryStore, startSynchronizing } from './src/index.ts'
     startSynchronizing(createMemoryStore({ synchronize: () => {} }))`
-  const root = fileURLToPath(new URL('..', import.meta.url))
+  const root = fileURLToPath(new URL('../..', import.meta.url))
   execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
     cwd: root,
     timeout: 30_000,

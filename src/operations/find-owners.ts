@@ -1,8 +1,8 @@
-import { ancestorsOf, type Name, wildcardOver } from './registry/name.ts'
-import { covers } from './registry/overlap.ts'
-import type { DomainStore, Registration } from './registry/store.ts'
-import { toName } from './registry/store-arguments.ts'
-import { requireMethod } from './team.ts'
+import { ancestorsOf, type Name, wildcardOver } from '../registry/name.ts'
+import { covers } from '../registry/overlap.ts'
+import type { DomainStore, Registration } from '../registry/store.ts'
+import { toName } from '../registry/store-arguments.ts'
+import { requireMethod } from './ask-store.ts'
 
 /** Who monitors a hostname. */
 export interface HostnameOwner {

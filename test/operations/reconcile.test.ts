@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type Correction, type ManagedStore, reconcile, registerDomains, type Watched } from '../src/index.ts'
-import type { DomainStore, ListedRegistration } from '../src/registry/store.ts'
-import { counts } from './counts.ts'
-import { createStore, team1, team2 } from './fixtures.ts'
+import { type Correction, type ManagedStore, reconcile, registerDomains, type Watched } from '../../src/index.ts'
+import type { DomainStore, ListedRegistration } from '../../src/registry/store.ts'
+import { counts } from '../counts.ts'
+import { createStore, team1, team2 } from '../fixtures.ts'
 
 const toText = (correction: Correction) =>
   correction.action === 'add' ? `add ${correction.registration.domain}` : `remove ${correction.watched.domain}`

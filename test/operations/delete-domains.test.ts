@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { deleteDomains, registerDomains } from '../src/index.ts'
-import { save } from '../src/testing/calls.ts'
-import { createStore, team1, team2 } from './fixtures.ts'
+import { deleteDomains, registerDomains } from '../../src/index.ts'
+import { save } from '../../src/testing/calls.ts'
+import { createStore, team1, team2 } from '../fixtures.ts'
 
 const deleting = { ...team1, scopes: ['domains:delete'] }
 

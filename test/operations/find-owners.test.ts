@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { findOwners, registerDomains } from '../src/index.ts'
-import { save } from '../src/testing/calls.ts'
-import { createStore, team1, team2 } from './fixtures.ts'
+import { findOwners, registerDomains } from '../../src/index.ts'
+import { save } from '../../src/testing/calls.ts'
+import { createStore, team1, team2 } from '../fixtures.ts'
 
 // That the stores find what it asks for is a case of the conformance suite; on each database, see docs/cli.md.
 test('each hostname has the registration of itself or of the wildcard that covers it, or none', async () => {

@@ -1,6 +1,6 @@
-import type { DomainStore, ListedRegistration, Registration } from './registry/store.ts'
-import { toName } from './registry/store-arguments.ts'
-import { requireMethod } from './team.ts'
+import type { DomainStore, ListedRegistration, Registration } from '../registry/store.ts'
+import { toName } from '../registry/store-arguments.ts'
+import { requireMethod } from './ask-store.ts'
 
 /** What a monitor watches. */
 export interface Watched {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createMemoryStore, listDomains, registerDomains } from '../src/index.ts'
+import { createMemoryStore, listDomains, registerDomains } from '../../src/index.ts'
 
 test.each(['V1StGXR8_Z5jdHi6B-myT', '7f1ae5a4-9f5e-4c55-8d4e-3c1f6f0a2b11'])(
   'a team of the ID %s registers and lists, when the application authenticates',

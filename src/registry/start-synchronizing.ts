@@ -1,8 +1,8 @@
-import { createDeadline, timeLimitRule } from './deadline.ts'
-import { ignoreErrors } from './ignore-errors.ts'
-import { isFunction, optional, requireOptions } from './options.ts'
-import type { ManagedStore } from './registry/managed-store.ts'
-import type { SweepResult, SynchronizationErrorHandler } from './registry/outbox.ts'
+import { ignoreErrors } from '../errors/ignore-errors.ts'
+import { isFunction, optional, requireOptions } from '../options.ts'
+import { createDeadline, timeLimitRule } from '../time/deadline.ts'
+import type { ManagedStore } from './managed-store.ts'
+import type { SweepResult, SynchronizationErrorHandler } from './outbox.ts'
 
 /** Options of {@link startSynchronizing}. */
 export interface StartSynchronizingOptions {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { ApiError, isApiError } from '../src/index.ts'
+import { ApiError, isApiError } from '../../src/index.ts'
 
 test('a code has its status, the one of docs/errors.md, and no header fields by itself', () => {
   expect(new ApiError('team_not_found', 'message')).toMatchObject({ status: 404, message: 'message', headers: {} })
 })
 
 test('an error of another copy of the package is an ApiError too', async () => {
-  const esm = await import('../dist/index.js' as string)
+  const esm = await import('../../dist/index.js' as string)
   const foreign = new esm.ApiError('team_not_found', 'message')
   expect(foreign).not.toBeInstanceOf(ApiError)
   expect(isApiError(foreign)).toBe(true)

@@ -1,8 +1,8 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { afterEach, describe, expect, test } from 'vitest'
-import { authenticate, deleteDomains, hashApiKey, registerDomains } from '../src/index.ts'
-import type { TraceContext } from '../src/tracing.ts'
-import { createKeys, createStore } from './fixtures.ts'
+import { authenticate, deleteDomains, hashApiKey, registerDomains } from '../../src/index.ts'
+import type { TraceContext } from '../../src/runtime/tracing.ts'
+import { createKeys, createStore } from '../fixtures.ts'
 
 type Told = TraceContext & { readonly step: string }
 
@@ -89,7 +89,7 @@ describe('a recipe', () => {
       exporter: new sdk.InMemoryMetricExporter(sdk.AggregationTemporality.CUMULATIVE),
     })
     metrics.setGlobalMeterProvider(new sdk.MeterProvider({ readers: [reader] }))
-    await import('../examples/opentelemetry.ts')
+    await import('../../examples/opentelemetry.ts')
 
     const store = createStore({ synchronize: async () => {} })
     await registerDomains(keyContext, { domains }, store)
@@ -112,7 +112,7 @@ describe('a recipe', () => {
 
   test('examples/prometheus.ts counts names and measures steps', async () => {
     const { register } = await import('prom-client')
-    await import('../examples/prometheus.ts')
+    await import('../../examples/prometheus.ts')
     await registerDomains(keyContext, { domains }, createStore())
     const text = await register.metrics()
     expect(text).toContain('domain_registration_names_total{step="register",status="created"} 2\n')

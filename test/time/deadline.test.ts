@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createDeadline, TimeLimitError, timeLimitRule } from '../src/deadline.ts'
-import { createMemoryStore, registerDomains } from '../src/index.ts'
-import { createPostgresKeyStore, createPostgresStore, migrate } from '../src/postgres/index.ts'
-import { team1, teams } from './fixtures.ts'
+import { createMemoryStore, registerDomains } from '../../src/index.ts'
+import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { createDeadline, TimeLimitError, timeLimitRule } from '../../src/time/deadline.ts'
+import { team1, teams } from '../fixtures.ts'
 
 const database = {
   connect() {

@@ -1,12 +1,14 @@
-import { waitForStore } from './deadline.ts'
-import { classifyHostname } from './hostname/classify.ts'
-import { type KeyContext, requireScope } from './keys/key-context.ts'
-import type { Verdict } from './registry/overlap.ts'
-import { createLookUp, judgeAll } from './registry/request.ts'
-import type { DomainStore } from './registry/store.ts'
-import { type OperationOptions, requireActiveTeam, requireMethod, startDeadline, tryStore } from './team.ts'
-import { parseRequest } from './wire/request.ts'
-import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidResult } from './wire/response.ts'
+import { classifyHostname } from '../hostname/classify.ts'
+import { type KeyContext, requireScope } from '../keys/key-context.ts'
+import type { Verdict } from '../registry/overlap.ts'
+import { createLookUp, judgeAll } from '../registry/request.ts'
+import type { DomainStore } from '../registry/store.ts'
+import { waitForStore } from '../time/deadline.ts'
+import { parseRequest } from '../wire/request.ts'
+import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidResult } from '../wire/response.ts'
+import { requireMethod, tryStore } from './ask-store.ts'
+import { type OperationOptions, startDeadline } from './operation-options.ts'
+import { requireActiveTeam } from './team.ts'
 
 /**
  * Tells what {@link registerDomains} would answer now, and changes nothing: it saves, leases and pushes nothing.

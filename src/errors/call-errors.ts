@@ -2,7 +2,7 @@
  * Every error that a call is answered with, made here and nowhere else, in the order of the checks. `docs/errors.md`
  * has the cause and the fix of each.
  */
-import { ApiError } from './errors.ts'
+import { ApiError } from './api-error.ts'
 
 /**
  * @param allowed The methods that are: the answer must name them (RFC 9110, section 15.5.6). None for an operation

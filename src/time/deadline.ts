@@ -1,5 +1,5 @@
+import { optional, type Rule } from '../options.ts'
 import type { Awaitable } from './awaitable.ts'
-import { optional, type Rule } from './options.ts'
 
 /** The time that a call may still wait for its host's store. */
 export interface Deadline {

@@ -1,0 +1,12 @@
+export type {
+  Info,
+  JsonSchema,
+  OpenApiDocument,
+  OpenApiResponse,
+  Operation,
+  Paths,
+  ReadOperation,
+  SecurityScheme,
+  Server,
+} from './document.ts'
+export { type OpenApiOptions, openapi } from './openapi.ts'

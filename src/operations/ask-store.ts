@@ -1,0 +1,31 @@
+import { storeFailed } from '../errors/call-errors.ts'
+import type { DomainStore } from '../registry/store.ts'
+import type { Awaitable } from '../time/awaitable.ts'
+
+/**
+ * Takes an optional method of a store.
+ *
+ * @throws {TypeError} if the store has none.
+ */
+export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count'>(
+  store: DomainStore,
+  name: Name,
+): NonNullable<DomainStore[Name]> {
+  const method = store?.[name]
+  if (typeof method === 'function') return method.bind(store) as NonNullable<DomainStore[Name]>
+  throw new TypeError(`The store has no method "${name}", which this needs; all bundled stores have`)
+}
+
+/**
+ * Works with a store.
+ *
+ * @param failed What could not be done where it fails, as a sentence.
+ * @throws {ApiError} 500 `internal_error`.
+ */
+export async function tryStore<T>(failed: string, work: () => Awaitable<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw storeFailed(failed, cause)
+  }
+}

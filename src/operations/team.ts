@@ -1,0 +1,37 @@
+import { internalError, teamNotFound, teamSuspended } from '../errors/call-errors.ts'
+import type { KeyContext } from '../keys/key-context.ts'
+import type { DomainStore, Team } from '../registry/store.ts'
+import { requireTeamShape } from '../registry/store-arguments.ts'
+import type { Deadline } from '../time/deadline.ts'
+
+/**
+ * Finds the team of a call. A team of another organization is answered like one that does not exist.
+ *
+ * @returns The team as your application answered it, whose ID may be spelled otherwise than the submitted one.
+ * @throws {ApiError} 404 `team_not_found`; 500 `internal_error` when the team cannot be looked up, or is none.
+ */
+export async function requireTeam(
+  teamId: string,
+  keyContext: KeyContext,
+  store: DomainStore,
+  deadline: Deadline,
+): Promise<Team> {
+  let team: Team | null | undefined
+  try {
+    team = await deadline.wait(store.findTeam(teamId))
+    if (team !== null && team !== undefined) requireTeamShape(team, 'findTeam answered')
+  } catch (cause) {
+    throw internalError('The team could not be looked up; nothing was done.', cause)
+  }
+  if (!team || (keyContext.type === 'organization' && team.organizationId !== keyContext.organizationId)) {
+    throw teamNotFound()
+  }
+  return team
+}
+
+/** @throws {ApiError} as {@link requireTeam}, and 403 `team_suspended`. */
+export async function requireActiveTeam(...question: Parameters<typeof requireTeam>): Promise<Team> {
+  const team = await requireTeam(...question)
+  if (team.state !== 'active') throw teamSuspended()
+  return team
+}

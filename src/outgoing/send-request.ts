@@ -15,18 +15,22 @@ function isHttpUrl(value: unknown): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
-/** An answer that was read to its end. */
+/** An answer that was read to its end, or to the limit of its body. */
 export interface Answer {
   readonly status: number
   /** Milliseconds to wait before the next request, 0 to one hour, if the answer says so. */
   readonly retryAfter: number | undefined
   readonly text: string
+  /** Whether the body is longer than its limit. `text` is then its beginning. */
+  readonly isCut: boolean
 }
 
 interface Limits {
   readonly fetch?: typeof globalThis.fetch | undefined
   /** Milliseconds for the whole exchange. */
   readonly timeLimit: number
+  /** The most bytes to read of the body, counted after decompression. */
+  readonly bodyLimit: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -39,7 +43,7 @@ interface Limits {
 export async function sendRequest(
   url: string | URL,
   init: RequestInit,
-  { fetch = globalThis.fetch, timeLimit, signal }: Limits,
+  { fetch = globalThis.fetch, timeLimit, bodyLimit, signal }: Limits,
 ): Promise<Answer> {
   signal?.throwIfAborted()
   const controller = new AbortController()
@@ -56,7 +60,7 @@ export async function sendRequest(
     // A redirect would turn the POST into a GET, or send the key to another server.
     const response = await fetch(url, { ...init, redirect: 'manual', signal: controller.signal })
     const retryAfter = readRetryAfter(response.headers.get('Retry-After'))
-    return { status: response.status, retryAfter, text: await response.text() }
+    return { status: response.status, retryAfter, ...(await readText(response, bodyLimit)) }
   }
   try {
     return await Promise.race([exchange(), aborted])
@@ -64,6 +68,24 @@ export async function sendRequest(
     clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
   }
+}
+
+/** A few bytes on the wire may decompress to gigabytes, so the body is read no further than its limit. */
+async function readText({ body }: Response, limit: number): Promise<Pick<Answer, 'text' | 'isCut'>> {
+  const reader = body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let left = limit; reader; ) {
+    const { done, value } = await reader.read()
+    if (done) break
+    text += decoder.decode(value.subarray(0, left), { stream: true })
+    left -= value.byteLength
+    if (left >= 0) continue
+    // Closes the connection. The answer is known, whether or not that succeeds.
+    reader.cancel().catch(() => {})
+    return { text, isCut: true }
+  }
+  return { text: text + decoder.decode(), isCut: false }
 }
 
 /** One hour. Whoever is told to wait longer asks again after that. */

@@ -1,5 +1,5 @@
 import type { Rule } from '../options.ts'
-import { TimeLimitError } from '../time/deadline.ts'
+import { runWithin } from '../time/run-within.ts'
 
 /** A URL that `fetch` can call. It is not shown in messages, because it may hold a password. */
 export const httpUrlRule = (example: string): Rule => ({
@@ -23,7 +23,7 @@ export interface Answer {
   readonly text: string
 }
 
-interface Limits {
+interface RequestOptions {
   readonly fetch?: typeof globalThis.fetch | undefined
   /** Milliseconds for the whole exchange. */
   readonly timeLimit: number
@@ -36,34 +36,18 @@ interface Limits {
  * @throws {TimeLimitError} after the time limit.
  * @throws The reason of the signal, once it is aborted.
  */
-export async function sendRequest(
+export function sendRequest(
   url: string | URL,
   init: RequestInit,
-  { fetch = globalThis.fetch, timeLimit, signal }: Limits,
+  { fetch = globalThis.fetch, timeLimit, signal }: RequestOptions,
 ): Promise<Answer> {
-  signal?.throwIfAborted()
-  const controller = new AbortController()
-  const abort = () => controller.abort(signal?.reason)
-  signal?.addEventListener('abort', abort, { once: true })
-  const timer = setTimeout(
-    () => controller.abort(new TimeLimitError(`No answer within ${timeLimit} ms`)),
-    Math.ceil(timeLimit),
-  )
-  const aborted = new Promise<never>((_, reject) => {
-    controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
-  })
-  const exchange = async () => {
+  const limits = { milliseconds: timeLimit, message: `No answer within ${timeLimit} ms`, signal }
+  return runWithin(limits, async signal => {
     // A redirect would turn the POST into a GET, or send the key to another server.
-    const response = await fetch(url, { ...init, redirect: 'manual', signal: controller.signal })
+    const response = await fetch(url, { ...init, redirect: 'manual', signal })
     const retryAfter = readRetryAfter(response.headers.get('Retry-After'))
     return { status: response.status, retryAfter, text: await response.text() }
-  }
-  try {
-    return await Promise.race([exchange(), aborted])
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
-  }
+  })
 }
 
 /** One hour. Whoever is told to wait longer asks again after that. */

@@ -79,7 +79,9 @@ export async function verifyWebhook(
     throw new WebhookVerificationError(`${TIMESTAMP} or ${ID} cannot be read`)
   }
   if (Math.abs(Math.floor(Date.now() / 1000) - Number(timestamp)) * 1000 > tolerance) {
-    throw new WebhookVerificationError(`The request was not sent in the last ${tolerance / 1000} seconds, or a clock is wrong`)
+    throw new WebhookVerificationError(
+      `The request was not sent in the last ${tolerance / 1000} seconds, or a clock is wrong`,
+    )
   }
   if (!(await hasValidSignature(signature, { id, timestamp, body }, keys))) {
     throw new WebhookVerificationError('No signature is right')

@@ -34,17 +34,17 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Checks that a request comes from whoever holds the secret, is whole, and was sent in the last five minutes or within the
- * `tolerance` (Standard Webhooks 1.0, section "Verifying signatures"). It does not check whether the request came before: see to it that the
- * same change twice does no harm.
+ * Checks that a request comes from whoever holds the secret, is whole, and was sent in the last five minutes, or within
+ * the `tolerance` (Standard Webhooks 1.0, section "Verifying signatures"). It does not check whether the request came
+ * before: see to it that the same change twice does no harm.
  *
  * @param headers The header fields of the request.
  * @param body The body as it came, before any parsing.
  * @param secret That of {@link createWebhook}; an array while it is rotated.
  * @returns The parsed body.
  * @throws {WebhookVerificationError} for a request that is not to be believed.
- * @throws {TypeError} for a secret that is none, a body that was parsed already, and an option that is wrong or does not
- *   exist.
+ * @throws {TypeError} for a secret that is none, a body that was parsed already, and an option that is wrong or does
+ *   not exist.
  *
  * @example
  * export async function POST(request: Request): Promise<Response> {

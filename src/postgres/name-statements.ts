@@ -63,7 +63,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     }),
 
     deleteNames: unprepared<Id>(
-      `DELETE FROM ${names} AS name WHERE domain_id = ANY ($1::uuid[]) ${inShards(engine, 'name', '$2')} ${returningId}`,
+      `DELETE FROM ${names} AS name WHERE domain_id = ANY ($1::uuid[]) ${inShards(engine, 'name', '$2')}
+       ${returningId}`,
     ),
 
     // IDs of version 7 sort by time.

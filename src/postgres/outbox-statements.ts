@@ -33,9 +33,9 @@ const stats = toSelectList<StatsRow>({
 })
 
 /**
- * Statements on the waiting changes. Waits are in milliseconds. Changes are named by their IDs, $1, and on Citus by their
- * second-level domains too, the last parameter. On a column of an index there is one condition with an array and no
- * other: before version 17, PostgreSQL looks up each pair of two.
+ * Statements on the waiting changes. Waits are in milliseconds. Changes are named by their IDs, $1, and on Citus by
+ * their second-level domains too, the last parameter. One column of an index is compared with an array, and no other:
+ * before version 17, PostgreSQL looks up each pair of two.
  */
 export function createOutboxStatements({ changes }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>
@@ -94,7 +94,8 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     findRefused: find('refusals > 0'),
     /** Leases what was found for $2, if it is still due. */
     take: unprepared<Id>(
-      `UPDATE ${changes} AS waiting SET due = ${afterWait('$2')} WHERE ${isNamed('$3')} AND due <= ${NOW} ${returningId}`,
+      `UPDATE ${changes} AS waiting SET due = ${afterWait('$2')} WHERE ${isNamed('$3')} AND due <= ${NOW}
+       ${returningId}`,
     ),
 
     /** Forgets changes of the kind $2. */
@@ -108,7 +109,8 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
        SET due = ${afterWait('asked.wait')},
          refusals = waiting.refusals + (asked.refusal IS NOT NULL)::integer,
          last_failure = coalesce(asked.refusal, waiting.last_failure)
-       FROM ${postponed} WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${inShards(engine, 'waiting', '$5')}`),
+       FROM ${postponed}
+       WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${inShards(engine, 'waiting', '$5')}`),
 
     countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
     listChanges: unprepared<PendingRow>(

@@ -41,7 +41,7 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>
     `domain_id = ANY ($1::uuid[]) ${inShards(engine, 'waiting', lastParameter)}`
   const passOver = engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED'
-  /** Those that nobody has locked: no transaction of an application stops a sweep. Citus does not lock what it reads. */
+  /** Those that nobody has locked: no transaction of an application stops a sweep. Citus cannot lock these rows. */
   const isFree = (condition: string) =>
     engine === 'Citus'
       ? condition

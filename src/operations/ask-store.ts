@@ -1,4 +1,4 @@
-import { storeFailed } from '../errors/call-errors.ts'
+import { internalError } from '../errors/call-errors.ts'
 import type { DomainStore } from '../registry/store.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 
@@ -26,6 +26,6 @@ export async function tryStore<T>(failed: string, work: () => Awaitable<T>): Pro
   try {
     return await work()
   } catch (cause) {
-    throw storeFailed(failed, cause)
+    throw internalError(failed, cause)
   }
 }

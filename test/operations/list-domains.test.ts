@@ -104,7 +104,7 @@ describe('a list', () => {
 
   const id = '01a1fdc4-24dc-7291-9bdf-caca67ce70da'
   test.each([
-    [{ limit: '0' }, /^limit must be a whole number from 1 to 1000/],
+    [{ limit: '0' }, /^limit must be an integer from 1 to 1000/],
     [{ limit: '1001' }, /^limit must/],
     [{ limit: '-1' }, /^limit must/],
     [{ limit: '1e2' }, /^limit must/],
@@ -115,7 +115,6 @@ describe('a list', () => {
     [{ after: 'n0.example.com' }, /^after must be the "next" of the page before/],
     [{ after: `${id}'` }, /^after must/],
     [{ after: [id, id] }, /^after must be sent once/],
-    [{ after: id, below: 'example.com' }, /^after must be a hostname/],
     [{ order: 'asc' }, /^order must be "oldest" or "newest"/],
     [{ order: 'oldest', below: 'example.com' }, /^order cannot be sent with "below"/],
     [{ domain: 'a b' }, /^domain must be a hostname\. /],

@@ -2,14 +2,15 @@ import { invalidRequest } from '../errors/call-errors.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import { isAddress, isWildcard } from '../registry/name.ts'
-import { isDomainId, toName } from '../registry/store-arguments.ts'
+import { MOST_AT_ONCE } from '../registry/store.ts'
+import { toName } from '../registry/store-arguments.ts'
 import { MAX_TEAM_ID_LENGTH } from './request.ts'
 
 /** The parameters of a query, as texts. A framework may have made something else of them, such as a list. */
 export type Query = Readonly<Record<string, unknown>>
 
 /** The most registrations on a page. */
-export const MAX_LIMIT = 1000
+export const MAX_LIMIT = MOST_AT_ONCE
 export const DEFAULT_LIMIT = 100
 
 /** A validated query for a page of a list. */
@@ -29,7 +30,7 @@ export function parseListQuery(query: Query, keyContext: KeyContext): ListQuery 
     throw invalidRequest('below must be a name such as "example.com": nothing is below a wildcard or an IP address.')
   const domain = readHostname(query, 'domain')
   const order = readChoice(query, 'order', 'oldest', 'newest')
-  const after = below === undefined ? readDomainId(query) : readHostname(query, 'after')
+  const after = readText(query, 'after')
   if (below !== undefined && domain !== undefined)
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
   if (below !== undefined && order !== undefined)
@@ -39,7 +40,7 @@ export function parseListQuery(query: Query, keyContext: KeyContext): ListQuery 
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
 export function parseExportQuery(query: Query, keyContext: KeyContext): { teamId: string; after: string | undefined } {
-  return { teamId: readTeamId(query, keyContext), after: readDomainId(query) }
+  return { teamId: readTeamId(query, keyContext), after: readText(query, 'after') }
 }
 
 function readText(query: Query, name: string): string | undefined {
@@ -62,12 +63,6 @@ function readLimit(query: Query): number {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= MAX_LIMIT) return limit
   throw invalidRequest(`limit must be a whole number from 1 to ${MAX_LIMIT}.`)
-}
-
-function readDomainId(query: Query): string | undefined {
-  const after = readText(query, 'after')
-  if (after === undefined || isDomainId(after)) return after
-  throw invalidRequest('after must be the "next" of the page before.')
 }
 
 function readHostname(query: Query, name: string): string | undefined {

@@ -107,9 +107,22 @@ export function storeFailed(what: string, cause?: unknown): ApiError {
 }
 
 export function notSynchronized(cause?: unknown): ApiError {
-  return new ApiError(
+  const error = new ApiError(
     'domain_registration_unavailable',
     'The domains were saved but are not yet synchronized. Send the same call again.',
     { headers: soon, cause },
   )
+  failedSteps.set(error, 'synchronize')
+  return error
 }
+
+export function teamNotLookedUp(cause: unknown): ApiError {
+  const error = internalError('The team could not be looked up; nothing was done.', cause)
+  failedSteps.set(error, 'findTeam')
+  return error
+}
+
+const failedSteps = new WeakMap<ApiError, 'findTeam' | 'synchronize'>()
+
+/** Returns the step of an operation that failed, unless it is the operation's own question to the store. */
+export const failedStepOf = (error: ApiError) => failedSteps.get(error)

@@ -1,4 +1,4 @@
-import { internalError, teamNotFound, teamSuspended } from '../errors/call-errors.ts'
+import { teamNotFound, teamNotLookedUp, teamSuspended } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import type { DomainStore, Team } from '../registry/store.ts'
 import { requireTeamShape } from '../registry/store-arguments.ts'
@@ -21,7 +21,7 @@ export async function requireTeam(
     team = await deadline.wait(store.findTeam(teamId))
     if (team !== null && team !== undefined) requireTeamShape(team, 'findTeam answered')
   } catch (cause) {
-    throw internalError('The team could not be looked up; nothing was done.', cause)
+    throw teamNotLookedUp(cause)
   }
   if (!team || (keyContext.type === 'organization' && team.organizationId !== keyContext.organizationId)) {
     throw teamNotFound()

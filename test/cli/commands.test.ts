@@ -24,6 +24,7 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
     ['a date that is none', ['keys', 'create', '--team', '1', '--expires', 'soon'], /must be a date/],
     ['a date that is over', ['keys', 'create', '--team', '1', '--expires', '2020-01-01'], /in the past/],
     ['a prefix that is none', ['keys', 'create', '--team', '1', '--prefix', 'a_b'], /ASCII letters/],
+    ['a scope that does not exist', ['keys', 'create', '--team', '1', '--scopes', 'domain:create'], /domains:create/],
     ['a hash that is none', ['keys', 'revoke', 'abc'], /64 hex digits/],
     ['a limit that is none', ['list', '--limit', 'many'], /--limit must be an integer from 1/],
     ['more of what waits than a page', ['pending', '--limit', '1001'], /--limit must be an integer from 1 to 1000/],

@@ -187,6 +187,16 @@ describe('a failure', () => {
     },
   )
 
+  test.each([
+    new ApiError('internal_error', 'The identity provider is down.', { headers: { 'Retry-After': '5' }, cause }),
+    new ApiError('domain_registration_unavailable', 'The identity provider is down.', { cause }),
+  ])('of an authenticate that throws $code with Retry-After is reported for the step authenticate', async error => {
+    const onError = vi.fn()
+    const handle = createHandler({ store: createStore(), authenticate: () => Promise.reject(error), onError })
+    expect((await handle(request({ 'content-type': type }))).status).toBe(error.status)
+    expect(onError.mock.calls).toMatchObject([[cause, { step: 'authenticate', keyContext: undefined }]])
+  })
+
   test('is written to the console where there is no onError', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { handle, authorization } = await createCase(failingTo('register'))

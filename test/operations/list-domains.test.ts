@@ -104,7 +104,7 @@ describe('a list', () => {
 
   const id = '01a1fdc4-24dc-7291-9bdf-caca67ce70da'
   test.each([
-    [{ limit: '0' }, /^limit must be a whole number from 1 to 1000/],
+    [{ limit: '0' }, /^limit must be an integer from 1 to 1000/],
     [{ limit: '1001' }, /^limit must/],
     [{ limit: '-1' }, /^limit must/],
     [{ limit: '1e2' }, /^limit must/],

@@ -153,7 +153,7 @@ describe('teams', () => {
     const findTeam = vi.spyOn(store, 'findTeam')
     expect(await rejection(registerDomains(organization, { domains, team_id: '1'.repeat(65) }, store))).toMatchObject({
       status: 400,
-      message: 'team_id must be the ID of a team, at most 64 digits.',
+      message: 'team_id must be the ID of a team, a string of 1 to 64 digits; an organization key requires it.',
     })
     expect(findTeam).not.toHaveBeenCalled()
     expect(await rejection(registerDomains(organization, { domains, team_id: '1'.repeat(64) }, store))).toMatchObject({

@@ -1,4 +1,4 @@
-import { invalidRequest, storeFailed } from '../errors/call-errors.ts'
+import { internalError, invalidRequest } from '../errors/call-errors.ts'
 import { isInvalidCursor } from '../registry/invalid-cursor.ts'
 import type { DomainStore } from '../registry/store.ts'
 import type { Awaitable } from '../time/awaitable.ts'
@@ -28,6 +28,6 @@ export async function tryStore<T>(failed: string, work: () => Awaitable<T>): Pro
     return await work()
   } catch (cause) {
     if (isInvalidCursor(cause)) throw invalidRequest('after must be the "next" of the page before.', cause)
-    throw storeFailed(failed, cause)
+    throw internalError(failed, cause)
   }
 }

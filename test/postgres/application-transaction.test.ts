@@ -120,6 +120,35 @@ test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
   },
 )
 
+test('with a findTeam that waits for a second connection of a pool that has none left, it says so', async () => {
+  const one = server.createPool({ max: 1 })
+  const transaction = await one.connect()
+  await transaction.query('BEGIN')
+  const store = createPostgresStore({
+    database: { query: (text, values) => transaction.query(text, values) },
+    findTeam: async id => (await one.query('SELECT $1 AS id', [id])).rows[0],
+  })
+  const error = await rejection(registerDomains(team1, { domains: ['a.com'] }, store, { timeLimit: 200 }))
+  expect(error).toMatchObject({ status: 500, cause: { message: expect.stringContaining('through that transaction') } })
+  await transaction.query('COMMIT')
+  transaction.release()
+})
+
+test('a statement that the application sends during a call that fails is undone with the call', async () => {
+  await pool.query(`${poison}; CREATE TABLE orders (number integer)`)
+  await client.query('BEGIN')
+  const query = (text: string, values: unknown[]) => {
+    const answer = client.query(text, values)
+    if (text.startsWith('INSERT')) void client.query('INSERT INTO orders VALUES (1)')
+    return answer
+  }
+  const store = createPostgresStore({ database: { query }, findTeam })
+  await rejection(save(store, '1', ['poison.com']))
+  expect((await client.query('COMMIT')).command).toBe('COMMIT')
+  expect((await pool.query('SELECT FROM orders')).rowCount).toBe(0)
+  await pool.query(`DROP TRIGGER saboteur ON ${table}; DROP TABLE orders`)
+})
+
 test('without a transaction it refuses, and saves nothing', async () => {
   const store = await begin({}, 'SELECT')
   expect(await rejection(save(store, '1', ['example.com']))).toMatchObject({ code: '25P01' })

@@ -1,6 +1,8 @@
 import type { DomainStore, ListedRegistration, Registration } from '../registry/store.ts'
 import { toName } from '../registry/store-arguments.ts'
+import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
+import { eachRegistration } from './each-registration.ts'
 
 /** What a monitor watches. */
 export interface Watched {
@@ -12,8 +14,6 @@ export interface Watched {
 export type Correction =
   | { readonly action: 'add'; readonly registration: Registration }
   | { readonly action: 'remove'; readonly watched: Watched }
-
-const PAGE = 1000
 
 /** How many corrections are looked up again at once. The caller works on them one by one, and they grow old meanwhile. */
 const MOST_CONFIRMED = 100
@@ -28,7 +28,8 @@ const MOST_CONFIRMED = 100
  *
  * @param watched In ascending order of `domainId`.
  * @returns Corrections; adding what is watched already and removing what is gone must do no harm.
- * @throws {TypeError} for a store without `list` and `find`, and when `watched` is not in order.
+ * @throws {TypeError} for a store without `list` and `find`, and when `watched` is not in order, or the store's own
+ *   list: IDs must ascend in the order of registration, as those of all bundled stores do.
  * @throws the failure of the store, or of `watched`.
  *
  * @example
@@ -43,7 +44,10 @@ export async function* reconcile(
 ): AsyncGenerator<Correction, void> {
   requireMethod(store, 'find')
   let differing: Correction[] = []
-  for await (const correction of compare(listAll(store), inOrder(watched))) {
+  for await (const correction of compare(
+    inOrder(eachRegistration(store), 'What is registered'),
+    inOrder(watched, 'What is watched'),
+  )) {
     differing.push(correction)
     if (differing.length < MOST_CONFIRMED) continue
     yield* await confirm(store, differing)
@@ -54,7 +58,7 @@ export async function* reconcile(
 
 /** Walks both sides in order of their IDs. */
 async function* compare(
-  registered: AsyncIterator<ListedRegistration>,
+  registered: AsyncGenerator<ListedRegistration, void>,
   watched: AsyncGenerator<Watched, void>,
 ): AsyncGenerator<Correction, void> {
   try {
@@ -80,23 +84,15 @@ function compareIds(left: IteratorResult<ListedRegistration>, right: IteratorRes
   return left.value.domainId < right.value.domainId ? -1 : 1
 }
 
-async function* listAll(store: DomainStore): AsyncGenerator<ListedRegistration, void> {
-  const list = requireMethod(store, 'list')
-  let after: string | undefined
-  for (;;) {
-    const page = await list({ after, limit: PAGE })
-    yield* page
-    if (page.length < PAGE) return
-    after = page.at(-1)?.domainId
-  }
-}
-
-async function* inOrder(watched: AsyncIterable<Watched> | Iterable<Watched>): AsyncGenerator<Watched, void> {
+async function* inOrder<Side extends Watched>(
+  side: AsyncIterable<Side> | Iterable<Side>,
+  what: string,
+): AsyncGenerator<Side, void> {
   let last = ''
-  for await (const each of watched) {
+  for await (const each of side) {
     if (typeof each?.domainId !== 'string' || typeof each.domain !== 'string')
-      throw new TypeError('What is watched must be { domainId, domain }, both strings')
-    if (each.domainId <= last) throw new TypeError('What is watched must come in ascending order of "domainId"')
+      throw new TypeError(`${what} must be { domainId, domain }, both strings`)
+    if (each.domainId <= last) throw new TypeError(`${what} must come in ascending order of "domainId"`)
     last = each.domainId
     yield each
   }
@@ -110,6 +106,7 @@ async function confirm(store: DomainStore, corrections: readonly Correction[]): 
     each.action === 'add' ? each.registration.domain : (toName(each.watched.domain)?.domain ?? each.watched.domain)
   const domains = [...new Set(corrections.map(domainOf))]
   const { registrations } = await find({ teamId: '', domains, bases: [] })
+  await letOthersRun()
   const held = new Map(registrations.map(registration => [registration.domainId, registration]))
   return corrections.filter(each =>
     each.action === 'add'

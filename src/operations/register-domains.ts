@@ -96,7 +96,7 @@ async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, dead
     if (outcome.status === 'invalid' || outcome.registration.synchronized) continue
     pending.set(outcome.registration.domainId, outcome.registration)
   }
-  if (pending.size === 0 || store.synchronizesLater) return
+  if (pending.size === 0 || store.isInTransaction) return
   try {
     if (!store.synchronize) throw new Error('The store saves registrations unsynchronized and has no synchronize')
     await deadline.wait(store.synchronize([...pending.values()]))

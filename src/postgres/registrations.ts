@@ -2,7 +2,7 @@ import type { RegistrationStep, StoreBackend } from '../registry/managed-store.t
 import { keysBelow, toKey } from '../registry/path.ts'
 import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
 import type { LookUp, LookUpResult, Registration, SavedRegistrations } from '../registry/store.ts'
-import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
+import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { FIRST_ID, LAST_ID } from './name-statements.ts'
 import { addChanges, leaseWaiting, sort, toNamed } from './outbox.ts'
@@ -13,6 +13,7 @@ import { claim, type StoreTransaction, type Transact, unlock } from './transact.
 export function createRegistrations(transact: Transact): Omit<StoreBackend, 'outbox'> {
   const createId = createUuidGenerator()
   return {
+    toDomainId: toUuid,
     register: step => transact(transaction => register(transaction, step, createId), { timeLimit: step.timeLimit }),
     // Under snapshot isolation, since it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),

@@ -1,7 +1,6 @@
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import { type Rule, requireOptions } from '../options.ts'
-import { isDomainId } from '../registry/store-arguments.ts'
 import { readFields } from './fields.ts'
 
 /** The parameters of a query, as a framework read them: texts, or something else, such as an array. */
@@ -65,14 +64,12 @@ export function parseListQuery(query: object, keyContext: KeyContext): ListQuery
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
   if (page.below !== undefined && page.order !== undefined)
     throw invalidRequest('order cannot be sent with "below": such a list is in the order of names.')
-  if (page.after !== undefined && page.below === undefined) requireDomainId(page.after)
   return { teamId, ...page }
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
 export function parseExportQuery(query: object, keyContext: KeyContext): Pick<ListQuery, 'teamId' | 'after'> {
   const { after, team_id: teamId } = readFields(withoutEmpty(query), exportParameters, keyContext)
-  if (after !== undefined) requireDomainId(after)
   return { after, teamId }
 }
 
@@ -87,7 +84,3 @@ const withoutEmpty = (query: object): Query =>
       .filter(([, value]) => value !== '' && value !== null)
       .map(([name, value]) => [name, name === 'limit' && typeof value === 'number' ? String(value) : value]),
   )
-
-function requireDomainId(after: string): void {
-  if (!isDomainId(after)) throw invalidRequest('after must be the "next" of the page before.')
-}

@@ -57,7 +57,7 @@ describe('a store in a transaction of the application', () => {
       return store
     },
     features: [
-      'synchronizesLater',
+      'isInTransaction',
       ...managedStoreFeatures.filter(feature => feature !== 'synchronize' && feature !== 'synchronizePending'),
     ],
     timeLimit: 20_000,
@@ -67,7 +67,7 @@ describe('a store in a transaction of the application', () => {
 
 test('it pushes nothing by itself, and says so', async () => {
   const store = await begin({ synchronize() {} })
-  expect([store.synchronize, store.synchronizesLater]).toEqual([undefined, true])
+  expect([store.synchronize, store.isInTransaction]).toEqual([undefined, true])
   await expect(store.synchronizePending()).rejects.toThrow('sweep with a store on a pool')
 })
 

@@ -11,7 +11,7 @@ const publicNames = {
     ...['ApiError', 'MonitorUnavailableError', 'authenticate', 'classifyHostname', 'countTotals'],
     ...['createManagedStore', 'createMemoryKeyStore', 'createMemoryStore', 'createUuidGenerator', 'deleteDomains'],
     ...['exportDomains', 'findOwners', 'generateApiKey', 'hashApiKey', 'isApiError', 'listDomains', 'parseApiKey'],
-    ...['previewDomains', 'rangeBelow', 'reconcile', 'registerDomains', 'startSynchronizing', 'toKey'],
+    ...['previewDomains', 'rangeBelow', 'reconcile', 'registerDomains', 'startSynchronizing', 'suffixList', 'toKey'],
   ],
   './http': ['createHandler'],
   './express': ['domainsRouter'],

@@ -1,7 +1,8 @@
 /**
- * Measures what the goals of the project ask for (goals.ts), each against a yardstick of the same process: all
- * sections, or those named, as in `npm run bench -- http import`. A goal is missed when the median of its starts is
- * above it; then the exit status is 1. The table of all goals is printed and put into RESULTS.md.
+ * Measures what the goals of the project ask for (goals.ts), each against a yardstick of the same process: all sections
+ * but the long ones, or those named, as in `npm run bench -- http import`. Figures are saved after each section. One
+ * that cannot run here says why, and is passed over; its goals keep their last figures. The exit status is 1 if the
+ * median of a goal is above it, or if a section fails.
  */
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +10,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { nodes } from '../test/runtimes/runtimes.ts'
-import { type Goal, type GoalName, goals, type Section, sections } from './goals.ts'
+import { type Goal, type GoalName, goals, longSections, type Section, sectionsWithSqlite } from './goals.ts'
+import type { Report } from './measure.ts'
+
+/** A section that is not long is started so often, each time in a process of its own. */
+const STARTS = 5
 
 /** What was measured for a goal, and in what circumstances. */
 interface Figure {
@@ -22,66 +27,82 @@ const file = new URL('figures.json', import.meta.url)
 const results = new URL('RESULTS.md', import.meta.url)
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-const named = process.argv.slice(2)
-const unknown = named.filter(name => !Object.hasOwn(sections, name))
-if (unknown.length > 0) {
-  throw new Error(`No section ${unknown.join(', ')}; there are ${Object.keys(sections).join(', ')}`)
-}
-const chosen = (Object.keys(sections) as Section[]).filter(name =>
-  named.length > 0 ? named.includes(name) : sections[name] > 0,
-)
-
-const figures: Figures = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+const sections = [...new Set(entriesOf<Goal<Section>>(goals).map(([, { section }]) => section))]
+const chosen = chooseSections(process.argv.slice(2))
 const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { cwd: here, encoding: 'utf8' }).trim()
 const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.versions.node}`
 const load = loadavg()[0]?.toFixed(0)
 const where = `${new Date().toISOString().slice(0, 10)}, ${commit}, ${machine}, load ${load}`
 
-for (const section of chosen) await measure(section)
-writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`)
-const [before, after] = readFileSync(results, 'utf8').split(/(?<=<!-- goals -->\n)[\s\S]*(?=<!-- \/goals -->)/)
-if (after === undefined) throw new Error('RESULTS.md has no place for the table')
-writeFileSync(results, `${before}${toTable()}\n${after}`)
+const figures: Figures = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+const measured = new Set<GoalName>()
+const failed: Section[] = []
+for (const section of chosen) {
+  await measure(section).catch(error => {
+    failed.push(section)
+    console.error(`${section} failed:`, error)
+  })
+  save()
+}
 console.log(`\n${toTable()}`)
 
-const missed = entriesOf(goals).filter(([name, goal]) => chosen.includes(goal.section) && isMissed(name))
-if (missed.length > 0) {
-  console.log(`\nMissed: ${missed.map(([name]) => name).join(', ')}`)
-  process.exitCode = 1
+const missed = [...measured].filter(isMissed)
+if (missed.length > 0) console.log(`\nMissed: ${missed.join(', ')}`)
+if (failed.length > 0) console.log(`\nFailed: ${failed.join(', ')}`)
+if (missed.length + failed.length > 0) process.exitCode = 1
+
+function chooseSections(named: readonly string[]): Section[] {
+  const unknown = named.filter(name => !sections.some(section => section === name))
+  if (unknown.length > 0) throw new Error(`No section ${unknown.join(', ')}; there are ${sections.join(', ')}`)
+  return sections.filter(section => (named.length > 0 ? named.includes(section) : !longSections.includes(section)))
 }
 
-/** Starts the program of a section as often as it says, each time in a process of its own. */
+/** Starts the program of a section as often as needed. */
 async function measure(section: Section): Promise<void> {
+  const execPath = findNode(section)
+  if (!execPath)
+    return passOver(section, 'this Node has no SQLite, and npm ci --prefix test/runtimes installs one that has')
   const starts: Partial<Record<GoalName, number[]>> = {}
-  for (let start = 0; start < Math.max(1, sections[section]); start += 1) {
-    const child = fork(`${here}${section}.ts`, {
-      execArgv: ['--import', 'tsx', '--no-warnings'],
-      execPath: findNode(section),
-    })
-    child.on('message', (measured: Partial<Record<GoalName, number>>) => {
-      for (const [name, figure] of entriesOf(measured)) starts[name] = [...(starts[name] ?? []), figure as number]
-    })
+  for (let start = 0; start < (longSections.includes(section) ? 1 : STARTS); start += 1) {
+    const child = fork(`${here}${section}.ts`, { execArgv: ['--import', 'tsx', '--no-warnings'], execPath })
+    const reports: Report[] = []
+    child.on('message', (report: Report) => reports.push(report))
     const [status] = await once(child, 'exit')
-    if (status !== 0) throw new Error(`bench/${section}.ts ended with ${status}`)
+    const [report] = reports
+    if (status !== 0 || !report) throw new Error(`bench/${section}.ts ended with ${status}`)
+    if ('passedOver' in report) return passOver(section, report.passedOver)
+    for (const [name, figure] of entriesOf(report.figures)) starts[name] = [...(starts[name] ?? []), figure]
   }
-  for (const [name, measured] of entriesOf(starts)) {
-    figures[name] = { starts: measured as number[], where }
+  for (const [name, found] of entriesOf(starts)) {
+    figures[name] = { starts: found, where }
+    measured.add(name)
     console.log(toCells(name, goals[name]).slice(0, 5).join('  '))
   }
 }
 
+function passOver(section: Section, reason: string): void {
+  console.log(`${section} is passed over: ${reason}`)
+}
+
 /** Node 20 has no SQLite. */
-function findNode(section: Section): string {
-  if (process.getBuiltinModule('node:sqlite') || !['sqlite', 'hold'].includes(section)) return process.execPath
-  const program = nodes.slice(1).find(node => node.program)?.program
-  if (!program) throw new Error('This Node has no SQLite; npm ci --prefix test/runtimes installs one that has')
-  return program
+function findNode(section: Section): string | null {
+  if (process.getBuiltinModule('node:sqlite') || !sectionsWithSqlite.includes(section)) return process.execPath
+  return nodes.slice(1).find(node => node.program)?.program ?? null
+}
+
+/** Writes the figures, in the order of the goals, and the table. */
+function save(): void {
+  const kept = entriesOf<Goal>(goals).map(([name]) => [name, figures[name]])
+  writeFileSync(file, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`)
+  const [before, after] = readFileSync(results, 'utf8').split(/(?<=<!-- goals -->\n)[\s\S]*(?=<!-- \/goals -->)/)
+  if (after === undefined) throw new Error('RESULTS.md has no place for the table')
+  writeFileSync(results, `${before}${toTable()}\n${after}`)
 }
 
 /** All goals with the last figures that were measured for them, as Markdown. */
 function toTable(): string {
   const head = ['work', 'against', 'median', 'range', 'goal', 'measured', '`npm run bench --`']
-  const rows = entriesOf(goals).map(([name, goal]) => toCells(name, goal))
+  const rows = entriesOf<Goal>(goals).map(([name, goal]) => toCells(name, goal))
   return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
 }
 

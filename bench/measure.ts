@@ -41,13 +41,25 @@ export async function timeCpu(work: () => unknown): Promise<number> {
 export const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[values.length >> 1] as number
 
-/**
- * Tells `index.ts` what this start has measured: once, at its end. Then the channel is closed, on which a dependency
- * that listens for messages would keep the process alive.
- */
-export function report(figures: Partial<Record<GoalName, number>>): void {
-  if (process.send) process.send(figures, () => process.disconnect())
-  else console.log(figures)
+/** What a section sends to `index.ts`, once, at its end. */
+export type Report =
+  | { readonly figures: Partial<Record<GoalName, number>> }
+  /** Why the section cannot run here. */
+  | { readonly passedOver: string }
+
+/** Reports what this start has measured. A goal without a figure keeps its last one. */
+export const report = (figures: Partial<Record<GoalName, number>>): void => send({ figures })
+
+/** Ends this section, which cannot run here; the others go on. Await it before anything is started. */
+export function passOver(reason: string): Promise<never> {
+  send({ passedOver: reason }, () => process.exit())
+  return new Promise(() => {})
+}
+
+/** Then closes the channel, on which a dependency that listens for messages would keep the process alive. */
+function send(message: Report, end = () => process.disconnect()): void {
+  if (process.send) process.send(message, end)
+  else console.log(message)
 }
 
 let names = 0

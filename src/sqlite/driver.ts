@@ -41,6 +41,8 @@ export interface Driver {
    * @throws the failure of the work or of the commit.
    */
   transact<T>(work: () => T): T
+  /** Runs work that only reads: all of it sees one state of the database. */
+  read<T>(work: () => T): T
   /** Begins a write transaction that may last for several turns of the event loop. Not in a Durable Object. */
   begin?(): Transaction
   /** Whether the connection has settings, such as a busy timeout. */
@@ -74,6 +76,8 @@ const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
     (...values) =>
       storage.sql.exec(sql, ...values).toArray() as never,
   transact: work => storage.transactionSync(work),
+  // Nobody else writes while synchronous work runs.
+  read: work => work(),
 })
 
 /** Settings of a statement that a host may have changed for its whole handle. */
@@ -104,23 +108,13 @@ function createHandleDriver(database: SqliteHandle): Driver {
       return (...values) => statement.all(...values) as never
     },
 
-    begin,
-
-    transact(work) {
-      const { commit, rollBack } = begin()
-      try {
-        const result = work()
-        commit()
-        return result
-      } catch (error) {
-        rollBack()
-        throw error
-      }
-    },
+    begin: () => begin('BEGIN IMMEDIATE'),
+    transact: work => runIn(begin('BEGIN IMMEDIATE'), work),
+    read: work => runIn(begin('BEGIN'), work),
   }
 
-  function begin(): Transaction {
-    database.exec('BEGIN IMMEDIATE')
+  function begin(sql: string): Transaction {
+    database.exec(sql)
     return {
       commit: () => void database.exec('COMMIT'),
       rollBack() {
@@ -131,6 +125,17 @@ function createHandleDriver(database: SqliteHandle): Driver {
         }
       },
     }
+  }
+}
+
+function runIn<T>({ commit, rollBack }: Transaction, work: () => T): T {
+  try {
+    const result = work()
+    commit()
+    return result
+  } catch (error) {
+    rollBack()
+    throw error
   }
 }
 

@@ -7,21 +7,10 @@ import {
   notPlain,
   payloadTooLarge,
 } from '../errors/call-errors.ts'
-import { createHandler } from '../http/handler.ts'
-import { findOperation } from '../http/operations.ts'
-import {
-  DEFAULT_BODY_TIME_LIMIT,
-  DEFAULT_OPERATIONS,
-  type HandlerOptions,
-  handlerRules,
-  type PathOption,
-  pathRule,
-  toPath,
-  withoutTrailingSlash,
-} from '../http/options.ts'
-import { type AdapterRequest, type HandlerRequest, readQuery } from '../http/request.ts'
-import { requireOptions } from '../options.ts'
-import { abandonBody, readNodeBody, readNodeHeader, writeStream } from './node-body.ts'
+import type { HandlerOptions, PathOption } from '../http/options.ts'
+import type { AdapterRequest, HandlerRequest, OperationName } from '../http/request.ts'
+import { mountOnNode } from './mount-on-node.ts'
+import { writeStream } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
 /** Options of {@link domainsRouter}. */
@@ -69,40 +58,33 @@ const refusedBodies: RefusedBodies = {
  * )
  */
 export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
-  requireOptions(options, { ...handlerRules, path: pathRule })
-  const { path: _, ...handlerOptions } = options
-  const handle = createHandler(handlerOptions)
-  const path = toPath(options)
-  const offered = options.operations ?? DEFAULT_OPERATIONS
-  const operationOf = (request: Request) =>
-    // Express finds no path in a target such as `http:///v1`.
-    findOperation(offered, path, request.method, withoutTrailingSlash(request.path ?? ''))
+  const { route, handle } = mountOnNode(options)
+  // Express finds no path in a target such as `http:///v1`.
+  const operationOf = (request: Request) => route(request.method, request.path ?? '')
 
-  async function answer(raw: Request, response: Response, readBody: HandlerRequest['readBody']): Promise<void> {
-    const query = readQuery(raw.url)
-    const call = {
-      header: (name: string) => readNodeHeader(raw, name),
-      readBody,
-      raw,
-      operation: operationOf(raw),
-      query,
-    }
-    const { status, headers, body, stream } = await handle(call)
-    if (response.headersSent || response.destroyed) return
-    abandonBody(raw, response, status, options.bodyTimeLimit ?? DEFAULT_BODY_TIME_LIMIT)
-    response.status(status).setHeaders(new Map(Object.entries(headers)))
-    if (stream) writeStream(stream, response)
-    else response.end(body)
+  async function respond(
+    operation: OperationName,
+    request: Request,
+    response: Response,
+    readBody?: HandlerRequest['readBody'],
+  ): Promise<void> {
+    const handled = await handle({ operation, raw: request, request, response, readBody })
+    if (!handled) return
+    response.status(handled.status).setHeaders(new Map(Object.entries(handled.headers)))
+    if (handled.stream) writeStream(handled.stream, response)
+    else response.end(handled.body)
   }
 
   return [
     (request, response, next) => {
-      if (operationOf(request)) answer(request, response, limit => readNodeBody(request, limit)).catch(next)
+      const operation = operationOf(request)
+      if (operation) respond(operation, request, response).catch(next)
       else next()
     },
     (error, request, response, next) => {
-      const readBody = operationOf(request) ? toRefusedBody(refusedBodies, kindOf(error)) : null
-      if (readBody) answer(request, response, readBody).catch(next)
+      const operation = operationOf(request)
+      const readBody = operation && toRefusedBody(refusedBodies, kindOf(error))
+      if (readBody) respond(operation, request, response, readBody).catch(next)
       else next(error)
     },
   ]

@@ -19,9 +19,13 @@ interface FailedAttempt extends CallFailure {
 }
 
 /** @param read Turns the parsed body into the value, or throws an error that says what is wrong with it. */
-export function toAttempt<Value>({ status, retryAfter, text }: Answer, read: (body: unknown) => Value): Attempt<Value> {
+export function toAttempt<Value>(
+  { status, retryAfter, text, isCut }: Answer,
+  read: (body: unknown) => Value,
+): Attempt<Value> {
   const body = parse(text)
   if (status === 200) {
+    if (isCut) return { failure: { status, message: 'The answer is larger than 4 MiB.', mayPass: false } }
     if (body === undefined) return { failure: { status, message: 'The answer is not whole JSON.', mayPass: true } }
     try {
       return { value: read(body) }

@@ -45,6 +45,8 @@ export const callRules: Rules = {
 
 export const DEFAULT_MAX_ATTEMPTS = 8
 const DEFAULT_TIME_LIMIT = 60_000
+/** Bytes, after decompression: several times the largest answer of a service. */
+const BODY_LIMIT = 4 * 1024 * 1024
 
 export interface Call<Value> {
   readonly url: string | URL
@@ -99,7 +101,7 @@ async function sendOnce<Value>({ url, body, read }: Call<Value>, options: CallOp
     ? { method: 'POST', headers: { Authorization, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
     : { method: 'GET', headers: { Authorization } }
   try {
-    return toAttempt(await sendRequest(url, init, { fetch, timeLimit, signal }), read)
+    return toAttempt(await sendRequest(url, init, { fetch, timeLimit, bodyLimit: BODY_LIMIT, signal }), read)
   } catch (cause) {
     signal?.throwIfAborted()
     return { failure: { message: 'The answer got lost, or none came.', mayPass: true, cause } }

@@ -1,11 +1,11 @@
 import { type ApiError, isApiError, requireSendable } from '../errors/api-error.ts'
-import { internalError } from '../errors/call-errors.ts'
+import { failedStepOf, internalError } from '../errors/call-errors.ts'
 import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
 import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline } from '../time/deadline.ts'
-import { MAX_DOMAINS } from '../wire/request.ts'
+import { MAX_DOMAINS } from '../wire/fields.ts'
 import { logFailure, type Step } from './failure.ts'
 import { operations } from './operations.ts'
 import {
@@ -83,7 +83,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       }
       await limit(1)
       const operation = requireOffered(request, options)
-      const { scope, method, run } = operations[operation]
+      const { scope, method, run, step: operationStep } = operations[operation]
       requireScope(keyContext, scope)
       step = 'readBody'
       const bodyAwaitedAt = performance.now()
@@ -96,7 +96,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
         requireScope(keyContext, scope)
       }
       if (options.rateLimitPer === 'name') await limit(countNames(input) - 1)
-      step = 'findTeam'
+      step = operationStep
       const registering = { timeLimit, onError: (cause: unknown) => report(cause, 'register') }
       const answer = await run({ keyContext, input, store, options: registering })
       const data = 'data' in answer ? answer.data : null
@@ -112,7 +112,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       return { ...answer, headers: { ...answer.headers, ...headers }, ...(stream && { stream }) }
     } catch (error) {
       const apiError = toApiError(error)
-      if (apiError.status >= 500) report(apiError.cause ?? apiError, stepOf(apiError, request) ?? step)
+      if (apiError.status >= 500) report(apiError.cause ?? apiError, failedStepOf(apiError) ?? step)
       return respondWithError(apiError, headers)
     }
   }
@@ -158,12 +158,6 @@ async function* reporting(
     // Also when the caller is gone, which a stream of Node throws in here, and is no failure.
     await iterator.return?.()
   }
-}
-
-/** Of the core's failures, those of a store that was asked for the operation itself say when to try again. */
-function stepOf({ code, headers }: ApiError, { operation = 'create' }: HandlerRequest): Step | undefined {
-  if (code === 'domain_registration_unavailable') return 'synchronize'
-  return code === 'internal_error' && 'Retry-After' in headers ? operations[operation].step : undefined
 }
 
 /** Identifies the caller, and the key by which its calls are limited. */

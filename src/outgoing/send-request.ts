@@ -15,18 +15,22 @@ function isHttpUrl(value: unknown): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
-/** An answer that was read to its end. */
+/** An answer that was read to its end, or to the limit of its body. */
 export interface Answer {
   readonly status: number
   /** Milliseconds to wait before the next request, 0 to one hour, if the answer says so. */
   readonly retryAfter: number | undefined
   readonly text: string
+  /** Whether the body is longer than its limit. `text` is then its beginning. */
+  readonly isCut: boolean
 }
 
 interface RequestOptions {
   readonly fetch?: typeof globalThis.fetch | undefined
   /** Milliseconds for the whole exchange. */
   readonly timeLimit: number
+  /** The most bytes to read of the body, counted after decompression. */
+  readonly bodyLimit: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -39,15 +43,33 @@ interface RequestOptions {
 export function sendRequest(
   url: string | URL,
   init: RequestInit,
-  { fetch = globalThis.fetch, timeLimit, signal }: RequestOptions,
+  { fetch = globalThis.fetch, timeLimit, bodyLimit, signal }: RequestOptions,
 ): Promise<Answer> {
   const limits = { milliseconds: timeLimit, message: `No answer within ${timeLimit} ms`, signal }
   return runWithin(limits, async signal => {
     // A redirect would turn the POST into a GET, or send the key to another server.
     const response = await fetch(url, { ...init, redirect: 'manual', signal })
     const retryAfter = readRetryAfter(response.headers.get('Retry-After'))
-    return { status: response.status, retryAfter, text: await response.text() }
+    return { status: response.status, retryAfter, ...(await readText(response, bodyLimit)) }
   })
+}
+
+/** A few bytes on the wire may decompress to gigabytes, so the body is read no further than its limit. */
+async function readText({ body }: Response, limit: number): Promise<Pick<Answer, 'text' | 'isCut'>> {
+  const reader = body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let left = limit; reader; ) {
+    const { done, value } = await reader.read()
+    if (done) break
+    text += decoder.decode(value.subarray(0, left), { stream: true })
+    left -= value.byteLength
+    if (left >= 0) continue
+    // Closes the connection. The answer is known, whether or not that succeeds.
+    reader.cancel().catch(() => {})
+    return { text, isCut: true }
+  }
+  return { text: text + decoder.decode(), isCut: false }
 }
 
 /** One hour. Whoever is told to wait longer asks again after that. */

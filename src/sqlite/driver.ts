@@ -43,16 +43,8 @@ export interface Driver {
   transact<T>(work: () => T): T
   /** Runs work that only reads: all of it sees one state of the database. */
   read<T>(work: () => T): T
-  /** Begins a write transaction that may last for several turns of the event loop. Not in a Durable Object. */
-  begin?(): Transaction
   /** Whether the connection has settings, such as a busy timeout. */
   readonly hasSettings: boolean
-}
-
-export interface Transaction {
-  commit(): void
-  /** Rolls back what SQLite has not rolled back by itself, as after some failures. */
-  rollBack(): void
 }
 
 export const isSqliteDatabase = (value: unknown) =>
@@ -108,34 +100,28 @@ function createHandleDriver(database: SqliteHandle): Driver {
       return (...values) => statement.all(...values) as never
     },
 
-    begin: () => begin('BEGIN IMMEDIATE'),
-    transact: work => runIn(begin('BEGIN IMMEDIATE'), work),
-    read: work => runIn(begin('BEGIN'), work),
+    transact: work => runIn('BEGIN IMMEDIATE', work),
+    read: work => runIn('BEGIN', work),
   }
 
-  function begin(sql: string): Transaction {
-    database.exec(sql)
-    return {
-      commit: () => void database.exec('COMMIT'),
-      rollBack() {
-        try {
-          database.exec('ROLLBACK')
-        } catch {
-          // After some failures SQLite has done so by itself (sqlite.org/lang_transaction.html, section 3).
-        }
-      },
+  function runIn<T>(begin: string, work: () => T): T {
+    database.exec(begin)
+    try {
+      const result = work()
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      rollBack()
+      throw error
     }
   }
-}
 
-function runIn<T>({ commit, rollBack }: Transaction, work: () => T): T {
-  try {
-    const result = work()
-    commit()
-    return result
-  } catch (error) {
-    rollBack()
-    throw error
+  function rollBack(): void {
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // After some failures SQLite has done so by itself (sqlite.org/lang_transaction.html, section 3).
+    }
   }
 }
 

@@ -41,6 +41,8 @@ export type Webhook = (
 const DEFAULT_BATCH_SIZE = 100
 /** Standard Webhooks, section "Request timeouts", recommends 15 s to 30 s. */
 const DEFAULT_TIME_LIMIT = 15_000
+/** Bytes of an answer that are read, after decompression. Nothing but the excerpt in a message needs them. */
+const BODY_LIMIT = 16 * 1024
 /** Of what the monitor answers, in a message. */
 const LONGEST_EXCERPT = 200
 
@@ -73,6 +75,8 @@ const rules: Rules = {
  * | 4xx but 408 and 429 | the monitor refuses one of the changes: the store pushes them one by one |
  * | anything else, none within the time limit, or no connection | the monitor is away: no change counts as refused |
  *
+ * It reads at most 16 KiB of an answer's body, counted after decompression.
+ *
  * @returns A function that resolves when the monitor has accepted all changes. It rejects with a
  *   {@link MonitorUnavailableError} while the monitor is away, with `Retry-After` as `retryAfter`; with an `Error` for
  *   a refusal; and with the reason of the signal.
@@ -98,7 +102,8 @@ export function createWebhook(options: WebhookOptions): Webhook {
       [TIMESTAMP]: timestamp,
       [SIGNATURE]: await sign({ id, timestamp, body }, await keys),
     }
-    judge(await sendRequest(target, { method: 'POST', headers, body }, { fetch, timeLimit, signal }).catch(fail))
+    const limits = { fetch, timeLimit, bodyLimit: BODY_LIMIT, signal }
+    judge(await sendRequest(target, { method: 'POST', headers, body }, limits).catch(fail))
 
     function fail(cause: unknown): never {
       signal?.throwIfAborted()

@@ -52,7 +52,7 @@ const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatement
   list: ['keys_of_owners (type=? AND owner_id=?)'],
   add: [],
   revoke: keyByHash,
-  expire: keyByHash,
+  update: keyByHash,
 }
 
 const all = [

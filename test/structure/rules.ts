@@ -30,7 +30,7 @@ export const packages: Readonly<Record<string, { by: readonly string[]; only?: '
   'node:readline': { by: ['cli/'] },
   'node:util': { by: ['cli/'] },
   'node:crypto': { by: ['keys/sha256.ts'], only: 'types' },
-  'node:http': { by: ['adapters/fastify.ts', 'adapters/node-body.ts'], only: 'types' },
+  'node:http': { by: ['adapters/'], only: 'types' },
   'node:stream': { by: ['adapters/node-body.ts'] },
   'node:http2': { by: ['adapters/node-body.ts'], only: 'types' },
 }

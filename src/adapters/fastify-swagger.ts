@@ -1,0 +1,87 @@
+import { operations } from '../http/operations.ts'
+import { type HandlerSettings, withoutTrailingSlash } from '../http/options.ts'
+import type { OperationName } from '../http/request.ts'
+import { type OpenApiDocument, type OpenApiOptions, openapi } from '../openapi/index.ts'
+import { apiKeys } from '../openapi/security.ts'
+
+/** The options of the plugin that the document depends on. */
+type DescribedOptions = Pick<HandlerSettings, 'keyPrefix' | 'bodyLimit' | 'rateLimiter' | 'operations'> &
+  Pick<OpenApiOptions, 'security' | 'securitySchemes'> & { readonly keys?: unknown }
+
+/** What `@fastify/swagger` passes to the transformation of a route: `openapiObject` unless it writes Swagger 2. */
+interface Transformation {
+  readonly url: string
+  readonly openapiObject?: {
+    tags?: readonly { readonly name: string }[]
+    paths: Record<string, object>
+    components: { schemas: Record<string, unknown>; securitySchemes?: Record<string, unknown> }
+  }
+}
+
+/**
+ * Makes the `swaggerTransform` of a route: it puts the operation into the document of `@fastify/swagger` as it stands
+ * in ours, and hides the route, which would stand there without its components and examples.
+ */
+export function describeForSwagger(name: OperationName, options: DescribedOptions) {
+  const method = operations[name].method.toLowerCase()
+  return ({ url, openapiObject: yours }: Transformation) => {
+    if (yours) {
+      const path = withoutTrailingSlash(url) || '/'
+      const ours = withoutTakenNames(describeOperation(name, path, options), yours.components.schemas)
+      const described: { responses?: Record<number, unknown> } = { ...ours.paths[path]?.[method as 'post'] }
+      // Fastify has no answer of ours to another method.
+      delete described.responses?.[405]
+      yours.paths[path] = { ...yours.paths[path], [method]: described }
+      yours.tags = [...(yours.tags ?? []).filter(({ name }) => ours.tags.every(tag => tag.name !== name)), ...ours.tags]
+      Object.assign(yours.components.schemas, ours.components.schemas)
+      yours.components.securitySchemes = { ...ours.components.securitySchemes, ...yours.components.securitySchemes }
+    }
+    return { schema: { hide: true }, url }
+  }
+}
+
+function describeOperation(
+  name: OperationName,
+  path: string,
+  { keyPrefix, bodyLimit, rateLimiter, keys, operations: offered, ...options }: DescribedOptions,
+): OpenApiDocument<string> {
+  const { security = keys ? undefined : [] } = options
+  const { securitySchemes = security ? undefined : apiKeys(keyPrefix, offered) } = options
+  return openapi<string, OperationName>({
+    path: path.slice(0, path.length - operations[name].suffix.length) || '/',
+    operations: [name],
+    keyPrefix,
+    bodyLimit,
+    rateLimited: rateLimiter !== undefined,
+    security,
+    securitySchemes,
+  })
+}
+
+const SCHEMAS = '#/components/schemas/'
+
+/** A schema of yours that has the name of one of ours keeps it; ours gets another one. */
+function withoutTakenNames(
+  document: OpenApiDocument<string>,
+  yours: Readonly<Record<string, unknown>>,
+): OpenApiDocument<string> {
+  const { schemas } = document.components
+  const isTaken = (name: string, schema: unknown) =>
+    Object.hasOwn(yours, name) && JSON.stringify(yours[name]) !== JSON.stringify(schema)
+  const names = new Map(
+    Object.entries(schemas).map(([name, schema]) => [name, isTaken(name, schema) ? `Domains${name}` : name]),
+  )
+
+  function rename(part: unknown): unknown {
+    if (Array.isArray(part)) return part.map(rename)
+    if (typeof part !== 'object' || part === null) return part
+    return Object.fromEntries(
+      Object.entries(part).map(([key, value]) => [key, key === '$ref' ? refer(value) : rename(value)]),
+    )
+  }
+  const refer = (reference: string) => `${SCHEMAS}${names.get(reference.slice(SCHEMAS.length))}`
+
+  const renamed = rename(document) as typeof document
+  const entries = Object.entries(renamed.components.schemas).map(([name, schema]) => [names.get(name), schema])
+  return { ...renamed, components: { ...renamed.components, schemas: Object.fromEntries(entries) } }
+}

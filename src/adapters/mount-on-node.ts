@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http'
+import { createHandler } from '../http/handler.ts'
+import { findOperation } from '../http/operations.ts'
+import {
+  DEFAULT_BODY_TIME_LIMIT,
+  DEFAULT_OPERATIONS,
+  type HandlerOptions,
+  handlerRules,
+  type PathOption,
+  pathRule,
+  toPath,
+  withoutTrailingSlash,
+} from '../http/options.ts'
+import { type AdapterRequest, type HandlerRequest, type OperationName, readQuery } from '../http/request.ts'
+import type { HandlerResponse } from '../http/response.ts'
+import { type Rules, requireOptions } from '../options.ts'
+import { abandonBody, type NodeRequest, readNodeBody, readNodeHeader } from './node-body.ts'
+
+/** A request that is ours, on a server of Node. */
+interface Exchange<Raw> {
+  readonly operation: OperationName
+  /** The request of the framework. */
+  readonly raw: Raw
+  /** The request and the response of Node that are behind it. */
+  readonly request: NodeRequest
+  readonly response: ServerResponse
+  /** Default: the body of the request, or what a parser of your server made of it. */
+  readonly readBody?: HandlerRequest['readBody'] | undefined
+}
+
+/**
+ * What the adapters for frameworks of Node have in common: it checks the options, finds the operation of a request,
+ * and makes its response. An adapter only turns its framework's request into an {@link Exchange}, and writes.
+ *
+ * @param rules The options that only this adapter has.
+ * @throws {TypeError} for an option that is missing, wrong or does not exist.
+ */
+export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & PathOption, rules: Rules = {}) {
+  requireOptions(options, { ...handlerRules, path: pathRule, ...rules })
+  const { operations: offered = DEFAULT_OPERATIONS, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
+  const handleRequest = createHandler(pickHandlerOptions(options))
+  const path = toPath(options)
+
+  return {
+    /** @param requested The path of the request, below the mount point and without its query. */
+    route: (method: string, requested: string): OperationName | undefined =>
+      findOperation(offered, path, method, withoutTrailingSlash(requested)),
+
+    /** @returns What is to be written; `null` if the application has responded meanwhile, or the caller is gone. */
+    async handle({ operation, raw, request, response, readBody }: Exchange<Raw>): Promise<HandlerResponse | null> {
+      const handled = await handleRequest({
+        header: name => readNodeHeader(request, name),
+        readBody: readBody ?? (limit => readNodeBody(request, limit)),
+        raw,
+        operation,
+        query: readQuery(request.url ?? ''),
+      })
+      if (response.headersSent || response.destroyed) return null
+      abandonBody(request, response, handled.status, bodyTimeLimit)
+      return handled
+    },
+  }
+}
+
+const pickHandlerOptions = <Options extends object>(options: Options): Options =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(handlerRules, name))) as Options

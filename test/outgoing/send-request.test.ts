@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
+import { expect, onTestFinished, test } from 'vitest'
+import { registerAll } from '../../src/client/index.ts'
+import { createWebhook } from '../../src/webhook/index.ts'
+import { rejection } from '../fixtures.ts'
+import { listen } from '../listen.ts'
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const change = { kind: 'registered', domainId: '1', domain: 'a.com', teamId: '1', registeredAt: new Date() } as never
+
+/** Answers with a compressed body that never ends, to see who stops reading. */
+async function serveEndless(status: number) {
+  let isClosed = () => {}
+  const closed = new Promise<void>(resolve => {
+    isClosed = resolve
+  })
+  const { origin, close } = await listen(async (_, response) => {
+    response.writeHead(status, { 'Content-Encoding': 'gzip', 'Retry-After': '3' })
+    const endless = Readable.from(
+      (function* () {
+        for (;;) yield Buffer.alloc(64 * 1024, 'a')
+      })(),
+    )
+    endless.pipe(createGzip()).pipe(response)
+    await once(response, 'close')
+    endless.destroy()
+    isClosed()
+  })
+  onTestFinished(close)
+  return { url: `${origin}/v1/domains`, closed }
+}
+
+test('an answer without an end is read up to 4 MiB by a client, which then gives up', async () => {
+  const { url, closed } = await serveEndless(200)
+  const error = await rejection(registerAll(['a.com'], { url, apiKey: 'svc_team_1_00' }))
+  expect(error).toMatchObject({ name: 'RegisterAllError', status: 200, message: 'The answer is larger than 4 MiB.' })
+  await closed
+})
+
+test.each([
+  [200, undefined],
+  [400, { message: expect.stringMatching(/^The monitor answered 400: a{200}$/) }],
+  [503, { name: 'MonitorUnavailableError', retryAfter: 3000 }],
+])('an answer %i to a push is judged by its beginning if its body has no end', async (status, outcome) => {
+  const { url, closed } = await serveEndless(status)
+  const judged = await createWebhook({ url, secret })([change]).catch(error => error)
+  if (outcome) expect(judged).toMatchObject(outcome)
+  else expect(judged).toBeUndefined()
+  await closed
+})

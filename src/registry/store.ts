@@ -70,7 +70,7 @@ export interface NamesBelow {
   /** Whether another team holds any. A store need not look if `ownCount` is not 0. */
   readonly heldByOthers: boolean
   /**
-   * Names whose registrable domain is longer than the base. A store MAY stop at 100, and need not look if `ownCount` is
+   * Names whose registrable domain is longer than the base. A store MAY stop at 10, and need not look if `ownCount` is
    * not 0 or `heldByOthers` is true.
    */
   readonly behindSuffixes: readonly { readonly domain: string; readonly teamId: string }[]
@@ -87,7 +87,7 @@ export const NOTHING_BELOW: NamesBelow = /* @__PURE__ */ Object.freeze({
 /** A store counts {@link NamesBelow.ownCount} at least up to here. */
 export const COUNTED_AT_LEAST = 1000
 /** A store finds {@link NamesBelow.behindSuffixes} at least up to here. */
-export const FOUND_BEHIND_SUFFIXES = 100
+export const FOUND_BEHIND_SUFFIXES = 10
 
 /** What {@link DomainStore.register} has to do in one atomic step. Every look-up is by key. */
 export interface RegistrationRequest extends LookUp {

@@ -273,6 +273,9 @@ const ofRegistering: readonly BrokenStore[] = [
       return summarize([...own, ...behind.filter(isOwn)], [...others, ...behind.filter(row => !isOwn(row))], [], base)
     },
   }),
+  broken('below-finds-ten-behind-suffixes', 'stops at three names behind public suffixes', {
+    summarize: (own, others, behind, base) => summarize(own, others, behind.slice(0, 3), base),
+  }),
   broken('below-answers-in-order', 'answers the other way round', {
     reportFound: found => ({ ...found, below: found.below.toReversed() }),
   }),

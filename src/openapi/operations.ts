@@ -66,7 +66,7 @@ const descriptions: Readonly<Record<OperationName, Description>> = {
     summary: 'Register hostnames in a team',
     description: `Registers 1 to ${MAX_DOMAINS} hostnames in one team. \
 Each is processed for itself and gets its own result: one that is invalid does not make the others fail.`,
-    failure: 'Nothing was registered. Try again later.',
+    failure: 'Nothing was registered. Send the same call again.',
     success: results('RegisterDomainsResponse', {
       created: example('Two hostnames registered, one refused', named('created'), { created: 2, existing: 0 }),
       existing: example('The same call again', named('existing'), { created: 0, existing: 2 }),
@@ -170,7 +170,13 @@ export function describePaths(path: string, offered: readonly OperationName[], s
   const paths: Record<string, Record<string, object>> = {}
   for (const name of offered) {
     const { method, suffix, scope } = operations[name]
-    const { parameters = {}, success, failure = 'Try again later.', description, ...about } = descriptions[name]
+    const {
+      parameters = {},
+      success,
+      failure = 'Send the same call again.',
+      description,
+      ...about
+    } = descriptions[name]
     const allowed = offered.filter(other => operations[other].suffix === suffix).map(other => operations[other].method)
     const isRead = method === 'GET'
     const fault = isRead

@@ -1,5 +1,4 @@
 import { LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
-import { readInParts, workInParts } from '../registry/parts.ts'
 import { type PendingRow, type StatsRow, toPending, toStats } from '../registry/row.ts'
 import type { Change } from '../registry/store.ts'
 import type { Connection } from './connection.ts'
@@ -34,10 +33,10 @@ export function createOutbox(statements: Statements, { ask, transact }: Connecti
       for (const { domainId } of registrations) statements.lease(after(lease), domainId)
     },
 
-    take: (limit, lease) => readInParts(limit, size => transact(() => take(size, lease))),
-    finish: changes => workInParts(changes, part => transact(() => part.map(finish))),
+    take: (limit, lease) => transact(() => take(limit, lease)),
+    finish: changes => transact(() => changes.forEach(finish)),
 
-    postpone: postponements => workInParts(postponements, part => transact(() => part.map(postpone))),
+    postpone: postponements => transact(() => postponements.forEach(postpone)),
 
     stats: () => ask(() => toStats(statements.stats()[0] as StatsRow)),
 

@@ -3,6 +3,7 @@ import { invalidRequest } from '../errors/call-errors.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import { isAddress, isWildcard } from '../registry/name.ts'
+import { MOST_AT_ONCE } from '../registry/store.ts'
 import { toName } from '../registry/store-arguments.ts'
 
 /** The most hostnames in one call. */
@@ -12,7 +13,7 @@ export const MAX_DOMAINS = 100
 export const MAX_TEAM_ID_LENGTH = 64
 
 /** The most registrations on a page. */
-export const MAX_LIMIT = 1000
+export const MAX_LIMIT = MOST_AT_ONCE
 export const DEFAULT_LIMIT = 100
 
 /** The most characters in a cursor. The store that made it judges the rest. */

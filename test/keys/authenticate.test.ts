@@ -115,7 +115,7 @@ test('a key store that fails makes 500 internal_error, not 401', async () => {
     expect(await rejection(authenticate(`Bearer ${teamKey}`, { findKey }))).toMatchObject({
       status: 500,
       code: 'internal_error',
-      message: 'The API key could not be checked. Try again later.',
+      message: 'The API key could not be checked. Send the same call again.',
       cause,
     })
   }

@@ -209,7 +209,7 @@ describe('teams', () => {
     expect(await rejection(registerDomains(team1, { domains }, failing))).toMatchObject({
       status: 500,
       code: 'internal_error',
-      message: 'The team could not be looked up; nothing was done. Try again later.',
+      message: 'The team could not be looked up; nothing was done. Send the same call again.',
       cause,
     })
     expect(await rejection(registerDomains(team1, { domains }, hanging, { timeLimit: 20 }))).toMatchObject({

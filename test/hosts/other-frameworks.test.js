@@ -22,7 +22,7 @@ const servers = {
     const app = new Koa()
     app.use(async (context, next) => {
       if (!/^\/v1\/domains\/?$/.test(context.path)) return next()
-      const { method, rawHeaders } = context.req
+      const { method = 'GET', rawHeaders } = context.req
       const headers = new Headers()
       for (let index = 0; index < rawHeaders.length; index += 2)
         headers.append(rawHeaders[index], rawHeaders[index + 1])

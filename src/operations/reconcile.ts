@@ -15,7 +15,7 @@ export type Correction =
   | { readonly action: 'add'; readonly registration: Registration }
   | { readonly action: 'remove'; readonly watched: Watched }
 
-/** How many corrections are looked up again at once. The caller works on them one by one, and they grow old meanwhile. */
+/** How many corrections are looked up again at once. They age while the caller works on them one by one. */
 const MOST_CONFIRMED = 100
 
 /**

@@ -108,14 +108,13 @@ export async function createFiles(flags: readonly string[] = [], programs = engi
     if (owner) await chown(databaseDir, owner.uid, owner.gid)
     const passwordFile = join(directory, 'password')
     await writeFile(passwordFile, ACCOUNT.password)
-    const account = [
-      `--pgdata=${databaseDir}`,
-      `--username=${ACCOUNT.user}`,
-      `--pwfile=${passwordFile}`,
-      '--auth=password',
-    ]
+    await chmod(passwordFile, 0o644)
+    const account = [`--username=${ACCOUNT.user}`, `--pwfile=${passwordFile}`, '--auth=password']
     const settings = ['--encoding=UTF8', '--no-locale', '--no-sync', ...flags]
-    await run(join(reachable, 'initdb'), [...account, ...settings], { ...owner, cwd: databaseDir })
+    await run(join(reachable, 'initdb'), [`--pgdata=${databaseDir}`, ...account, ...settings], {
+      ...owner,
+      cwd: databaseDir,
+    })
     return { directory, databaseDir, program: join(reachable, 'postgres'), owner, config: { ...ACCOUNT, ...LOCAL } }
   } catch (error) {
     await rm(directory, { recursive: true })

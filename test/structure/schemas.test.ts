@@ -14,9 +14,9 @@ const withoutComments = (sql: string) =>
     .trim()}\n`
 
 test.each([
-  [`../postgres/schema-${POSTGRES_VERSION}.sql`, createSchema({}).join(';\n')],
-  [`../postgres/schema-${POSTGRES_VERSION}-citus.sql`, createSchema({}, true).join(';\n')],
-  [`../sqlite/schema-${SQLITE_VERSION}.sql`, sqliteSchema()],
+  [`test/postgres/schema-${POSTGRES_VERSION}.sql`, createSchema({}).join(';\n')],
+  [`test/postgres/schema-${POSTGRES_VERSION}-citus.sql`, createSchema({}, true).join(';\n')],
+  [`test/sqlite/schema-${SQLITE_VERSION}.sql`, sqliteSchema()],
 ])('the tables are those of %s, the snapshot of their version', async (file, sql) => {
-  await expect(withoutComments(sql), WHAT_TO_DO).toMatchFileSnapshot(file)
+  await expect(withoutComments(sql), WHAT_TO_DO).toMatchFileSnapshot(`../../${file}`)
 })

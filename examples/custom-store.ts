@@ -172,12 +172,24 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
       }),
     postpone: postponements =>
       takeTurn(async operations => {
-        for (const { change, wait, refusal } of postponements) {
+        for (const { change, wait, failure, isRefused } of postponements) {
           const [waiting] = await get<Waiting>([waitingKey(change)])
           if (waiting?.kind !== change.kind) continue
-          const refused = refusal === undefined ? {} : { refusals: waiting.refusals + 1, lastFailure: refusal }
-          operations.push(...put([waitingKey(change)], { ...waiting, due: Date.now() + wait, ...refused }))
+          const refusals = waiting.refusals + Number(isRefused)
+          const lastFailure = failure ?? waiting.lastFailure
+          const postponed = { ...waiting, due: Date.now() + wait, refusals, lastFailure }
+          operations.push(...put([waitingKey(change)], postponed))
         }
+      }),
+    retry: domainIds =>
+      takeTurn(async operations => {
+        const now = Date.now()
+        const waiting = domainIds
+          ? await get<Waiting>(domainIds.map(domainId => waitingKey({ domainId })))
+          : await allWaiting()
+        const failed = waiting.filter(({ due, lastFailure }) => due > now && lastFailure !== null)
+        for (const change of failed) operations.push(...put([waitingKey(change)], { ...change, due: now }))
+        return failed.length
       }),
     async stats() {
       const waiting = await allWaiting()

@@ -45,6 +45,8 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
   const hasten = (condition: string) =>
     unprepared(`UPDATE ${changes} SET due = ${NOW} WHERE ${condition} AND due > ${afterWait('$1')}`)
 
+  const isPostponed = `due > ${NOW} AND last_failure IS NOT NULL`
+
   return {
     /** Adds changes that are due after their waits. */
     addChanges: createInsert(engine, {
@@ -79,11 +81,17 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     ),
     postpone: unprepared(`UPDATE ${changes} AS waiting
        SET due = ${afterWait('asked.wait')},
-         refusals = waiting.refusals + (asked.refusal IS NOT NULL)::integer,
-         last_failure = coalesce(asked.refusal, waiting.last_failure)
-       FROM unnest($1::text[], $2::uuid[], $3::text[], $4::double precision[], $5::text[])
-         AS asked (second_level_domain, domain_id, kind, wait, refusal)
+         refusals = waiting.refusals + asked.refusals,
+         last_failure = coalesce(asked.failure, waiting.last_failure)
+       FROM unnest($1::text[], $2::uuid[], $3::text[], $4::double precision[], $5::text[], $6::integer[])
+         AS asked (second_level_domain, domain_id, kind, wait, failure, refusals)
        WHERE ${isAsked} AND waiting.kind = asked.kind AND ${isInShard}`),
+
+    /** Makes due what waits because a push failed. */
+    retry: unprepared<Id>(
+      `UPDATE ${changes} SET due = ${NOW} WHERE ${isPostponed} AND domain_id = ANY ($1::uuid[]) ${returningId}`,
+    ),
+    retryAll: unprepared<Id>(`UPDATE ${changes} SET due = ${NOW} WHERE ${isPostponed} ${returningId}`),
 
     countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
     listChanges: unprepared<PendingRow>(

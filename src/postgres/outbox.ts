@@ -40,13 +40,20 @@ export const createOutbox = (transact: Transact): Outbox => ({
 
   postpone: postponements =>
     transact(async ({ change, statements }) => {
-      const rows = postponements.map(({ change, wait, refusal }) => ({
+      const rows = postponements.map(({ change, wait, failure, isRefused }) => ({
         ...change,
         wait: Math.round(wait),
-        refusal: refusal?.replaceAll('\0', '') ?? null,
+        failure: failure?.replaceAll('\0', '') ?? null,
+        isRefused: Number(isRefused),
       }))
       const sorted = sort(rows)
-      void change(statements.postpone, ...toIds(sorted), ...toArrays(sorted, 'kind', 'wait', 'refusal'))
+      void change(statements.postpone, ...toIds(sorted), ...toArrays(sorted, 'kind', 'wait', 'failure', 'isRefused'))
+    }),
+
+  retry: domainIds =>
+    transact(async ({ change, statements }) => {
+      const retrying = domainIds ? change(statements.retry, domainIds) : change(statements.retryAll)
+      return (await retrying).rows.length
     }),
 
   stats: () =>

@@ -1,5 +1,5 @@
 import { classifyHostname, type HostnameRejection } from '../hostname/classify.ts'
-import { describe, isFunction, isText, type Rule, type Rules, requireOptions } from '../options.ts'
+import { describe, isFunction, isText, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import type { SweepOptions } from './outbox.ts'
@@ -120,6 +120,20 @@ export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'>
   requireOptions(options, { after: afterRule, limit: limitRule })
   const { after, limit = DEFAULT_PAGE_SIZE } = options
   return { after: after?.toLowerCase(), limit }
+}
+
+/**
+ * Reads for which changes to retry the push. Strings that are not an ID are passed over, like an ID of which nothing
+ * waits.
+ *
+ * @throws {TypeError}
+ */
+export function readRetryOptions(options: { readonly domainIds?: readonly string[] | undefined } = {}) {
+  const isList = (value: unknown) => Array.isArray(value) && value.length <= DEFAULT_PAGE_SIZE && value.every(isText)
+  requireOptions(options, {
+    domainIds: { holds: optional(isList), expected: `an array of at most ${DEFAULT_PAGE_SIZE} values of domainId` },
+  })
+  return options.domainIds?.filter(isDomainId).map(id => id.toLowerCase())
 }
 
 export const onErrorRule: Rule = {

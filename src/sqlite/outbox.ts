@@ -21,8 +21,16 @@ export function createOutbox(statements: Statements, { ask, transact }: Connecti
     if (!isForgotten) statements.setDue(after(0), domainId)
   }
 
-  function postpone({ change, wait, refusal }: Postponement): void {
-    statements.postpone(after(wait), refusal === undefined ? 0 : 1, refusal ?? null, change.domainId, change.kind)
+  function postpone({ change, wait, failure, isRefused }: Postponement): void {
+    statements.postpone(after(wait), Number(isRefused), failure ?? null, change.domainId, change.kind)
+  }
+
+  async function retry(domainIds?: readonly string[]): Promise<number> {
+    const now = after(0)
+    const retrying = domainIds
+      ? workInParts(domainIds, part => transact(() => part.flatMap(id => statements.retry(now, id, now))))
+      : readInParts(Number.POSITIVE_INFINITY, size => transact(() => statements.retryAll(now, now, size)))
+    return (await retrying).length
   }
 
   return {
@@ -38,6 +46,7 @@ export function createOutbox(statements: Statements, { ask, transact }: Connecti
     finish: changes => workInParts(changes, part => transact(() => part.map(finish))),
 
     postpone: postponements => workInParts(postponements, part => transact(() => part.map(postpone))),
+    retry,
 
     stats: () => ask(() => toStats(statements.stats()[0] as StatsRow)),
 

@@ -131,7 +131,7 @@ app.post('/keys/rotate', async (request, response) => {
   const key = await createKey(old.label)
   // Both work for a week, or for as long as the old one would have, so that programs can change over.
   const inAWeek = new Date(Date.now() + WEEK)
-  keys.expireKey(old.hash, old.expiresAt !== null && old.expiresAt < inAWeek ? old.expiresAt : inAWeek)
+  if (old.expiresAt === null || old.expiresAt > inAWeek) keys.updateKey(old.hash, { expiresAt: inAWeek })
   response.send(page('API keys', showKeys(key)))
 })
 app.post('/keys/revoke', (request, response) => {

@@ -175,18 +175,14 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
         for (const { change, wait, failure, isRefused } of postponements) {
           const [waiting] = await get<Waiting>([waitingKey(change)])
           if (waiting?.kind !== change.kind) continue
-          const refusals = waiting.refusals + Number(isRefused)
-          const lastFailure = failure ?? waiting.lastFailure
-          const postponed = { ...waiting, due: Date.now() + wait, refusals, lastFailure }
-          operations.push(...put([waitingKey(change)], postponed))
+          const said = { refusals: waiting.refusals + Number(isRefused), lastFailure: failure ?? waiting.lastFailure }
+          operations.push(...put([waitingKey(change)], { ...waiting, due: Date.now() + wait, ...said }))
         }
       }),
     retry: domainIds =>
       takeTurn(async operations => {
         const now = Date.now()
-        const waiting = domainIds
-          ? await get<Waiting>(domainIds.map(domainId => waitingKey({ domainId })))
-          : await allWaiting()
+        const waiting = await (domainIds ? get<Waiting>(domainIds.map(id => `waiting ${id}`)) : allWaiting())
         const failed = waiting.filter(({ due, lastFailure }) => due > now && lastFailure !== null)
         for (const change of failed) operations.push(...put([waitingKey(change)], { ...change, due: now }))
         return failed.length

@@ -137,13 +137,10 @@ function createBackend(transact: Transact): StoreBackend {
 
       retry: domainIds =>
         transact(async ask => {
-          const condition = `due > ${NOW} AND lastFailure IS NOT NULL`
-          const waiting = domainIds
-            ? await ask(
-                `SELECT domainId FROM ${CHANGES_BY_ID} WHERE ${condition} FOR UPDATE SKIP LOCKED`,
-                domainIds.map(domainId => ({ domainId })),
-              )
-            : await ask(`SELECT domainId FROM domain_changes WHERE ${condition} FOR UPDATE SKIP LOCKED`)
+          const sql = `WHERE due > ${NOW} AND lastFailure IS NOT NULL FOR UPDATE SKIP LOCKED`
+          const ids = domainIds?.map(domainId => ({ domainId }))
+          const all = () => ask(`SELECT domainId FROM domain_changes ${sql}`)
+          const waiting = await (ids ? ask(`SELECT domainId FROM ${CHANGES_BY_ID} ${sql}`, ids) : all())
           await ask(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW}`, waiting)
           return waiting.length
         }),
@@ -194,7 +191,7 @@ async function findBelow(ask: Ask, base: string, teamId: string) {
     ownDomains: own.slice(0, 3).map(({ domain }) => domain),
     ownCount: own.length,
     heldByOthers: others.length > 0,
-    behindSuffixes: own.length + others.length > 0 ? [] : await select('> ?', 100),
+    behindSuffixes: own.length + others.length > 0 ? [] : await select('> ?', 10),
   }
 }
 

@@ -8,9 +8,18 @@ const { exports, ...manifest } = JSON.parse(readFileSync(new URL('../package.jso
 /** Every entry point, with every value that it exports: the public names. */
 const publicNames = {
   '.': [
-    ...['ApiError', 'MonitorUnavailableError', 'authenticate', 'classifyHostname', 'countTotals'],
+    ...['ApiError', 'InvalidCursorError', 'MonitorUnavailableError', 'authenticate', 'classifyHostname', 'countTotals'],
     ...['createManagedStore', 'createMemoryKeyStore', 'createMemoryStore', 'createUuidGenerator', 'deleteDomains'],
-    ...['exportDomains', 'findOwners', 'generateApiKey', 'hashApiKey', 'isApiError', 'listDomains', 'parseApiKey'],
+    ...[
+      'eachRegistration',
+      'exportDomains',
+      'findOwners',
+      'generateApiKey',
+      'hashApiKey',
+      'isApiError',
+      'listDomains',
+      'parseApiKey',
+    ],
     ...['previewDomains', 'rangeBelow', 'reconcile', 'registerDomains', 'startSynchronizing', 'toKey'],
   ],
   './http': ['createHandler'],

@@ -61,10 +61,10 @@ export function requireValue(values: Values, name: string, expected: string): st
   return value
 }
 
-/** @throws {UsageError} for anything but digits. */
-export function readLimit({ limit = '100' }: Values): number {
-  if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError('--limit must be an integer from 1')
-  return Number(limit)
+/** @throws {UsageError} for anything but an integer from 1 to `most`. */
+export function readLimit({ limit = '100' }: Values, most = 999_999_999): number {
+  if (/^[1-9]\d{0,8}$/.test(limit) && Number(limit) <= most) return Number(limit)
+  throw new UsageError(`--limit must be an integer from 1 to ${most}`)
 }
 
 /** Reads the lines of the standard input, without empty ones. */

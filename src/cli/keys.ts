@@ -1,4 +1,5 @@
 import { generateApiKey, hashApiKey, parseApiKey } from '../keys/api-key.ts'
+import { SCOPES } from '../keys/key-context.ts'
 import type { KeyOwner, StoredKeyRecord } from '../keys/key-record.ts'
 import { type Call, type Command, type Result, readInput, requireValue, UsageError, type Values } from './command.ts'
 import { toTable } from './text.ts'
@@ -29,7 +30,8 @@ export const createKey: Command = {
   async run({ values, connect }: Call): Promise<Result> {
     const { type, ownerId } = readOwner(values)
     const scopes = (values.scopes ?? 'domains:create').split(',')
-    if (!scopes.every(scope => /^[\w.:-]+$/.test(scope))) throw new UsageError('--scopes is a list with commas')
+    if (!scopes.every(scope => SCOPES.some(known => known === scope)))
+      throw new UsageError(`--scopes is a list with commas, of ${SCOPES.join(', ')}`)
     const expiresAt = values.expires === undefined ? null : readDate(values.expires, 'expires')
     if (expiresAt && expiresAt.getTime() <= Date.now()) throw new UsageError('--expires is in the past')
     const { label = null, prefix } = values
@@ -83,7 +85,7 @@ export const expireKey: Command = {
     const text = requireValue(values, 'at', 'with a date, or --at never')
     const at = text === 'never' ? null : readDate(text, 'at')
     const hash = await readHash(operands)
-    if (!(await connect().createKeyStore().expireKey(hash, at))) return unknownKey(hash)
+    if (!(await connect().createKeyStore().updateKey(hash, { expiresAt: at }))) return unknownKey(hash)
     const said = at ? `The key expires at ${at.toISOString()}.\n` : 'The key does not expire.\n'
     return { text: said, data: { hash, expiresAt: at } }
   },

@@ -1,6 +1,7 @@
 import { classifyHostname } from '../hostname/classify.ts'
+import { eachPage, eachRegistration, toCursor } from '../operations/each-registration.ts'
 import { findOwners } from '../operations/find-owners.ts'
-import type { ListedRegistration } from '../registry/store.ts'
+import { type ListedRegistration, MOST_AT_ONCE } from '../registry/store.ts'
 import { type Call, type Command, type Result, readInput, readLimit, requireValue } from './command.ts'
 import { plural, toPrintable, toTable } from './text.ts'
 
@@ -19,13 +20,16 @@ export const list: Command = {
     const { team: teamId, below, domain, after } = values
     const order = values.order as 'oldest' | 'newest' | undefined
     const limit = readLimit(values)
-    // One more than asked for tells whether there are others.
-    const found = await connect()
-      .createStore()
-      .list({ teamId, below, domain, order, after, limit: limit + 1 })
+    const store = connect().createStore()
+    const found: ListedRegistration[] = []
+    for await (const registration of eachRegistration(store, { teamId, below, domain, order, after })) {
+      found.push(registration)
+      // One more than asked for tells whether there are others.
+      if (found.length > limit) break
+    }
     const page = found.slice(0, limit)
     const last = found.length > limit ? page.at(-1) : undefined
-    const next = last ? (below === undefined ? last.domainId : last.domain) : null
+    const next = last ? toCursor(last, { below }) : null
     const rows = page.map(({ domain, teamId, domainId, createdAt }) => [domain, teamId, domainId, createdAt])
     const text = toTable(['DOMAIN', 'TEAM', 'ID', 'CREATED'], rows, 'No registrations.')
     return {
@@ -76,19 +80,14 @@ export const count: Command = {
   },
 }
 
-const PAGE = 1000
-
 export const exportAll: Command = {
   purpose: 'writes all registrations, of all teams or of --team, as lines of JSON; --after continues',
   options: ['team', 'after'],
-  async run({ values: { team: teamId, after: start }, connect, write }: Call): Promise<undefined> {
+  async run({ values: { team: teamId, after }, connect, write }: Call): Promise<undefined> {
     const store = connect().createStore()
-    for (let after = start; ; ) {
-      const page = await store.list({ teamId, after, limit: PAGE })
+    for await (const page of eachPage(store.list, { teamId, after }))
       await write(page.map(registration => `${JSON.stringify(toData(registration))}\n`).join(''))
-      if (page.length < PAGE) return
-      after = page.at(-1)?.domainId
-    }
+    return undefined
   },
 }
 
@@ -96,9 +95,10 @@ export const pending: Command = {
   purpose: 'shows which changes wait to be pushed to your monitor, since when, and why; --limit, --after',
   options: ['limit', 'after'],
   async run({ values, connect }: Call): Promise<Result> {
+    const limit = readLimit(values, MOST_AT_ONCE)
     const store = connect().createStore()
     const { count, refused, oldest } = await store.pendingStats()
-    const waiting = await store.listPending({ limit: readLimit(values), after: values.after })
+    const waiting = await store.listPending({ limit, after: values.after })
     const changes = waiting.map(({ kind, domain, domainId, teamId, since, nextAttempt, lastFailure }) => ({
       kind,
       domain,

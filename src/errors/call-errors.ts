@@ -93,16 +93,11 @@ export function teamSuspended(): ApiError {
   return new ApiError('team_suspended', 'The team is suspended: it can neither register nor delete domains.')
 }
 
-/** @param what What failed, as a sentence. The cause is for the log of the application, and not for the caller. */
-export function internalError(what = 'The call could not be processed.', cause?: unknown): ApiError {
-  return new ApiError('internal_error', `${what} Try again later.`, { cause })
-}
-
-/** When to send a call again that a store or a monitor could not finish, in seconds: neither may fail for long. */
+/** When to send a call again that nothing is wrong with, in seconds: what failed is expected to fail for moments. */
 const soon = { 'Retry-After': '5' }
 
-/** @param what What the store could not do, as a sentence. */
-export function storeFailed(what: string, cause?: unknown): ApiError {
+/** @param what What failed, as a sentence. The cause is for the log of the application, and not for the caller. */
+export function internalError(what = 'The call could not be processed.', cause?: unknown): ApiError {
   return new ApiError('internal_error', `${what} Send the same call again.`, { headers: soon, cause })
 }
 

@@ -5,7 +5,7 @@ import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
 import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline } from '../time/deadline.ts'
-import { MAX_DOMAINS } from '../wire/request.ts'
+import { MAX_DOMAINS } from '../wire/fields.ts'
 import { logFailure, type Step } from './failure.ts'
 import { operations } from './operations.ts'
 import {

@@ -92,7 +92,7 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     needs: ['list'],
     step: 'list',
     async run({ keyContext, input, store, options: { timeLimit } }) {
-      const format = formats[parseFormat(input as Query)]
+      const format = formats[parseFormat(input as Query, keyContext)]
       const pages = await exportDomains(keyContext, input as Query, store, { timeLimit })
       return respondWithStream(format.contentType, format.write(pages))
     },

@@ -4,7 +4,10 @@ import { insufficientScope } from '../errors/call-errors.ts'
 export const REQUIRED_SCOPE = 'domains:create'
 
 /** What a key may be used for: registering and previewing, deleting, listing and exporting. */
-export type Scope = 'domains:create' | 'domains:delete' | 'domains:read'
+export const SCOPES = [REQUIRED_SCOPE, 'domains:delete', 'domains:read'] as const
+
+/** One of {@link SCOPES}. */
+export type Scope = (typeof SCOPES)[number]
 
 /** Who is calling. {@link authenticate} returns it, and so does the host's own `authenticate`. */
 export type KeyContext =

@@ -1,5 +1,6 @@
-import { isText, matches, optional, type Rules, requireFields, requireOptions } from '../options.ts'
+import { isText, matches, optional, type Rule, type Rules, requireFields, requireOptions } from '../options.ts'
 import { looksLikeKey, ownerIdRule, ownerTypeRule } from './api-key.ts'
+import { SCOPES } from './key-context.ts'
 
 /** What a {@link KeyStore} knows of an API key: its hash, and never the key itself. */
 export interface KeyRecord {
@@ -8,13 +9,13 @@ export interface KeyRecord {
   readonly type: 'organization' | 'team'
   /** The ID of the organization or team that the key belongs to, digits only. */
   readonly ownerId: string
-  /** To register domains, a key needs `domains:create`. */
+  /** Any of `domains:create` (to register and preview), `domains:delete` and `domains:read` (to list and export). */
   readonly scopes: readonly string[]
   /** What the owner calls the key: at most 200 characters, and never the key itself. */
   readonly label?: string | null | undefined
   /** The hint that {@link generateApiKey} made with the key, so that its owner can tell it from others. */
   readonly hint?: string | null | undefined
-  /** When the key was made. Default: when it is added; a record that replaces another keeps the date of that. */
+  /** When the key was made. Default: when it is added. */
   readonly createdAt?: Date | null | undefined
   /** If this is set, to any date, the key is refused. */
   readonly revokedAt?: Date | null | undefined
@@ -31,6 +32,16 @@ export interface StoredKeyRecord extends KeyRecord {
   readonly expiresAt: Date | null
 }
 
+/** What of a stored record can be changed. A property that is missing or `undefined` stays as it is. */
+export interface KeyChanges {
+  /** Replaces the label; `null` removes it. */
+  readonly label?: string | null | undefined
+  /** Replaces all scopes. */
+  readonly scopes?: readonly string[] | undefined
+  /** The key is rejected from this moment on; `null` for a key that does not expire. */
+  readonly expiresAt?: Date | null | undefined
+}
+
 /** An organization or a team that owns keys. */
 export type KeyOwner = Pick<KeyRecord, 'type' | 'ownerId'>
 
@@ -43,6 +54,8 @@ const isLabel = (text: unknown): boolean =>
   isText(text) && text.length <= LONGEST_LABEL && !text.includes('\0') && !looksLikeKey(text)
 const isHint = matches(/^[A-Za-z0-9]+_(?:org|team)_[0-9]+_…[\w\-.~+/=]{4}$/)
 
+const knownScopes: readonly unknown[] = SCOPES
+
 const rules = {
   hash: {
     holds: matches(/^[0-9a-f]{64}$/),
@@ -52,8 +65,8 @@ const rules = {
   type: ownerTypeRule,
   ownerId: ownerIdRule,
   scopes: {
-    holds: scopes => Array.isArray(scopes) && scopes.every(isText),
-    expected: 'an array of scopes, such as ["domains:create"]',
+    holds: scopes => Array.isArray(scopes) && scopes.every(scope => knownScopes.includes(scope)),
+    expected: `an array of scopes, each of which is ${SCOPES.map(scope => `"${scope}"`).join(', ')}`,
   },
   label: {
     holds: optional(label => label === null || isLabel(label)),
@@ -79,8 +92,14 @@ export function requireRecord(record: KeyRecord): void {
   requireOptions(record, rules, 'field', 'key record')
 }
 
-const { type, ownerId, scopes, revokedAt, expiresAt } = rules
-const rulesOfFound: Rules = { hash: { ...rules.hash, holds: isText }, type, ownerId, scopes, revokedAt, expiresAt }
+const { hash, type, ownerId, label, scopes, revokedAt, expiresAt } = rules
+/** A key store of the application may know scopes of its own. */
+const foundScopes: Rule = {
+  holds: scopes => Array.isArray(scopes) && scopes.every(isText),
+  expected: 'an array of scopes, such as ["domains:create"]',
+}
+const rulesOfFound: Rules = { hash, type, ownerId, scopes: foundScopes, revokedAt, expiresAt }
+const rulesOfChanges: Rules = { label, scopes: { ...scopes, holds: optional(scopes.holds) }, expiresAt }
 
 /**
  * Checks what a key store of the application has found. One that answers with its rows as they are would otherwise
@@ -102,7 +121,7 @@ export function requireHash(hash: string): void {
   requireOptions({ hash }, { hash: rules.hash }, 'field')
 }
 
-/** @throws {TypeError} for anything but a date or `null`. */
-export function requireExpiry(at: Date | null): void {
-  requireOptions({ at }, { at: { ...dateRule, holds: isDate } }, 'field')
+/** @throws {TypeError} for a property that is wrong or cannot be changed. */
+export function requireChanges(changes: KeyChanges): void {
+  requireOptions(changes, rulesOfChanges, 'field', 'changes')
 }

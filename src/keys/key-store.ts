@@ -1,5 +1,5 @@
 import type { Awaitable } from '../time/awaitable.ts'
-import type { KeyOwner, KeyRecord, StoredKeyRecord } from './key-record.ts'
+import type { KeyChanges, KeyOwner, KeyRecord, StoredKeyRecord } from './key-record.ts'
 
 /** Where an application keeps its API keys. */
 export interface KeyStore {
@@ -19,33 +19,33 @@ export interface KeyStore {
 export interface ManagedKeyStore extends KeyStore {
   findKey(hash: string): Awaitable<StoredKeyRecord | null>
   /**
-   * Adds a key, or replaces all of the record with the same hash, for instance to change its scopes. To change no more
-   * than the expiry use {@link ManagedKeyStore.expireKey}: a record that was found and is added again undoes a
-   * revocation in between.
+   * Adds a key. If the store has a key with this hash, its record does not change, so a server may add its configured
+   * keys at each start.
    *
-   * @throws {TypeError} for a record that is wrong; the message says what to pass instead.
+   * @returns Whether the key was added; `false` if the store has it already.
+   * @throws {TypeError} for a record that is wrong, or has an unknown scope; the message says what to pass instead.
    */
-  addKey(record: KeyRecord): Awaitable<void>
+  addKey(record: KeyRecord): Awaitable<boolean>
   /**
-   * Refuses a key from now on. A key that was revoked before keeps its date.
+   * Rejects a key from now on. Nothing undoes it. A key that was revoked before keeps its date.
    *
    * @returns Whether the store has the key.
    * @throws {TypeError} for anything but a hash, such as the key itself.
    */
   revokeKey(hash: string): Awaitable<boolean>
   /**
-   * Refuses a key from a moment on, and changes nothing else: a revoked key stays revoked.
+   * Changes the label, the scopes or the expiry of a key, and nothing else: a revoked key stays revoked.
    *
-   * @param at The moment; `null` for a key that does not expire.
+   * @param changes What is missing or `undefined` stays as it is.
    * @returns Whether the store has the key.
-   * @throws {TypeError} for anything but a hash and a date.
+   * @throws {TypeError} for anything but a hash, and for a change that is wrong or names another field.
    *
    * @example
    * // Rotation: both keys work for a week.
    * const hash = await hashApiKey(apiKey)
-   * await keys.expireKey(hash, new Date(Date.now() + 7 * 86_400_000))
+   * await keys.updateKey(hash, { expiresAt: new Date(Date.now() + 7 * 86_400_000) })
    */
-  expireKey(hash: string, at: Date | null): Awaitable<boolean>
+  updateKey(hash: string, changes: KeyChanges): Awaitable<boolean>
   /**
    * Lists the records of an owner's keys, including revoked and expired ones, the oldest first. Keys of the same
    * millisecond come in the order in which they were added; in PostgreSQL in any order.

@@ -1,4 +1,4 @@
-import { requireExpiry, requireHash, requireOwner, requireRecord, type StoredKeyRecord } from './key-record.ts'
+import { requireChanges, requireHash, requireOwner, requireRecord, type StoredKeyRecord } from './key-record.ts'
 import type { ManagedKeyStore, Synchronous } from './key-store.ts'
 
 /** A key store in memory. */
@@ -27,26 +27,32 @@ export function createMemoryKeyStore(): MemoryKeyStore {
     findKey: hash => records.get(hash) ?? null,
     addKey(record) {
       requireRecord(record)
+      if (records.has(record.hash)) return false
       // A copy: the application may change its object later.
       const stored = {
         ...record,
         scopes: Object.freeze([...record.scopes]),
         label: record.label ?? null,
         hint: record.hint ?? null,
-        createdAt: record.createdAt ?? records.get(record.hash)?.createdAt ?? new Date(),
+        createdAt: record.createdAt ?? new Date(),
         revokedAt: record.revokedAt ?? null,
         expiresAt: record.expiresAt ?? null,
       }
       records.set(record.hash, Object.freeze(stored))
+      return true
     },
     revokeKey(hash) {
       requireHash(hash)
       return change(hash, ({ revokedAt }) => ({ revokedAt: revokedAt ?? new Date() }))
     },
-    expireKey(hash, at) {
+    updateKey(hash, changes) {
       requireHash(hash)
-      requireExpiry(at)
-      return change(hash, () => ({ expiresAt: at }))
+      requireChanges(changes)
+      return change(hash, ({ label, scopes, expiresAt }) => ({
+        label: changes.label === undefined ? label : changes.label,
+        scopes: changes.scopes === undefined ? scopes : Object.freeze([...changes.scopes]),
+        expiresAt: changes.expiresAt === undefined ? expiresAt : changes.expiresAt,
+      }))
     },
     listKeys(owner) {
       requireOwner(owner)

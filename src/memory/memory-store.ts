@@ -19,7 +19,7 @@ import {
   type Registration,
   type Team,
 } from '../registry/store.ts'
-import { isOnPage, type ListPage, requireTeamShape } from '../registry/store-arguments.ts'
+import { isOnPage, type ListPage, requireTeamShape, toUuid } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { createMemoryOutbox } from './memory-outbox.ts'
 
@@ -100,6 +100,7 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   return {
     outbox,
     find,
+    toDomainId: toUuid,
 
     register(step) {
       const { teamId, lease } = step

@@ -2,8 +2,7 @@ import type { ErrorCode } from '../errors/api-error.ts'
 import { operations } from '../http/operations.ts'
 import { toPath } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
-import { DEFAULT_LIMIT, MAX_LIMIT } from '../wire/query.ts'
-import { MAX_DOMAINS, MAX_TEAM_ID_LENGTH } from '../wire/request.ts'
+import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_DOMAINS, MAX_LIMIT, MAX_TEAM_ID_LENGTH } from '../wire/fields.ts'
 import type { JsonSchema } from './document.ts'
 import { type AnsweredOperation, describeResponses } from './responses.ts'
 import { refer } from './schemas.ts'
@@ -55,6 +54,7 @@ const text = (summary: string, lines: readonly string[]) => ({
 })
 
 const string = { type: 'string' }
+const cursor = { ...string, maxLength: MAX_CURSOR_LENGTH }
 const team_id = [
   { ...string, pattern: '^[0-9]+$', maxLength: MAX_TEAM_ID_LENGTH },
   'The ID of the team. Required with an organization key, ignored with a team key.',
@@ -66,7 +66,7 @@ const descriptions: Readonly<Record<OperationName, Description>> = {
     summary: 'Register hostnames in a team',
     description: `Registers 1 to ${MAX_DOMAINS} hostnames in one team. \
 Each is processed for itself and gets its own result: one that is invalid does not make the others fail.`,
-    failure: 'Nothing was registered. Try again later.',
+    failure: 'Nothing was registered. Send the same call again.',
     success: results('RegisterDomainsResponse', {
       created: example('Two hostnames registered, one refused', named('created'), { created: 2, existing: 0 }),
       existing: example('The same call again', named('existing'), { created: 0, existing: 2 }),
@@ -102,7 +102,7 @@ The same call again answers \`missing\`.`,
     description: 'Lists registrations of one team page by page, also of a suspended one.',
     parameters: {
       team_id,
-      after: [string, 'The `next` of the page before.'],
+      after: [cursor, 'The `next` of the page before.'],
       limit: [{ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }, 'The length of a page.'],
       order: [
         { ...string, enum: ['oldest', 'newest'], default: 'oldest' },
@@ -123,7 +123,7 @@ The same call again answers \`missing\`.`,
 If the answer is cut off, go on with the \`domainId\` of the last whole line as \`after\`.`,
     parameters: {
       team_id,
-      after: [string, 'The `domainId` of the last line that has arrived.'],
+      after: [cursor, 'The `domainId` of the last line that has arrived.'],
       format: [{ ...string, enum: ['csv', 'ndjson'], default: 'csv' }, 'CSV (RFC 4180), or JSON on each line.'],
     },
     success: {
@@ -170,7 +170,13 @@ export function describePaths(path: string, offered: readonly OperationName[], s
   const paths: Record<string, Record<string, object>> = {}
   for (const name of offered) {
     const { method, suffix, scope } = operations[name]
-    const { parameters = {}, success, failure = 'Try again later.', description, ...about } = descriptions[name]
+    const {
+      parameters = {},
+      success,
+      failure = 'Send the same call again.',
+      description,
+      ...about
+    } = descriptions[name]
     const allowed = offered.filter(other => operations[other].suffix === suffix).map(other => operations[other].method)
     const isRead = method === 'GET'
     const fault = isRead

@@ -100,8 +100,6 @@ export function describeResponses(
     const answers = all.filter(([, [error]]) => error.status === status)
     const isLimited = rateLimited && status !== 401 && status !== 405
     const fields = answers.map(([, [error]]) => error.headers)
-    // A store that failed says when to try again; other failures do not.
-    if (status === 500) fields.push(make.storeFailed('').headers)
     const examples = answers.map(([error, [{ message }]]) => [error, { value: { error, message } }])
     responses[status] = {
       description: list(Object.fromEntries(answers.map(([code, [, meaning]]) => [code, meaning]))),

@@ -1,5 +1,4 @@
-import { MAX_LIMIT } from '../wire/query.ts'
-import { MAX_DOMAINS, MAX_TEAM_ID_LENGTH } from '../wire/request.ts'
+import { MAX_DOMAINS, MAX_LIMIT, MAX_TEAM_ID_LENGTH } from '../wire/fields.ts'
 import type { InvalidCode } from '../wire/response.ts'
 
 /** When a hostname gets each code. A code that is missing here does not compile. */

@@ -1,4 +1,4 @@
-import { notSynchronized, storeFailed } from '../errors/call-errors.ts'
+import { internalError, notSynchronized } from '../errors/call-errors.ts'
 import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { classifyHostname, type InvalidHostname } from '../hostname/classify.ts'
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
@@ -72,7 +72,7 @@ export const registerDomains = (
     )
     // Some results among others may be internal_error. A call for which the store could do nothing has failed.
     if (names.length > 0 && outcomes.every(isInternalError))
-      throw storeFailed('No domain could be saved.', toOne(causes))
+      throw internalError('No domain could be saved.', toOne(causes))
     for (const cause of causes) ignoreErrors(onError)(cause)
     await synchronize(outcomes, store, deadline)
 
@@ -96,7 +96,7 @@ async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, dead
     if (outcome.status === 'invalid' || outcome.registration.synchronized) continue
     pending.set(outcome.registration.domainId, outcome.registration)
   }
-  if (pending.size === 0 || store.synchronizesLater) return
+  if (pending.size === 0 || store.isInTransaction) return
   try {
     if (!store.synchronize) throw new Error('The store saves registrations unsynchronized and has no synchronize')
     await deadline.wait(store.synchronize([...pending.values()]))

@@ -38,6 +38,13 @@ const PLANNING = {
 
 export type Engine = keyof typeof PLANNING
 
+/**
+ * A condition that leads Citus to the shards of the second-level domains in an array parameter; nothing elsewhere. No
+ * index has its collation, so none is walked for it.
+ */
+export const inShards = (engine: Engine, table: string, parameter: string): string =>
+  engine === 'Citus' ? `AND ${table}.second_level_domain = ANY (${parameter}::text[] COLLATE "default")` : ''
+
 export type Isolation = 'read committed' | 'repeatable read'
 
 /**

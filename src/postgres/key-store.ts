@@ -1,4 +1,4 @@
-import { requireExpiry, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
+import { requireChanges, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
 import { type KeyRow, keyColumns, toStoredRecord } from '../keys/key-row.ts'
 import type { ManagedKeyStore, Promised } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
@@ -46,7 +46,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       requireRecord(record)
       const { hash, type, ownerId, scopes, label = null, hint = null } = record
       const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(date => date?.toISOString() ?? null)
-      await ask(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)
+      return (await ask(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)).length > 0
     },
 
     async revokeKey(hash) {
@@ -54,10 +54,13 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       return (await ask(statements.revoke, hash, new Date().toISOString())).length > 0
     },
 
-    async expireKey(hash, at) {
+    async updateKey(hash, changes) {
       requireHash(hash)
-      requireExpiry(at)
-      return (await ask(statements.expire, hash, at?.toISOString() ?? null)).length > 0
+      requireChanges(changes)
+      const { label, scopes, expiresAt } = changes
+      const keeps = (value: unknown) => String(value === undefined)
+      const values = [scopes ?? null, keeps(label), label ?? null, keeps(expiresAt), expiresAt?.toISOString() ?? null]
+      return (await ask(statements.update, hash, ...values)).length > 0
     },
 
     async listKeys(owner) {
@@ -81,21 +84,22 @@ function createKeyStatements({ keys }: Tables) {
       'list_keys',
       `SELECT ${row} FROM ${keys} WHERE type = $1 AND owner_id = $2 ORDER BY created_at, hash`,
     ),
-    add: prepare(
+    add: prepare<{ hash: string }>(
       'add_key',
-      `INSERT INTO ${keys} AS stored (hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at)
+      `INSERT INTO ${keys} (hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at)
        VALUES ($1, $2, $3, $4::text[], $5, $6, coalesce($7::timestamptz, now()), $8::timestamptz, $9::timestamptz)
-       ON CONFLICT (hash) DO UPDATE SET (type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at) =
-         (excluded.type, excluded.owner_id, excluded.scopes, excluded.label, excluded.hint,
-          coalesce($7::timestamptz, stored.created_at), excluded.revoked_at, excluded.expires_at)`,
+       ON CONFLICT (hash) DO NOTHING RETURNING hash`,
     ),
     revoke: prepare<{ hash: string }>(
       'revoke_key',
       `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, $2::timestamptz) WHERE hash = $1 RETURNING hash`,
     ),
-    expire: prepare<{ hash: string }>(
-      'expire_key',
-      `UPDATE ${keys} SET expires_at = $2::timestamptz WHERE hash = $1 RETURNING hash`,
+    update: prepare<{ hash: string }>(
+      'update_key',
+      `UPDATE ${keys} SET scopes = coalesce($2::text[], scopes),
+         label = CASE WHEN $3::text::boolean THEN label ELSE $4::text END,
+         expires_at = CASE WHEN $5::text::boolean THEN expires_at ELSE $6::timestamptz END
+       WHERE hash = $1 RETURNING hash`,
     ),
   }
 }

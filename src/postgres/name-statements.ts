@@ -1,6 +1,6 @@
 import { type NameRow, toSelectList } from '../registry/row.ts'
 import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../registry/store.ts'
-import type { Engine } from './engine.ts'
+import { type Engine, inShards } from './engine.ts'
 import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
 import { type Id, prepare, returningId, toMilliseconds, unprepared } from './statement.ts'
@@ -43,6 +43,14 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
        DO UPDATE SET registrable_domain = excluded.registrable_domain${engine === 'other' ? '' : ' WHERE false'}`,
     }),
 
+    /** Deletes lock rows, so that there is none for what nobody holds. A call that waits for one inserts it again. */
+    unlock: unprepared(
+      `DELETE FROM ${locks} AS lock
+       USING unnest($1::text[], $2::text[]) AS asked (second_level_domain, registrable_domain)
+       WHERE lock.second_level_domain = asked.second_level_domain
+         AND lock.registrable_domain = asked.registrable_domain ${inShards(engine, 'lock', '$1')}`,
+    ),
+
     findNames: prepare<NameRow>('find_names', findNames(names, engine, selectNames)),
     findIds: unprepared<NameRow>(`${selectNames()} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
     findBelow: unprepared<{ below: string }>(findBelow(names, engine)),
@@ -55,7 +63,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     }),
 
     deleteNames: unprepared<Id>(
-      `DELETE FROM ${names} WHERE domain_id = ANY ($2::uuid[]) AND second_level_domain = ANY ($1::text[])
+      `DELETE FROM ${names} AS name WHERE domain_id = ANY ($1::uuid[]) ${inShards(engine, 'name', '$2')}
        ${returningId}`,
     ),
 
@@ -68,18 +76,15 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
   }
 }
 
-/**
- * Finds names by their texts; on Citus by their second-level domains and paths too, which choose the shards of each
- * table. Those conditions have a collation that no index has, so that none is walked for them.
- */
+/** Finds names by their texts; on Citus by their second-level domains and paths, in the shards of each table. */
 function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {
   // A hash index cannot be walked: there is no other plan, whatever the size of the tables.
   if (engine !== 'Citus')
     return `${select()} FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain`
-  const isInShard = `second_level_domain = ANY ($2::text[] COLLATE "default")`
-  return `${select(`AND waiting.${isInShard}`)}
+  return `${select(inShards(engine, 'waiting', '$2'))}
     FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (domain, second_level_domain, path)
-    JOIN ${names} AS name USING (second_level_domain, path) WHERE name.${isInShard}`
+    JOIN ${names} AS name USING (second_level_domain, path)
+    WHERE true ${inShards(engine, 'name', '$2')}`
 }
 
 /**

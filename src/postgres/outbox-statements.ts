@@ -1,6 +1,6 @@
 import type { WaitingChange } from '../registry/outbox.ts'
 import { type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts'
-import type { Engine } from './engine.ts'
+import { type Engine, inShards } from './engine.ts'
 import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
 import { type Id, prepare, returningId, toMilliseconds, unprepared } from './statement.ts'
@@ -32,20 +32,36 @@ const stats = toSelectList<StatsRow>({
   oldest: toMilliseconds('min(since)'),
 })
 
-/** Statements on the waiting changes. Waits are in milliseconds; $1 and $2 are second-level domains and IDs. */
+/**
+ * Statements on the waiting changes. Waits are in milliseconds. Changes are named by their IDs, $1, and on Citus by
+ * their second-level domains too, the last parameter. One column of an index is compared with an array, and no other:
+ * before version 17, PostgreSQL looks up each pair of two.
+ */
 export function createOutboxStatements({ changes }: Tables, engine: Engine) {
-  const isAsked = `waiting.domain_id = asked.domain_id AND waiting.second_level_domain = asked.second_level_domain`
-  const isNamed = `domain_id = ANY ($2::uuid[]) AND second_level_domain = ANY ($1::text[])`
-  const isInShard = 'waiting.second_level_domain = ANY ($1::text[])'
+  const isNamed = (lastParameter: string) =>
+    `domain_id = ANY ($1::uuid[]) ${inShards(engine, 'waiting', lastParameter)}`
+  const passOver = passOverOf(engine)
+  const isFree = isFreeIn(changes, engine)
+
   const find = (condition: string) =>
     unprepared<WaitingChange>(
       `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW}
-       ORDER BY due, domain_id LIMIT $1::bigint ${engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED'}`,
+       ORDER BY due, domain_id LIMIT $1::bigint ${passOver}`,
     )
   const hasten = (condition: string) =>
-    unprepared(`UPDATE ${changes} SET due = ${NOW} WHERE ${condition} AND due > ${afterWait('$1')}`)
+    unprepared(
+      `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${condition} AND due > ${afterWait('$1')}`)}`,
+    )
 
-  const isPostponed = `due > ${NOW} AND last_failure IS NOT NULL`
+  const rows = `unnest($1::uuid[], $2::text[], $3::double precision[], $4::text[], $5::integer[])
+         AS asked (domain_id, kind, wait, failure, refusals)`
+  const postponed =
+    engine === 'Citus'
+      ? rows
+      : `(
+         SELECT asked.* FROM ${rows} JOIN ${changes} AS waiting USING (domain_id, kind)
+         FOR UPDATE OF waiting SKIP LOCKED
+       ) AS asked`
 
   return {
     /** Adds changes that are due after their waits. */
@@ -56,10 +72,15 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
       toRow: elements => `${elements.slice(0, 4)}, ${afterWait(String(elements[4]))}, $6::text, $7::text, ${NOW}`,
     }),
 
-    /** Leases registrations to a call for $3, unless they are due even later. */
-    lease: unprepared(`UPDATE ${changes} AS waiting SET due = greatest(waiting.due, ${afterWait('$3')})
-       FROM unnest($1::text[], $2::uuid[]) AS asked (second_level_domain, domain_id)
-       WHERE ${isAsked} AND ${isInShard}`),
+    /** Leases registrations to a call for $2, unless they are due even later. */
+    lease: unprepared(
+      `UPDATE ${changes} AS waiting SET due = greatest(due, ${afterWait('$2')}) WHERE ${isNamed('$3')}`,
+    ),
+    /** Forgets registrations that a release replaces. */
+    replace: prepare<Id>(
+      'replace',
+      `DELETE FROM ${changes} AS waiting WHERE ${isNamed('$2')} AND kind = 'registered' ${returningId}`,
+    ),
 
     /** Makes due what a clock that has been corrected since put off further than $1. */
     hastenFresh: hasten('refusals = 0'),
@@ -67,31 +88,27 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     /** Finds what is due, except what other sweeps are taking. */
     findFresh: find('refusals = 0'),
     findRefused: find('refusals > 0'),
-    /** Leases what was found for $3, if it is still due. */
+    /** Leases what was found for $2, if it is still due. */
     take: unprepared<Id>(
-      `UPDATE ${changes} SET due = ${afterWait('$3')} WHERE ${isNamed} AND due <= ${NOW} ${returningId}`,
+      `UPDATE ${changes} AS waiting SET due = ${afterWait('$2')} WHERE ${isNamed('$3')} AND due <= ${NOW}
+       ${returningId}`,
     ),
 
-    /** Forgets changes of the kind $3. */
-    finish: prepare<Id>('finish', `DELETE FROM ${changes} WHERE ${isNamed} AND kind = $3 ${returningId}`),
+    /** Forgets changes of the kind $2. */
+    finish: prepare('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
     /** Makes the releases due that have replaced pushed registrations. */
     hastenReleases: prepare(
       'hasten_releases',
-      `UPDATE ${changes} SET due = ${NOW} WHERE ${isNamed} AND kind = 'released'`,
+      `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
     ),
     postpone: unprepared(`UPDATE ${changes} AS waiting
        SET due = ${afterWait('asked.wait')},
          refusals = waiting.refusals + asked.refusals,
          last_failure = coalesce(asked.failure, waiting.last_failure)
-       FROM unnest($1::text[], $2::uuid[], $3::text[], $4::double precision[], $5::text[], $6::integer[])
-         AS asked (second_level_domain, domain_id, kind, wait, failure, refusals)
-       WHERE ${isAsked} AND waiting.kind = asked.kind AND ${isInShard}`),
+       FROM ${postponed}
+       WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${inShards(engine, 'waiting', '$6')}`),
 
-    /** Makes due what waits because a push failed. */
-    retry: unprepared<Id>(
-      `UPDATE ${changes} SET due = ${NOW} WHERE ${isPostponed} AND domain_id = ANY ($1::uuid[]) ${returningId}`,
-    ),
-    retryAll: unprepared<Id>(`UPDATE ${changes} SET due = ${NOW} WHERE ${isPostponed} ${returningId}`),
+    ...createRetries(changes, engine),
 
     countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
     listChanges: unprepared<PendingRow>(
@@ -99,3 +116,26 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     ),
   }
 }
+
+/** Statements that make changes due whose push failed. */
+function createRetries(changes: string, engine: Engine) {
+  const isFree = isFreeIn(changes, engine)
+  const retry = (condition: string) =>
+    unprepared<Id>(
+      `UPDATE ${changes} AS waiting SET due = ${NOW}
+       WHERE ${isFree(`${condition} AND due > ${NOW} AND last_failure IS NOT NULL`)} ${returningId}`,
+    )
+  return {
+    retry: retry('domain_id = ANY ($1::uuid[])'),
+    retryFresh: retry('refusals = 0'),
+    retryRefused: retry('refusals > 0'),
+  }
+}
+
+const passOverOf = (engine: Engine) => (engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED')
+
+/** Those that nobody has locked: no transaction of an application stops a sweep. Citus cannot lock these rows. */
+const isFreeIn = (changes: string, engine: Engine) => (condition: string) =>
+  engine === 'Citus'
+    ? condition
+    : `domain_id = ANY (ARRAY(SELECT domain_id FROM ${changes} AS waiting WHERE ${condition} ${passOverOf(engine)}))`

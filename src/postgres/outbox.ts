@@ -3,7 +3,7 @@ import { toKey } from '../registry/path.ts'
 import { type StatsRow, toPending, toStats } from '../registry/row.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { FIRST_ID } from './name-statements.ts'
-import { toArrays } from './statement.ts'
+import { toArrays, type Value } from './statement.ts'
 import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
 /** No registrable domain. */
@@ -24,22 +24,26 @@ export const createOutbox = (transact: Transact): Outbox => ({
       const refused = (await ask(statements.findRefused, limit - fresh.length)).rows
       const found = [...fresh, ...refused]
       if (found.length === 0) return []
-      const taken = new Set((await change(statements.take, ...toIds(sort(found)), lease)).rows.map(row => row.domainId))
+      const taken = new Set(
+        (await change(statements.take, ...toNamed(transaction, sort(found), [lease]))).rows.map(row => row.domainId),
+      )
       return found.filter(({ domainId }) => taken.has(domainId))
     }),
 
   finish: changes =>
-    transact(async ({ change, statements }) => {
+    transact(async transaction => {
+      const { change, statements } = transaction
       const sorted = sort(changes)
       for (const kind of ['released', 'registered'] as const) {
         const pushed = sorted.filter(each => each.kind === kind)
-        if (pushed.length > 0) void change(statements.finish, ...toIds(pushed), kind)
+        if (pushed.length > 0) void change(statements.finish, ...toNamed(transaction, pushed, [kind]))
       }
-      void change(statements.hastenReleases, ...toIds(sorted))
+      void change(statements.hastenReleases, ...toNamed(transaction, sorted))
     }),
 
   postpone: postponements =>
-    transact(async ({ change, statements }) => {
+    transact(async transaction => {
+      const { change, statements } = transaction
       const rows = postponements.map(({ change, wait, failure, isRefused }) => ({
         ...change,
         wait: Math.round(wait),
@@ -47,13 +51,15 @@ export const createOutbox = (transact: Transact): Outbox => ({
         isRefused: Number(isRefused),
       }))
       const sorted = sort(rows)
-      void change(statements.postpone, ...toIds(sorted), ...toArrays(sorted, 'kind', 'wait', 'failure', 'isRefused'))
+      const values = toArrays(sorted, 'kind', 'wait', 'failure', 'isRefused')
+      void change(statements.postpone, ...toNamed(transaction, sorted, values))
     }),
 
   retry: domainIds =>
     transact(async ({ change, statements }) => {
-      const retrying = domainIds ? change(statements.retry, domainIds) : change(statements.retryAll)
-      return (await retrying).rows.length
+      if (domainIds) return (await change(statements.retry, domainIds)).rows.length
+      const retrying = [change(statements.retryFresh), change(statements.retryRefused)]
+      return (await Promise.all(retrying)).flatMap(({ rows }) => rows).length
     }),
 
   stats: () =>
@@ -76,24 +82,28 @@ export function addChanges(
 ): void {
   if (registrations.length === 0) return
   const sorted = sort(registrations)
-  const values = [...toIds(sorted), ...toArrays(sorted, 'domain', 'registrableDomain'), sorted.map(toWait)]
-  void change(statements.addChanges(sorted.length), ...values, sorted[0]?.teamId, kind)
+  const values = [...toArrays(sorted, 'domainId', 'domain', 'registrableDomain'), sorted.map(toWait)]
+  void change(statements.addChanges(sorted.length), toSecondLevelDomains(sorted), ...values, sorted[0]?.teamId, kind)
 }
 
 export function leaseWaiting(
-  { change, statements }: StoreTransaction,
+  transaction: StoreTransaction,
   registrations: readonly Registration[],
   lease: number,
 ): void {
-  if (registrations.length > 0) void change(statements.lease, ...toIds(sort(registrations)), lease)
+  const { change, statements } = transaction
+  if (registrations.length > 0) void change(statements.lease, ...toNamed(transaction, sort(registrations), [lease]))
 }
 
 /** Rows are locked in one order everywhere, so that two transactions cannot deadlock. */
-const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
+export const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
   items.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1))
 
-/** Second-level domains and IDs, as parameters. */
-export function toIds(items: readonly Identified[]) {
-  const keys = items.map(({ domain }) => toKey(domain))
-  return [...toArrays(keys, 'secondLevelDomain'), ...toArrays(items, 'domainId')]
+/** The parameters of a statement on items: their IDs, other values, and on Citus their second-level domains. */
+export function toNamed({ engine }: StoreTransaction, items: readonly Identified[], values: readonly Value[] = []) {
+  const ids = toArrays(items, 'domainId')
+  return engine === 'Citus' ? [...ids, ...values, toSecondLevelDomains(items)] : [...ids, ...values]
 }
+
+const toSecondLevelDomains = (items: readonly Identified[]) =>
+  items.map(({ domain }) => toKey(domain).secondLevelDomain)

@@ -2,17 +2,18 @@ import type { RegistrationStep, StoreBackend } from '../registry/managed-store.t
 import { keysBelow, toKey } from '../registry/path.ts'
 import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
 import type { LookUp, LookUpResult, Registration, SavedRegistrations } from '../registry/store.ts'
-import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
+import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { FIRST_ID, LAST_ID } from './name-statements.ts'
-import { addChanges, leaseWaiting, toIds } from './outbox.ts'
+import { addChanges, leaseWaiting, sort, toNamed } from './outbox.ts'
 import { toArrays } from './statement.ts'
-import { claim, type StoreTransaction, type Transact } from './transact.ts'
+import { claim, type StoreTransaction, type Transact, unlock } from './transact.ts'
 
 /** Looks up, saves and deletes registrations. Each method is one transaction. */
 export function createRegistrations(transact: Transact): Omit<StoreBackend, 'outbox'> {
   const createId = createUuidGenerator()
   return {
+    toDomainId: toUuid,
     register: step => transact(transaction => register(transaction, step, createId), { timeLimit: step.timeLimit }),
     // Under snapshot isolation, since it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
@@ -90,7 +91,7 @@ interface Releasing {
   readonly lease: number
 }
 
-/** Claims, looks up, deletes, records. */
+/** Claims, looks up, deletes, records, and deletes what it has claimed. */
 async function release(
   transaction: StoreTransaction,
   registrableDomains: readonly string[],
@@ -99,12 +100,13 @@ async function release(
   const { change, statements } = transaction
   void claim(transaction, registrableDomains)
   const held = await findHeld(transaction, teamId, keys)
-  const ids = toIds([...held.values()])
+  const ids = toNamed(transaction, sort([...held.values()]))
   const deleting = change(statements.deleteNames, ...ids)
-  const replaced = new Set((await change(statements.finish, ...ids, 'registered')).rows.map(row => row.domainId))
+  const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
   const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
   // The push of a registration that still waits may be under way.
   addChanges(transaction, 'released', released, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
+  unlock(transaction, registrableDomains)
   return released
 }
 

@@ -71,7 +71,7 @@ export function createSchema(options: PostgresSchemaOptions, isDistributed = fal
     // Where tables are distributed, so must be what is unique.
     ...createNames(tables, isDistributed ? 'domain_id, second_level_domain' : 'domain_id'),
     ...createChanges(tables),
-    `-- One row for each registrable domain in which a name was ever registered, for calls to lock.
+    `-- The registrable domains of calls, to lock. A release deletes the row of its own; the next call inserts it again.
 CREATE TABLE IF NOT EXISTS ${tables.locks} (
   second_level_domain text COLLATE "C" NOT NULL,
   registrable_domain text COLLATE "C" NOT NULL,

@@ -24,8 +24,8 @@ export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptio
 export type PostgresStore = ManagedStore
 
 /**
- * Makes a store in PostgreSQL (14 or later) or PGlite, for any number of processes that share one database. Create the
- * tables first; see {@link migrate}.
+ * Makes a store in PostgreSQL (tested on 15 and 18) or PGlite, for any number of processes that share one database.
+ * Create the tables first; see {@link migrate}.
  *
  * A call is one transaction in READ COMMITTED. It claims its registrable domains, so that calls which share none do not
  * wait for each other. Conflicts with other transactions are retried within {@link PostgresStoreOptions.timeLimit}.

@@ -48,8 +48,21 @@ export function createTransact(database: Database, tables: Tables, longest: numb
   }
 }
 
-/** @param registrableDomains In ascending order of code units. */
+/**
+ * Locks registrable domains until the end of the transaction.
+ *
+ * @param registrableDomains In ascending order of code units.
+ */
 export function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
-  const secondLevelDomains = toArrays(registrableDomains.map(toKey), 'secondLevelDomain')
-  return ask(statements.claim(registrableDomains.length), ...secondLevelDomains, registrableDomains)
+  return ask(statements.claim(registrableDomains.length), ...toLocks(registrableDomains))
 }
+
+/** Deletes the lock rows of registrable domains that this transaction has claimed. To be its last statement. */
+export function unlock({ change, statements }: StoreTransaction, registrableDomains: readonly string[]): void {
+  void change(statements.unlock, ...toLocks(registrableDomains))
+}
+
+const toLocks = (registrableDomains: readonly string[]) => [
+  ...toArrays(registrableDomains.map(toKey), 'secondLevelDomain'),
+  registrableDomains,
+]

@@ -12,7 +12,6 @@ import type {
   SweepResult,
   SynchronizationErrorHandler,
 } from './outbox.ts'
-import { readInParts } from './parts.ts'
 import type {
   DomainStore,
   ListedRegistration,
@@ -34,6 +33,7 @@ import {
   readRelease,
   readRetryOptions,
   readSweepOptions,
+  type ToDomainId,
 } from './store-arguments.ts'
 import { createSynchronizer, DEFAULT_PUSH_TIME_LIMIT, leaseFor } from './synchronizer.ts'
 
@@ -90,7 +90,8 @@ export interface ManagedStore extends DomainStore {
   /**
    * Lists what waits, by `domainId`, to see why.
    *
-   * @param options `after`: the `domainId` of the last change of the page before. `limit`: default 1,000.
+   * @param options `after`: the `domainId` of the last change of the page before. `limit`: at most 1,000, the default.
+   * @throws {TypeError} for an option that is wrong or does not exist.
    */
   listPending(options?: {
     readonly after?: string | undefined
@@ -135,8 +136,13 @@ export interface StoreBackend {
   list(page: ListPage): Awaitable<readonly ListedRegistration[]>
   /** @param teamId Default: all teams. */
   count(teamId: string | undefined): Awaitable<number>
+  /**
+   * Returns the ID that a text spells, as the other methods get it; `null` for a text that this store never gave as an
+   * ID: such a cursor is answered with 400. Default: any text may be an ID, and is passed on as it is.
+   */
+  toDomainId?(text: string): string | null
   readonly outbox: Outbox
-  /** Whether all work is part of a transaction that the application has yet to commit: then nothing is pushed. */
+  /** Whether all work is part of a transaction that your application has yet to commit: then nothing is pushed. */
   readonly isInTransaction?: boolean
 }
 
@@ -173,6 +179,7 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
   const { outbox, isInTransaction = false } = backend
   const { batchSize = push?.batchSize } = options
   requireOptions({ batchSize }, { batchSize: batchSizeRule }, 'property', 'properties of synchronize')
+  const toDomainId: ToDomainId = text => (backend.toDomainId ? backend.toDomainId(text) : text)
   const synchronizer = push && createSynchronizer({ push, timeLimit, batchSize }, outbox)
   const lease = push ? (isInTransaction ? 0 : leaseFor(timeLimit)) : null
 
@@ -180,21 +187,11 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
     findTeam,
     register: request => backend.register(toStep(request, lease)),
     find: question => backend.find(question),
-    release(teamId, domains) {
-      const keys = readRelease(teamId, domains)
-      const release = (keys: ReleaseKeys) => backend.release(teamId, keys, leaseFor(timeLimit))
-      return keys instanceof Promise ? keys.then(release) : release(keys as ReleaseKeys)
-    },
-    list(options) {
-      const page = readListOptions(options)
-      return readInParts(page.limit, (limit, last?: ListedRegistration) => {
-        const after = last && (page.below === undefined ? last.domainId : last.domain)
-        return backend.list({ ...page, limit, after: after ?? page.after })
-      })
-    },
+    release: (teamId, domains) =>
+      backend.release(teamId, readRelease(teamId, domains, toDomainId), leaseFor(timeLimit)),
+    list: options => backend.list(readListOptions(options, toDomainId)),
     count: options => backend.count(readCountOptions(options).teamId),
     ...(isInTransaction && { isInTransaction }),
-    ...(synchronizer && isInTransaction && { synchronizesLater: true }),
     ...(synchronizer &&
       !isInTransaction && {
         synchronize: (registrations: readonly Registration[]) =>
@@ -211,10 +208,10 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
 
     countPending: async () => (await outbox.stats()).count,
     pendingStats: () => outbox.stats(),
-    retryPending: async options => outbox.retry(readRetryOptions(options)),
+    retryPending: async options => outbox.retry(readRetryOptions(options, toDomainId)),
     listPending(page) {
-      const { after, limit } = readPendingOptions(page)
-      return readInParts(limit, (size, last?: PendingChange) => outbox.list(last?.domainId ?? after, size))
+      const { after, limit } = readPendingOptions(page, toDomainId)
+      return outbox.list(after, limit)
     },
   }
 }

@@ -99,7 +99,7 @@ export type SynchronizationErrorHandler = (error: unknown, change?: Change) => u
 
 /** Options of a sweep. */
 export interface SweepOptions {
-  /** The most changes to push. Default 1,000. */
+  /** The most changes to push: at most 1,000, the default. */
   limit?: number | undefined
   /** Called in place of the store's own `onError`. */
   onError?: SynchronizationErrorHandler | undefined

@@ -1,8 +1,7 @@
 import { optional, type Rules } from '../options.ts'
-import { PART, workInParts } from '../registry/parts.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
-import { type Driver, isSqliteDatabase, type SqliteDatabase, type Transaction, toDriver } from './driver.ts'
+import { type Driver, isSqliteDatabase, type SqliteDatabase, toDriver } from './driver.ts'
 import { explainFailure, isLocked } from './failures.ts'
 import { prepareTables } from './schema.ts'
 import { createTurns, type Turns } from './turns.ts'
@@ -49,11 +48,6 @@ export interface Connection {
    * @param timeLimit Milliseconds, if less than the option.
    */
   transact<T>(work: () => T, timeLimit?: number): Awaitable<T>
-  /** Works on many items in one write transaction, in parts between which the event loop goes on. */
-  transactInParts<Item, Result>(
-    items: readonly Item[],
-    work: (part: readonly Item[]) => readonly Result[],
-  ): Awaitable<readonly Result[]>
 }
 
 const DEFAULT_TIME_LIMIT = 5000
@@ -71,17 +65,10 @@ export function connect(options: SqliteConnectionOptions): Connection {
   const driver = openDriver(options, timeLimit)
   const turns = turnsOf.get(database) ?? createTurns()
   turnsOf.set(database, turns)
-  const transact: Connection['transact'] = (work, limit = timeLimit) =>
-    turns.take(() => driver.transact(work), Math.min(limit, timeLimit))
   return {
     driver,
     ask: work => turns.takeFirst(work, timeLimit),
-    transact,
-    transactInParts(items, work) {
-      const { begin } = driver
-      if (!begin || items.length <= PART) return transact(() => work(items))
-      return turns.take(() => transactSlowly(begin(), () => workInParts(items, work)), timeLimit)
-    },
+    transact: (work, limit = timeLimit) => turns.take(() => driver.transact(work), Math.min(limit, timeLimit)),
   }
 }
 
@@ -98,17 +85,6 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
     if (driver.hasSettings) driver.execute('PRAGMA busy_timeout = 0')
     return driver
   } catch (error) {
-    throw explainFailure(error)
-  }
-}
-
-async function transactSlowly<T>({ commit, rollBack }: Transaction, work: () => Awaitable<T>): Promise<T> {
-  try {
-    const result = await work()
-    commit()
-    return result
-  } catch (error) {
-    rollBack()
     throw explainFailure(error)
   }
 }

@@ -41,16 +41,8 @@ export interface Driver {
    * @throws the failure of the work or of the commit.
    */
   transact<T>(work: () => T): T
-  /** Begins a write transaction that may last for several turns of the event loop. Not in a Durable Object. */
-  begin?(): Transaction
   /** Whether the connection has settings, such as a busy timeout. */
   readonly hasSettings: boolean
-}
-
-export interface Transaction {
-  commit(): void
-  /** Rolls back what SQLite has not rolled back by itself, as after some failures. */
-  rollBack(): void
 }
 
 export const isSqliteDatabase = (value: unknown) =>
@@ -104,13 +96,11 @@ function createHandleDriver(database: SqliteHandle): Driver {
       return (...values) => statement.all(...values) as never
     },
 
-    begin,
-
     transact(work) {
-      const { commit, rollBack } = begin()
+      database.exec('BEGIN IMMEDIATE')
       try {
         const result = work()
-        commit()
+        database.exec('COMMIT')
         return result
       } catch (error) {
         rollBack()
@@ -119,17 +109,11 @@ function createHandleDriver(database: SqliteHandle): Driver {
     },
   }
 
-  function begin(): Transaction {
-    database.exec('BEGIN IMMEDIATE')
-    return {
-      commit: () => void database.exec('COMMIT'),
-      rollBack() {
-        try {
-          database.exec('ROLLBACK')
-        } catch {
-          // After some failures SQLite has done so by itself (sqlite.org/lang_transaction.html, section 3).
-        }
-      },
+  function rollBack(): void {
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // After some failures SQLite has done so by itself (sqlite.org/lang_transaction.html, section 3).
     }
   }
 }

@@ -1,4 +1,4 @@
-import { requireExpiry, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
+import { requireChanges, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
 import { type KeyRow, keyColumns, toStoredRecord } from '../keys/key-row.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
@@ -20,16 +20,16 @@ export const keyStatements = {
   list: statement<KeyRow>(
     `SELECT ${row} FROM domain_registration_keys WHERE type = ? AND owner_id = ? ORDER BY created_at, rowid`,
   ),
-  add: statement(`INSERT INTO domain_registration_keys
+  add: statement<object>(`INSERT INTO domain_registration_keys
       (hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at)
     VALUES (?, ?, ?, ?, ?, ?, coalesce(?, ?), ?, ?)
-    ON CONFLICT (hash) DO UPDATE SET type = excluded.type, owner_id = excluded.owner_id, scopes = excluded.scopes,
-      label = excluded.label, hint = excluded.hint, created_at = coalesce(?, created_at),
-      revoked_at = excluded.revoked_at, expires_at = excluded.expires_at`),
+    ON CONFLICT (hash) DO NOTHING RETURNING hash`),
   revoke: statement<object>(
     `UPDATE domain_registration_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ? RETURNING hash`,
   ),
-  expire: statement<object>(`UPDATE domain_registration_keys SET expires_at = ? WHERE hash = ? RETURNING hash`),
+  update: statement<object>(`UPDATE domain_registration_keys SET scopes = coalesce(?, scopes),
+      label = CASE WHEN ? THEN label ELSE ? END, expires_at = CASE WHEN ? THEN expires_at ELSE ? END
+    WHERE hash = ? RETURNING hash`),
 } as const
 
 /**
@@ -49,7 +49,7 @@ export const keyStatements = {
 export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyStore {
   requireOptions(options, connectionRules)
   const { driver, ask, transact } = connect(options)
-  const { find, list, add, revoke, expire } = prepareAll(driver, keyStatements)
+  const { find, list, add, revoke, update } = prepareAll(driver, keyStatements)
 
   return {
     findKey: hash =>
@@ -64,7 +64,7 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
       const createdAt = toTime(record.createdAt)
       const [revokedAt, expiresAt] = [toTime(record.revokedAt), toTime(record.expiresAt)]
       const texts = [hash, type, ownerId, JSON.stringify(scopes), label, hint]
-      return transact(() => void add(...texts, createdAt, Date.now(), revokedAt, expiresAt, createdAt))
+      return transact(() => add(...texts, createdAt, Date.now(), revokedAt, expiresAt).length > 0)
     },
 
     revokeKey(hash) {
@@ -72,10 +72,14 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
       return transact(() => revoke(Date.now(), hash).length > 0)
     },
 
-    expireKey(hash, at) {
+    updateKey(hash, changes) {
       requireHash(hash)
-      requireExpiry(at)
-      return transact(() => expire(toTime(at), hash).length > 0)
+      requireChanges(changes)
+      const { label, scopes, expiresAt } = changes
+      const keeps = (value: unknown) => Number(value === undefined)
+      const changed = scopes === undefined ? null : JSON.stringify(scopes)
+      const values = [changed, keeps(label), label ?? null, keeps(expiresAt), toTime(expiresAt), hash]
+      return transact(() => update(...values).length > 0)
     },
 
     listKeys(owner) {

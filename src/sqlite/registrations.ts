@@ -11,7 +11,7 @@ import {
   type Registration,
   type SavedRegistrations,
 } from '../registry/store.ts'
-import { isOnPage, type ListPage } from '../registry/store-arguments.ts'
+import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import type { Statements } from './statements.ts'
 
@@ -58,11 +58,12 @@ export function createRegistrations(statements: Statements, outbox: StoreOutbox)
     return row?.lastId ? Math.max(now, timeOf(row.lastId) + 1) : now
   }
 
-  /** @param keys Names and IDs. */
-  function release(teamId: string, keys: readonly string[], lease: number): Registration[] {
-    return keys.flatMap(key => {
-      const [row] = [...statements.findName(key), ...statements.findId(key)]
-      if (row?.teamId !== teamId) return []
+  function release(teamId: string, { names, domainIds }: ReleaseKeys, lease: number): Registration[] {
+    const byName = names.flatMap(({ domain }) => statements.findName(domain))
+    const found = [...byName, ...domainIds.flatMap(domainId => statements.findId(domainId))]
+    const held = new Map(found.map(row => [row.domainId, row]))
+    return [...held.values()].flatMap(row => {
+      if (row.teamId !== teamId) return []
       const registration = toRegistration(row)
       statements.deleteName(row.domainId)
       outbox.add(registration, 'released', registration.synchronized ? 0 : lease)

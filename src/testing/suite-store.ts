@@ -11,7 +11,7 @@ type OptionalMethods = Pick<
 /** An optional part of a store. */
 export type StoreFeature =
   | 'synchronize'
-  | 'synchronizesLater'
+  | 'isInTransaction'
   | 'find'
   | 'release'
   | 'list'
@@ -41,7 +41,7 @@ export interface StoreSetup {
   readonly teams: readonly Team[]
   /**
    * The push that the store makes, in `synchronize` or in a later sweep. Passed only if the feature `synchronize` or
-   * `synchronizesLater` is declared.
+   * `isInTransaction` is declared.
    */
   readonly synchronize?: Push | undefined
   /** Called with each change that could not be pushed. Passed only if the feature `synchronizePending` is declared. */

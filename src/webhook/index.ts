@@ -7,4 +7,9 @@ export {
   type WebhookChange,
   type WebhookOptions,
 } from './create-webhook.ts'
-export { verifyWebhook, type WebhookHeaders, WebhookVerificationError } from './verify-webhook.ts'
+export {
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from './verify-webhook.ts'

@@ -1,8 +1,24 @@
+import { optional, type Rules, requireOptions } from '../options.ts'
 import type { WebhookBody } from './create-webhook.ts'
 import { hasValidSignature, ID, readSecrets, SIGNATURE, TIMESTAMP } from './signature.ts'
 
-/** Five minutes, either way. */
-const TOLERANCE_IN_SECONDS = 300
+/** Options of {@link verifyWebhook}. */
+export interface VerifyWebhookOptions {
+  /**
+   * Milliseconds by which `webhook-timestamp`, which has whole seconds, may differ from the clock here, either way.
+   * Default 300,000.
+   */
+  tolerance?: number | undefined
+}
+
+const DEFAULT_TOLERANCE = 300_000
+
+const rules: Rules = {
+  tolerance: {
+    holds: optional(tolerance => Number.isSafeInteger(tolerance) && Number(tolerance) >= 1000),
+    expected: 'milliseconds, an integer of 1,000 or more',
+  },
+}
 
 /** The header fields of a request: those of `fetch`, or of Node's `http`. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
@@ -18,16 +34,17 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Checks that a request comes from whoever holds the secret, is whole, and was sent in the last five minutes (Standard
- * Webhooks 1.0, section "Verifying signatures"). It does not check whether the request came before: see to it that the
- * same change twice does no harm.
+ * Checks that a request comes from whoever holds the secret, is whole, and was sent in the last five minutes, or within
+ * the `tolerance` (Standard Webhooks 1.0, section "Verifying signatures"). It does not check whether the request came
+ * before: see to it that the same change twice does no harm.
  *
  * @param headers The header fields of the request.
  * @param body The body as it came, before any parsing.
  * @param secret That of {@link createWebhook}; an array while it is rotated.
  * @returns The parsed body.
  * @throws {WebhookVerificationError} for a request that is not to be believed.
- * @throws {TypeError} for a secret that is none, and for a body that was parsed already.
+ * @throws {TypeError} for a secret that is none, a body that was parsed already, and an option that is wrong or does
+ *   not exist.
  *
  * @example
  * export async function POST(request: Request): Promise<Response> {
@@ -46,7 +63,10 @@ export async function verifyWebhook(
   headers: WebhookHeaders,
   body: string | Uint8Array,
   secret: string | readonly string[],
+  options: VerifyWebhookOptions = {},
 ): Promise<WebhookBody> {
+  requireOptions(options, rules)
+  const { tolerance = DEFAULT_TOLERANCE } = options
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new TypeError('The body must be the text or bytes as they came, before any parsing')
   }
@@ -58,8 +78,10 @@ export async function verifyWebhook(
   if (!/^[0-9]{1,12}$/.test(timestamp) || id.includes('.')) {
     throw new WebhookVerificationError(`${TIMESTAMP} or ${ID} cannot be read`)
   }
-  if (Math.abs(Math.floor(Date.now() / 1000) - Number(timestamp)) > TOLERANCE_IN_SECONDS) {
-    throw new WebhookVerificationError('The request was not sent in the last five minutes, or a clock is wrong')
+  if (Math.abs(Math.floor(Date.now() / 1000) - Number(timestamp)) * 1000 > tolerance) {
+    throw new WebhookVerificationError(
+      `The request was not sent in the last ${tolerance / 1000} seconds, or a clock is wrong`,
+    )
   }
   if (!(await hasValidSignature(signature, { id, timestamp, body }, keys))) {
     throw new WebhookVerificationError('No signature is right')

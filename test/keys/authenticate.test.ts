@@ -84,8 +84,8 @@ describe('401 unauthorized', () => {
   })
 
   test('a store that finds a record of another hash is not believed', async () => {
-    const record = { hash: await hashApiKey(teamKey), type: 'team', ownerId: '3', scopes } as const
-    const careless = { findKey: () => ({ ...record, hash: record.hash.toUpperCase() }) }
+    const record = { hash: await hashApiKey(organizationKey), type: 'team', ownerId: '3', scopes } as const
+    const careless = { findKey: () => record }
     expect(await rejection(authenticate(`Bearer ${teamKey}`, careless))).toMatchObject({ status: 401 })
   })
 })
@@ -115,7 +115,7 @@ test('a key store that fails makes 500 internal_error, not 401', async () => {
     expect(await rejection(authenticate(`Bearer ${teamKey}`, { findKey }))).toMatchObject({
       status: 500,
       code: 'internal_error',
-      message: 'The API key could not be checked. Try again later.',
+      message: 'The API key could not be checked. Send the same call again.',
       cause,
     })
   }
@@ -133,12 +133,18 @@ describe('a key store that finds what is no key record makes 500, and the cause 
     ['a date as text', { ...record, expiresAt: '2030-01-01' }, /"expiresAt" must be a Date, or null; it is "2030/],
     ['an invalid date', { ...record, expiresAt: new Date('') }, /"expiresAt" must be .* it is an invalid Date$/],
     ['a revocation as a number', { ...record, revokedAt: 0 }, /"revokedAt" must be a Date, or null; it is 0$/],
+    ['a hash in upper case', { ...record, hash: hash.toUpperCase() }, /"hash" must be .* in lower case/],
     ['a text', hash, /^The key record that was found must be an object$/],
     ['false', false, /^The key record that was found must be an object$/],
   ])('%s', async (_, found, message) => {
     const error = await rejection(authenticate(`Bearer ${teamKey}`, { findKey: () => found as never }))
     expect(error).toMatchObject({ status: 500, code: 'internal_error' })
     expect((error as ApiError).cause).toMatchObject({ message: expect.stringMatching(message) })
+  })
+
+  test('an unknown scope, of the application itself, is not wrong', async () => {
+    const findKey = () => ({ ...record, scopes: ['reports:read'] }) as KeyRecord
+    expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ scopes: ['reports:read'] })
   })
 
   test('further fields are no fault, and undefined is no key', async () => {

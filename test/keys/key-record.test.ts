@@ -27,6 +27,7 @@ test.each<[field: string, changes: object, message: RegExp]>([
   ['ownerId', { ownerId: '' }, /"ownerId" must be/],
   ['scopes', { scopes: 'domains:create' }, /"scopes" must be an array of scopes/],
   ['scopes', { scopes: [...scopes, 7] }, /"scopes" must be/],
+  ['scopes', { scopes: ['domain:create'] }, /"scopes" must be .* "domains:create", "domains:delete", "domains:read"/],
   ['revokedAt', { revokedAt: '2026-01-01' }, /"revokedAt" must be a Date, or null/],
   ['expiresAt', { expiresAt: new Date('never') }, /"expiresAt" must be a Date, or null; it is an invalid Date$/],
   ['createdAt', { createdAt: 7 }, /"createdAt" must be a Date, or null; it is 7$/],

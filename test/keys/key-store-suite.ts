@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { authenticate, generateApiKey, type KeyRecord, type ManagedKeyStore } from '../../src/index.ts'
+import { authenticate, generateApiKey, type KeyChanges, type KeyRecord, type ManagedKeyStore } from '../../src/index.ts'
 import { rejection, scopes } from '../fixtures.ts'
 
 /** What every key store of this package does. `keys` may hold keys of others. */
@@ -36,31 +36,50 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       const full = {
         ...record,
         type: 'organization',
-        scopes: ['a,b', '{c}', '"d"', "o'clock", '\\', 'NULL', ''],
+        hash: `${record.hash.slice(1)}0`,
+        scopes: ['domains:read', 'domains:create'],
         label: `Nightly "import", 'é' \u{1f511}`,
         createdAt: new Date('2019-01-02T03:04:05.678Z'),
         revokedAt: new Date('2026-01-02T03:04:05.678Z'),
         expiresAt: new Date('2030-01-02T03:04:05.678Z'),
       } as const
-      await keys().addKey(full)
-      expect(await keys().findKey(record.hash)).toEqual(full)
+      expect(await keys().addKey(full)).toBe(true)
+      expect(await keys().findKey(full.hash)).toEqual(full)
     })
 
-    test('keeps the day on which a key was made when its record is replaced, and replaces all else', async () => {
-      const { record } = await createKey({
-        label: 'old',
-        revokedAt: new Date(),
-        createdAt: new Date(1_700_000_000_000),
-      })
+    test('does not change a record that is added again, so a revoked key stays revoked', async () => {
+      const { key, record } = await createKey({ label: 'old' })
+      expect(await keys().addKey(record)).toBe(true)
+      await keys().revokeKey(record.hash)
+      const revoked = await keys().findKey(record.hash)
+      for (const again of [record, { ...record, revokedAt: null, label: 'new', scopes: ['domains:read'] }])
+        expect(await keys().addKey(again)).toBe(false)
+      expect(await keys().findKey(record.hash)).toEqual(revoked)
+      expect(await isAccepted(key)).toBe(false)
+    })
+
+    test('adds a key once if it is added several times at once', async () => {
+      const { record } = await createKey()
+      const added = await Promise.all(['a', 'b', 'c'].map(async label => keys().addKey({ ...record, label })))
+      expect(added.filter(Boolean)).toHaveLength(1)
+      expect((await keys().findKey(record.hash))?.label).toBe(['a', 'b', 'c'][added.indexOf(true)])
+    })
+
+    test.each<[what: string, changes: KeyChanges]>([
+      ['the label', { label: `Nightly "import", 'é'` }],
+      ['no label', { label: null }],
+      ['the scopes', { scopes: ['domains:delete', 'domains:read'] }],
+      ['no scope', { scopes: [] }],
+      ['the expiry', { expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
+      ['no expiry', { expiresAt: null }],
+      ['all three', { label: 'new', scopes: ['domains:read'], expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
+      ['nothing', {}],
+    ])('updates a key to have %s, and changes nothing else', async (_, changes) => {
+      const { record } = await createKey({ label: 'old', expiresAt: new Date('2030-01-02T03:04:05.678Z') })
       await keys().addKey(record)
-      const { createdAt, label, revokedAt, ...rest } = record
-      await keys().addKey({ ...rest, scopes: ['other'] })
-      expect(await keys().findKey(record.hash)).toMatchObject({
-        createdAt,
-        label: null,
-        revokedAt: null,
-        scopes: ['other'],
-      })
+      const before = await keys().findKey(record.hash)
+      expect(await keys().updateKey(record.hash, { label: undefined, ...changes })).toBe(true)
+      expect(await keys().findKey(record.hash)).toEqual({ ...before, ...changes })
     })
 
     test('lists the keys of an owner, the oldest first, and no key itself', async () => {
@@ -94,26 +113,41 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
     test('lets a key expire, takes the expiry back, and undoes no revocation by it', async () => {
       const { key, record } = await createKey()
       await keys().addKey(record)
-      expect(await keys().expireKey(record.hash, new Date())).toBe(true)
+      expect(await keys().updateKey(record.hash, { expiresAt: new Date() })).toBe(true)
       expect(await isAccepted(key)).toBe(false)
-      expect(await keys().expireKey(record.hash, null)).toBe(true)
+      expect(await keys().updateKey(record.hash, { expiresAt: null })).toBe(true)
       expect(await isAccepted(key)).toBe(true)
       await keys().revokeKey(record.hash)
       const revoked = await keys().findKey(record.hash)
       const expiresAt = new Date(Date.now() + 60_000)
-      expect(await keys().expireKey(record.hash, expiresAt)).toBe(true)
+      expect(await keys().updateKey(record.hash, { expiresAt })).toBe(true)
       expect(await keys().findKey(record.hash)).toEqual({ ...revoked, expiresAt })
       expect(await isAccepted(key)).toBe(false)
-      expect(await keys().expireKey('b'.repeat(64), expiresAt)).toBe(false)
+      expect(await keys().updateKey('b'.repeat(64), { expiresAt })).toBe(false)
     })
 
     const hash = 'b'.repeat(64)
     test.each<[what: string, call: (store: ManagedKeyStore) => unknown, message: RegExp]>([
       ['a key in place of its hash', store => store.revokeKey('svc_team_3_ab'), /"hash" must be .* not shown here$/],
       ['no hash', store => store.revokeKey(undefined as never), /"hash" must be the SHA-256 of the key/],
-      ['a key in place of its hash', store => store.expireKey('svc_team_3_ab', null), /"hash" must be .* not shown/],
-      ['an invalid date', store => store.expireKey(hash, new Date('soon')), /"at" must be .* it is an invalid Date$/],
-      ['no date', store => store.expireKey(hash, undefined as never), /"at" must be a Date, or null; it is undefined$/],
+      ['a key in place of its hash', store => store.updateKey('svc_team_3_ab', {}), /"hash" must be .* not shown/],
+      [
+        'an invalid date',
+        store => store.updateKey(hash, { expiresAt: new Date('soon') }),
+        /"expiresAt" must be .* it is an invalid Date$/,
+      ],
+      ['a date in place of changes', store => store.updateKey(hash, 7 as never), /^The changes must be an object$/],
+      [
+        'to take a revocation back',
+        store => store.updateKey(hash, { revokedAt: null } as never),
+        /^The field "revokedAt" does not exist; there are "label", "scopes", "expiresAt"$/,
+      ],
+      [
+        'an unknown scope',
+        store => store.updateKey(hash, { scopes: ['domain:read'] }),
+        /"scopes" must be an array of scopes, each of which is "domains:create", "domains:delete", "domains:read"/,
+      ],
+      ['a key as label', store => store.updateKey(hash, { label: 'svc_team_3_ab' }), /"label" must be .* not shown/],
       ['no owner', store => store.listKeys('3' as never), /^The owner must be an object$/],
       ['an owner that is a number', store => store.listKeys({ type: 'team', ownerId: 3 } as never), /it is 3$/],
       ['a wrong record', store => store.addKey({ hash } as never), /"type" must be/],

@@ -153,7 +153,7 @@ describe('teams', () => {
     const findTeam = vi.spyOn(store, 'findTeam')
     expect(await rejection(registerDomains(organization, { domains, team_id: '1'.repeat(65) }, store))).toMatchObject({
       status: 400,
-      message: 'team_id must be the ID of a team, at most 64 digits.',
+      message: 'team_id must be the ID of a team, a string of 1 to 64 digits; an organization key requires it.',
     })
     expect(findTeam).not.toHaveBeenCalled()
     expect(await rejection(registerDomains(organization, { domains, team_id: '1'.repeat(64) }, store))).toMatchObject({
@@ -209,7 +209,7 @@ describe('teams', () => {
     expect(await rejection(registerDomains(team1, { domains }, failing))).toMatchObject({
       status: 500,
       code: 'internal_error',
-      message: 'The team could not be looked up; nothing was done. Try again later.',
+      message: 'The team could not be looked up; nothing was done. Send the same call again.',
       cause,
     })
     expect(await rejection(registerDomains(team1, { domains }, hanging, { timeLimit: 20 }))).toMatchObject({

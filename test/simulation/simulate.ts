@@ -144,6 +144,7 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
 
   /** The database as a process sees it. */
   function connect(worker: object): StoreBackend {
+    const { toDomainId, ...asked } = backend
     const through = <Methods extends object>(methods: Methods): Methods =>
       Object.fromEntries(
         Object.entries(methods).map(([name, method]) => [
@@ -152,7 +153,8 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
         ]),
       ) as Methods
     return {
-      ...through(backend),
+      ...through(asked),
+      ...(toDomainId && { toDomainId }),
       outbox: through(backend.outbox),
       register(step) {
         const end = clock.now() + step.timeLimit

@@ -41,13 +41,15 @@ const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatement
   findDue: ['changes_due (<expr>=? AND due<?)'],
   deleteChange: byId,
   postpone: byId,
+  retry: byId,
+  retryAll: [...byId, 'changes_due (<expr>=? AND due>?)'],
   listChanges: ['PRIMARY KEY (domain_id>?)'],
   stats: ['every entry of changes_due', 'changes_due (<expr>=?)'],
   find: keyByHash,
   list: ['keys_of_owners (type=? AND owner_id=?)'],
   add: [],
   revoke: keyByHash,
-  expire: keyByHash,
+  update: keyByHash,
 }
 
 const all = [

@@ -273,6 +273,9 @@ const ofRegistering: readonly BrokenStore[] = [
       return summarize([...own, ...behind.filter(isOwn)], [...others, ...behind.filter(row => !isOwn(row))], [], base)
     },
   }),
+  broken('below-finds-ten-behind-suffixes', 'stops at three names behind public suffixes', {
+    summarize: (own, others, behind, base) => summarize(own, others, behind.slice(0, 3), base),
+  }),
   broken('below-answers-in-order', 'answers the other way round', {
     reportFound: found => ({ ...found, below: found.below.toReversed() }),
   }),
@@ -454,9 +457,9 @@ const ofSynchronizing: readonly BrokenStore[] = [
   {
     ...wrapped('later-is-not-now', 'pushes what it saves all the same', (...call) => ({
       ...pushSaved(...call),
-      synchronizesLater: true,
+      isInTransaction: true,
     })),
-    features: ['synchronizesLater'],
+    features: ['isInTransaction'],
   },
 ]
 
@@ -635,8 +638,8 @@ const ofListing: readonly BrokenStore[] = [
   broken('lists-below', 'leaves the wildcard over the base out', {
     list: (rows, page) => soundSteps.list(rows, page).filter(({ domain }) => domain !== `*.${page.below}`),
   }),
-  wrapped('lists-nothing-for-wrong-options', 'lists everything after what is no ID', store => ({
-    list: options => store.list(options?.after === 'not an ID' ? {} : options),
+  wrapped('lists-nothing-for-wrong-options', 'lists everything in an order that does not exist', store => ({
+    list: options => store.list((options?.order as string) === 'up' ? {} : options),
   })),
   listing('lists-after-what-is-gone', 'begins anew after what is gone', ({ below, after }, rows) =>
     below || rows.some(row => row.domainId === after) ? {} : { after: undefined },

@@ -50,6 +50,8 @@ export interface Steps {
   reportFound(found: LookUpResult, question: LookUp, tables: Tables, hasWaited: boolean): LookUpResult
   decide(step: RegistrationStep, found: LookUpResult): Decision
   createId(name: Name, call: number): string
+  /** The ID that a text spells, or `null`. */
+  toDomainId(text: string): string | null
   save(rows: Row[], names: readonly Name[], toRow: (name: Name) => Row): Row[]
   /** A last change to what was saved, before it is returned. */
   reportSaved(saved: Registration[], step: RegistrationStep, found: LookUpResult): readonly Registration[]
@@ -122,6 +124,7 @@ export const soundSteps: Steps = {
   reportFound: found => found,
   decide: (step, found) => step.decide(found),
   createId: () => `00000000-0000-7000-8000-${String(++lastId).padStart(12, '0')}`,
+  toDomainId: text => text,
   save(rows, names, toRow) {
     const saved = names.map(toRow)
     rows.push(...saved)
@@ -249,6 +252,7 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
         }
         return registrations
       },
+      toDomainId: text => steps.toDomainId(text),
       list: page =>
         steps.list(rows, page).map(row => ({ ...steps.toRegistration(row, tables), createdAt: row.createdAt })),
       count: teamId => rows.filter(row => teamId === undefined || row.teamId === teamId).length,

@@ -74,6 +74,14 @@ describe('a request is not believed', () => {
     expect(await rejection(verifyWebhook(changed, changedBody, secret))).toBeInstanceOf(WebhookVerificationError)
   })
 
+  test('by a signature that differs in its last character, is longer or shorter', async () => {
+    const signature = headers['webhook-signature']
+    for (const other of [signature.replace('E=', 'F='), `${signature}=`, signature.slice(0, -1), 'v1,']) {
+      const changed = { ...headers, 'webhook-signature': other }
+      expect(await rejection(verifyWebhook(changed, body, secret))).toBeInstanceOf(WebhookVerificationError)
+    }
+  })
+
   test('by another secret', async () => {
     const other = `whsec_${btoa('x'.repeat(24))}`
     expect(await rejection(verifyWebhook(headers, body, other))).toEqual(
@@ -86,11 +94,43 @@ describe('a request is not believed', () => {
     expect(await rejection(verifyWebhook(headers, body, secret))).toBeInstanceOf(WebhookVerificationError)
   })
 
+  test.each([-601, 601])('%i seconds from when it was sent, with a tolerance of ten minutes', async seconds => {
+    vi.setSystemTime(sentAt + seconds * 1000)
+    const verified = verifyWebhook(headers, body, secret, { tolerance: 600_000 })
+    expect(await rejection(verified)).toBeInstanceOf(WebhookVerificationError)
+    vi.setSystemTime(sentAt + seconds * 1000 - Math.sign(seconds) * 1000)
+    expect(await verifyWebhook(headers, body, secret, { tolerance: 600_000 })).toEqual({ test: 2432232314 })
+  })
+
   test('whose body is not JSON, though its signature is right', async () => {
     const signature = new Webhook(secret).sign('msg_1', new Date(sentAt), 'no JSON')
     const signed = { ...headers, 'webhook-id': 'msg_1', 'webhook-signature': signature }
     expect(String(await rejection(verifyWebhook(signed, 'no JSON', secret)))).toMatch(/not JSON/)
   })
+})
+
+test('many signatures cost one HMAC for each secret', async () => {
+  const { headers, body } = vector
+  const wrong = `v1,${btoa('x'.repeat(32))}`
+  const sign = vi.spyOn(crypto.subtle, 'sign')
+  const verify = vi.spyOn(crypto.subtle, 'verify')
+  const many = { ...headers, 'webhook-signature': `${`${wrong} `.repeat(500)}${headers['webhook-signature']}` }
+  expect(await verifyWebhook(many, body, [`whsec_${btoa('x'.repeat(24))}`, secret])).toEqual({ test: 2432232314 })
+  expect(sign.mock.calls.length + verify.mock.calls.length).toBe(2)
+})
+
+test.each([
+  [
+    'a tolerance of seconds',
+    { tolerance: 300 },
+    /"tolerance" must be milliseconds, an integer of 1,000 or more; it is 300$/,
+  ],
+  ['no number', { tolerance: '300000' }, /"tolerance" must be/],
+  ['another option', { tolerence: 300_000 }, /The option "tolerence" does not exist; there are "tolerance"$/],
+])('%s is rejected', async (_, options, message) => {
+  const error = await rejection(verifyWebhook(vector.headers, vector.body, secret, options as never))
+  expect(error).toBeInstanceOf(TypeError)
+  expect((error as Error).message).toMatch(message)
 })
 
 test('a body that was parsed, and a secret that is none, are mistakes of the receiver', async () => {

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { parseFormat, parseListQuery } from '../../src/wire/query.ts'
 
-describe('the team of a list, with an organization key', () => {
-  const organization = { type: 'organization', organizationId: '1', scopes: [] } as const
+const organization = { type: 'organization', organizationId: '1', scopes: [] } as const
 
+describe('the team of a list, with an organization key', () => {
   test('is a string of at most 64 digits', () => {
     const team_id = '1'.repeat(64)
     expect(parseListQuery({ team_id }, organization).teamId).toBe(team_id)
   })
 
-  test.each([undefined, null, '', 'x1', '1x', '1'.repeat(65)])('%j is refused', team_id => {
-    const message = expect.stringMatching(/^team_id is required/)
+  test.each([undefined, null, '', 'x1', '1x', ['1', '1'], '1'.repeat(65)])('%j is refused', team_id => {
+    const message = 'team_id must be the ID of a team, a string of 1 to 64 digits; an organization key requires it.'
     expect(() => parseListQuery({ team_id }, organization)).toThrow(
       expect.objectContaining({ code: 'invalid_request', message }),
     )
@@ -24,7 +24,7 @@ describe('the format of an export', () => {
     ['csv', 'csv'],
     ['ndjson', 'ndjson'],
   ])('%j is %s', (format, expected) => {
-    expect(parseFormat({ format })).toBe(expected)
+    expect(parseFormat({ format }, organization)).toBe(expected)
   })
 
   test.each([
@@ -32,6 +32,17 @@ describe('the format of an export', () => {
     ['json', 'format must be "csv" or "ndjson".'],
     [['csv', 'csv'], 'format must be sent once.'],
   ])('%j is refused: %s', (format, message) => {
-    expect(() => parseFormat({ format })).toThrow(expect.objectContaining({ code: 'invalid_request', message }))
+    expect(() => parseFormat({ format }, organization)).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message }),
+    )
+  })
+})
+
+describe('a cursor', () => {
+  test.each([
+    ['x'.repeat(513), 'after must be the "next" of the page before.'],
+    [['a', 'b'], 'after must be sent once.'],
+  ])('%j is rejected: %s', (after, message) => {
+    expect(() => parseListQuery({ team_id: '1', after }, organization)).toThrow(message)
   })
 })

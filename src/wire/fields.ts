@@ -1,0 +1,120 @@
+import * as z from 'zod/mini'
+import { invalidRequest } from '../errors/call-errors.ts'
+import { classifyHostname } from '../hostname/classify.ts'
+import type { KeyContext } from '../keys/key-context.ts'
+import { isAddress, isWildcard } from '../registry/name.ts'
+import { MOST_AT_ONCE } from '../registry/store.ts'
+import { toName } from '../registry/store-arguments.ts'
+
+/** The most hostnames in one call. */
+export const MAX_DOMAINS = 100
+
+/** The most digits in a team ID. The digits of any 128-bit number fit, and so they do into the key of any database. */
+export const MAX_TEAM_ID_LENGTH = 64
+
+/** The most registrations on a page. */
+export const MAX_LIMIT = MOST_AT_ONCE
+export const DEFAULT_LIMIT = 100
+
+/** The most characters in a cursor. The store that made it judges the rest. */
+export const MAX_CURSOR_LENGTH = 512
+
+/**
+ * The schemas of all fields that a call may have, in a body or a query. An error completes a sentence that begins with
+ * the path of the field. They are made at the first call, so that a bundle which does not need them leaves the schema
+ * library out.
+ */
+export function fieldSchemas() {
+  schemas ??= createSchemas()
+  return schemas
+}
+
+let schemas: ReturnType<typeof createSchemas> | undefined
+
+function createSchemas() {
+  const hostname = z.pipe(parameter(), z.transform(toCanonical))
+  return {
+    domains: z
+      .array(z.string({ error: 'must be a string.' }), { error: `must be an array of 1 to ${MAX_DOMAINS} hostnames.` })
+      .check(
+        z.minLength(1, { error: 'must hold at least one hostname.' }),
+        z.maxLength(MAX_DOMAINS, {
+          error: `must hold at most ${MAX_DOMAINS} hostnames; split a longer list into several calls.`,
+        }),
+      ),
+    team_id: z
+      .string({ error: TEAM_ID })
+      .check(z.regex(/^[0-9]+$/, { error: TEAM_ID }), z.maxLength(MAX_TEAM_ID_LENGTH, { error: TEAM_ID })),
+    limit: z._default(
+      z.pipe(
+        z.pipe(parameter().check(z.regex(/^\d+$/, { error: LIMIT })), z.transform(Number)),
+        z.int({ error: LIMIT }).check(z.minimum(1, { error: LIMIT }), z.maximum(MAX_LIMIT, { error: LIMIT })),
+      ),
+      DEFAULT_LIMIT,
+    ),
+    after: z.optional(
+      parameter().check(z.maxLength(MAX_CURSOR_LENGTH, { error: 'must be the "next" of the page before.' })),
+    ),
+    order: choice('oldest', 'newest'),
+    domain: z.optional(hostname),
+    below: z.optional(
+      hostname.check(
+        z.refine(name => !isWildcard(name) && !isAddress(name), {
+          error: 'must be a name such as "example.com": nothing is below a wildcard or an IP address.',
+        }),
+      ),
+    ),
+    format: choice('csv', 'ndjson'),
+  }
+}
+
+const TEAM_ID = `must be the ID of a team, a string of 1 to ${MAX_TEAM_ID_LENGTH} digits; \
+an organization key requires it.`
+const LIMIT = `must be an integer from 1 to ${MAX_LIMIT}.`
+
+/** A parameter of a query that was sent twice is an array. */
+const parameter = () => z.string({ error: 'must be sent once.' })
+
+const choice = <const Choices extends readonly string[]>(...choices: Choices) =>
+  z.optional(
+    z.enum(choices, {
+      error: ({ input }) => (typeof input === 'string' ? `must be "${choices.join('" or "')}".` : 'must be sent once.'),
+    }),
+  )
+
+function toCanonical(text: string, { issues }: { issues: z.core.$ZodRawIssue[] }): string {
+  const name = toName(text)
+  if (name) return name.domain
+  const hostname = classifyHostname(text)
+  const message = `must be a hostname.${hostname.valid ? '' : ` ${hostname.message}`}`
+  issues.push({ code: 'custom', message, input: text })
+  return z.NEVER
+}
+
+type Schemas = ReturnType<typeof createSchemas>
+type Values<Name extends keyof Schemas> = { readonly [Each in Name]: z.output<Schemas[Each]> }
+
+/**
+ * Reads fields of a body or of a query, in the order of their names here; others are ignored, so that a newer client
+ * can talk to an older server. A team key acts on its own team: `team_id` is ignored, whatever it is.
+ *
+ * @throws {ApiError} 400 `invalid_request`. The message names the path of the first fault, such as `domains[3]`, and
+ *   says nothing of the value.
+ */
+export function readFields<Name extends keyof Schemas>(
+  sent: object,
+  names: readonly Name[],
+  keyContext: KeyContext,
+): Values<Name> {
+  const read = (name: Name) =>
+    name === 'team_id' && keyContext.type === 'team' ? keyContext.teamId : readField(sent, name)
+  return Object.fromEntries(names.map(name => [name, read(name)])) as Values<Name>
+}
+
+/** Field by field: the schema of an object compiles itself by `new Function`, and adds to a bundle. */
+function readField(sent: object, name: keyof Schemas): unknown {
+  const parsed = z.safeParse<z.ZodMiniType>(fieldSchemas()[name], (sent as Record<string, unknown>)[name])
+  if (parsed.success) return parsed.data
+  const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue]
+  throw invalidRequest(`${name}${path.map(index => `[${String(index)}]`).join('')} ${message}`)
+}

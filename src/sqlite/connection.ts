@@ -40,7 +40,7 @@ export const connectionRules: Rules = {
 
 export interface Connection {
   readonly driver: Driver
-  /** Runs work that only reads. */
+  /** Runs work that only reads: all of it sees one state of the database. */
   ask<T>(work: () => T): Awaitable<T>
   /**
    * Runs work in a write transaction, once the lock is free.
@@ -51,6 +51,9 @@ export interface Connection {
 }
 
 const DEFAULT_TIME_LIMIT = 5000
+
+/** The bytes to which a checkpoint cuts a write-ahead log that it has emptied. */
+const LOG_SIZE_LIMIT = 64 * 1024 * 1024
 
 /** By database: all stores on it wait in one line. */
 const turnsOf = new WeakMap<SqliteDatabase, Turns>()
@@ -67,7 +70,7 @@ export function connect(options: SqliteConnectionOptions): Connection {
   turnsOf.set(database, turns)
   return {
     driver,
-    ask: work => turns.takeFirst(work, timeLimit),
+    ask: work => turns.takeFirst(() => driver.read(work), timeLimit),
     transact: (work, limit = timeLimit) => turns.take(() => driver.transact(work), Math.min(limit, timeLimit)),
   }
 }
@@ -80,6 +83,8 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
       driver.execute(`PRAGMA busy_timeout = ${Math.ceil(timeLimit)}`)
       useWriteAheadLog(driver, timeLimit)
       driver.execute(`PRAGMA synchronous = ${synchronous}`)
+      // After a long reader, the log would keep its size for ever.
+      driver.prepare(`PRAGMA journal_size_limit = ${LOG_SIZE_LIMIT}`)()
     }
     prepareTables(driver)
     if (driver.hasSettings) driver.execute('PRAGMA busy_timeout = 0')

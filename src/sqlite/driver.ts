@@ -41,6 +41,8 @@ export interface Driver {
    * @throws the failure of the work or of the commit.
    */
   transact<T>(work: () => T): T
+  /** Runs work that only reads: all of it sees one state of the database. */
+  read<T>(work: () => T): T
   /** Whether the connection has settings, such as a busy timeout. */
   readonly hasSettings: boolean
 }
@@ -66,6 +68,8 @@ const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
     (...values) =>
       storage.sql.exec(sql, ...values).toArray() as never,
   transact: work => storage.transactionSync(work),
+  // Nobody else writes while synchronous work runs.
+  read: work => work(),
 })
 
 /** Settings of a statement that a host may have changed for its whole handle. */
@@ -96,17 +100,20 @@ function createHandleDriver(database: SqliteHandle): Driver {
       return (...values) => statement.all(...values) as never
     },
 
-    transact(work) {
-      database.exec('BEGIN IMMEDIATE')
-      try {
-        const result = work()
-        database.exec('COMMIT')
-        return result
-      } catch (error) {
-        rollBack()
-        throw error
-      }
-    },
+    transact: work => runIn('BEGIN IMMEDIATE', work),
+    read: work => runIn('BEGIN', work),
+  }
+
+  function runIn<T>(begin: string, work: () => T): T {
+    database.exec(begin)
+    try {
+      const result = work()
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      rollBack()
+      throw error
+    }
   }
 
   function rollBack(): void {

@@ -1,5 +1,5 @@
 import type { RegistrationStep } from '../registry/managed-store.ts'
-import type { Name } from '../registry/name.ts'
+import { ancestorsOf, type Name } from '../registry/name.ts'
 import type { StoreOutbox } from '../registry/outbox.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
 import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
@@ -81,14 +81,15 @@ export function createRegistrations(statements: Statements, outbox: StoreOutbox)
 
 function findBelow(statements: Statements, base: string, teamId: string): NamesBelow {
   const { secondLevelDomain, after, before } = keysBelow(base)
-  const all = [secondLevelDomain, after, before, base.length] as const
-  const ownCount = statements.countOwnBelow(teamId, ...all)[0]?.count ?? 0
+  const above = JSON.stringify([base, ...ancestorsOf(base)])
+  const ownCount = statements.countOwnWithin(above, teamId, after, before)[0]?.count ?? 0
   if (ownCount > 0) {
-    const ownDomains = statements.findOwnBelow(teamId, ...all).map(({ domain }) => domain)
+    const ownDomains = statements.findOwnWithin(above, teamId, after, before).map(({ domain }) => domain)
     return { ...NOTHING_BELOW, ownDomains, ownCount }
   }
-  if (statements.findBelow(...all).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
-  return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(...all) }
+  if (statements.findWithin(above, after, before).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
+  // What is below, and not within, is behind a suffix.
+  return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
 }
 
 function listPage(statements: Statements, page: ListPage): readonly NameRow[] {

@@ -1,7 +1,7 @@
 import { toPlainText } from '../errors/plain-text.ts'
 import { sha256 } from '../keys/sha256.ts'
 import { isFunction, isText, optional, type Rules, requireOptions } from '../options.ts'
-import { type Answer, httpUrlRule, sendRequest } from '../outgoing/send-request.ts'
+import { httpUrlRule, type ReceivedResponse, sendRequest } from '../outgoing/send-request.ts'
 import { MonitorUnavailableError } from '../registry/monitor-unavailable.ts'
 import type { Change } from '../registry/store.ts'
 import { TimeLimitError, timeLimitRule } from '../time/deadline.ts'
@@ -42,7 +42,7 @@ export interface Webhook {
 
 const DEFAULT_BATCH_SIZE = 100
 /** Standard Webhooks, section "Request timeouts", recommends 15 s to 30 s. */
-const DEFAULT_TIME_LIMIT = 15_000
+const RESPONSE_TIME_LIMIT = 15_000
 /** Bytes of an answer that are read, after decompression. Nothing but the excerpt in a message needs them. */
 const BODY_LIMIT = 16 * 1024
 /** Of the monitor's answer, in a message. */
@@ -90,7 +90,7 @@ const rules: Rules = {
  */
 export function createWebhook(options: WebhookOptions): Webhook {
   requireOptions(options, rules)
-  const { url, secret, batchSize = DEFAULT_BATCH_SIZE, timeLimit = DEFAULT_TIME_LIMIT, fetch } = options
+  const { url, secret, batchSize = DEFAULT_BATCH_SIZE, timeLimit = RESPONSE_TIME_LIMIT, fetch } = options
   const keys = readSecrets(secret)
   const target = new URL(url)
 
@@ -129,7 +129,7 @@ const TRY_AGAIN = [408, 425, 429]
 const CANNOT_HANDLE = [500, 501, 505]
 
 /** @throws {Error} for any answer but 2xx. */
-function judge({ status, retryAfter, text }: Answer): void {
+function judge({ status, retryAfter, text }: ReceivedResponse): void {
   if (status >= 200 && status < 300) return
   const excerpt = toPlainText(text, LONGEST_EXCERPT)
   const message = `The monitor answered ${status}${excerpt && `: ${excerpt}`}`

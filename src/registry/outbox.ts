@@ -82,7 +82,7 @@ export interface StoreOutbox extends Outbox {
 }
 
 /**
- * Your push to the monitor. It rejects if any of the changes failed; the changes are then pushed again in smaller parts.
+ * Your push to the monitor. It rejects if any of the changes failed; they are then pushed again in smaller parts.
  */
 export interface Push {
   /** @param context `signal` aborts when nobody waits for the answer any more. */

@@ -24,9 +24,9 @@ type Group = readonly number[]
 
 /**
  * Registers names in a team. A name that cannot be saved costs only its own result: {@link workByHalves} finds it. A
- * store that is down is not asked so often: if nothing has succeeded after {@link mostFailuresInARow} calls, the rest is
- * left. Each call of the store may take half of the remaining time, so that a name on which the store hangs leaves time
- * for the others.
+ * store that is down is not asked so often: if nothing has succeeded after {@link mostFailuresInARow} calls, the rest
+ * is left. Each call of the store may take half of the remaining time, so that a name on which the store hangs leaves
+ * time for the others.
  *
  * @returns One outcome for each name, in the same order.
  */

@@ -7,8 +7,8 @@ import type { SweepResult, SynchronizationErrorHandler } from './outbox.ts'
 /** Options of {@link startSynchronizing}. */
 export interface StartSynchronizingOptions {
   /**
-   * Milliseconds between two sweeps. Default 10,000. While every push fails, they grow to a minute. If the monitor takes
-   * some changes and then says when it takes more, the next sweep begins at that time, at most a minute later.
+   * Milliseconds between two sweeps. Default 10,000. While every push fails, they grow to a minute. If the monitor
+   * takes some changes and then says when it takes more, the next sweep begins at that time, at most a minute later.
    */
   interval?: number | undefined
   /**

@@ -75,13 +75,13 @@ const rules: Rules = {
  * | --- | --- |
  * | 2xx | the monitor follows |
  * | 4xx except 408, 425 and 429; 500, 501, 505 | the monitor refuses one of the changes, which the store finds |
- * | any other, none within the time limit, or no connection | the monitor is unavailable: the store pushes again later |
+ * | any other, none within the time limit, no connection | the monitor is unavailable: pushed again later |
  *
  * It reads at most 16 KiB of an answer's body, counted after decompression.
  *
  * @returns A function that resolves when the monitor has accepted all changes. It rejects with a
- *   {@link MonitorUnavailableError} while the monitor is unavailable, with `Retry-After` as `retryAfter`; with an `Error` for
- *   a refusal; and with the reason of the signal.
+ *   {@link MonitorUnavailableError} while the monitor is unavailable, with `Retry-After` as `retryAfter`; with an
+ *   `Error` for a refusal; and with the reason of the signal.
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it shows neither secret nor URL.
  *
  * @example

@@ -150,7 +150,7 @@ test.each<[options: object, message: RegExp]>([
   expect(call).not.toThrow(/hidden/)
 })
 
-test('a store whose monitor is unavailable pushes twice and counts no refusal; a refused change alone waits', async () => {
+test('an unavailable monitor is pushed to twice and refuses nothing; a refused change waits alone', async () => {
   let status = 503
   const { url, received } = await receive((response, { body }) => {
     response.writeHead(status === 503 || body.includes('refused.com') ? status : 204).end()

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../errors/call-errors.ts'
-import { describeFailure, type FailureContext, logFailure as logFailureToConsole } from '../http/failure.ts'
+import { describeStep, type FailureContext, logFailure } from '../http/failure.ts'
 import { operations } from '../http/operations.ts'
 import {
   DEFAULT_OPERATIONS,
@@ -59,7 +59,7 @@ const pluginRules: Rules = {
  * app.register(domainsPlugin, { store, keys })
  */
 export async function domainsPlugin(app: FastifyInstance, options: DomainsPluginOptions): Promise<void> {
-  const { handle } = mountOnNode({ ...options, onError: options.onError ?? logFailure }, pluginRules)
+  const { handle } = mountOnNode({ ...options, onError: options.onError ?? logToFastify }, pluginRules)
 
   async function respond(
     operation: OperationName,
@@ -125,14 +125,14 @@ function isExactly(own: string, url: string): boolean {
   return withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase().endsWith(own.toLowerCase())
 }
 
-function logFailure(error: unknown, { request, step }: FailureContext<AdapterRequest<FastifyRequest>>): void {
+function logToFastify(error: unknown, { request, step }: FailureContext<AdapterRequest<FastifyRequest>>): void {
   try {
     const { log } = request.raw
-    if (isNoLogger(log)) logFailureToConsole(error, { step })
-    else log.error({ err: error }, describeFailure(step))
+    if (isNoLogger(log)) logFailure(error, { step })
+    else log.error({ err: error }, describeStep(step))
   } catch {
     // pino marks an error to find circles, and so cannot log one that is frozen.
-    logFailureToConsole(error, { step })
+    logFailure(error, { step })
   }
 }
 

@@ -29,7 +29,7 @@ test('a preview answers what registering then answers, but for the IDs that do n
   ])
 })
 
-test('names that an older suffix list allowed are existing for their team, in a preview and in a registration', async () => {
+test('names that an older suffix list allowed are existing for their team, previewed and registered', async () => {
   const store = createStore()
   const held = ['*.github.io', 'www.gone.notatld']
   const old = held.map(domain => ({ domain, registrableDomain: domain.replace(/^\*\.|^www\./, '') }))

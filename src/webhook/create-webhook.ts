@@ -1,6 +1,6 @@
 import { sha256 } from '../keys/sha256.ts'
 import { isFunction, isText, optional, type Rules, requireOptions } from '../options.ts'
-import { type Answer, httpUrlRule, sendRequest } from '../outgoing/send-request.ts'
+import { httpUrlRule, type ReceivedResponse, sendRequest } from '../outgoing/send-request.ts'
 import { MonitorUnavailableError } from '../registry/monitor-unavailable.ts'
 import type { Change } from '../registry/store.ts'
 import { TimeLimitError, timeLimitRule } from '../time/deadline.ts'
@@ -40,7 +40,7 @@ export type Webhook = (
 
 const DEFAULT_BATCH_SIZE = 100
 /** Standard Webhooks, section "Request timeouts", recommends 15 s to 30 s. */
-const DEFAULT_TIME_LIMIT = 15_000
+const RESPONSE_TIME_LIMIT = 15_000
 /** Bytes of an answer that are read, after decompression. Nothing but the excerpt in a message needs them. */
 const BODY_LIMIT = 16 * 1024
 /** Of what the monitor answers, in a message. */
@@ -88,7 +88,7 @@ const rules: Rules = {
  */
 export function createWebhook(options: WebhookOptions): Webhook {
   requireOptions(options, rules)
-  const { url, secret, batchSize = DEFAULT_BATCH_SIZE, timeLimit = DEFAULT_TIME_LIMIT, fetch } = options
+  const { url, secret, batchSize = DEFAULT_BATCH_SIZE, timeLimit = RESPONSE_TIME_LIMIT, fetch } = options
   const keys = readSecrets(secret)
   const target = new URL(url)
 
@@ -121,7 +121,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
 }
 
 /** @throws {Error} for any answer but 2xx. */
-function judge({ status, retryAfter, text }: Answer): void {
+function judge({ status, retryAfter, text }: ReceivedResponse): void {
   if (status >= 200 && status < 300) return
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a log must not get any
   const excerpt = text.slice(0, LONGEST_EXCERPT).replaceAll(/[\0-\x1f\x7f]+/g, ' ')

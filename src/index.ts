@@ -6,6 +6,8 @@ export {
   type InvalidHostname,
   type ValidHostname,
 } from './hostname/classify.ts'
+export type { HostnameDetails, HostnameReason } from './hostname/mistake.ts'
+export { type SuffixList, suffixList } from './hostname/suffix-list.ts'
 export {
   type ApiKeyOptions,
   type GenerateApiKeyOptions,

@@ -20,7 +20,7 @@ const publicNames = {
       'listDomains',
       'parseApiKey',
     ],
-    ...['previewDomains', 'rangeBelow', 'reconcile', 'registerDomains', 'startSynchronizing', 'toKey'],
+    ...['previewDomains', 'rangeBelow', 'reconcile', 'registerDomains', 'startSynchronizing', 'suffixList', 'toKey'],
   ],
   './http': ['createHandler'],
   './express': ['domainsRouter'],

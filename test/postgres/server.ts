@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { chmod, chown, cp, mkdir, mkdtemp, realpath, rm, stat } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { arch, platform, tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -106,10 +106,15 @@ export async function createFiles(flags: readonly string[] = [], programs = engi
     const databaseDir = join(directory, 'data')
     await mkdir(databaseDir)
     if (owner) await chown(databaseDir, owner.uid, owner.gid)
-    // Everybody is let in, without a password.
-    const account = [`--pgdata=${databaseDir}`, `--username=${ACCOUNT.user}`, '--auth=trust']
+    const passwordFile = join(directory, 'password')
+    await writeFile(passwordFile, ACCOUNT.password)
+    await chmod(passwordFile, 0o644)
+    const account = [`--username=${ACCOUNT.user}`, `--pwfile=${passwordFile}`, '--auth=password']
     const settings = ['--encoding=UTF8', '--no-locale', '--no-sync', ...flags]
-    await run(join(reachable, 'initdb'), [...account, ...settings], { ...owner, cwd: databaseDir })
+    await run(join(reachable, 'initdb'), [`--pgdata=${databaseDir}`, ...account, ...settings], {
+      ...owner,
+      cwd: databaseDir,
+    })
     return { directory, databaseDir, program: join(reachable, 'postgres'), owner, config: { ...ACCOUNT, ...LOCAL } }
   } catch (error) {
     await rm(directory, { recursive: true })

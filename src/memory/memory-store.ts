@@ -86,8 +86,11 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   })
   const toListed = (held: Held): ListedRegistration => ({ ...toRegistration(held), createdAt: held.createdAt })
 
+  const namesIn = (domains: readonly string[]) =>
+    domains.map(domain => registrations.get(domain)).filter(held => held !== undefined)
+
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
-    const found = domains.map(domain => registrations.get(domain)).filter(held => held !== undefined)
+    const found = namesIn(domains)
     const all = bases.length === 0 ? [] : ordered
     const isOwn = (held: Held) => held.teamId === teamId
     const ownFirst = [...all.filter(isOwn), ...all.filter(held => !isOwn(held))]
@@ -128,7 +131,7 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
 
     release(teamId, { names, domainIds }, lease) {
       const byId = domainIds.flatMap(id => findId(ordered, id) ?? [])
-      const byName = names.flatMap(({ domain }) => registrations.get(domain) ?? [])
+      const byName = namesIn(names.map(({ domain }) => domain))
       const own = new Set([...byName, ...byId].filter(held => held.teamId === teamId))
       const released = [...own].map(toRegistration)
       requireRoom(registrations.size, outbox.size() + (hasMonitor ? released.length : 0))
@@ -140,7 +143,7 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
       return released
     },
 
-    list: page => listPage(ordered, page).map(toListed),
+    list: page => listPage(page.domain === undefined ? ordered : namesIn([page.domain]), page).map(toListed),
     count: teamId => (teamId === undefined ? ordered : ordered.filter(held => held.teamId === teamId)).length,
   }
 }
@@ -184,7 +187,7 @@ function findId(ordered: readonly Held[], id: string): Held | undefined {
 
 /** A page is read from its cursor on: a walk over all pages passes each registration once. */
 function listPage(ordered: readonly Held[], page: ListPage): Held[] {
-  const { teamId, after, limit, order, domain, below } = page
+  const { teamId, after, limit, order, below } = page
   if (below !== undefined) {
     const listed = ordered.filter(held => teamId === undefined || held.teamId === teamId)
     return listBelow(listed, below, after).slice(0, limit)
@@ -197,7 +200,7 @@ function listPage(ordered: readonly Held[], page: ListPage): Held[] {
   for (let index = start; listed.length < limit; index += step) {
     const held = ordered[index]
     if (!held) break
-    if ((domain === undefined || held.domain === domain) && isOnPage(page, held)) listed.push(held)
+    if (isOnPage(page, held)) listed.push(held)
   }
   return listed
 }

@@ -1,4 +1,5 @@
 import type { RegistrationStep, StoreBackend } from '../registry/managed-store.ts'
+import { ancestorsOf } from '../registry/name.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
 import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
 import type { LookUp, LookUpResult, Registration, SavedRegistrations } from '../registry/store.ts'
@@ -6,7 +7,7 @@ import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../registry/s
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { FIRST_ID, LAST_ID } from './name-statements.ts'
 import { addChanges, leaseWaiting, sort, toNamed } from './outbox.ts'
-import { toArrays } from './statement.ts'
+import { toArrayLiteral, toArrays } from './statement.ts'
 import { claim, type StoreTransaction, type Transact, unlock } from './transact.ts'
 
 /** Looks up, saves and deletes registrations. Each method is one transaction. */
@@ -72,8 +73,9 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases }: L
   const finding = findNames(transaction, domains)
   const together = engine === 'Citus' ? bases.map(base => [base]) : bases.length > 0 ? [bases] : []
   const findingBelow = together.map(some => {
-    const ranges = some.map(base => ({ ...keysBelow(base), length: base.length }))
-    return ask(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'length'), teamId)
+    // What lies within a base has the base or a name above it for its registrable domain.
+    const ranges = some.map(base => ({ ...keysBelow(base), within: toArrayLiteral([base, ...ancestorsOf(base)]) }))
+    return ask(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'within'), teamId)
   })
   const { rows } = await finding
   const below = (await Promise.all(findingBelow)).flatMap(({ rows }) => rows)

@@ -1,5 +1,5 @@
 import { classifyHostname, type HostnameRejection } from '../hostname/classify.ts'
-import { describe, isFunction, isText, type Rule, type Rules, requireOptions } from '../options.ts'
+import { describe, isFunction, isText, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import { InvalidCursorError } from './invalid-cursor.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import type { SweepOptions } from './outbox.ts'
@@ -132,6 +132,23 @@ export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'>
   requireOptions(options, { after: afterChangeRule, limit: limitRule })
   const { after, limit = MOST_AT_ONCE } = options
   return { after: readCursor(after, afterChangeRule, toDomainId), limit }
+}
+
+/**
+ * Reads for which changes to retry the push. Strings that are not an ID are passed over, like an ID of which nothing
+ * waits.
+ *
+ * @throws {TypeError}
+ */
+export function readRetryOptions(
+  options: { readonly domainIds?: readonly string[] | undefined } = {},
+  toDomainId: ToDomainId,
+): readonly string[] | undefined {
+  const isList = (value: unknown) => Array.isArray(value) && value.length <= MOST_AT_ONCE && value.every(isText)
+  requireOptions(options, {
+    domainIds: { holds: optional(isList), expected: `an array of at most ${MOST_AT_ONCE} values of domainId` },
+  })
+  return options.domainIds?.map(toDomainId).filter(domainId => domainId !== null)
 }
 
 export const onErrorRule: Rule = {

@@ -23,7 +23,8 @@ export default defineConfig(({ dts }) => ({
     const { cli: _, ...entries } = options.entryPoints as Record<string, string>
     if (format === 'cjs') options.entryPoints = entries
   },
-  target: 'node20',
+  // From 20.10 on, Node knows import attributes, and esbuild keeps them.
+  target: 'node20.19',
   platform: 'neutral',
   // Without splitting, each CommonJS entry point would get its own copy of ApiError.
   splitting: true,
@@ -32,7 +33,17 @@ export default defineConfig(({ dts }) => ({
   ...(dts !== false && { onSuccess: makeDeclarations }),
   clean: true,
   treeshake: true,
+  plugins: [{ name: 'import attributes', buildEnd: ({ writtenFiles }) => writeAttributes(writtenFiles) }],
 }))
+
+/** Rollup, which shakes the tree, writes `assert`, which Node has left. */
+function writeAttributes(files: readonly { readonly name: string }[]): void {
+  for (const { name } of files.filter(({ name }) => name.endsWith('.js'))) {
+    const text = readFileSync(name, 'utf8')
+    const written = text.replace(/^(import \w+ from '[\w/.-]+\.json') assert \{/m, '$1 with {')
+    if (written !== text) writeFileSync(name, written)
+  }
+}
 
 /**
  * One tree for `import`, and an equal one for `require`, which its package.json makes CommonJS. Both lie equally deep,

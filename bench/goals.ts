@@ -27,6 +27,7 @@ export const goals = {
   findOwners: goal('millions', '`findOwners`, 1,000 hostnames among 10 million', '1,000 look-ups by key', 3, '×'),
   export: goal('millions', 'export of a million names, memory at most', 'during the first tenth', 1.2, '×'),
   sqlite: goal('sqlite', 'SQLite, 100 new names, synchronous = FULL', 'a prepared `INSERT`, 100 times', 1.6, '×'),
+  sqliteWildcards: goal('sqlite-wildcards', 'SQLite, a wildcard', 'a million names behind public suffixes', 1, 'ms'),
   ascii: goal('hostnames', '`classifyHostname`, real ASCII hostnames', '`tldts.parse`, default options', 1.5, '×'),
   international: goal('hostnames', 'the same, international hostnames', "`new URL('http://' + host)`", 2.5, '×'),
   memory: goal('memory', '`registerDomains`, 100 new names, in memory', '`tldts.parse`, the same names', 8, '×'),
@@ -42,7 +43,7 @@ export type Section = (typeof goals)[GoalName]['section']
 export const longSections: readonly Section[] = ['clock', 'millions']
 
 /** These need the SQLite of Node 22.13 or later. */
-export const sectionsWithSqlite: readonly Section[] = ['hold', 'sqlite']
+export const sectionsWithSqlite: readonly Section[] = ['hold', 'sqlite', 'sqlite-wildcards']
 
 function goal<Name extends string>(section: Name, work: string, yardstick: string, most: number, unit: Goal['unit']) {
   return { section, work, yardstick, most, unit } satisfies Goal<Name>

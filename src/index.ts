@@ -6,6 +6,8 @@ export {
   type InvalidHostname,
   type ValidHostname,
 } from './hostname/classify.ts'
+export type { HostnameDetails, HostnameReason } from './hostname/mistake.ts'
+export { type SuffixList, suffixList } from './hostname/suffix-list.ts'
 export {
   type ApiKeyOptions,
   type GenerateApiKeyOptions,
@@ -22,12 +24,14 @@ export type { KeyStore, ManagedKeyStore } from './keys/key-store.ts'
 export { createMemoryKeyStore, type MemoryKeyStore } from './keys/memory-key-store.ts'
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'
 export { deleteDomains } from './operations/delete-domains.ts'
+export { type EachRegistrationOptions, eachRegistration } from './operations/each-registration.ts'
 export { findOwners, type HostnameOwner } from './operations/find-owners.ts'
 export { exportDomains, listDomains } from './operations/list-domains.ts'
 export type { OperationOptions } from './operations/operation-options.ts'
 export { previewDomains } from './operations/preview-domains.ts'
 export { type Correction, reconcile, type Watched } from './operations/reconcile.ts'
 export { type RegisterDomainsOptions, registerDomains } from './operations/register-domains.ts'
+export { InvalidCursorError } from './registry/invalid-cursor.ts'
 export {
   createManagedStore,
   type Decision,

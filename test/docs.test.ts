@@ -7,12 +7,14 @@ import { promisify } from 'node:util'
 import { transform } from 'esbuild'
 import express from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { german } from '../examples/messages-in-german.ts'
 import { domainsRouter } from '../src/adapters/express.ts'
 import { statusByErrorCode } from '../src/errors/api-error.ts'
 import { classifyHostname } from '../src/hostname/classify.ts'
 import { openapi } from '../src/openapi/index.ts'
 import { createKeys, createStore } from './fixtures.ts'
 import { listen, type RunningServer } from './listen.ts'
+import { readCases } from './vectors/read.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -202,6 +204,25 @@ describe('docs/hostnames.md', () => {
         else expect([input, hostname.valid]).toEqual([input, true])
       }
     }
+  })
+
+  test('lists every reason with the fields that come with it, as they occur among what people paste', () => {
+    const [, table = ''] = /^\| `reason` \| fields .*?\n\| --- .*?\n(.*?)\n\n/ms.exec(guide) ?? []
+    const listed = [...table.matchAll(/^\| `(\w+)` \| (.*?) ?\| .+ \|$/gm)].map(
+      ([, reason = '', fields = '']) => [reason, [...fields.matchAll(/\w+/g)].map(String).sort()] as const,
+    )
+    const occurring = new Map<string, Set<string>>()
+    const texts = readCases<[string]>('pasted-names.json').map(([text]) => text)
+    for (const text of [...texts, null as unknown as string]) {
+      const hostname = classifyHostname(text)
+      if (hostname.valid) continue
+      const { valid: _, code, reason, message, suggestion, aLabels, rest, ...details } = hostname
+      occurring.set(reason, new Set([...(occurring.get(reason) ?? []), ...Object.keys(details)]))
+    }
+    const fieldsByReason = Object.fromEntries([...occurring].map(([reason, fields]) => [reason, [...fields].sort()]))
+    expect(Object.fromEntries(listed)).toEqual(fieldsByReason)
+    // The compiler holds this catalogue to all reasons.
+    expect(listed.map(([reason]) => reason).sort()).toEqual(Object.keys(german).sort())
   })
 
   test('shows what its program prints', async () => {

@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { explainInGerman } from '../examples/messages-in-german.ts'
+import { classifyHostname } from '../src/index.ts'
 import { openapi } from '../src/openapi/index.ts'
+import { readCases } from './vectors/read.ts'
 
 const root = new URL('..', import.meta.url)
 const run = promisify(execFile)
@@ -30,6 +33,30 @@ describe('examples/demo.ts', () => {
     expect(new Set(hostnames).size).toBe(100)
     expect(hostnames.filter(hostname => /[^\0-\x7f]/.test(hostname)).length).toBeGreaterThanOrEqual(5)
   })
+})
+
+test('examples/messages-in-german.ts says what is wrong in German, whatever was pasted', async () => {
+  const texts = readCases<[string]>('pasted-names.json').map(([text]) => text)
+  const refused = texts.map(text => [text, classifyHostname(text)] as const)
+  const sentences = refused.flatMap(([text, hostname]) => (hostname.valid ? [] : [explainInGerman(text, hostname)]))
+  expect(sentences.length).toBeGreaterThan(500)
+  expect(
+    sentences.filter(sentence => /undefined|\b(?:send|contains|is|has)\b "?[a-z]/.test(sentence.replace(/„.*?“/g, ''))),
+  ).toEqual([])
+
+  const parameters = [
+    '--import',
+    'tsx',
+    'examples/messages-in-german.ts',
+    'https://bücher.de/',
+    'http://127.0.0.1:3000/',
+  ]
+  const { stdout } = await run(process.execPath, parameters, { cwd: root })
+  expect(stdout).toBe(
+    '„https://bücher.de/“ ist eine URL und kein Hostname. Gemeint ist wohl „xn--bcher-kva.de“.\n' +
+      '„http://127.0.0.1:3000/“ ist eine URL und kein Hostname. ' +
+      '„127.0.0.1“ ist die IP-Adresse 127.0.0.1, die keinem öffentlichen Server gehört.\n',
+  )
 })
 
 test('examples/prove-a-store.mjs passes in Node’s test runner', async () => {

@@ -8,10 +8,19 @@ const { exports, ...manifest } = JSON.parse(readFileSync(new URL('../package.jso
 /** Every entry point, with every value that it exports: the public names. */
 const publicNames = {
   '.': [
-    ...['ApiError', 'MonitorUnavailableError', 'authenticate', 'classifyHostname', 'countTotals'],
+    ...['ApiError', 'InvalidCursorError', 'MonitorUnavailableError', 'authenticate', 'classifyHostname', 'countTotals'],
     ...['createManagedStore', 'createMemoryKeyStore', 'createMemoryStore', 'createUuidGenerator', 'deleteDomains'],
-    ...['exportDomains', 'findOwners', 'generateApiKey', 'hashApiKey', 'isApiError', 'listDomains', 'parseApiKey'],
-    ...['previewDomains', 'rangeBelow', 'reconcile', 'registerDomains', 'startSynchronizing', 'toKey'],
+    ...[
+      'eachRegistration',
+      'exportDomains',
+      'findOwners',
+      'generateApiKey',
+      'hashApiKey',
+      'isApiError',
+      'listDomains',
+      'parseApiKey',
+    ],
+    ...['previewDomains', 'rangeBelow', 'reconcile', 'registerDomains', 'startSynchronizing', 'suffixList', 'toKey'],
   ],
   './http': ['createHandler'],
   './express': ['domainsRouter'],

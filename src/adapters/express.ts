@@ -83,7 +83,7 @@ export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
     },
     (error, request, response, next) => {
       const operation = operationOf(request)
-      const readBody = operation && toRefusedBody(refusedBodies, kindOf(error))
+      const readBody = operation && toRefusedBody(refusedBodies, refusalOf(error))
       if (readBody) respond(operation, request, response, readBody).catch(next)
       else next(error)
     },
@@ -91,5 +91,5 @@ export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
 }
 
 /** A compressed body that cannot be unpacked has the `code` of zlib or Brotli. */
-const kindOf = (error: { type?: unknown; code?: unknown } | null | undefined) =>
+const refusalOf = (error: { type?: unknown; code?: unknown } | null | undefined) =>
   /^(?:Z_|ERR__)/.test(String(error?.code)) ? 'encoding.unsupported' : error?.type

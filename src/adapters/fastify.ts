@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../errors/call-errors.ts'
-import { describeFailure, type FailureContext, logFailure as logFailureToConsole } from '../http/failure.ts'
+import { describeStep, type FailureContext, logFailure } from '../http/failure.ts'
 import { operations } from '../http/operations.ts'
 import { DEFAULT_OPERATIONS, type HandlerOptions, type PathOption, toPath } from '../http/options.ts'
 import type { AdapterRequest, HandlerRequest, OperationName } from '../http/request.ts'
@@ -53,7 +53,7 @@ const pluginRules: Rules = {
  * app.register(domainsPlugin, { store, keys })
  */
 export async function domainsPlugin(app: FastifyInstance, options: DomainsPluginOptions): Promise<void> {
-  const { handle } = mountOnNode({ ...options, onError: options.onError ?? logFailure }, pluginRules)
+  const { handle } = mountOnNode({ ...options, onError: options.onError ?? logToFastify }, pluginRules)
 
   async function respond(
     operation: OperationName,
@@ -106,14 +106,14 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
   }
 }
 
-function logFailure(error: unknown, { request, step }: FailureContext<AdapterRequest<FastifyRequest>>): void {
+function logToFastify(error: unknown, { request, step }: FailureContext<AdapterRequest<FastifyRequest>>): void {
   try {
     const { log } = request.raw
-    if (isNoLogger(log)) logFailureToConsole(error, { step })
-    else log.error({ err: error }, describeFailure(step))
+    if (isNoLogger(log)) logFailure(error, { step })
+    else log.error({ err: error }, describeStep(step))
   } catch {
     // pino marks an error to find circles, and so cannot log one that is frozen.
-    logFailureToConsole(error, { step })
+    logFailure(error, { step })
   }
 }
 

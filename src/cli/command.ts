@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import type { Connection } from './connection.ts'
+import type { OpenDatabase } from './connection.ts'
 
 /** What a command has to say: in words, and with `--json` as data. */
 export interface Result {
@@ -12,8 +12,8 @@ export interface Result {
 /** The texts of a command's options, by name. */
 export type Values = Readonly<Record<string, string | undefined>>
 
-/** One call of a command. */
-export interface Call {
+/** One run of a command, as the command line asks for it. */
+export interface Invocation {
   readonly values: Values
   /** The options that stand alone. */
   readonly flags: ReadonlySet<string>
@@ -27,7 +27,7 @@ export interface Call {
    * @param options `mayCreate`: whether a file that is missing is created.
    * @throws {Error} that says what is missing: the driver, the file, the tables in it.
    */
-  connect(options?: { readonly mayCreate?: boolean }): Connection
+  connect(options?: { readonly mayCreate?: boolean }): OpenDatabase
   /** Writes to the standard output; resolves when there is room for more. */
   write(text: string): Promise<void>
 }
@@ -43,7 +43,7 @@ export interface Command {
   /** The options that stand alone. */
   readonly flags?: readonly string[]
   /** @returns What to print; nothing if the command has written all itself. */
-  run(call: Call): Promise<Result | undefined>
+  run(invocation: Invocation): Promise<Result | undefined>
 }
 
 /** Where the tables are. */
@@ -61,10 +61,10 @@ export function requireValue(values: Values, name: string, expected: string): st
   return value
 }
 
-/** @throws {UsageError} for anything but digits. */
-export function readLimit({ limit = '100' }: Values): number {
-  if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError('--limit must be an integer from 1')
-  return Number(limit)
+/** @throws {UsageError} for anything but an integer from 1 to `most`. */
+export function readLimit({ limit = '100' }: Values, most = 999_999_999): number {
+  if (/^[1-9]\d{0,8}$/.test(limit) && Number(limit) <= most) return Number(limit)
+  throw new UsageError(`--limit must be an integer from 1 to ${most}`)
 }
 
 /** Reads the lines of the standard input, without empty ones. */

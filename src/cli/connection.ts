@@ -4,7 +4,7 @@ import type { ManagedKeyStore } from '../keys/key-store.ts'
 import type { ManagedStore } from '../registry/managed-store.ts'
 
 /** An open database. */
-export interface Connection {
+export interface OpenDatabase {
   /** A store without a monitor: what it releases waits for a sweep of the application. */
   createStore(): ManagedStore
   createKeyStore(): ManagedKeyStore

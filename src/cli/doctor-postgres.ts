@@ -11,7 +11,7 @@ const MOST_SKEW = 5000
 const needed: Readonly<Record<string, readonly string[]>> = {
   names: ['SELECT', 'INSERT', 'DELETE'],
   changes: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
-  locks: ['SELECT', 'INSERT', 'UPDATE'],
+  locks: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   keys: ['SELECT', 'INSERT', 'UPDATE'],
   version: ['SELECT'],
 }

@@ -1,28 +1,28 @@
 import { createRequire } from 'node:module'
-import type { Call, Command, Result } from './command.ts'
+import type { Command, Invocation, Result } from './command.ts'
 import { examinePostgres } from './doctor-postgres.ts'
 import { examineSqlite } from './doctor-sqlite.ts'
 import { type Finding, ok, wrong } from './finding.ts'
 import { findSecrets } from './target.ts'
-import { explain, plural, toPrintable } from './text.ts'
+import { describeError, plural, toPrintable } from './text.ts'
 
 /** Milliseconds after which a change that waits is a fault: refused changes are tried again at least once an hour. */
-const LONGEST_WAIT = 60 * 60 * 1000
+const ALARMING_AGE = 60 * 60 * 1000
 
 export const doctor: Command = {
   purpose: 'examines the tables, the rights of the role, the database and what waits, and says what to do',
-  async run(call: Call): Promise<Result> {
-    const target = call.target()
+  async run(invocation: Invocation): Promise<Result> {
+    const target = invocation.target()
     const findings: Finding[] = [examineSuffixList()]
     try {
       const examined =
         target.kind === 'postgres' ? examinePostgres(target.url, target.schema) : examineSqlite(target.file)
       for await (const finding of examined) findings.push(finding)
       // Without tables or rights there is nothing to count.
-      if (countWrong(findings) === 0) findings.push(await examinePending(call))
+      if (countWrong(findings) === 0) findings.push(await examinePending(invocation))
     } catch (error) {
       const address = target.kind === 'postgres' ? target.url : target.file
-      const finding = explain(error, findSecrets(process.env, [address]))
+      const finding = describeError(error, findSecrets(process.env, [address]))
       findings.push(wrong('connection', finding, 'Mend this first, and run doctor again'))
     }
     const isWrong = countWrong(findings) > 0
@@ -47,13 +47,13 @@ function examineSuffixList(): Finding {
   return ok('suffix list', `that of tldts ${version}; "npm outdated tldts" tells whether there is a newer one`)
 }
 
-async function examinePending({ connect }: Call): Promise<Finding> {
+async function examinePending({ connect }: Invocation): Promise<Finding> {
   const { count, refused, oldest } = await connect().createStore().pendingStats()
   if (!oldest) return ok('pending', 'nothing waits to be pushed')
   const minutes = Math.round((Date.now() - oldest.getTime()) / 60_000)
   const counted = `${plural(count, 'change waits', 'changes wait')}, ${refused} refused`
   const finding = `${counted}, the oldest for ${plural(minutes, 'minute', 'minutes')}`
-  if (Date.now() - oldest.getTime() < LONGEST_WAIT) return ok('pending', finding)
+  if (Date.now() - oldest.getTime() < ALARMING_AGE) return ok('pending', finding)
   const advice =
     'See "domain-registration pending" for the last failures, and that startSynchronizing(store) runs; ' +
     'if you have no monitor, docs/monitoring.md says how to delete what was recorded for one'

@@ -1,7 +1,15 @@
 import { generateApiKey, hashApiKey, parseApiKey } from '../keys/api-key.ts'
 import { SCOPES } from '../keys/key-context.ts'
 import type { KeyOwner, StoredKeyRecord } from '../keys/key-record.ts'
-import { type Call, type Command, type Result, readInput, requireValue, UsageError, type Values } from './command.ts'
+import {
+  type Command,
+  type Invocation,
+  type Result,
+  readInput,
+  requireValue,
+  UsageError,
+  type Values,
+} from './command.ts'
 import { toTable } from './text.ts'
 
 const owner = ['team', 'organization']
@@ -27,7 +35,7 @@ export const createKey: Command = {
   synopsis: '--team ID | --organization ID',
   purpose: 'makes a key and prints it once; --scopes, --label, --expires, --prefix',
   options: [...owner, 'scopes', 'label', 'expires', 'prefix'],
-  async run({ values, connect }: Call): Promise<Result> {
+  async run({ values, connect }: Invocation): Promise<Result> {
     const { type, ownerId } = readOwner(values)
     const scopes = (values.scopes ?? 'domains:create').split(',')
     if (!scopes.every(scope => SCOPES.some(known => known === scope)))
@@ -47,7 +55,7 @@ export const listKeys: Command = {
   synopsis: '--team ID | --organization ID',
   purpose: "lists an owner's keys: hash, hint, label, scopes, dates",
   options: owner,
-  async run({ values, connect }: Call): Promise<Result> {
+  async run({ values, connect }: Invocation): Promise<Result> {
     const keys = await connect().createKeyStore().listKeys(readOwner(values))
     const heads = ['HASH', 'HINT', 'LABEL', 'SCOPES', 'CREATED', 'STATE']
     const rows = keys.map(key => [key.hash, key.hint, key.label, key.scopes.join(), key.createdAt, stateOf(key)])
@@ -81,7 +89,7 @@ export const expireKey: Command = {
   words: { least: 1, most: 1 },
   purpose: 'refuses a key from a date on; --at never takes the date away',
   options: ['at'],
-  async run({ values, operands, connect }: Call): Promise<Result> {
+  async run({ values, operands, connect }: Invocation): Promise<Result> {
     const text = requireValue(values, 'at', 'with a date, or --at never')
     const at = text === 'never' ? null : readDate(text, 'at')
     const hash = await readHash(operands)
@@ -95,7 +103,7 @@ export const revokeKey: Command = {
   synopsis: 'HASH|-',
   words: { least: 1, most: 1 },
   purpose: 'refuses a key from now on',
-  async run({ operands, connect }: Call): Promise<Result> {
+  async run({ operands, connect }: Invocation): Promise<Result> {
     const hash = await readHash(operands)
     if (!(await connect().createKeyStore().revokeKey(hash))) return unknownKey(hash)
     return { text: 'The key is revoked.\n', data: { hash, revoked: true } }

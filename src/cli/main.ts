@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { type Call, type Command, type Target, UsageError, type Values } from './command.ts'
-import type { Connection } from './connection.ts'
+import { type Command, type Invocation, type Target, UsageError, type Values } from './command.ts'
+import type { OpenDatabase } from './connection.ts'
 import { doctor } from './doctor.ts'
 import { createKey, expireKey, listKeys, revokeKey } from './keys.ts'
 import { migrate } from './migrate.ts'
@@ -9,7 +9,7 @@ import { classify, count, exportAll, find, list, pending, release } from './name
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { findSecrets, readTarget } from './target.ts'
-import { explain } from './text.ts'
+import { describeError } from './text.ts'
 
 const commands: Readonly<Record<string, Command>> = {
   migrate,
@@ -40,7 +40,7 @@ ${Object.entries(commands)
 Exit codes: 0 done, 1 something is wrong, 2 called in a wrong way. See docs/cli.md of the package.
 `
 
-interface Request extends Pick<Call, 'values' | 'flags' | 'operands'> {
+interface Request extends Pick<Invocation, 'values' | 'flags' | 'operands'> {
   readonly command: Command
 }
 
@@ -86,9 +86,9 @@ function requireWords(words: readonly string[], { words: { least, most } = NO_WO
 const NO_WORDS = { least: 0, most: 0 }
 
 async function run({ command, ...request }: Request): Promise<number> {
-  let connection: Connection | undefined
+  let connection: OpenDatabase | undefined
   const target = () => readTarget(request.values, process.env)
-  function connect(options?: { readonly mayCreate?: boolean }): Connection {
+  function connect(options?: { readonly mayCreate?: boolean }): OpenDatabase {
     connection = open(target(), options)
     return connection
   }
@@ -101,7 +101,7 @@ async function run({ command, ...request }: Request): Promise<number> {
   }
 }
 
-const open = (target: Target, options?: { readonly mayCreate?: boolean }): Connection =>
+const open = (target: Target, options?: { readonly mayCreate?: boolean }): OpenDatabase =>
   target.kind === 'postgres' ? openPostgres(target) : openSqlite(target.file, options)
 
 const write = (text: string): Promise<void> =>
@@ -123,7 +123,7 @@ async function main(parameters: readonly string[]): Promise<number> {
   } catch (error) {
     // Whoever read us has seen enough, such as head.
     if ((error as { code?: unknown }).code === 'EPIPE') return 0
-    process.stderr.write(`domain-registration: ${explain(error, secrets)}\n`)
+    process.stderr.write(`domain-registration: ${describeError(error, secrets)}\n`)
     if (isUsage(error)) process.stderr.write('See domain-registration --help\n')
     return isUsage(error) ? 2 : 1
   }

@@ -1,11 +1,11 @@
 import { postgresSchema, SCHEMA_VERSION } from '../postgres/schema.ts'
 import { SCHEMA_VERSION as SQLITE_VERSION, sqliteSchema } from '../sqlite/schema.ts'
-import type { Call, Command, Result } from './command.ts'
+import type { Command, Invocation, Result } from './command.ts'
 
 export const migrate: Command = {
   purpose: 'creates the tables if they are missing; --print only prints their SQL',
   flags: ['print'],
-  async run({ flags, target, connect }: Call): Promise<Result> {
+  async run({ flags, target, connect }: Invocation): Promise<Result> {
     const place = target()
     if (flags.has('print')) {
       const sql = place.kind === 'postgres' ? postgresSchema({ schema: place.schema }) : sqliteSchema()

@@ -1,7 +1,8 @@
 import { classifyHostname } from '../hostname/classify.ts'
+import { eachPage, eachRegistration, toCursor } from '../operations/each-registration.ts'
 import { findOwners } from '../operations/find-owners.ts'
-import type { ListedRegistration } from '../registry/store.ts'
-import { type Call, type Command, type Result, readInput, readLimit, requireValue } from './command.ts'
+import { type ListedRegistration, MOST_AT_ONCE } from '../registry/store.ts'
+import { type Command, type Invocation, type Result, readInput, readLimit, requireValue } from './command.ts'
 import { plural, toPrintable, toTable } from './text.ts'
 
 const toData = ({ domain, domainId, teamId, createdAt, synchronized }: ListedRegistration) => ({
@@ -15,17 +16,20 @@ const toData = ({ domain, domainId, teamId, createdAt, synchronized }: ListedReg
 export const list: Command = {
   purpose: 'lists registrations: --team, --below NAME, --domain NAME, --order newest, --limit, --after',
   options: ['team', 'below', 'domain', 'order', 'after', 'limit'],
-  async run({ values, connect }: Call): Promise<Result> {
+  async run({ values, connect }: Invocation): Promise<Result> {
     const { team: teamId, below, domain, after } = values
     const order = values.order as 'oldest' | 'newest' | undefined
     const limit = readLimit(values)
-    // One more than asked for tells whether there are others.
-    const found = await connect()
-      .createStore()
-      .list({ teamId, below, domain, order, after, limit: limit + 1 })
+    const store = connect().createStore()
+    const found: ListedRegistration[] = []
+    for await (const registration of eachRegistration(store, { teamId, below, domain, order, after })) {
+      found.push(registration)
+      // One more than asked for tells whether there are others.
+      if (found.length > limit) break
+    }
     const page = found.slice(0, limit)
     const last = found.length > limit ? page.at(-1) : undefined
-    const next = last ? (below === undefined ? last.domainId : last.domain) : null
+    const next = last ? toCursor(last, { below }) : null
     const rows = page.map(({ domain, teamId, domainId, createdAt }) => [domain, teamId, domainId, createdAt])
     const text = toTable(['DOMAIN', 'TEAM', 'ID', 'CREATED'], rows, 'No registrations.')
     return {
@@ -39,7 +43,7 @@ export const find: Command = {
   synopsis: 'HOSTNAME…',
   words: { least: 1, most: Number.POSITIVE_INFINITY },
   purpose: 'tells whose a hostname is: the registration of it, or of a wildcard over it',
-  async run({ operands, connect }: Call): Promise<Result> {
+  async run({ operands, connect }: Invocation): Promise<Result> {
     const owners = await findOwners(connect().createStore(), operands)
     const data = owners.map(({ hostname, registration }) => ({
       hostname,
@@ -57,7 +61,7 @@ export const release: Command = {
   words: { least: 1, most: Number.POSITIVE_INFINITY },
   purpose: "releases a team's registrations, for the next sweep of your server to push",
   options: ['team'],
-  async run({ values, operands, connect }: Call): Promise<Result> {
+  async run({ values, operands, connect }: Invocation): Promise<Result> {
     const team = requireValue(values, 'team', 'with the ID of the team')
     const released = await connect().createStore().release(team, operands)
     const data = released.map(({ domain, domainId }) => ({ domain, domainId }))
@@ -70,35 +74,31 @@ export const release: Command = {
 export const count: Command = {
   purpose: 'counts registrations, of all teams or of --team',
   options: ['team'],
-  async run({ values: { team: teamId }, connect }: Call): Promise<Result> {
+  async run({ values: { team: teamId }, connect }: Invocation): Promise<Result> {
     const total = await connect().createStore().count({ teamId })
     return { text: `${total}\n`, data: { count: total } }
   },
 }
 
-const PAGE = 1000
-
 export const exportAll: Command = {
   purpose: 'writes all registrations, of all teams or of --team, as lines of JSON; --after continues',
   options: ['team', 'after'],
-  async run({ values: { team: teamId, after: start }, connect, write }: Call): Promise<undefined> {
+  async run({ values: { team: teamId, after }, connect, write }: Invocation): Promise<undefined> {
     const store = connect().createStore()
-    for (let after = start; ; ) {
-      const page = await store.list({ teamId, after, limit: PAGE })
+    for await (const page of eachPage(store.list, { teamId, after }))
       await write(page.map(registration => `${JSON.stringify(toData(registration))}\n`).join(''))
-      if (page.length < PAGE) return
-      after = page.at(-1)?.domainId
-    }
+    return undefined
   },
 }
 
 export const pending: Command = {
   purpose: 'shows which changes wait to be pushed to your monitor, since when, and why; --limit, --after',
   options: ['limit', 'after'],
-  async run({ values, connect }: Call): Promise<Result> {
+  async run({ values, connect }: Invocation): Promise<Result> {
+    const limit = readLimit(values, MOST_AT_ONCE)
     const store = connect().createStore()
     const { count, refused, oldest } = await store.pendingStats()
-    const waiting = await store.listPending({ limit: readLimit(values), after: values.after })
+    const waiting = await store.listPending({ limit, after: values.after })
     const changes = waiting.map(({ kind, domain, domainId, teamId, since, nextAttempt, lastFailure }) => ({
       kind,
       domain,
@@ -125,7 +125,7 @@ export const classify: Command = {
   synopsis: '[HOSTNAME…]',
   words: { least: 0, most: Number.POSITIVE_INFINITY },
   purpose: 'tells what can be registered, and why not; without words, each line of the standard input',
-  async run({ operands }: Call): Promise<Result> {
+  async run({ operands }: Invocation): Promise<Result> {
     const inputs = operands.length > 0 ? operands : await readInput()
     const data = inputs.map(input => ({ input, ...classifyHostname(input) }))
     const lines = data.map(hostname =>

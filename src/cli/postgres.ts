@@ -3,7 +3,7 @@ import { migrate } from '../postgres/migrate.ts'
 import type { PostgresPool } from '../postgres/pg-pool.ts'
 import { createPostgresStore } from '../postgres/store.ts'
 import type { Target } from './command.ts'
-import { type Connection, findTeam, loadDriver } from './connection.ts'
+import { findTeam, loadDriver, type OpenDatabase } from './connection.ts'
 
 /** What is needed of a `Pool` of `pg`. */
 export type Pool = PostgresPool & {
@@ -30,7 +30,7 @@ export function createPool(url: string): Pool {
   return pool
 }
 
-export function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): Connection {
+export function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): OpenDatabase {
   const database = createPool(url)
   const place = { database, schema }
   return {

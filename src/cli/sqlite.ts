@@ -3,7 +3,7 @@ import type { SqliteHandle } from '../sqlite/driver.ts'
 import { explainFailure } from '../sqlite/failures.ts'
 import { createSqliteKeyStore } from '../sqlite/key-store.ts'
 import { createSqliteStore } from '../sqlite/store.ts'
-import { type Connection, findTeam, loadDriver } from './connection.ts'
+import { findTeam, loadDriver, type OpenDatabase } from './connection.ts'
 
 export type Handle = SqliteHandle & { close(): unknown }
 
@@ -31,7 +31,7 @@ export function openHandle(file: string): Handle {
 export const hasTables = (handle: Handle): boolean =>
   handle.prepare("SELECT 1 FROM sqlite_master WHERE name = 'domain_registration_version'").all().length > 0
 
-export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): Connection {
+export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): OpenDatabase {
   if (!mayCreate && !existsSync(file)) throw new Error(`There is no file ${JSON.stringify(file)}: run migrate first`)
   const database = openHandle(file)
   try {

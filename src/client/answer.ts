@@ -1,5 +1,5 @@
 import { isText } from '../options.ts'
-import type { Answer } from '../outgoing/send-request.ts'
+import type { ReceivedResponse } from '../outgoing/send-request.ts'
 
 /** What came of sending a call once. */
 export type Attempt<Value> = { readonly value: Value } | { readonly failure: FailedAttempt }
@@ -20,7 +20,7 @@ export interface FailedAttempt extends CallFailure {
 
 /** @param read Turns the parsed body into the value, or throws an error that says what is wrong with it. */
 export function toAttempt<Value>(
-  { status, retryAfter, text, isCut }: Answer,
+  { status, retryAfter, text, isCut }: ReceivedResponse,
   read: (body: unknown) => Value,
 ): Attempt<Value> {
   const body = parse(text)

@@ -28,14 +28,26 @@ function explainPrefix(network: string, size: string): Mistake | undefined {
   if (address === null) return undefined
   const [bits, version] = ipv4 ? [32, 'an IPv4'] : [128, 'an IPv6']
   const length = size === '255.255.255.255' ? 32 : Number(size)
-  if (length > bits) return { problem: `has a prefix length of ${size}; ${version} address has only ${bits} bits` }
-  if (length === bits && !isShort) return { problem: 'is the prefix of one IP address', meant: network }
+  if (length > bits) {
+    const problem = `has a prefix length of ${size}; ${version} address has only ${bits} bits`
+    return { reason: 'prefix_too_long', problem, details: { length } }
+  }
+  if (length === bits && !isShort) {
+    return { reason: 'address_prefix', problem: 'is the prefix of one IP address', meant: network }
+  }
   return explainRange('prefix, which stands for a range', address)
 }
 
 function explainRange(notation: string, first: AddressReading | null): Mistake {
-  const advice = first?.reserved
-    ? `${first.address} is ${first.reserved}; send public addresses or names`
-    : 'send each address as an entry of its own'
-  return { problem: `is a ${notation} of IP addresses; ${advice}` }
+  const problem = `is a ${notation} of IP addresses`
+  if (!first?.reserved) {
+    return { reason: 'address_range', problem, advice: 'send each address as an entry of its own' }
+  }
+  const { address, reserved: block } = first
+  return {
+    reason: 'address_range',
+    problem: `${problem}; ${address} is ${block}`,
+    advice: 'send public addresses or names',
+    details: { address, block },
+  }
 }

@@ -45,6 +45,21 @@ export function readIPv6(text: string): AddressReading | null {
   return { address: parsed.toRFC5952String(), reserved: findIPv6Block(parsed) }
 }
 
+/**
+ * Reads the name that stands for an address in the reverse DNS (RFC 1035, section 3.5; RFC 3596, section 2.5).
+ *
+ * @param name Canonical.
+ * @returns The address in canonical form.
+ */
+export function readReverseName(name: string): string | null {
+  const [, ipv4] = /^((?:(?:0|[1-9]\d{0,2})\.){4})in-addr\.arpa$/.exec(name) ?? []
+  const [, ipv6] = /^((?:[\da-f]\.){32})ip6\.arpa$/.exec(name) ?? []
+  if (ipv4 !== undefined) return readIPv4(ipv4.slice(0, -1).split('.').reverse().join('.'))?.address ?? null
+  if (ipv6 === undefined) return null
+  const digits = ipv6.replaceAll('.', '').split('').reverse().join('')
+  return readIPv6(digits.match(/.{4}/g)?.join(':') ?? '')?.address ?? null
+}
+
 function parseIPv4(text: string): number | null {
   const parts = text.split('.')
   if (parts.length > 4) return null

@@ -1,9 +1,9 @@
-import { type AddressReading, endsInNumber, readIPv4, readIPv6 } from './address.ts'
+import { type AddressReading, endsInNumber, readIPv4, readIPv6, readReverseName } from './address.ts'
 import { explainAddressRange } from './address-range.ts'
 import { explainInvalid, explainUnknownTopLevel } from './explain.ts'
 import { isAscii, toALabels } from './idna/labels.ts'
 import { isPlainName, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
-import type { Mistake } from './mistake.ts'
+import type { HostnameDetails, HostnameReason, Mistake } from './mistake.ts'
 import { readSuffix } from './public-suffix.ts'
 import { hidePassword, isPrintable, quote } from './quote.ts'
 import { specialUseTopLevels } from './special-use.ts'
@@ -28,10 +28,18 @@ export interface ValidHostname {
 }
 
 /** A text that cannot be registered, and why. */
-export interface InvalidHostname {
+export interface InvalidHostname extends HostnameDetails {
   readonly valid: false
   readonly code: HostnameRejection
-  /** One sentence for a person: what is wrong with this input and, if that is certain, what to send instead. */
+  /** The same for programs, in more detail: for messages in other words or languages. */
+  readonly reason: HostnameReason
+  /** The hostname to send instead, in canonical form, where it is certain what was meant. */
+  readonly suggestion?: string | undefined
+  /** The same name in A-labels, to send if the character that is refused is meant: `xn--mysite-xg0c.com`. */
+  readonly aLabels?: string | undefined
+  /** What is left without the mistake, if it has another one that the message names: a part of the input. */
+  readonly rest?: string | undefined
+  /** For a person: what is wrong with this input and, if that is certain, what to send instead. */
   readonly message: string
 }
 
@@ -59,14 +67,15 @@ const MAX_INPUT_LENGTH = 512
  * @returns Never throws.
  *
  * @example
- * classifyHostname('WWW.Bücher.example.') // { valid: false, code: 'internal_domain', message: … }
+ * classifyHostname('https://example.com/')
+ * // { valid: false, code: 'invalid_domain', reason: 'url', suggestion: 'example.com', message: … }
  * classifyHostname('WWW.Bücher.de.')
  * // { valid: true, kind: 'name', domain: 'www.xn--bcher-kva.de', registrableDomain: 'xn--bcher-kva.de' }
- * classifyHostname('0x7f.1') // { valid: false, code: 'reserved_ip', message: … }
  */
 export function classifyHostname(input: string): HostnameClassification {
   if (typeof input !== 'string') {
-    return { valid: false, code: 'invalid_domain', message: 'A hostname must be a string.' }
+    const message = 'A hostname must be a string.'
+    return { valid: false, code: 'invalid_domain', reason: 'not_a_string', message }
   }
   // By far the most names, which this makes twice as fast.
   if (isPlainName(input)) {
@@ -77,7 +86,7 @@ export function classifyHostname(input: string): HostnameClassification {
   }
   if (input.length > MAX_INPUT_LENGTH && /\S/.test(input)) {
     const problem = `is too long; a hostname has at most ${MAX_NAME_LENGTH} characters`
-    return toInvalid(input, { code: 'invalid_domain', problem })
+    return toInvalid(input, reject('invalid_domain', 'name_too_long', problem))
   }
   const text = input.trim()
   const outcome = classify(text)
@@ -93,7 +102,7 @@ interface Rejection extends Mistake {
 
 /** @param text Trimmed. */
 function classify(text: string): ValidHostname | Rejection {
-  if (text === '') return reject('empty_domain', 'is empty; send a name such as "www.example.com"')
+  if (text === '') return reject('empty_domain', 'empty', 'is empty', { advice: FULL_NAME })
 
   const isWildcard = text.startsWith('*.')
   const sent = isWildcard ? text.slice(2) : text
@@ -138,10 +147,12 @@ function findALabels(text: string): string | undefined {
  */
 function classifyName(name: string, base: string, sent: string): ValidHostname | Rejection {
   if (endsInNumber(name)) return classifyNumber(name, base.toLowerCase())
-  const { isInPublicDns, registrableDomain } = readSuffix(name)
+  const { isInPublicDns, isPrivate, registrableDomain } = readSuffix(name)
   if (!isInPublicDns) return rejectInternal(name, sent)
   if (registrableDomain !== null) return { valid: true, kind: 'name', domain: name, registrableDomain }
-  return reject('public_suffix_domain', 'is a public suffix, under which anybody may own names; send a name below it')
+  const advice = `send a name below it${isPrivate ? ', or if it is yours, ask who runs this service' : ''}`
+  const problem = 'is a public suffix, below which names belong to many owners'
+  return reject('public_suffix_domain', 'public_suffix', problem, { advice })
 }
 
 function classifyNumber(name: string, sent: string): ValidHostname | Rejection {
@@ -149,7 +160,10 @@ function classifyNumber(name: string, sent: string): ValidHostname | Rejection {
   if (ipv4 === null) return rejectNumber()
   // Programs disagree on whether leading zeros mean octal. The address is certain only if both readings agree.
   const inDecimal = name.replace(/\b0+(?=[0-9])/g, '')
-  return classifyAddress(ipv4, ipv4.address === sent, ipv4.address === inDecimal ? inDecimal : undefined)
+  const outcome = classifyAddress(ipv4, ipv4.address === sent, ipv4.address === inDecimal ? inDecimal : undefined)
+  if ('valid' in outcome || outcome.code !== 'invalid_domain' || !/^\d+(?:\.\d+){1,2}$/.test(sent)) return outcome
+  const problem = `has ${sent.split('.').length} numbers, and an IPv4 address has four`
+  return reject('invalid_domain', 'incomplete_address', problem, { details: { address: ipv4.address } })
 }
 
 /** @param meant The address, if the sender certainly meant it. */
@@ -160,10 +174,12 @@ function classifyAddress(
 ): ValidHostname | Rejection {
   if (reserved !== null) {
     const meaning = isCanonical ? '' : `is the address ${address}, which `
-    return reject('reserved_ip', `${meaning}is ${reserved}; send a public address or a name`)
+    const more = { advice: PUBLIC_ADDRESS, details: { address, block: reserved } }
+    return reject('reserved_ip', 'reserved_address', `${meaning}is ${reserved}`, more)
   }
   if (isCanonical) return { valid: true, kind: 'ip', domain: address, registrableDomain: address }
-  return { code: 'invalid_domain', problem: 'is an unusual spelling of an IP address', meant }
+  const problem = 'is an unusual spelling of an IP address'
+  return reject('invalid_domain', 'address_spelling', problem, { details: { address }, meant })
 }
 
 /**
@@ -176,15 +192,18 @@ function classifyWildcard(base: string, sent: string): ValidHostname | Rejection
   if (endsInNumber(base)) return readIPv4(base) ? rejectWildcardAddress() : rejectNumber()
   const domain = `*.${base}`
   if (domain.length > MAX_NAME_LENGTH) {
-    return reject('invalid_domain', `has ${domain.length} characters with its "*.", so that no name fits below it`)
+    const problem = `has ${domain.length} characters with its "*.", so that no name fits below it`
+    return reject('invalid_domain', 'wildcard_too_long', problem, { details: { length: domain.length } })
   }
   const { isInPublicDns, registrableDomain } = readSuffix(domain)
   if (!isInPublicDns) return rejectInternal(base, sent)
   if (registrableDomain !== null && registrableDomain !== domain) {
     return { valid: true, kind: 'wildcard', domain, registrableDomain }
   }
-  const problem = 'is a wildcard over a public suffix, under which anybody may own names; send names below it'
-  return reject('public_suffix_domain', problem)
+  const suffix = dropRootDot(sent.slice(2))
+  const problem = `is a wildcard over the public suffix ${quote(suffix)}, below which names belong to many owners`
+  const more = { advice: 'send only your own names below it', details: { suffix } }
+  return reject('public_suffix_domain', 'wildcard_over_public_suffix', problem, more)
 }
 
 /** @param name A canonical name; for a wildcard, its base. */
@@ -192,50 +211,111 @@ function rejectInternal(name: string, sent: string): Rejection {
   const topLevel = topLevelOf(name)
   const isAlone = topLevel === name && !sent.startsWith('*.')
   const source = specialUseTopLevels.get(topLevel)
-  if (source !== undefined) {
-    const place = isAlone ? 'is' : `is under ".${topLevel}", which is`
-    return reject('internal_domain', `${place} set aside and not in the public DNS (${source})`)
+  if (source !== undefined) return rejectReserved(name, { topLevel, source }, isAlone)
+  if (!isAlone) return { code: 'internal_domain', ...explainUnknownTopLevel(sent) }
+  if (/^(?:null|undefined|nan)$/.test(name)) {
+    const problem = 'is what programs write where a value is missing'
+    return reject('internal_domain', 'missing_value', problem, { advice: FULL_NAME })
   }
-  return isAlone
-    ? reject('internal_domain', 'is a single label, a local name; send a full name such as "www.example.com"')
-    : { code: 'internal_domain', ...explainUnknownTopLevel(sent) }
+  return reject('internal_domain', 'single_label', 'is a single label, a local name', { advice: FULL_NAME })
+}
+
+/** Names below `arpa` are in the public DNS, for the infrastructure: they are no servers' names. */
+function rejectReserved(name: string, details: { topLevel: string; source: string }, isAlone: boolean): Rejection {
+  const { topLevel, source } = details
+  const address = readReverseName(name)
+  if (address !== null) {
+    const problem = `is the reverse DNS name of the address ${address}`
+    return reject('internal_domain', 'reverse_dns_name', problem, { details: { address }, meant: address })
+  }
+  const place = isAlone ? 'is' : `is under ".${topLevel}", which is`
+  const use = topLevel === 'arpa' ? 'for the infrastructure of the DNS' : 'and not in the public DNS'
+  return reject('internal_domain', 'reserved_name', `${place} reserved ${use} (${source})`, { details })
 }
 
 const rejectWildcardAddress = () =>
-  reject('invalid_domain', 'is a wildcard over IP addresses; only names have names below them')
+  reject('invalid_domain', 'wildcard_over_address', 'is a wildcard over IP addresses; only names have names below them')
 
 const rejectNumber = () =>
-  reject('invalid_domain', 'ends in a number and is not an IP address; no top-level domain is a number')
+  reject(
+    'invalid_domain',
+    'numeric_top_level',
+    'ends in a number and is not an IP address; no top-level domain is a number',
+  )
 
-const reject = (code: HostnameRejection, problem: string): Rejection => ({ code, problem })
+const FULL_NAME = 'send a full name such as "www.example.com"'
+const PUBLIC_ADDRESS = 'send a public address or a name'
+
+const reject = (
+  code: HostnameRejection,
+  reason: HostnameReason,
+  problem: string,
+  more: Omit<Mistake, 'reason' | 'problem'> = {},
+): Rejection => ({ code, reason, problem, ...more })
 
 function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
-  return { valid: false, code: rejection.code, message: toMessage(sent, rejection) }
+  const { code, reason, details } = rejection
+  const aLabels = rejection.isPunctuated ? findALabels(sent) : undefined
+  const { suggestion, shown, rest, restProblem } = undoMistakes(sent, rejection)
+  const subject = sent === '' ? 'The hostname' : quote(sent)
+  const what = suggestion === undefined ? rejection.advice : `send "${shown}" instead`
+  const otherwise = aLabels && `${what ? 'or' : 'send'} "${aLabels}" if you mean this character`
+  const actions = [what, otherwise].filter(Boolean).join(', ')
+  const first = `${subject} ${rejection.problem}${actions && `; ${actions}`}.`
+  const message = restProblem === undefined ? first : `${first} ${restProblem}.`
+  return {
+    valid: false,
+    code,
+    reason,
+    ...withoutUndefined({ ...details, suggestion, aLabels, rest }),
+    message,
+  }
 }
+
+const withoutUndefined = <Properties extends object>(properties: Properties): Partial<Properties> =>
+  Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Partial<Properties>
 
 /** How many mistakes to undo, one inside the other, such as a URL in quotes before a comma. */
 const MAX_MISTAKES = 4
 
-/** Undoes all mistakes. If the rest is a hostname, suggests it; if not, also says what is wrong with the rest. */
-function toMessage(sent: string, { problem, meant, isPunctuated }: Rejection): string {
-  const subject = sent === '' ? 'The hostname' : quote(sent)
-  const message = `${subject} ${problem}`
-  const asALabels = isPunctuated ? findALabels(sent) : undefined
-  const otherwise = asALabels === undefined ? '' : `; if you mean this name, send "${asALabels}"`
-  let rest = meant
-  for (let undone = 0; rest && undone < MAX_MISTAKES; undone += 1) {
-    const outcome = classify(rest)
-    if ('valid' in outcome) return `${message}; send "${showSuggestion(rest, outcome.domain)}" instead${otherwise}.`
-    if (outcome.meant === undefined) {
-      // The path of a URL that was cut off may begin within a password.
-      const shown = hidePassword(sent)
-      const isSecret = shown !== sent && !shown.includes(rest)
-      return `${message}${otherwise}.${isSecret ? '' : ` ${quote(rest)} ${outcome.problem}.`}`
-    }
-    rest = outcome.meant
-  }
-  return `${message}${otherwise}.`
+/** What is left without the mistakes of a text. */
+interface Undone {
+  /** Canonical, and as it was written, unless characters in it do not show. Never shortened. */
+  readonly suggestion?: string
+  readonly shown?: string
+  /** A part of the text that is a name or an address, but cannot be registered, and a sentence that says what to do. */
+  readonly rest?: string
+  readonly restProblem?: string
 }
 
-/** As it was written, unless characters in it do not show. Never shortened. */
-const showSuggestion = (meant: string, domain: string) => (isAscii(meant) || !isPrintable(meant) ? domain : meant)
+/**
+ * Undoes all mistakes.
+ *
+ * What a text can cost at most: mapping by UTS #46 costs far more for a character than all else, and is done for the
+ * 512 characters of the text once, a second time if it may be accepted as A-labels, and for user names before an "@"
+ * once. What is left after a mistake is mapped again, but no more than the {@link MAX_NAME_LENGTH} characters of a
+ * hostname in all, whatever the number of mistakes; what is ASCII is not mapped and costs nothing.
+ */
+function undoMistakes(sent: string, rejection: Rejection): Undone {
+  let rest = rejection.meant
+  let budget = MAX_NAME_LENGTH
+  for (let undone = 0; rest && undone < MAX_MISTAKES; undone += 1) {
+    if (!isAscii(rest)) budget -= rest.length
+    if (budget < 0) return {}
+    const outcome = classify(rest)
+    if ('valid' in outcome) {
+      const shown = isAscii(rest) || !isPrintable(rest) ? outcome.domain : rest
+      return { suggestion: outcome.domain, shown }
+    }
+    if (outcome.meant === undefined) return explainRest(sent, rest, outcome)
+    rest = outcome.meant
+  }
+  return {}
+}
+
+/** What is left is worth a sentence only where that says what to do about a name or an address in the text. */
+function explainRest(sent: string, rest: string, { problem, advice }: Rejection): Undone {
+  // The path of a URL that was cut off may begin within a password.
+  const isShown = hidePassword(sent).includes(rest) && /[.:]/.test(rest)
+  return isShown && advice !== undefined ? { rest, restProblem: `${quote(rest)} ${problem}; ${advice}` } : {}
+}

@@ -1,7 +1,126 @@
-/** A mistake in a text that is no hostname. */
+/**
+ * Why a text cannot be registered as a hostname: a stable word for each rule and for each mistake that is recognized.
+ * Within a major version a word does not change its meaning; new ones may be added. All are listed in
+ * `docs/hostnames.md`, with the fields that come with them.
+ */
+export type HostnameReason = ListedReason | NotationReason | CharacterReason | LabelReason
+
+/** By lists and lengths: the text is a hostname or an address, or could be one. */
+type ListedReason =
+  | 'not_a_string'
+  | 'empty'
+  | 'name_too_long'
+  | 'public_suffix'
+  | 'wildcard_over_public_suffix'
+  | 'reserved_name'
+  | 'reverse_dns_name'
+  | 'single_label'
+  | 'missing_value'
+  | 'unknown_top_level'
+  | 'numeric_top_level'
+  | 'reserved_address'
+  | 'address_spelling'
+  | 'incomplete_address'
+  | 'wildcard_over_address'
+  | 'wildcard_too_long'
+
+/** In another notation, or with something around it. */
+type NotationReason =
+  | 'address_prefix'
+  | 'address_range'
+  | 'prefix_too_long'
+  | 'several_hostnames'
+  | 'hosts_file_line'
+  | 'zone_file_line'
+  | 'dnsmasq_line'
+  | 'unbound_line'
+  | 'proxy_rule'
+  | 'ad_blocker_rule'
+  | 'ad_blocker_exception'
+  | 'command'
+  | 'json_object'
+  | 'written_object'
+  | 'html_reference'
+  | 'markdown_link'
+  | 'list_item'
+  | 'bullet'
+  | 'remark'
+  | 'equals_sign'
+  | 'leading_separator'
+  | 'trailing_punctuation'
+  | 'quote_or_bracket'
+  | 'field_name'
+  | 'defanged'
+  | 'url'
+  | 'at_sign'
+  | 'regular_expression'
+  | 'port'
+  | 'path'
+  | 'query'
+  | 'fragment'
+  | 'address_with_dot'
+  | 'trailing_colon'
+  | 'not_an_ipv6_address'
+  | 'record_name'
+
+/** A character that does not belong there. */
+type CharacterReason =
+  | 'invisible_character'
+  | 'typographic_quote'
+  | 'typographic_dash'
+  | 'star_character'
+  | 'dot_character'
+  | 'comma'
+  | 'space_beside_dot'
+  | 'space'
+  | 'separator'
+  | 'wildcard_alone'
+  | 'misplaced_star'
+  | 'wildcard_dot'
+  | 'underscore'
+  | 'percent_sign'
+  | 'character'
+  | 'punctuation'
+  | 'misplaced_character'
+
+/** A label that breaks a rule. */
+type LabelReason =
+  | 'empty_label'
+  | 'ignored_characters'
+  | 'outer_hyphen'
+  | 'combining_mark_first'
+  | 'bidi'
+  | 'label_too_long'
+  | 'not_an_a_label'
+
+/** What varies from text to text with the same {@link HostnameReason}. */
+export interface HostnameDetails {
+  /** The character that is wrong, as it was sent; in an A-label, the one that it stands for. */
+  readonly character?: string | undefined
+  /** The label that is wrong, as it was sent. */
+  readonly label?: string | undefined
+  /** Characters of what is too long; bits of a prefix. */
+  readonly length?: number | undefined
+  /** The top-level label, as it was sent. */
+  readonly topLevel?: string | undefined
+  /** The public suffix below a wildcard, as it was sent. */
+  readonly suffix?: string | undefined
+  /** The canonical form of the address that the text stands for. */
+  readonly address?: string | undefined
+  /** Why an address is not public, in English: `in 127.0.0.0/8, Loopback (RFC 1122)`. */
+  readonly block?: string | undefined
+  /** What reserves a name: `RFC 6761`. */
+  readonly source?: string | undefined
+}
+
+/** A mistake in a text that is not a hostname. */
 export interface Mistake {
+  readonly reason: HostnameReason
   /** Continues a sentence that begins with the quoted text. */
   readonly problem: string
+  /** What to do about it, where nothing is {@link meant} with certainty: `send a public address or a name`. */
+  readonly advice?: string | undefined
+  readonly details?: HostnameDetails | undefined
   /** The text without the mistake, if the sender certainly meant that. It may have another mistake. */
   readonly meant?: string | undefined
 }

@@ -22,6 +22,8 @@ const options = {
 export interface SuffixReading {
   /** Whether the top-level label is on the list and no special-use name, so that the name can be in the public DNS. */
   readonly isInPublicDns: boolean
+  /** Whether the suffix is in the list's private section: it belongs to a company, as `github.io` does. */
+  readonly isPrivate: boolean
   /** The public suffix and one more label; `null` for a public suffix. */
   readonly registrableDomain: string | null
 }
@@ -35,7 +37,8 @@ export function readSuffix(name: string): SuffixReading {
   const { domain, isIcann, isPrivate } = parse(name, options)
   const topLevel = topLevelOf(name)
   const isListed = isIcann === true || isPrivate === true || hasRulesBelow(topLevel)
-  return { isInPublicDns: isListed && !specialUseTopLevels.has(topLevel), registrableDomain: domain }
+  const isInPublicDns = isListed && !specialUseTopLevels.has(topLevel)
+  return { isInPublicDns, isPrivate: isPrivate === true, registrableDomain: domain }
 }
 
 /** Tells whether a top-level label can have names in the public DNS below it. */

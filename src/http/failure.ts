@@ -27,9 +27,9 @@ const steps = {
   list: 'listing registrations',
 } as const
 
-export const describeFailure = (step: Step): string => `A call for domains failed, ${steps[step]}`
+export const describeStep = (step: Step): string => `A call for domains failed, ${steps[step]}`
 
 /** Logs a failure where the application sets no `onError`. */
 export const logFailure = (error: unknown, { step }: { readonly step: Step }): void =>
   // biome-ignore lint/suspicious/noConsole: the adapter has no other log
-  console.error(`${describeFailure(step)}:`, error)
+  console.error(`${describeStep(step)}:`, error)

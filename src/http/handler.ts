@@ -4,7 +4,7 @@ import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
-import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline } from '../time/deadline.ts'
+import { CALL_TIME_LIMIT, createDeadline, type Deadline } from '../time/deadline.ts'
 import { MAX_DOMAINS } from '../wire/fields.ts'
 import { logFailure, type Step } from './failure.ts'
 import { operations } from './operations.ts'
@@ -19,7 +19,7 @@ import {
   requireOffer,
 } from './options.ts'
 import { createRateLimit } from './rate-limit.ts'
-import { type HandlerRequest, type OperationName, readField, readJson } from './request.ts'
+import { type HandlerRequest, type OperationName, readHeader, readJson } from './request.ts'
 import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
 /**
@@ -60,7 +60,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
 ): (request: Request) => Promise<HandlerResponse> {
   requireOptions(options, handlerRules)
   requireOffer(options as HandlerSettings)
-  const { store, keys, timeLimit = DEFAULT_TIME_LIMIT } = options
+  const { store, keys, timeLimit = CALL_TIME_LIMIT } = options
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
   const onError = ignoreErrors(options.onError ?? logFailure)
   const onResult = ignoreErrors(options.onResult)
@@ -167,7 +167,7 @@ async function identify<Request extends HandlerRequest>(
   deadline: Deadline,
 ): Promise<{ keyContext: KeyContext; limiterKey: string }> {
   if (keys) {
-    const record = await deadline.wait(findKeyRecord(readField(request, 'authorization'), keys, { prefix: keyPrefix }))
+    const record = await deadline.wait(findKeyRecord(readHeader(request, 'authorization'), keys, { prefix: keyPrefix }))
     return { keyContext: toKeyContext(record), limiterKey: record.hash }
   }
   const keyContext = await deadline.wait(authenticate(request))

@@ -17,7 +17,7 @@ import type { OperationName } from './request.ts'
 import { type HandlerResponse, respondWithStream } from './response.ts'
 
 /** What an operation needs. */
-interface Call {
+interface OperationCall {
   readonly keyContext: KeyContext
   /** The parsed body of a POST, or the parameters of a GET. */
   readonly input: unknown
@@ -45,7 +45,7 @@ interface HttpOperation {
   /** The step that the store does for it. */
   readonly step: Step
   /** @returns The JSON of the answer, or an answer that is a stream. */
-  run(call: Call): Promise<OperationAnswer | HandlerResponse>
+  run(call: OperationCall): Promise<OperationAnswer | HandlerResponse>
 }
 
 /** Every operation: its route, its scope and the function of the core behind it. */

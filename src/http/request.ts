@@ -58,7 +58,7 @@ export type RequestBody = { readonly bytes: Uint8Array } | { readonly text: stri
 export const stopsReading = (status: number): boolean => status === 408 || status === 413
 
 /** Returns the value of a field, also from an accessor without types that returns the lines of a field as an array. */
-export function readField(request: HandlerRequest, name: string): string | undefined {
+export function readHeader(request: HandlerRequest, name: string): string | undefined {
   const value: unknown = request.header(name)
   if (value === null || value === undefined) return undefined
   return Array.isArray(value) ? value.join(', ') : String(value)
@@ -76,7 +76,7 @@ export function readField(request: HandlerRequest, name: string): string | undef
 export async function readJson(request: HandlerRequest, limits: BodyLimits): Promise<unknown> {
   const limit = limits.bodyLimit
   requireJson(request)
-  if (Number(readField(request, 'content-length') ?? 0) > limit) throw payloadTooLarge(limit)
+  if (Number(readHeader(request, 'content-length') ?? 0) > limit) throw payloadTooLarge(limit)
   const body = await readWithin(limits, request)
   if ('json' in body) return body.json
   // A parser in front of us has a limit of its own; this is ours.
@@ -94,11 +94,11 @@ async function readWithin({ bodyLimit, bodyTimeLimit }: BodyLimits, request: Han
 }
 
 function requireJson(request: HandlerRequest): void {
-  const contentType = readField(request, 'content-type') ?? ''
+  const contentType = readHeader(request, 'content-type') ?? ''
   if (!/^application\/json\s*(?:;|$)/i.test(contentType)) throw notDeclaredAsJson()
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? 'utf-8'
   if (!/^utf-?8$/i.test(charset)) throw notInUtf8()
-  if (!/^(?:identity)?$/i.test(readField(request, 'content-encoding') ?? '')) throw notPlain()
+  if (!/^(?:identity)?$/i.test(readHeader(request, 'content-encoding') ?? '')) throw notPlain()
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

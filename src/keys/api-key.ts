@@ -30,7 +30,7 @@ export interface GeneratedApiKey {
   /** Its SHA-256 in hex. Store this. */
   hash: string
   /**
-   * Shows which key it is: all but the secret, and the last four characters of that, such as `svc_team_42_…9f3a`. They
+   * Shows which key it is: all but the secret, and its last four characters, such as `svc_team_42_…9f3a`. They
    * are 16 of the 256 random bits, and the other 240 cannot be guessed.
    */
   hint: string

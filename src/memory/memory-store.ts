@@ -19,7 +19,7 @@ import {
   type Registration,
   type Team,
 } from '../registry/store.ts'
-import { isOnPage, type ListPage, requireTeamShape } from '../registry/store-arguments.ts'
+import { isOnPage, type ListPage, requireTeamShape, toUuid } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { createMemoryOutbox } from './memory-outbox.ts'
 
@@ -100,6 +100,7 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   return {
     outbox,
     find,
+    toDomainId: toUuid,
 
     register(step) {
       const { teamId, lease } = step
@@ -135,7 +136,7 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
       return released
     },
 
-    list: page => listPage([...registrations.values()], page).map(toListed),
+    list: page => listPage(registrations, page).map(toListed),
     count: teamId => [...registrations.values()].filter(held => teamId === undefined || held.teamId === teamId).length,
   }
 }
@@ -161,16 +162,21 @@ function findBelow(base: string, ownFirst: readonly Held[], teamId: string): Nam
   return below
 }
 
-/** @param all In the order of registration. */
-function listPage(all: Held[], page: ListPage): Held[] {
+/** @param registrations By domain, in the order of registration. */
+function listPage(registrations: ReadonlyMap<string, Held>, page: ListPage): Held[] {
   const { teamId, after, limit, order, domain, below } = page
   if (below !== undefined) {
-    const listed = all.filter(held => teamId === undefined || held.teamId === teamId)
+    const listed = [...registrations.values()].filter(held => teamId === undefined || held.teamId === teamId)
     return listBelow(listed, below, after).slice(0, limit)
   }
-  const listed = all.filter(held => (domain === undefined || held.domain === domain) && isOnPage(page, held))
-  if (order === 'newest') listed.reverse()
-  return listed.slice(0, limit)
+  const held = domain === undefined ? undefined : registrations.get(domain)
+  const all = domain === undefined ? registrations.values() : held ? [held] : []
+  const listed: Held[] = []
+  for (const each of order === 'newest' ? [...all].reverse() : all) {
+    if (listed.length === limit) break
+    if (isOnPage(page, each)) listed.push(each)
+  }
+  return listed
 }
 
 /** Lists what is below a base by its path, after the given name. */

@@ -5,7 +5,7 @@ import { optional, type Rules, requireOptions } from '../options.ts'
 import type { Info, OpenApiDocument, SecurityScheme, Server } from './document.ts'
 import { describePaths } from './operations.ts'
 import { schemas } from './schemas.ts'
-import { apiKeys, isObject, securityRules } from './security.ts'
+import { apiKeys, isPlainObject, securityRules } from './security.ts'
 
 /** Options of {@link openapi}: the description of your API, and the options of the handler that affect its answers. */
 export interface OpenApiOptions<Path extends string = string, Name extends OperationName = OperationName> {
@@ -33,7 +33,7 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
 }
 
 const rules: Rules = {
-  info: { holds: optional(isObject), expected: 'an object, such as { title: "Monitoring", version: "2.3" }' },
+  info: { holds: optional(isPlainObject), expected: 'an object, such as { title: "Monitoring", version: "2.3" }' },
   servers: { holds: optional(Array.isArray), expected: 'an array, such as [{ url: "https://api.example.com" }]' },
   path: pathRule,
   operations: handlerRules.operations,

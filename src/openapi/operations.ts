@@ -24,7 +24,7 @@ const internal = {
   status: 'invalid',
   input: 'localhost',
   code: 'internal_domain',
-  message: '"localhost" is set aside and not in the public DNS (RFC 6761).',
+  message: '"localhost" is reserved and not in the public DNS (RFC 6761).',
 }
 const named = (status: string, isNew = false) =>
   ids.map((domainId, index) => {

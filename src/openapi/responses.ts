@@ -1,7 +1,7 @@
 import type { ApiError, ErrorCode } from '../errors/api-error.ts'
 import * as make from '../errors/call-errors.ts'
 import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
-import { list, refer } from './schemas.ts'
+import { refer, toMarkdownList } from './schemas.ts'
 
 /** What an operation says in its answers. */
 export interface AnsweredOperation {
@@ -102,7 +102,7 @@ export function describeResponses(
     const fields = answers.map(([, [error]]) => error.headers)
     const examples = answers.map(([error, [{ message }]]) => [error, { value: { error, message } }])
     responses[status] = {
-      description: list(Object.fromEntries(answers.map(([code, [, meaning]]) => [code, meaning]))),
+      description: toMarkdownList(Object.fromEntries(answers.map(([code, [, meaning]]) => [code, meaning]))),
       headers: describeHeaders(isLimited, fields),
       content: { 'application/json': { schema: refer('ErrorResponse'), examples: Object.fromEntries(examples) } },
     }

@@ -15,7 +15,7 @@ const invalidCodes: Readonly<Record<InvalidCode, string>> = {
 }
 
 /** A Markdown list of codes and what they mean. */
-export const list = (meanings: Readonly<Record<string, string>>): string =>
+export const toMarkdownList = (meanings: Readonly<Record<string, string>>): string =>
   Object.entries(meanings)
     .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
     .join('\n')
@@ -82,7 +82,7 @@ export const schemas = {
   InvalidResult: answer('Why nothing was done for the hostname.', {
     status: status('invalid'),
     input,
-    code: { ...text(list(invalidCodes)), enum: Object.keys(invalidCodes) },
+    code: { ...text(toMarkdownList(invalidCodes)), enum: Object.keys(invalidCodes) },
     message: text('For a person: what is wrong and, where it is plain, what to send instead.'),
   }),
   Totals: answer('How many results have each status.', { created: count, existing: count, invalid: count }),

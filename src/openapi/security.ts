@@ -5,16 +5,16 @@ import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { optional, type Rules } from '../options.ts'
 import type { SecurityScheme } from './document.ts'
 
-export const isObject = (value: unknown): boolean =>
+export const isPlainObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const securityRules = {
   security: {
-    holds: optional(value => Array.isArray(value) && value.every(isObject)),
+    holds: optional(value => Array.isArray(value) && value.every(isPlainObject)),
     expected: 'an array of security requirements, such as [{ session: [] }]',
   },
   securitySchemes: {
-    holds: optional(isObject),
+    holds: optional(isPlainObject),
     expected: 'an object of security schemes, such as { session: { type: "apiKey", in: "cookie", name: "sid" } }',
   },
 } as const satisfies Rules

@@ -1,4 +1,5 @@
-import { internalError } from '../errors/call-errors.ts'
+import { internalError, invalidRequest } from '../errors/call-errors.ts'
+import { isInvalidCursor } from '../registry/invalid-cursor.ts'
 import type { DomainStore } from '../registry/store.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 
@@ -20,12 +21,13 @@ export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count'
  * Works with a store.
  *
  * @param failed What could not be done where it fails, as a sentence.
- * @throws {ApiError} 500 `internal_error`.
+ * @throws {ApiError} 500 `internal_error`; 400 `invalid_request` if the store rejects the cursor that the caller sent.
  */
 export async function tryStore<T>(failed: string, work: () => Awaitable<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
+    if (isInvalidCursor(cause)) throw invalidRequest('after must be the "next" of the page before.', cause)
     throw internalError(failed, cause)
   }
 }

@@ -1,7 +1,8 @@
 import { ancestorsOf, type Name, wildcardOver } from '../registry/name.ts'
 import { covers } from '../registry/overlap.ts'
-import type { DomainStore, Registration } from '../registry/store.ts'
+import { type DomainStore, MOST_AT_ONCE, type Registration } from '../registry/store.ts'
 import { toName } from '../registry/store-arguments.ts'
+import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
 
 /** Who monitors a hostname. */
@@ -11,9 +12,6 @@ export interface HostnameOwner {
   /** The registration of the name itself or of a wildcard that covers it; `null` if there is none. */
   readonly registration: Registration | null
 }
-
-/** How many hostnames are looked up at a time. */
-const BATCH = 1000
 
 /**
  * Finds the registration that covers each hostname: of the name itself, or of a wildcard above it. There is at most
@@ -35,8 +33,9 @@ export async function findOwners(store: DomainStore, hostnames: readonly string[
   if (!Array.isArray(hostnames) || !hostnames.every(hostname => typeof hostname === 'string'))
     throw new TypeError('The hostnames must be a list of strings')
   const owners: HostnameOwner[] = []
-  for (let start = 0; start < hostnames.length; start += BATCH) {
-    const batch = hostnames.slice(start, start + BATCH).map(hostname => ({ hostname, name: toName(hostname) }))
+  for (let start = 0; start < hostnames.length; start += MOST_AT_ONCE) {
+    if (start > 0) await letOthersRun()
+    const batch = hostnames.slice(start, start + MOST_AT_ONCE).map(hostname => ({ hostname, name: toName(hostname) }))
     const domains = new Set(batch.flatMap(({ name }) => (name ? coveringDomains(name) : [])))
     const { registrations } = await find({ teamId: '', domains: [...domains], bases: [] })
     const held = new Map(registrations.map(registration => [registration.domain, registration]))

@@ -4,6 +4,7 @@ import { type Deadline, waitForStore } from '../time/deadline.ts'
 import { parseExportQuery, parseListQuery, type Query } from '../wire/query.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
 import { requireMethod, tryStore } from './ask-store.ts'
+import { eachPage, toCursor } from './each-registration.ts'
 import { type OperationOptions, startDeadline } from './operation-options.ts'
 import { requireTeam } from './team.ts'
 
@@ -35,15 +36,14 @@ export async function listDomains(
   const { limit, ...page } = parseListQuery(query, keyContext)
   const team = await requireTeam(page.teamId, keyContext, store, deadline)
 
-  // One more than asked for tells whether there is a next page.
-  const found = await ask(store, { ...page, teamId: team.id, limit: limit + 1 }, deadline)
-  const listed = found.slice(0, limit)
-  const last = found.length > limit ? listed.at(-1) : undefined
-  const next = last === undefined ? null : page.below === undefined ? last.domainId : last.domain
-  return { data: { domains: listed.map(toListedDomain), next } }
+  const question = { ...page, teamId: team.id }
+  const listed = await ask(store, { ...question, limit }, deadline)
+  const last = listed.length < limit ? undefined : listed.at(-1)
+  const cursor = last ? toCursor(last, question) : null
+  // A full page may be the last one.
+  const hasNext = cursor !== null && (await ask(store, { ...question, after: cursor, limit: 1 }, deadline)).length > 0
+  return { data: { domains: listed.map(toListedDomain), next: hasNext ? cursor : null } }
 }
-
-const EXPORT_PAGE = 1000
 
 /**
  * Exports all registrations of one team, in the order of registration, also of a suspended one. One page at a time is
@@ -73,23 +73,18 @@ export async function exportDomains(
   requireScope(keyContext, 'domains:read')
   const { teamId, after } = parseExportQuery(query, keyContext)
   const team = await requireTeam(teamId, keyContext, store, deadline)
-  const read = (start: string | undefined, limit: Deadline) =>
-    ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, limit)
+  const pages = eachPage(page => ask(store, page, startDeadline(options)), { teamId: team.id, after })
   // Read before the answer begins, so that a store that is down is a 500.
-  const first = await read(after, deadline)
-  return pages(first, last => read(last, startDeadline(options)))
+  return toListedPages(await pages.next(), pages)
 }
 
-async function* pages(
-  first: readonly ListedRegistration[],
-  readAfter: (domainId: string) => Promise<readonly ListedRegistration[]>,
+async function* toListedPages(
+  first: IteratorResult<readonly ListedRegistration[], void>,
+  others: AsyncIterable<readonly ListedRegistration[]>,
 ): AsyncGenerator<readonly ListedDomain[], void> {
-  let page = first
-  while (page.length > 0) {
-    yield page.map(toListedDomain)
-    if (page.length < EXPORT_PAGE) return
-    page = await readAfter((page.at(-1) as ListedRegistration).domainId)
-  }
+  if (first.done) return
+  yield first.value.map(toListedDomain)
+  for await (const page of others) yield page.map(toListedDomain)
 }
 
 const ask = (store: DomainStore, page: ListOptions, deadline: Deadline): Promise<readonly ListedRegistration[]> =>

@@ -1,5 +1,5 @@
 import { requireOptions } from '../options.ts'
-import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, timeLimitRule } from '../time/deadline.ts'
+import { CALL_TIME_LIMIT, createDeadline, type Deadline, timeLimitRule } from '../time/deadline.ts'
 
 /** What every operation takes beside the call itself. */
 export interface OperationOptions {
@@ -14,5 +14,5 @@ export interface OperationOptions {
  */
 export function startDeadline(options: OperationOptions): Deadline {
   requireOptions(options, { timeLimit: timeLimitRule })
-  return createDeadline(options.timeLimit ?? DEFAULT_TIME_LIMIT)
+  return createDeadline(options.timeLimit ?? CALL_TIME_LIMIT)
 }

@@ -1,6 +1,8 @@
-import type { DomainStore, ListedRegistration, Registration } from '../registry/store.ts'
+import { type DomainStore, type ListedRegistration, MOST_AT_ONCE, type Registration } from '../registry/store.ts'
 import { toName } from '../registry/store-arguments.ts'
+import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
+import { eachRegistration } from './each-registration.ts'
 
 /** What a monitor watches. */
 export interface Watched {
@@ -13,8 +15,6 @@ export type Correction =
   | { readonly action: 'add'; readonly registration: Registration }
   | { readonly action: 'remove'; readonly watched: Watched }
 
-const PAGE = 1000
-
 /**
  * Compares what is registered with what a monitor says that it watches, and yields what to add and what to remove.
  * Both move meanwhile: what differs is looked up once more before it is told, and a registration that still waits to
@@ -22,7 +22,8 @@ const PAGE = 1000
  *
  * @param watched In ascending order of `domainId`.
  * @returns Corrections; adding what is watched already and removing what is gone must do no harm.
- * @throws {TypeError} for a store without `list` and `find`, and when `watched` is not in order.
+ * @throws {TypeError} for a store without `list` and `find`, and when `watched` is not in order, or the store's own
+ *   list: IDs must ascend in the order of registration, as those of all bundled stores do.
  * @throws the failure of the store, or of `watched`.
  *
  * @example
@@ -37,9 +38,12 @@ export async function* reconcile(
 ): AsyncGenerator<Correction, void> {
   requireMethod(store, 'find')
   let differing: Correction[] = []
-  for await (const correction of compare(listAll(store), inOrder(watched))) {
+  for await (const correction of compare(
+    inOrder(eachRegistration(store), 'What is registered'),
+    inOrder(watched, 'What is watched'),
+  )) {
     differing.push(correction)
-    if (differing.length < PAGE) continue
+    if (differing.length < MOST_AT_ONCE) continue
     yield* await confirm(store, differing)
     differing = []
   }
@@ -48,7 +52,7 @@ export async function* reconcile(
 
 /** Walks both sides in order of their IDs. */
 async function* compare(
-  registered: AsyncIterator<ListedRegistration>,
+  registered: AsyncGenerator<ListedRegistration, void>,
   watched: AsyncGenerator<Watched, void>,
 ): AsyncGenerator<Correction, void> {
   try {
@@ -74,23 +78,15 @@ function compareIds(left: IteratorResult<ListedRegistration>, right: IteratorRes
   return left.value.domainId < right.value.domainId ? -1 : 1
 }
 
-async function* listAll(store: DomainStore): AsyncGenerator<ListedRegistration, void> {
-  const list = requireMethod(store, 'list')
-  let after: string | undefined
-  for (;;) {
-    const page = await list({ after, limit: PAGE })
-    yield* page
-    if (page.length < PAGE) return
-    after = page.at(-1)?.domainId
-  }
-}
-
-async function* inOrder(watched: AsyncIterable<Watched> | Iterable<Watched>): AsyncGenerator<Watched, void> {
+async function* inOrder<Side extends Watched>(
+  side: AsyncIterable<Side> | Iterable<Side>,
+  what: string,
+): AsyncGenerator<Side, void> {
   let last = ''
-  for await (const each of watched) {
+  for await (const each of side) {
     if (typeof each?.domainId !== 'string' || typeof each.domain !== 'string')
-      throw new TypeError('What is watched must be { domainId, domain }, both strings')
-    if (each.domainId <= last) throw new TypeError('What is watched must come in ascending order of "domainId"')
+      throw new TypeError(`${what} must be { domainId, domain }, both strings`)
+    if (each.domainId <= last) throw new TypeError(`${what} must come in ascending order of "domainId"`)
     last = each.domainId
     yield each
   }
@@ -104,6 +100,7 @@ async function confirm(store: DomainStore, corrections: readonly Correction[]): 
     each.action === 'add' ? each.registration.domain : (toName(each.watched.domain)?.domain ?? each.watched.domain)
   const domains = [...new Set(corrections.map(domainOf))]
   const { registrations } = await find({ teamId: '', domains, bases: [] })
+  await letOthersRun()
   const held = new Map(registrations.map(registration => [registration.domainId, registration]))
   return corrections.filter(each =>
     each.action === 'add'

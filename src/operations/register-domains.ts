@@ -6,7 +6,7 @@ import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
 import { type Outcome, registerNames } from '../registry/register-names.ts'
 import type { DomainStore, Registration } from '../registry/store.ts'
 import { trace } from '../runtime/tracing.ts'
-import { createDeadline, DEFAULT_TIME_LIMIT, type Deadline, timeLimitRule } from '../time/deadline.ts'
+import { CALL_TIME_LIMIT, createDeadline, type Deadline, timeLimitRule } from '../time/deadline.ts'
 import { parseRequest } from '../wire/request.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from '../wire/response.ts'
 import type { OperationOptions } from './operation-options.ts'
@@ -54,7 +54,7 @@ export const registerDomains = (
 ): Promise<RegisterDomainsResponse> =>
   trace('register', async context => {
     requireOptions(options, rules)
-    const { onError, timeLimit = DEFAULT_TIME_LIMIT } = options
+    const { onError, timeLimit = CALL_TIME_LIMIT } = options
     const deadline = createDeadline(timeLimit)
 
     requireScope(keyContext)
@@ -96,7 +96,7 @@ async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, dead
     if (outcome.status === 'invalid' || outcome.registration.synchronized) continue
     pending.set(outcome.registration.domainId, outcome.registration)
   }
-  if (pending.size === 0 || store.synchronizesLater) return
+  if (pending.size === 0 || store.isInTransaction) return
   try {
     if (!store.synchronize) throw new Error('The store saves registrations unsynchronized and has no synchronize')
     await deadline.wait(store.synchronize([...pending.values()]))

@@ -2,7 +2,7 @@ import { teamNotFound, teamNotLookedUp, teamSuspended } from '../errors/call-err
 import type { KeyContext } from '../keys/key-context.ts'
 import type { DomainStore, Team } from '../registry/store.ts'
 import { requireTeamShape } from '../registry/store-arguments.ts'
-import type { Deadline } from '../time/deadline.ts'
+import { type Deadline, TimeLimitError } from '../time/deadline.ts'
 
 /**
  * Finds the team of a call. A team of another organization is answered like one that does not exist.
@@ -21,13 +21,21 @@ export async function requireTeam(
     team = await deadline.wait(store.findTeam(teamId))
     if (team !== null && team !== undefined) requireTeamShape(team, 'findTeam answered')
   } catch (cause) {
-    throw teamNotLookedUp(cause)
+    throw teamNotLookedUp(store.isInTransaction && cause instanceof TimeLimitError ? waitedInTransaction(cause) : cause)
   }
   if (!team || (keyContext.type === 'organization' && team.organizationId !== keyContext.organizationId)) {
     throw teamNotFound()
   }
   return team
 }
+
+/** With the pool's other connections held by transactions like this one, `findTeam` may never get a connection. */
+const waitedInTransaction = (cause: TimeLimitError) =>
+  new Error(
+    'findTeam did not return in time. In a transaction of yours it must ask through that transaction: if it asks the ' +
+      'pool, it waits for a connection while the transaction holds one',
+    { cause },
+  )
 
 /** @throws {ApiError} as {@link requireTeam}, and 403 `team_suspended`. */
 export async function requireActiveTeam(...question: Parameters<typeof requireTeam>): Promise<Team> {

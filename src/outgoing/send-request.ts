@@ -16,7 +16,7 @@ function isHttpUrl(value: unknown): boolean {
 }
 
 /** An answer that was read to its end, or to the limit of its body. */
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number
   /** Milliseconds to wait before the next request, 0 to one hour, if the answer says so. */
   readonly retryAfter: number | undefined
@@ -44,7 +44,7 @@ export function sendRequest(
   url: string | URL,
   init: RequestInit,
   { fetch = globalThis.fetch, timeLimit, bodyLimit, signal }: RequestOptions,
-): Promise<Answer> {
+): Promise<ReceivedResponse> {
   const limits = { milliseconds: timeLimit, message: `No answer within ${timeLimit} ms`, signal }
   return runWithin(limits, async signal => {
     // A redirect would turn the POST into a GET, or send the key to another server.
@@ -55,7 +55,7 @@ export function sendRequest(
 }
 
 /** A few bytes on the wire may decompress to gigabytes, so the body is read no further than its limit. */
-async function readText({ body }: Response, limit: number): Promise<Pick<Answer, 'text' | 'isCut'>> {
+async function readText({ body }: Response, limit: number): Promise<Pick<ReceivedResponse, 'text' | 'isCut'>> {
   const reader = body?.getReader()
   const decoder = new TextDecoder()
   let text = ''
@@ -73,13 +73,13 @@ async function readText({ body }: Response, limit: number): Promise<Pick<Answer,
 }
 
 /** One hour. Whoever is told to wait longer asks again after that. */
-const LONGEST_WAIT = 3_600_000
+const LONGEST_RETRY_AFTER = 3_600_000
 
 /** Whole seconds, or a date (RFC 9110, section 10.2.3); `undefined` for anything else. */
 function readRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined
   const wait = /^[0-9]+$/.test(value) ? Number(value) * 1000 : readDate(value) - Date.now()
-  return Number.isNaN(wait) ? undefined : Math.min(LONGEST_WAIT, Math.max(0, wait))
+  return Number.isNaN(wait) ? undefined : Math.min(LONGEST_RETRY_AFTER, Math.max(0, wait))
 }
 
 /** Without `GMT`, `Date.parse` takes "1.5" and "-5" for dates. */

@@ -89,31 +89,42 @@ function findNames(names: string, engine: Engine, select: (condition?: string) =
 
 /**
  * Finds what is below bases; on Citus, below one. $1 to $3 are their second-level domains and ranges of paths, $4 the
- * lengths of the bases, $5 the team. As JSON, since drivers read arrays differently.
+ * registrable domains that a name within each may have, as array literals, $5 the team. As JSON, since drivers read
+ * arrays differently.
  */
 function findBelow(names: string, engine: Engine): string {
-  const inRange = `name.second_level_domain = ${engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'}
-           AND name.path > base.after AND name.path < base.before`
-  const isWithin = 'length(name.registrable_domain) <= base.length'
-  const own = `FROM ${names} AS name WHERE ${inRange} AND name.team_id = $5 AND ${isWithin}`
+  const inRange = 'name.path > base.after AND name.path < base.before'
+  const secondLevelDomain = engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'
+  // Without a collation of its own, this condition would choose an index by which all behind public suffixes is read.
+  const inShard = engine === 'Citus' ? `AND name.second_level_domain = (($1::text[])[1] COLLATE "default")` : ''
+  // Each condition is that of one index, which is the only one for the question. The limit also keeps the planner from
+  // walking the names first.
+  const findWithin = (condition: string, limit: number) =>
+    `SELECT held.domain FROM unnest(base.within::text[]) AS above (domain)
+     CROSS JOIN LATERAL (
+       SELECT name.domain FROM ${names} AS name
+       WHERE name.registrable_domain = above.domain AND ${inRange} AND ${condition} ${inShard} LIMIT ${limit}
+     ) AS held LIMIT ${limit}`
+  const findOwn = (limit: number) => findWithin("name.team_id = $5 AND name.path > ''", limit)
   return `SELECT json_build_object(
        'ownCount', own.count,
-       'ownDomains', ARRAY(SELECT name.domain ${own} ORDER BY name.path LIMIT 3),
+       'ownDomains', ARRAY(${findOwn(3)}),
        'heldByOthers', others.held,
        'behindSuffixes', CASE WHEN own.count > 0 OR others.held THEN '[]' ELSE (
          SELECT coalesce(json_agg(parted), '[]') FROM (
            SELECT name.domain, name.team_id AS "teamId" FROM ${names} AS name
-           WHERE ${inRange} AND NOT ${isWithin} ORDER BY name.path LIMIT ${FOUND_BEHIND_SUFFIXES}
+           WHERE name.second_level_domain = ${secondLevelDomain} AND ${inRange}
+           ORDER BY name.path LIMIT ${FOUND_BEHIND_SUFFIXES}
          ) AS parted
        ) END
      )::text AS below
-     FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[])
-       WITH ORDINALITY AS base (second_level_domain, after, before, length, position)
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+       WITH ORDINALITY AS base (second_level_domain, after, before, within, position)
      CROSS JOIN LATERAL (
-       SELECT count(*)::integer AS count FROM (SELECT ${own} LIMIT ${COUNTED_AT_LEAST}) AS counted
+       SELECT count(*)::integer AS count FROM (${findOwn(COUNTED_AT_LEAST)}) AS counted
      ) AS own
      CROSS JOIN LATERAL (
-       SELECT own.count = 0 AND EXISTS (SELECT FROM ${names} AS name WHERE ${inRange} AND ${isWithin}) AS held
+       SELECT own.count = 0 AND EXISTS (${findWithin('name.domain <> name.registrable_domain', 1)}) AS held
      ) AS others
      ORDER BY base.position`
 }

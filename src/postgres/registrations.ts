@@ -1,18 +1,20 @@
 import type { RegistrationStep, StoreBackend } from '../registry/managed-store.ts'
+import { ancestorsOf } from '../registry/name.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
 import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
 import type { LookUp, LookUpResult, Registration, SavedRegistrations } from '../registry/store.ts'
-import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
+import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { FIRST_ID, LAST_ID } from './name-statements.ts'
 import { addChanges, leaseWaiting, sort, toNamed } from './outbox.ts'
-import { toArrays } from './statement.ts'
+import { toArrayLiteral, toArrays } from './statement.ts'
 import { claim, type StoreTransaction, type Transact, unlock } from './transact.ts'
 
 /** Looks up, saves and deletes registrations. Each method is one transaction. */
 export function createRegistrations(transact: Transact): Omit<StoreBackend, 'outbox'> {
   const createId = createUuidGenerator()
   return {
+    toDomainId: toUuid,
     register: step => transact(transaction => register(transaction, step, createId), { timeLimit: step.timeLimit }),
     // Under snapshot isolation, since it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
@@ -71,8 +73,9 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases }: L
   const finding = findNames(transaction, domains)
   const together = engine === 'Citus' ? bases.map(base => [base]) : bases.length > 0 ? [bases] : []
   const findingBelow = together.map(some => {
-    const ranges = some.map(base => ({ ...keysBelow(base), length: base.length }))
-    return ask(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'length'), teamId)
+    // What lies within a base has the base or a name above it for its registrable domain.
+    const ranges = some.map(base => ({ ...keysBelow(base), within: toArrayLiteral([base, ...ancestorsOf(base)]) }))
+    return ask(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'within'), teamId)
   })
   const { rows } = await finding
   const below = (await Promise.all(findingBelow)).flatMap(({ rows }) => rows)

@@ -104,8 +104,12 @@ CREATE TABLE IF NOT EXISTS ${names} (
 CREATE UNIQUE INDEX IF NOT EXISTS names_by_id ON ${names} (${id})`,
   `-- For the lists of one team.
 CREATE INDEX IF NOT EXISTS names_of_team ON ${names} (team_id, domain_id)`,
-  `-- For the names of one team below a base, however many other teams hold there.
+  `-- For the lists of what one team holds below a base.
 CREATE INDEX IF NOT EXISTS names_of_team_below ON ${names} (second_level_domain, team_id, path)`,
+  `-- For wildcards: what lies within a base, of all teams, and of one. The conditions differ so that each question has
+-- one index only. A name that is its own registrable domain lies within no base.
+CREATE INDEX IF NOT EXISTS names_within ON ${names} (registrable_domain, path) WHERE domain <> registrable_domain`,
+  `CREATE INDEX IF NOT EXISTS names_of_team_within ON ${names} (registrable_domain, team_id, path) WHERE path > ''`,
   `-- For questions by the name. A hash index is small, and can only be looked up in.
 CREATE INDEX IF NOT EXISTS names_by_domain ON ${names} USING hash (domain)`,
 ]
@@ -122,7 +126,7 @@ CREATE TABLE IF NOT EXISTS ${changes} (
   domain text COLLATE "C" NOT NULL,
   registrable_domain text COLLATE "C" NOT NULL,
   team_id text COLLATE "C" NOT NULL,
-  last_failure text,
+  last_failure text, -- why the last push failed
   PRIMARY KEY (domain_id, second_level_domain)
 )`,
   `-- For sweeps, which take first what was never refused.

@@ -60,7 +60,7 @@ export const toQuery = ({ name, text }: Statement<unknown>, values: readonly Val
  * Writes an array literal (PostgreSQL documentation, section 8.15.6) with every element in quotes. It is passed as a
  * parameter, so any text is data. Drivers would escape an array element by element, which takes longer.
  */
-function toArrayLiteral(elements: readonly Element[]): string {
+export function toArrayLiteral(elements: readonly Element[]): string {
   // The common case: nothing to escape.
   const isPlain = elements.length > 0 && !elements.includes(null) && !SPECIAL.test(elements.join(''))
   if (isPlain) return `{"${elements.join('","')}"}`

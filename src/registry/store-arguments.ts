@@ -1,10 +1,9 @@
 import { classifyHostname, type HostnameRejection } from '../hostname/classify.ts'
-import { describe, isFunction, isText, type Rule, type Rules, requireOptions } from '../options.ts'
-import type { Awaitable } from '../time/awaitable.ts'
+import { describe, isFunction, isText, optional, type Rule, type Rules, requireOptions } from '../options.ts'
+import { InvalidCursorError } from './invalid-cursor.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import type { SweepOptions } from './outbox.ts'
-import { workInParts } from './parts.ts'
-import { DEFAULT_PAGE_SIZE, type ListOptions, type Team } from './store.ts'
+import { type ListOptions, MOST_AT_ONCE, type Team } from './store.ts'
 
 /*
  * Checks of what your application passes to the methods of a bundled store, perhaps without types. A misspelled
@@ -14,7 +13,7 @@ import { DEFAULT_PAGE_SIZE, type ListOptions, type Team } from './store.ts'
 /** {@link ListOptions} that were checked, with canonical names. */
 export interface ListPage {
   readonly teamId: string | undefined
-  /** With `below` a canonical name, else a `domainId`. */
+  /** With `below` a canonical name, else a `domainId`, as {@link StoreBackend.toDomainId} returned it. */
   readonly after: string | undefined
   readonly limit: number
   readonly order: 'oldest' | 'newest'
@@ -22,9 +21,13 @@ export interface ListPage {
   readonly below: string | undefined
 }
 
-/** As the bundled stores make them (RFC 9562, section 4). */
-export const isDomainId = (value: unknown): boolean =>
-  isText(value) && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value)
+/** Returns the ID of a registration that a text may be, in the store's own spelling; `null` if it cannot be one. */
+export type ToDomainId = (text: string) => string | null
+
+/** For stores whose IDs are UUIDs (RFC 9562, section 4), which are compared as text, in lower case. */
+export const toUuid: ToDomainId = text =>
+  /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text) ? text.toLowerCase() : null
+
 const isHostname = (value: unknown): boolean => isText(value) && toName(value) !== null
 
 const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(String(value).trim())
@@ -34,22 +37,20 @@ const teamIdRule: Rule = {
   holds: value => value === undefined || isText(value),
   expected: 'the ID of a team, a string',
 }
+const isCursor = (value: unknown) => value === undefined || isText(value)
+const afterChangeRule: Rule = { holds: isCursor, expected: 'the "domainId" of the last change of the page before' }
 const afterRule: Rule = {
-  holds: value => value === undefined || isDomainId(value),
-  expected: 'the "domainId" of the last one of the page before',
+  holds: isCursor,
+  expected: 'the "domainId" of the last registration of the page before, or with "below" its "domain"',
 }
-const limitRule: Rule = {
-  holds: value => value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0),
-  expected: 'an integer from 0',
-}
+const isLimit = (value: unknown) =>
+  value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MOST_AT_ONCE)
+const limitRule: Rule = { holds: isLimit, expected: `an integer from 0 to ${MOST_AT_ONCE}` }
 
 const listRules: Rules = {
   teamId: teamIdRule,
-  after: {
-    holds: (value, { below }) => value === undefined || (below === undefined ? isDomainId(value) : isHostname(value)),
-    expected: 'the "domainId" of the last registration of the page before, or with "below" its "domain"',
-  },
-  limit: limitRule,
+  after: afterRule,
+  limit: { holds: isLimit, expected: `${limitRule.expected}; eachRegistration() lists more, page by page` },
   order: {
     holds: (value, { below }) =>
       value === undefined || (below === undefined && (value === 'oldest' || value === 'newest')),
@@ -60,15 +61,14 @@ const listRules: Rules = {
 }
 
 /** @throws {TypeError} */
-export function readListOptions(options: ListOptions = {}): ListPage {
+export function readListOptions(options: ListOptions = {}, toDomainId: ToDomainId): ListPage {
   requireOptions(options, listRules)
-  const { teamId, after, limit = DEFAULT_PAGE_SIZE, order = 'oldest', domain, below } = options
+  const { teamId, after, limit = MOST_AT_ONCE, order = 'oldest', domain, below } = options
   if (domain !== undefined && below !== undefined)
     throw new TypeError('The options "domain" and "below" exclude each other')
   return {
     teamId,
-    // IDs are compared as text, and are in lower case.
-    after: below === undefined ? after?.toLowerCase() : toCanonical(after),
+    after: below === undefined ? readCursor(after, afterRule, toDomainId) : readCursor(after, afterRule, toCanonical),
     limit,
     order,
     domain: toCanonical(domain),
@@ -83,6 +83,18 @@ export const isOnPage = (
 ): boolean =>
   (teamId === undefined || held.teamId === teamId) &&
   (after === undefined || (order === 'oldest' ? held.domainId > after : held.domainId < after))
+
+/** @throws {InvalidCursorError} */
+function readCursor(
+  after: string | undefined,
+  { expected }: Rule,
+  read: (text: string) => string | null | undefined,
+): string | undefined {
+  if (after === undefined) return undefined
+  const cursor = read(after)
+  if (isText(cursor)) return cursor
+  throw new InvalidCursorError(`The option "after" must be ${expected}; it is ${describe(after)}`)
+}
 
 const toCanonical = (text: string | undefined) => (text === undefined ? undefined : toName(text)?.domain)
 
@@ -116,10 +128,27 @@ export function readCountOptions(options: Pick<ListOptions, 'teamId'> = {}) {
 }
 
 /** @throws {TypeError} */
-export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'> = {}) {
-  requireOptions(options, { after: afterRule, limit: limitRule })
-  const { after, limit = DEFAULT_PAGE_SIZE } = options
-  return { after: after?.toLowerCase(), limit }
+export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'> = {}, toDomainId: ToDomainId) {
+  requireOptions(options, { after: afterChangeRule, limit: limitRule })
+  const { after, limit = MOST_AT_ONCE } = options
+  return { after: readCursor(after, afterChangeRule, toDomainId), limit }
+}
+
+/**
+ * Reads for which changes to retry the push. Strings that are not an ID are passed over, like an ID of which nothing
+ * waits.
+ *
+ * @throws {TypeError}
+ */
+export function readRetryOptions(
+  options: { readonly domainIds?: readonly string[] | undefined } = {},
+  toDomainId: ToDomainId,
+): readonly string[] | undefined {
+  const isList = (value: unknown) => Array.isArray(value) && value.length <= MOST_AT_ONCE && value.every(isText)
+  requireOptions(options, {
+    domainIds: { holds: optional(isList), expected: `an array of at most ${MOST_AT_ONCE} values of domainId` },
+  })
+  return options.domainIds?.map(toDomainId).filter(domainId => domainId !== null)
 }
 
 export const onErrorRule: Rule = {
@@ -134,7 +163,7 @@ export function readSweepOptions(options: SweepOptions = {}) {
     onError: onErrorRule,
     signal: { holds: value => value === undefined || value instanceof AbortSignal, expected: 'an AbortSignal' },
   })
-  const { limit = DEFAULT_PAGE_SIZE, onError, signal } = options
+  const { limit = MOST_AT_ONCE, onError, signal } = options
   return { limit, onError, signal }
 }
 
@@ -143,22 +172,21 @@ export function readSweepOptions(options: SweepOptions = {}) {
  *
  * @throws {TypeError}
  */
-export function readRelease(teamId: string, domains: readonly string[]): Awaitable<ReleaseKeys> {
+export function readRelease(teamId: string, domains: readonly string[], toDomainId: ToDomainId): ReleaseKeys {
   if (!isText(teamId)) throw new TypeError(`The ID of a team must be a string; it is ${describe(teamId)}`)
   if (!Array.isArray(domains))
     throw new TypeError(`The domains must be a list of strings; they are ${describe(domains)}`)
+  if (domains.length > MOST_AT_ONCE)
+    throw new TypeError(`At most ${MOST_AT_ONCE} domains are released at once; they are ${domains.length}. Send parts`)
   const names = new Map<string, Name>()
   const domainIds = new Set<string>()
-  const reading = workInParts(domains, part => {
-    for (const text of part.filter(isText)) {
-      const name = toName(text)
-      if (name) names.set(name.domain, name)
-      else if (isDomainId(text)) domainIds.add(text.toLowerCase())
-    }
-    return []
-  })
-  const toKeys = () => ({ names: [...names.values()], domainIds: [...domainIds] })
-  return reading instanceof Promise ? reading.then(toKeys) : toKeys()
+  for (const text of domains.filter(isText)) {
+    const name = toName(text)
+    const domainId = name ? null : toDomainId(text)
+    if (name) names.set(name.domain, name)
+    else if (domainId !== null) domainIds.add(domainId)
+  }
+  return { names: [...names.values()], domainIds: [...domainIds] }
 }
 
 /** What to release: names, and values of `domainId`. */

@@ -70,7 +70,7 @@ export interface NamesBelow {
   /** Whether another team holds any. A store need not look if `ownCount` is not 0. */
   readonly heldByOthers: boolean
   /**
-   * Names whose registrable domain is longer than the base. A store MAY stop at 100, and need not look if `ownCount` is
+   * Names whose registrable domain is longer than the base. A store MAY stop at 10, and need not look if `ownCount` is
    * not 0 or `heldByOthers` is true.
    */
   readonly behindSuffixes: readonly { readonly domain: string; readonly teamId: string }[]
@@ -87,7 +87,7 @@ export const NOTHING_BELOW: NamesBelow = /* @__PURE__ */ Object.freeze({
 /** A store counts {@link NamesBelow.ownCount} at least up to here. */
 export const COUNTED_AT_LEAST = 1000
 /** A store finds {@link NamesBelow.behindSuffixes} at least up to here. */
-export const FOUND_BEHIND_SUFFIXES = 100
+export const FOUND_BEHIND_SUFFIXES = 10
 
 /** What {@link DomainStore.register} has to do in one atomic step. Every look-up is by key. */
 export interface RegistrationRequest extends LookUp {
@@ -122,14 +122,14 @@ export interface ListOptions {
   /** Lists only this team's. Default: those of all teams. */
   readonly teamId?: string | undefined
   /**
-   * Where the page begins: after the registration with this `domainId`; with `below`, after this domain. Default: from
-   * the first.
+   * Where the page begins: after the registration with this `domainId`; with `below`, after this domain. A cursor is
+   * opaque to everything except the store. Default: from the first.
    *
    * IDs are given before a call commits. A registration that was being made while you listed may sort before `after`:
    * to miss none, list again from an ID that is older than your longest call.
    */
   readonly after?: string | undefined
-  /** The length of a page. Default 1,000. */
+  /** The length of a page, at most 1,000, which is the default. {@link eachRegistration} reads page by page. */
   readonly limit?: number | undefined
   /** Default `oldest`: in the order of registration. Not with `below`. */
   readonly order?: 'oldest' | 'newest' | undefined
@@ -142,7 +142,11 @@ export interface ListOptions {
   readonly below?: string | undefined
 }
 
-export const DEFAULT_PAGE_SIZE = 1000
+/**
+ * The most registrations or changes that a store lists, releases or sweeps in one step, and the length of a page. More
+ * are worked on in several steps, so that no step holds the event loop or a lock for long.
+ */
+export const MOST_AT_ONCE = 1000
 
 /**
  * Where teams and registrations are kept. A store knows no rule of overlap: it looks up, calls `decide`, saves. A store
@@ -173,8 +177,7 @@ export interface DomainStore {
    * - All names that `decide` returned MUST be saved durably before this resolves, and none of them if it rejects.
    * - The request MUST NOT be changed. Any of its lists MAY be empty, and so may the result of `decide`.
    * - On a conflict with another call the store MAY look up and call `decide` again, a bounded number of times.
-   * - New registrations MUST be saved with `synchronized: false` if the store has {@link synchronize} or
-   *   {@link synchronizesLater}, else `true`.
+   * - New registrations MUST be saved with `synchronized: false` if there is a monitor, else `true`.
    * - The cost SHOULD depend on the length of the request alone, never on how much is registered.
    *
    * After a rejection the core may call again with some of the names; after a lost answer the caller sends all again.
@@ -200,15 +203,11 @@ export interface DomainStore {
   synchronize?(registrations: readonly Registration[]): Awaitable<void>
 
   /**
-   * Leaves registrations to a sweep: calls neither push them nor wait for a push. For a store inside a transaction that
-   * your application has yet to commit; such a store MUST NOT push anything, and has no {@link synchronize}.
-   */
-  readonly synchronizesLater?: boolean
-
-  /**
-   * The store works in a transaction that your application has yet to commit. An operation then returns when the store
-   * has settled, however short its own time limit is: your application may commit or roll back at once. Such a store
-   * MUST settle in time by itself, and MUST NOT do anything afterwards.
+   * The store works in a transaction that your application has yet to commit.
+   *
+   * - It MUST NOT push anything, and has no {@link synchronize}: calls leave what they save to a later sweep.
+   * - An operation returns when the store has settled, even if its own time limit is shorter: your application may
+   *   commit or roll back at once. So the store MUST settle in time by itself, and MUST NOT do anything afterwards.
    */
   readonly isInTransaction?: boolean
 
@@ -225,8 +224,9 @@ export interface DomainStore {
    * - Names and IDs that the team does not hold MUST be passed over. A wildcard releases itself, and nothing below it.
    * - A release is a change too: it MUST be recorded in the same step, so that the next sweep tells the monitor.
    *
-   * @param domains Names in any spelling that {@link classifyHostname} accepts, or values of `domainId`.
+   * @param domains Names in any spelling that {@link classifyHostname} accepts, or values of `domainId`; at most 1,000.
    * @returns The released registrations, in any order.
+   * @throws {TypeError} for what is not a list of strings, and for more than 1,000.
    */
   release?(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
 
@@ -234,8 +234,8 @@ export interface DomainStore {
    * Lists registrations page by page. The cost MUST depend on the page, never on how much is held.
    *
    * @returns At most `limit`; fewer on the last page.
-   * @throws {TypeError} for an option that is wrong or does not exist, and for an `after` that is no ID (with `below`:
-   *   no name).
+   * @throws {InvalidCursorError} for an `after` that this store cannot have given.
+   * @throws {TypeError} for an option that is wrong or does not exist, such as a `limit` above 1,000.
    */
   list?(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
 

@@ -1,8 +1,7 @@
 import { optional, type Rules } from '../options.ts'
-import { PART, workInParts } from '../registry/parts.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
-import { type Driver, isSqliteDatabase, type SqliteDatabase, type Transaction, toDriver } from './driver.ts'
+import { type Driver, isSqliteDatabase, type SqliteDatabase, toDriver } from './driver.ts'
 import { explainFailure, isLocked } from './failures.ts'
 import { prepareTables } from './schema.ts'
 import { createTurns, type Turns } from './turns.ts'
@@ -41,7 +40,7 @@ export const connectionRules: Rules = {
 
 export interface Connection {
   readonly driver: Driver
-  /** Runs work that only reads. */
+  /** Runs work that only reads: all of it sees one state of the database. */
   ask<T>(work: () => T): Awaitable<T>
   /**
    * Runs work in a write transaction, once the lock is free.
@@ -49,14 +48,12 @@ export interface Connection {
    * @param timeLimit Milliseconds, if less than the option.
    */
   transact<T>(work: () => T, timeLimit?: number): Awaitable<T>
-  /** Works on many items in one write transaction, in parts between which the event loop goes on. */
-  transactInParts<Item, Result>(
-    items: readonly Item[],
-    work: (part: readonly Item[]) => readonly Result[],
-  ): Awaitable<readonly Result[]>
 }
 
 const DEFAULT_TIME_LIMIT = 5000
+
+/** The bytes to which a checkpoint cuts a write-ahead log that it has emptied. */
+const LOG_SIZE_LIMIT = 64 * 1024 * 1024
 
 /** By database: all stores on it wait in one line. */
 const turnsOf = new WeakMap<SqliteDatabase, Turns>()
@@ -71,17 +68,10 @@ export function connect(options: SqliteConnectionOptions): Connection {
   const driver = openDriver(options, timeLimit)
   const turns = turnsOf.get(database) ?? createTurns()
   turnsOf.set(database, turns)
-  const transact: Connection['transact'] = (work, limit = timeLimit) =>
-    turns.take(() => driver.transact(work), Math.min(limit, timeLimit))
   return {
     driver,
-    ask: work => turns.takeFirst(work, timeLimit),
-    transact,
-    transactInParts(items, work) {
-      const { begin } = driver
-      if (!begin || items.length <= PART) return transact(() => work(items))
-      return turns.take(() => transactSlowly(begin(), () => workInParts(items, work)), timeLimit)
-    },
+    ask: work => turns.takeFirst(() => driver.read(work), timeLimit),
+    transact: (work, limit = timeLimit) => turns.take(() => driver.transact(work), Math.min(limit, timeLimit)),
   }
 }
 
@@ -93,22 +83,13 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
       driver.execute(`PRAGMA busy_timeout = ${Math.ceil(timeLimit)}`)
       useWriteAheadLog(driver, timeLimit)
       driver.execute(`PRAGMA synchronous = ${synchronous}`)
+      // After a long reader, the log would keep its size for ever.
+      driver.prepare(`PRAGMA journal_size_limit = ${LOG_SIZE_LIMIT}`)()
     }
     prepareTables(driver)
     if (driver.hasSettings) driver.execute('PRAGMA busy_timeout = 0')
     return driver
   } catch (error) {
-    throw explainFailure(error)
-  }
-}
-
-async function transactSlowly<T>({ commit, rollBack }: Transaction, work: () => Awaitable<T>): Promise<T> {
-  try {
-    const result = await work()
-    commit()
-    return result
-  } catch (error) {
-    rollBack()
     throw explainFailure(error)
   }
 }

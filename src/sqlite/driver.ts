@@ -41,16 +41,10 @@ export interface Driver {
    * @throws the failure of the work or of the commit.
    */
   transact<T>(work: () => T): T
-  /** Begins a write transaction that may last for several turns of the event loop. Not in a Durable Object. */
-  begin?(): Transaction
+  /** Runs work that only reads: all of it sees one state of the database. */
+  read<T>(work: () => T): T
   /** Whether the connection has settings, such as a busy timeout. */
   readonly hasSettings: boolean
-}
-
-export interface Transaction {
-  commit(): void
-  /** Rolls back what SQLite has not rolled back by itself, as after some failures. */
-  rollBack(): void
 }
 
 export const isSqliteDatabase = (value: unknown) =>
@@ -74,6 +68,8 @@ const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
     (...values) =>
       storage.sql.exec(sql, ...values).toArray() as never,
   transact: work => storage.transactionSync(work),
+  // Nobody else writes while synchronous work runs.
+  read: work => work(),
 })
 
 /** Settings of a statement that a host may have changed for its whole handle. */
@@ -104,32 +100,27 @@ function createHandleDriver(database: SqliteHandle): Driver {
       return (...values) => statement.all(...values) as never
     },
 
-    begin,
-
-    transact(work) {
-      const { commit, rollBack } = begin()
-      try {
-        const result = work()
-        commit()
-        return result
-      } catch (error) {
-        rollBack()
-        throw error
-      }
-    },
+    transact: work => runIn('BEGIN IMMEDIATE', work),
+    read: work => runIn('BEGIN', work),
   }
 
-  function begin(): Transaction {
-    database.exec('BEGIN IMMEDIATE')
-    return {
-      commit: () => void database.exec('COMMIT'),
-      rollBack() {
-        try {
-          database.exec('ROLLBACK')
-        } catch {
-          // After some failures SQLite has done so by itself (sqlite.org/lang_transaction.html, section 3).
-        }
-      },
+  function runIn<T>(begin: string, work: () => T): T {
+    database.exec(begin)
+    try {
+      const result = work()
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      rollBack()
+      throw error
+    }
+  }
+
+  function rollBack(): void {
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // After some failures SQLite has done so by itself (sqlite.org/lang_transaction.html, section 3).
     }
   }
 }

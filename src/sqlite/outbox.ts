@@ -1,7 +1,6 @@
 import { LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
-import { readInParts, workInParts } from '../registry/parts.ts'
 import { type PendingRow, type StatsRow, toPending, toStats } from '../registry/row.ts'
-import type { Change } from '../registry/store.ts'
+import { type Change, MOST_AT_ONCE } from '../registry/store.ts'
 import type { Connection } from './connection.ts'
 import type { Statements } from './statements.ts'
 
@@ -21,8 +20,24 @@ export function createOutbox(statements: Statements, { ask, transact }: Connecti
     if (!isForgotten) statements.setDue(after(0), domainId)
   }
 
-  function postpone({ change, wait, refusal }: Postponement): void {
-    statements.postpone(after(wait), refusal === undefined ? 0 : 1, refusal ?? null, change.domainId, change.kind)
+  function postpone({ change, wait, failure, isRefused }: Postponement): void {
+    statements.postpone(after(wait), Number(isRefused), failure ?? null, change.domainId, change.kind)
+  }
+
+  const retry = (domainIds: readonly string[]) => {
+    const now = after(0)
+    return transact(() => domainIds.flatMap(id => statements.retry(now, id, now)).length)
+  }
+
+  async function retryAll(): Promise<number> {
+    const now = after(0)
+    for (let total = 0; ; ) {
+      const retried = await transact(() => statements.retryAll(now, now, MOST_AT_ONCE).length)
+      total += retried
+      if (retried < MOST_AT_ONCE) return total
+      // Between two steps requests and timers may run.
+      await new Promise(resolve => setTimeout(resolve, 0))
+    }
   }
 
   return {
@@ -34,10 +49,11 @@ export function createOutbox(statements: Statements, { ask, transact }: Connecti
       for (const { domainId } of registrations) statements.lease(after(lease), domainId)
     },
 
-    take: (limit, lease) => readInParts(limit, size => transact(() => take(size, lease))),
-    finish: changes => workInParts(changes, part => transact(() => part.map(finish))),
+    take: (limit, lease) => transact(() => take(limit, lease)),
+    finish: changes => transact(() => changes.forEach(finish)),
 
-    postpone: postponements => workInParts(postponements, part => transact(() => part.map(postpone))),
+    postpone: postponements => transact(() => postponements.forEach(postpone)),
+    retry: domainIds => (domainIds ? retry(domainIds) : retryAll()),
 
     stats: () => ask(() => toStats(statements.stats()[0] as StatsRow)),
 

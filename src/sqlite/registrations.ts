@@ -1,5 +1,5 @@
 import type { RegistrationStep } from '../registry/managed-store.ts'
-import type { Name } from '../registry/name.ts'
+import { ancestorsOf, type Name } from '../registry/name.ts'
 import type { StoreOutbox } from '../registry/outbox.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
 import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
@@ -11,7 +11,7 @@ import {
   type Registration,
   type SavedRegistrations,
 } from '../registry/store.ts'
-import { isOnPage, type ListPage } from '../registry/store-arguments.ts'
+import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import type { Statements } from './statements.ts'
 
@@ -58,11 +58,12 @@ export function createRegistrations(statements: Statements, outbox: StoreOutbox)
     return row?.lastId ? Math.max(now, timeOf(row.lastId) + 1) : now
   }
 
-  /** @param keys Names and IDs. */
-  function release(teamId: string, keys: readonly string[], lease: number): Registration[] {
-    return keys.flatMap(key => {
-      const [row] = [...statements.findName(key), ...statements.findId(key)]
-      if (row?.teamId !== teamId) return []
+  function release(teamId: string, { names, domainIds }: ReleaseKeys, lease: number): Registration[] {
+    const byName = names.flatMap(({ domain }) => statements.findName(domain))
+    const found = [...byName, ...domainIds.flatMap(domainId => statements.findId(domainId))]
+    const held = new Map(found.map(row => [row.domainId, row]))
+    return [...held.values()].flatMap(row => {
+      if (row.teamId !== teamId) return []
       const registration = toRegistration(row)
       statements.deleteName(row.domainId)
       outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
@@ -80,14 +81,15 @@ export function createRegistrations(statements: Statements, outbox: StoreOutbox)
 
 function findBelow(statements: Statements, base: string, teamId: string): NamesBelow {
   const { secondLevelDomain, after, before } = keysBelow(base)
-  const all = [secondLevelDomain, after, before, base.length] as const
-  const ownCount = statements.countOwnBelow(teamId, ...all)[0]?.count ?? 0
+  const above = JSON.stringify([base, ...ancestorsOf(base)])
+  const ownCount = statements.countOwnWithin(above, teamId, after, before)[0]?.count ?? 0
   if (ownCount > 0) {
-    const ownDomains = statements.findOwnBelow(teamId, ...all).map(({ domain }) => domain)
+    const ownDomains = statements.findOwnWithin(above, teamId, after, before).map(({ domain }) => domain)
     return { ...NOTHING_BELOW, ownDomains, ownCount }
   }
-  if (statements.findBelow(...all).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
-  return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(...all) }
+  if (statements.findWithin(above, after, before).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
+  // What is below, and not within, is behind a suffix.
+  return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
 }
 
 function listPage(statements: Statements, page: ListPage): readonly NameRow[] {

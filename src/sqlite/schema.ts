@@ -28,17 +28,25 @@ CREATE TABLE IF NOT EXISTS domain_registration_names (
   path TEXT NOT NULL, -- the labels before it from right to left: '.b.a' for a.b.example.com
   team_id TEXT NOT NULL,
   created_at INTEGER NOT NULL -- milliseconds since 1970
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE UNIQUE INDEX IF NOT EXISTS domain_registration_names_by_domain ON domain_registration_names (domain);
 
--- The names below a base are neighbors. The registrable domain is there to be compared without reading the row.
+-- The names below a base are neighbors.
 CREATE INDEX IF NOT EXISTS domain_registration_names_by_path
-  ON domain_registration_names (second_level_domain, path, registrable_domain);
+  ON domain_registration_names (second_level_domain, path);
 
 -- The names of one team below a base, among however many of others.
 CREATE INDEX IF NOT EXISTS domain_registration_names_of_team_below
-  ON domain_registration_names (second_level_domain, team_id, path, registrable_domain) WHERE path > '';
+  ON domain_registration_names (second_level_domain, team_id, path) WHERE path > '';
+
+-- The names below a base within their registrable domain, among however many behind public suffixes.
+CREATE INDEX IF NOT EXISTS domain_registration_names_within
+  ON domain_registration_names (registrable_domain, path) WHERE domain <> registrable_domain;
+
+-- Those of one team.
+CREATE INDEX IF NOT EXISTS domain_registration_names_of_team_within
+  ON domain_registration_names (registrable_domain, team_id, path) WHERE domain <> registrable_domain;
 
 -- The names of one team, in the order of registration.
 CREATE INDEX IF NOT EXISTS domain_registration_names_by_team
@@ -54,7 +62,7 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
   due INTEGER NOT NULL, -- when a sweep may push it, in milliseconds since 1970
   refusals INTEGER NOT NULL DEFAULT 0, -- how often the monitor has refused it
   since INTEGER NOT NULL, -- milliseconds since 1970
-  last_failure TEXT -- what the monitor said at the last refusal
+  last_failure TEXT -- why the last push failed
 ) STRICT, WITHOUT ROWID;
 
 -- What was never refused comes first, then what was refused.

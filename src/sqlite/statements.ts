@@ -11,6 +11,15 @@ const BELOW = `${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND p
 const OWN_BELOW = `${NAMES}_of_team_below
   WHERE team_id = ? AND second_level_domain = ? AND path > ? AND path < ? AND path > ''`
 
+/**
+ * Names below a base without a public suffix in between: their registrable domain is the base or an ancestor of it. The
+ * first parameter is all of these, as JSON. These indexes leave out names that are their own registrable domain.
+ */
+const WITHIN = `${NAMES}_within WHERE registrable_domain IN (SELECT value FROM json_each(?))
+  AND path > ? AND path < ? AND domain <> registrable_domain`
+const OWN_WITHIN = `${NAMES}_of_team_within WHERE registrable_domain IN (SELECT value FROM json_each(?))
+  AND team_id = ? AND path > ? AND path < ? AND domain <> registrable_domain`
+
 export interface Statement<Row> {
   readonly sql: string
   /** The type of a row of the answer; never set. */
@@ -42,19 +51,13 @@ const change = toSelectList<PendingRow>({
 export const statements = {
   findName: selectNames('WHERE domain = ?'),
   findId: selectNames('WHERE domain_id = ?'),
-  countOwnBelow: statement<{ count: number }>(
-    `SELECT count(*) AS count FROM (SELECT 1 FROM ${NAMES} INDEXED BY ${OWN_BELOW}
-      AND length(registrable_domain) <= ? LIMIT ${COUNTED_AT_LEAST})`,
+  countOwnWithin: statement<{ count: number }>(
+    `SELECT count(*) AS count FROM (SELECT 1 FROM ${NAMES} INDEXED BY ${OWN_WITHIN} LIMIT ${COUNTED_AT_LEAST})`,
   ),
-  findOwnBelow: statement<{ domain: string }>(
-    `SELECT domain FROM ${NAMES} INDEXED BY ${OWN_BELOW} AND length(registrable_domain) <= ? LIMIT 3`,
-  ),
-  findBelow: statement<object>(
-    `SELECT 1 AS one FROM ${NAMES} INDEXED BY ${BELOW} AND length(registrable_domain) <= ? LIMIT 1`,
-  ),
+  findOwnWithin: statement<{ domain: string }>(`SELECT domain FROM ${NAMES} INDEXED BY ${OWN_WITHIN} LIMIT 3`),
+  findWithin: statement<object>(`SELECT 1 AS one FROM ${NAMES} INDEXED BY ${WITHIN} LIMIT 1`),
   findBehindSuffixes: statement<{ domain: string; teamId: string }>(
-    `SELECT domain, team_id AS teamId FROM ${NAMES} INDEXED BY ${BELOW}
-     AND length(registrable_domain) > ? LIMIT ${FOUND_BEHIND_SUFFIXES}`,
+    `SELECT domain, team_id AS teamId FROM ${NAMES} INDEXED BY ${BELOW} LIMIT ${FOUND_BEHIND_SUFFIXES}`,
   ),
   findLastId: statement<{ lastId: string | null }>(`SELECT max(domain_id) AS lastId FROM ${NAMES}`),
   insertName: statement(
@@ -94,6 +97,14 @@ export const statements = {
   postpone: statement(
     `UPDATE ${CHANGES} SET due = ?, refusals = refusals + ?, last_failure = coalesce(?, last_failure)
      WHERE domain_id = ? AND kind = ?`,
+  ),
+  retry: statement<object>(
+    `UPDATE ${CHANGES} SET due = ? WHERE domain_id = ? AND due > ? AND last_failure IS NOT NULL RETURNING domain_id`,
+  ),
+  retryAll: statement<object>(
+    `UPDATE ${CHANGES} SET due = ? WHERE domain_id IN
+      (SELECT domain_id FROM ${CHANGES} INDEXED BY ${CHANGES}_due
+       WHERE (refusals > 0) IN (0, 1) AND due > ? AND last_failure IS NOT NULL LIMIT ?) RETURNING domain_id`,
   ),
   listChanges: statement<PendingRow>(`SELECT ${change} FROM ${CHANGES} WHERE domain_id > ? ORDER BY domain_id LIMIT ?`),
   stats: statement<StatsRow>(

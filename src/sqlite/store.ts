@@ -5,6 +5,7 @@ import {
   type ManagedStoreOptions,
   managedStoreRules,
 } from '../registry/managed-store.ts'
+import { toUuid } from '../registry/store-arguments.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { createOutbox } from './outbox.ts'
 import { createRegistrations } from './registrations.ts'
@@ -35,7 +36,7 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   requireOptions(options, { ...connectionRules, ...managedStoreRules })
   const { database: _, timeLimit: __, synchronous: ___, ...managed } = options
   const connection = connect(options)
-  const { ask, transact, transactInParts } = connection
+  const { ask, transact } = connection
   const statements = prepareAll(connection.driver, all)
   const outbox = createOutbox(statements, connection)
   const { find, register, release, list, count } = createRegistrations(statements, outbox)
@@ -44,12 +45,10 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
     {
       register: step => transact(() => register(step), step.timeLimit),
       find: question => ask(() => find(question)),
-      release(teamId, { names, domainIds }, lease) {
-        const keys = [...names.map(({ domain }) => domain), ...domainIds]
-        return transactInParts(keys, part => release(teamId, part, lease))
-      },
+      release: (teamId, keys, lease) => transact(() => release(teamId, keys, lease)),
       list: page => ask(() => list(page)),
       count: teamId => ask(() => count(teamId)),
+      toDomainId: toUuid,
       outbox,
     },
     managed,

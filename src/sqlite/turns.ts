@@ -4,13 +4,12 @@ import { explainFailure, isLocked } from './failures.ts'
 /** Who may use a database next. */
 export interface Turns {
   /**
-   * Runs work at once, or when those who came before are done and no other connection holds the write lock. If the work
-   * goes on after it returns, everybody else waits until it settles.
+   * Runs work at once, or when those who came before are done and no other connection holds the write lock.
    *
    * @param timeLimit Milliseconds that the work may wait.
    * @throws {Error} that explains the failure of SQLite.
    */
-  take<T>(work: () => Awaitable<T>, timeLimit: number): Awaitable<T>
+  take<T>(work: () => T, timeLimit: number): Awaitable<T>
   /** Runs work that only reads: it does not stand in line, unless SQLite says that it must wait. */
   takeFirst<T>(work: () => T, timeLimit: number): Awaitable<T>
 }
@@ -26,21 +25,11 @@ export function createTurns(): Turns {
   /** Each tries once, and tells whether its turn is over. */
   const line: (() => boolean)[] = []
   let isServing = false
-  let isBusy = false
   let lock: unknown = new Error('database is locked')
 
-  function start<T>(work: () => Awaitable<T>): Awaitable<T> {
-    const result = work()
-    if (!(result instanceof Promise)) return result
-    isBusy = true
-    return result.finally(() => {
-      isBusy = false
-    })
-  }
-
-  function tryAtOnce<T>(work: () => Awaitable<T>, timeLimit: number): Awaitable<T> {
+  function tryAtOnce<T>(work: () => T, timeLimit: number): Awaitable<T> {
     try {
-      return start(work)
+      return work()
     } catch (error) {
       if (!isLocked(error)) throw explainFailure(error)
       lock = error
@@ -48,11 +37,11 @@ export function createTurns(): Turns {
     }
   }
 
-  function wait<T>(work: () => Awaitable<T>, timeLimit: number): Promise<T> {
+  function wait<T>(work: () => T, timeLimit: number): Promise<T> {
     return new Promise((resolve, reject) => {
       function attempt(): boolean {
         try {
-          resolve(start(work))
+          resolve(work())
         } catch (error) {
           if (isLocked(error)) return false
           reject(explainFailure(error))
@@ -74,7 +63,7 @@ export function createTurns(): Turns {
     let pause = Math.random() * LONGEST_PAUSE
     while (line.length > 0) {
       await new Promise(resolve => setTimeout(resolve, pause))
-      const isOver = !isBusy && line[0]?.()
+      const isOver = line[0]?.()
       if (isOver) line.shift()
       pause = isOver ? 0 : Math.random() * LONGEST_PAUSE
     }
@@ -82,7 +71,7 @@ export function createTurns(): Turns {
   }
 
   return {
-    take: (work, timeLimit) => (isBusy || line.length > 0 ? wait : tryAtOnce)(work, timeLimit),
-    takeFirst: (work, timeLimit) => (isBusy ? wait : tryAtOnce)(work, timeLimit),
+    take: (work, timeLimit) => (line.length > 0 ? wait : tryAtOnce)(work, timeLimit),
+    takeFirst: tryAtOnce,
   }
 }

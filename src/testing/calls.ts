@@ -3,7 +3,7 @@ import { baseOf, isWildcard, type Name } from '../registry/name.ts'
 import type { Verdict } from '../registry/overlap.ts'
 import { createRegistrationRequest, judgeAll } from '../registry/request.ts'
 import type { LookUpResult, Registration, RegistrationRequest } from '../registry/store.ts'
-import { DEFAULT_TIME_LIMIT } from '../time/deadline.ts'
+import { CALL_TIME_LIMIT } from '../time/deadline.ts'
 import type { DomainResult, InvalidCode } from '../wire/response.ts'
 import { checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
@@ -45,7 +45,7 @@ export function createRequest(
     registrableDomains: [...new Set(registrableDomains)].sort(),
     domains: toDomains(names),
     bases,
-    timeLimit: DEFAULT_TIME_LIMIT,
+    timeLimit: CALL_TIME_LIMIT,
     decide,
   }
 }
@@ -99,7 +99,7 @@ export interface Attempt {
 /** Calls `register` once with the rules of the core, without its retries. */
 export async function attempt(store: SuiteStore, teamId: string, domains: readonly string[]): Promise<Attempt> {
   const names = domains.map(toName)
-  const { found, saved } = await store.register(createRegistrationRequest(teamId, names, DEFAULT_TIME_LIMIT))
+  const { found, saved } = await store.register(createRegistrationRequest(teamId, names, CALL_TIME_LIMIT))
   return { codes: judgeAll(teamId, names, found).map(toCode), found, saved }
 }
 

@@ -85,12 +85,12 @@ const featureCases: readonly CaseDefinition[] = [
     id: 'features-are-as-declared',
     name: 'MUST have the optional parts that `features` lists, and no others',
     async test({ open, features }) {
-      const isPushed = features.includes('synchronize') || features.includes('synchronizesLater')
+      const isPushed = features.includes('synchronize') || features.includes('isInTransaction')
       const store = await open(isPushed ? () => {} : undefined)
       const isThere = (part: StoreFeature) =>
         typeof (store as Partial<Record<StoreFeature, unknown>>)[part] === 'function'
       const found: StoreFeature[] = managedStoreFeatures.filter(isThere)
-      if (store.synchronizesLater) found.push('synchronizesLater')
+      if (store.isInTransaction) found.push('isInTransaction')
       checkEqual('the optional parts of the store', found.sort(), [...features].sort())
     },
   },
@@ -110,7 +110,7 @@ const definitions: readonly CaseDefinition[] = [
   ...allOrNothingCases,
   ...hostileTextCases,
   ...synchronizationCases,
-  ...withFeatures(['synchronizesLater'], laterCases),
+  ...withFeatures(['isInTransaction'], laterCases),
   ...withFeatures(['find'], findCases),
   ...withFeatures(['release'], releaseCases),
   ...withFeatures(['synchronize', 'synchronizePending'], [...sweepCases, ...refusalCases, ...pendingCases]),

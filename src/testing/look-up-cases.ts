@@ -164,6 +164,22 @@ export const lookUpCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'below-finds-ten-behind-suffixes',
+    name: 'MUST find up to ten names behind public suffixes, and MAY stop there',
+    async test({ open }) {
+      const store = await open()
+      const buckets = Array.from({ length: 12 }, (_, index) => `bucket${index}.s3.amazonaws.com`)
+      await save(
+        store,
+        '2',
+        buckets.map(domain => ({ domain, registrableDomain: domain })),
+      )
+      const { behindSuffixes } = await lookBelow(store, '1', 'amazonaws.com')
+      const found = new Set(toDomains(behindSuffixes).filter(domain => buckets.includes(domain)))
+      checkThat('of 12 at least 10 are found', found.size >= 10 && behindSuffixes.length === found.size, behindSuffixes)
+    },
+  },
+  {
     id: 'below-answers-in-order',
     name: 'MUST answer for each base, in the order of `bases`',
     async test({ open }) {

@@ -1,5 +1,6 @@
 import type { PendingChange } from '../registry/outbox.ts'
 import { toChange } from '../registry/outbox.ts'
+import { MOST_AT_ONCE } from '../registry/store.ts'
 import { manyDomains, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import { createMonitor, saveAndRelease, sweep, synchronize } from './monitor.ts'
@@ -111,7 +112,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       }
       const domains = toDomains(saved.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1)))
       checkEqual('the pages', pages, [domains.slice(0, 3), domains.slice(3, 6), domains.slice(6)])
-      for (const wrong of [{ limit: -1 }, { after: 7 }, { after: 'no ID' }, { teamId: '1' }]) {
+      for (const wrong of [{ limit: -1 }, { limit: MOST_AT_ONCE + 1 }, { after: 7 }, { teamId: '1' }]) {
         const error = await checkRejects('listPending', async () => listPending(wrong as object))
         checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
       }

@@ -1,3 +1,4 @@
+import { MOST_AT_ONCE } from '../registry/store.ts'
 import { lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
@@ -86,7 +87,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-refuses-what-is-no-list',
-    name: 'MUST reject with a TypeError what is no team ID, and what is no list of names',
+    name: 'MUST reject with a TypeError what is no team ID, what is no list of names, and too many names',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com'])
@@ -94,6 +95,7 @@ export const releaseCases: readonly CaseDefinition[] = [
         [1, ['example.com']],
         ['1', 'example.com'],
         ['1', undefined],
+        ['1', manyDomains(MOST_AT_ONCE + 1)],
       ]
       for (const [teamId, domains] of wrong) {
         const error = await checkRejects('release', () => release(store, teamId as string, domains as string[]))

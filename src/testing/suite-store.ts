@@ -3,12 +3,15 @@ import type { Push, SynchronizationErrorHandler } from '../registry/outbox.ts'
 import type { DomainStore, Team } from '../registry/store.ts'
 
 /** The optional methods of a store that cases call. */
-type OptionalMethods = Pick<ManagedStore, 'synchronizePending' | 'countPending' | 'pendingStats' | 'listPending'>
+type OptionalMethods = Pick<
+  ManagedStore,
+  'synchronizePending' | 'countPending' | 'pendingStats' | 'retryPending' | 'listPending'
+>
 
 /** An optional part of a store. */
 export type StoreFeature =
   | 'synchronize'
-  | 'synchronizesLater'
+  | 'isInTransaction'
   | 'find'
   | 'release'
   | 'list'
@@ -25,6 +28,7 @@ export const managedStoreFeatures: readonly StoreFeature[] = [
   'synchronizePending',
   'countPending',
   'pendingStats',
+  'retryPending',
   'listPending',
 ]
 
@@ -37,7 +41,7 @@ export interface StoreSetup {
   readonly teams: readonly Team[]
   /**
    * The push that the store makes, in `synchronize` or in a later sweep. Passed only if the feature `synchronize` or
-   * `synchronizesLater` is declared.
+   * `isInTransaction` is declared.
    */
   readonly synchronize?: Push | undefined
   /** Called with each change that could not be pushed. Passed only if the feature `synchronizePending` is declared. */

@@ -177,7 +177,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
 export const laterCases: readonly CaseDefinition[] = [
   {
     id: 'later-is-not-now',
-    name: 'MUST NOT push anything by itself if it has synchronizesLater, nor have its calls wait for a push',
+    name: 'MUST NOT push anything by itself in a transaction of the application, nor have calls wait for a push',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)

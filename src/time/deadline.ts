@@ -21,14 +21,14 @@ export class TimeLimitError extends Error {
 }
 
 /** Milliseconds that a call may wait for its host's key store and limiter together, and then for its store. */
-export const DEFAULT_TIME_LIMIT = 30_000
+export const CALL_TIME_LIMIT = 30_000
 
 /** Timers count in 32 bits on every runtime. A longer one, or `NaN`, would end at once. */
-const LONGEST_WAIT = 2 ** 31 - 1
+const LONGEST_TIMER = 2 ** 31 - 1
 
 export const timeLimitRule: Rule = {
-  holds: optional(value => typeof value === 'number' && value > 0 && value <= LONGEST_WAIT),
-  expected: `a number of milliseconds above 0 and at most ${LONGEST_WAIT}, such as 30000`,
+  holds: optional(value => typeof value === 'number' && value > 0 && value <= LONGEST_TIMER),
+  expected: `a number of milliseconds above 0 and at most ${LONGEST_TIMER}, such as 30000`,
 }
 
 /** @param timeLimit The limit that was set, if this is a part of it. */

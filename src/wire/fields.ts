@@ -3,6 +3,7 @@ import { invalidRequest } from '../errors/call-errors.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import { isAddress, isWildcard } from '../registry/name.ts'
+import { MOST_AT_ONCE } from '../registry/store.ts'
 import { toName } from '../registry/store-arguments.ts'
 
 /** The most hostnames in one call. */
@@ -12,7 +13,7 @@ export const MAX_DOMAINS = 100
 export const MAX_TEAM_ID_LENGTH = 64
 
 /** The most registrations on a page. */
-export const MAX_LIMIT = 1000
+export const MAX_LIMIT = MOST_AT_ONCE
 export const DEFAULT_LIMIT = 100
 
 /** The most characters in a cursor. The store that made it judges the rest. */
@@ -31,7 +32,7 @@ export function fieldSchemas() {
 let schemas: ReturnType<typeof createSchemas> | undefined
 
 function createSchemas() {
-  const hostname = z.pipe(parameter(), z.transform(toCanonical))
+  const hostname = z.pipe(parameter(), z.transform(readHostname))
   return {
     domains: z
       .array(z.string({ error: 'must be a string.' }), { error: `must be an array of 1 to ${MAX_DOMAINS} hostnames.` })
@@ -81,7 +82,7 @@ const choice = <const Choices extends readonly string[]>(...choices: Choices) =>
     }),
   )
 
-function toCanonical(text: string, { issues }: { issues: z.core.$ZodRawIssue[] }): string {
+function readHostname(text: string, { issues }: { issues: z.core.$ZodRawIssue[] }): string {
   const name = toName(text)
   if (name) return name.domain
   const hostname = classifyHostname(text)
@@ -91,7 +92,7 @@ function toCanonical(text: string, { issues }: { issues: z.core.$ZodRawIssue[] }
 }
 
 type Schemas = ReturnType<typeof createSchemas>
-type Values<Name extends keyof Schemas> = { readonly [Each in Name]: z.output<Schemas[Each]> }
+type FieldValues<Name extends keyof Schemas> = { readonly [Each in Name]: z.output<Schemas[Each]> }
 
 /**
  * Reads fields of a body or of a query, in the order of their names here; others are ignored, so that a newer client
@@ -104,10 +105,10 @@ export function readFields<Name extends keyof Schemas>(
   sent: object,
   names: readonly Name[],
   keyContext: KeyContext,
-): Values<Name> {
+): FieldValues<Name> {
   const read = (name: Name) =>
     name === 'team_id' && keyContext.type === 'team' ? keyContext.teamId : readField(sent, name)
-  return Object.fromEntries(names.map(name => [name, read(name)])) as Values<Name>
+  return Object.fromEntries(names.map(name => [name, read(name)])) as FieldValues<Name>
 }
 
 /** Field by field: the schema of an object compiles itself by `new Function`, and adds to a bundle. */

@@ -1,6 +1,5 @@
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import { isDomainId } from '../registry/store-arguments.ts'
 import { readFields } from './fields.ts'
 
 /** The parameters of a query, as texts. A framework may have made something else of them, such as a list. */
@@ -25,14 +24,12 @@ export function parseListQuery(query: Query, keyContext: KeyContext): ListQuery 
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
   if (page.below !== undefined && page.order !== undefined)
     throw invalidRequest('order cannot be sent with "below": such a list is in the order of names.')
-  if (page.after !== undefined && page.below === undefined) requireDomainId(page.after)
   return { teamId, ...page }
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
 export function parseExportQuery(query: Query, keyContext: KeyContext): Pick<ListQuery, 'teamId' | 'after'> {
   const { after, team_id: teamId } = readFields(withoutEmpty(query), ['after', 'team_id'], keyContext)
-  if (after !== undefined) requireDomainId(after)
   return { after, teamId }
 }
 
@@ -43,7 +40,3 @@ export const parseFormat = (query: Query, keyContext: KeyContext): 'csv' | 'ndjs
 /** A parameter that is empty counts as one that was not sent. */
 const withoutEmpty = (query: Query): Query =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '' && value !== null))
-
-function requireDomainId(after: string): void {
-  if (!isDomainId(after)) throw invalidRequest('after must be the "next" of the page before.')
-}

@@ -1,3 +1,4 @@
+import { InvalidCursorError } from '../../src/registry/invalid-cursor.ts'
 import type { DomainStore, ListedRegistration } from '../../src/registry/store.ts'
 
 const createdAt = new Date('2026-01-02T03:04:05.678Z')
@@ -16,6 +17,7 @@ export function createGeneratedStore(count: number) {
     register: () => Promise.reject(new Error('not for registering')),
     async list({ after, limit = 1000 } = {}) {
       seen.pages += 1
+      if (after !== undefined && after.length !== 36) throw new InvalidCursorError()
       const first = after === undefined ? 0 : Number.parseInt(after.slice(24), 16) + 1
       return Array.from({ length: Math.max(0, Math.min(limit, count - first)) }, (_, index) =>
         toRegistration(first + index),

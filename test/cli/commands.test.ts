@@ -27,6 +27,7 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
     ['a scope that does not exist', ['keys', 'create', '--team', '1', '--scopes', 'domain:create'], /domains:create/],
     ['a hash that is none', ['keys', 'revoke', 'abc'], /64 hex digits/],
     ['a limit that is none', ['list', '--limit', 'many'], /--limit must be an integer from 1/],
+    ['more of what waits than a page', ['pending', '--limit', '1001'], /--limit must be an integer from 1 to 1000/],
     ['no team', ['release', 'a.com', '--database', address], /Pass --team/],
     ['no database', ['count'], /Pass --database/],
     ['another database', ['count', '--database', 'mysql://me:secret-word@127.0.0.1/x'], /begins with "postgres/],

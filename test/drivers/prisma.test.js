@@ -9,6 +9,8 @@ import { registerDomains } from 'domain-registration'
 import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-registration/postgres'
 import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/testing'
 import { bridgePrisma, withinPrisma } from '../../examples/bridge-prisma.ts'
+import { createStore } from '../../examples/order.ts'
+import { placeOrder } from '../../examples/order-prisma.ts'
 import { findCode } from '../../src/postgres/retry.ts'
 import { createMortalServer } from '../postgres/mortal-server.ts'
 
@@ -101,6 +103,24 @@ describe('Prisma, through a bridge,', () => {
       listed.map(({ domain }) => domain),
       ['kept.example.com'],
     )
+  })
+
+  test('sixty orders at once commit with their names, and one with an invalid name leaves nothing', async () => {
+    for (const text of [
+      'CREATE TABLE orders (id text PRIMARY KEY, team_id text NOT NULL)',
+      'CREATE TABLE teams (id text PRIMARY KEY, organization_id text NOT NULL, state text NOT NULL)',
+      "INSERT INTO teams VALUES ('1', '10', 'active')",
+    ])
+      await prisma.$executeRawUnsafe(text)
+    const place = (id, domains) => placeOrder(prisma, { id, teamId: '1', domains })
+    await assert.rejects(place('invalid', ['kept.order-x.com', 'localhost']), /localhost/)
+    const numbers = Array.from({ length: 60 }, (_, number) => String(number))
+    await Promise.all(numbers.map(number => place(number, [`www.order-${number}.com`])))
+    const ids = (await prisma.order.findMany()).map(({ id }) => id)
+    assert.deepEqual(ids.sort(), numbers.sort())
+    const found = await createStore(database).list({ limit: 1000 })
+    assert.equal(found.filter(({ domain }) => domain.includes('order-')).length, 60)
+    assert.equal(found.filter(({ domain }) => domain.includes('kept.order-x')).length, 0)
   })
 
   test('tables that are missing say: run migrate()', async () => {

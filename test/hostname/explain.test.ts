@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { toUnicode } from 'tr46'
 import { describe, expect, test } from 'vitest'
-import { rows } from '../../src/hostname/explain.ts'
-import { classifyHostname } from '../../src/index.ts'
+import { lines, rows } from '../../src/hostname/pasted-text.ts'
+import { classifyHostname, suffixList } from '../../src/index.ts'
 import { counts, seed } from '../counts.ts'
 import { readCases, readLines } from '../vectors/read.ts'
 
@@ -11,12 +11,12 @@ const cases = readCases<[string, string, string | null, string?]>('pasted-names.
 
 const messageOf = (input: string) => ({ message: '', ...classifyHostname(input) }).message
 
+/** As the message shows it, which is as it was written. */
 function suggestionOf(input: string): string | null {
   const classification = classifyHostname(input)
-  return classification.valid
-    ? classification.domain
-    : (/; send "([^"]*)" instead(?:; if you mean this name, send "[^"]*")?\.$/u.exec(classification.message)?.[1] ??
-        null)
+  if (classification.valid) return classification.domain
+  const shown = /; send "([^"]*)" instead(?:, or "[^"]*" if you mean this character)?\.$/u.exec(classification.message)
+  return shown?.[1] ?? null
 }
 
 describe('what people paste', () => {
@@ -27,7 +27,7 @@ describe('what people paste', () => {
 
   test.each(cases)('%j is %s, and %j is suggested', (input, code, suggestion, aLabels) => {
     const classification = classifyHostname(input)
-    const live = / if you mean this name, send "([^"]*)"\.$/.exec(messageOf(input))?.[1]
+    const live = / "([^"]*)" if you mean this character\.$/.exec(messageOf(input))?.[1]
     expect([classification.valid ? 'valid' : classification.code, suggestionOf(input), live]).toEqual([
       code,
       suggestion,
@@ -35,14 +35,20 @@ describe('what people paste', () => {
     ])
   })
 
-  test.each(rows.map(row => [String(row.pattern), row.pattern] as const))('%s has a case', (_, pattern) => {
-    expect(cases.filter(([input]) => pattern.test(input.trim().replace(/^\*\.(?=\S)/, '')))).not.toEqual([])
+  test.each([...lines, ...rows].map(row => [String(row.pattern), row] as const))('%s has a case', (_, row) => {
+    const found = cases.filter(([input]) => row.pattern.test(input.trim().replace(/^\*\.(?=\S)/, '')))
+    expect(found.map(([input]) => classifyHostname(input))).toContainEqual(
+      expect.objectContaining({ reason: row.reason }),
+    )
   })
 })
 
 describe('messages', () => {
   test('are worded as in messages.txt, which was read as prose', async () => {
-    const messages = cases.map(([input]) => messageOf(input)).filter(message => message !== '')
+    const messages = cases
+      .map(([input]) => classifyHostname(input))
+      .flatMap(answer => (answer.valid ? [] : [`${answer.reason}: ${answer.message}`]))
+      .map(message => message.replace(`(tldts ${suffixList.version})`, '(tldts x.y.z)'))
     // What is quoted and which character it is aside: the first message of each wording, and how many cases have it.
     const wordings = new Map<string, string[]>()
     for (const message of messages) {
@@ -55,7 +61,7 @@ describe('messages', () => {
 
   test('do not show an A-label that was not sent', () => {
     for (const [input] of cases) {
-      const withoutSuggestion = messageOf(input).replace(/; send ".*" instead|; if you mean this name.*/gsu, '')
+      const withoutSuggestion = messageOf(input).replace(/; send ".*" (?:instead|if you mean)|, or ".*/gsu, '')
       if (!/xn--/i.test(input)) expect(withoutSuggestion.replace('begins with "xn--"', '')).not.toContain('xn--')
     }
   })
@@ -106,9 +112,18 @@ function withSlips(name: string): string[] {
   return (slips[name.slice(dot)] ?? '').split(' ').map(slip => name.slice(0, dot) + slip)
 }
 
+/** `4.3.2.1.in-addr.arpa` spells 1.2.3.4. */
+function isReversedIn(name: string, address: string): boolean {
+  const [parts = ''] = name.split(/\.(?:in-addr|ip6)\./i)
+  const reversed = parts.split('.').reverse()
+  const spelled = address.includes(':') ? `[${reversed.join('').replace(/.{4}(?!$)/g, '$&:')}]` : reversed.join('.')
+  return new URL(`http://${spelled}`).hostname.replace(/[[\]]/g, '') === address
+}
+
 /** Whether a suggestion stands in a text as a whole: neither cut nor put together from parts that are far apart. */
 function isSpelledIn(text: string, suggestion: string): boolean {
   const base = suggestion.replace(/^\*\./, '')
+  if (/\.arpa\.?$/i.test(text)) return isReversedIn(text, base)
   if (base.includes(':')) return /[0-9a-f]*:[0-9a-f:.]+/i.test(text)
   const spelled = spell(text)
   return [base, toUnicode(base).domain]
@@ -166,7 +181,7 @@ describe('a suggestion', () => {
 test.each([
   ['my-.com.', 'begins or ends with a hyphen'],
   ['bücher-.de.', 'begins or ends with a hyphen'],
-  [`${'x'.repeat(64)}.com.`, 'has a label of 64 characters'],
+  [`${'x'.repeat(64)}.com.`, 'begins with a label of 64 characters'],
 ])('one trailing dot, which is allowed, is not blamed: %j', (input, part) => {
   expect(classifyHostname(input)).toMatchObject({
     message: expect.stringMatching(new RegExp(`^(?!.*empty label).*${part}`)),

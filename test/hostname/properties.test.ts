@@ -36,10 +36,33 @@ const assertAny = (check: Check) =>
   )
 const testAny = (claim: string, check: Check) => test(claim, () => assertAny(check))
 
+const details = ['character', 'label', 'length', 'topLevel', 'suffix', 'address', 'block', 'source']
+
 testAny('never throws, and answers with the documented fields only', classification => {
-  expect(Object.keys(classification)).toEqual(
-    classification.valid ? ['valid', 'kind', 'domain', 'registrableDomain'] : ['valid', 'code', 'message'],
+  if (classification.valid) {
+    expect(Object.keys(classification)).toEqual(['valid', 'kind', 'domain', 'registrableDomain'])
+    return
+  }
+  const { valid: _, code, reason, message, suggestion, aLabels, rest, ...varying } = classification
+  expect([code, reason, message].map(text => typeof text)).toEqual(['string', 'string', 'string'])
+  expect(Object.keys(varying).filter(key => !details.includes(key))).toEqual([])
+  expect(Object.values(classification)).not.toContain(undefined)
+})
+
+testAny('a suggestion, and the A-labels of a text, are accepted as they stand', classification => {
+  if (classification.valid) return
+  for (const domain of [classification.suggestion, classification.aLabels])
+    if (domain !== undefined) expect(classifyHostname(domain)).toMatchObject({ valid: true, domain })
+})
+
+testAny('the message says the suggestion, and what is wrong with the rest is in the text', (classification, input) => {
+  if (classification.valid) return
+  const { message, suggestion, rest } = classification
+  const shown = /; send "([^"]*)" instead[,.]/u.exec(message)?.[1]
+  expect(shown === undefined ? undefined : classifyHostname(shown)).toEqual(
+    suggestion === undefined ? undefined : expect.objectContaining({ domain: suggestion }),
   )
+  if (rest !== undefined) expect([input.includes(rest), classifyHostname(rest).valid]).toEqual([true, false])
 })
 
 testAny('the domain of a valid result classifies to itself', classification => {

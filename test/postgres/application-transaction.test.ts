@@ -57,7 +57,7 @@ describe('a store in a transaction of the application', () => {
       return store
     },
     features: [
-      'synchronizesLater',
+      'isInTransaction',
       ...managedStoreFeatures.filter(feature => feature !== 'synchronize' && feature !== 'synchronizePending'),
     ],
     timeLimit: 20_000,
@@ -67,7 +67,7 @@ describe('a store in a transaction of the application', () => {
 
 test('it pushes nothing by itself, and says so', async () => {
   const store = await begin({ synchronize() {} })
-  expect([store.synchronize, store.synchronizesLater]).toEqual([undefined, true])
+  expect([store.synchronize, store.isInTransaction]).toEqual([undefined, true])
   await expect(store.synchronizePending()).rejects.toThrow('sweep with a store on a pool')
 })
 
@@ -119,6 +119,35 @@ test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
     await expect(save(store, '1', ['example.com'])).rejects.toThrow(`must be in READ COMMITTED; it is in ${level}`)
   },
 )
+
+test('with a findTeam that waits for a second connection of a pool that has none left, it says so', async () => {
+  const one = server.createPool({ max: 1 })
+  const transaction = await one.connect()
+  await transaction.query('BEGIN')
+  const store = createPostgresStore({
+    database: { query: (text, values) => transaction.query(text, values) },
+    findTeam: async id => (await one.query('SELECT $1 AS id', [id])).rows[0],
+  })
+  const error = await rejection(registerDomains(team1, { domains: ['a.com'] }, store, { timeLimit: 200 }))
+  expect(error).toMatchObject({ status: 500, cause: { message: expect.stringContaining('through that transaction') } })
+  await transaction.query('COMMIT')
+  transaction.release()
+})
+
+test('a statement that the application sends during a call that fails is undone with the call', async () => {
+  await pool.query(`${poison}; CREATE TABLE orders (number integer)`)
+  await client.query('BEGIN')
+  const query = (text: string, values: unknown[]) => {
+    const answer = client.query(text, values)
+    if (text.startsWith('INSERT')) void client.query('INSERT INTO orders VALUES (1)')
+    return answer
+  }
+  const store = createPostgresStore({ database: { query }, findTeam })
+  await rejection(save(store, '1', ['poison.com']))
+  expect((await client.query('COMMIT')).command).toBe('COMMIT')
+  expect((await pool.query('SELECT FROM orders')).rowCount).toBe(0)
+  await pool.query(`DROP TRIGGER saboteur ON ${table}; DROP TABLE orders`)
+})
 
 test('without a transaction it refuses, and saves nothing', async () => {
   const store = await begin({}, 'SELECT')

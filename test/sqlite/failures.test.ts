@@ -115,8 +115,9 @@ describe('a call fails as a whole, and says why,', () => {
       BEGIN INSERT INTO ballast VALUES (zeroblob(8000)); END`)
     const [size] = database.prepare('PRAGMA page_count').all() as { page_count: number }[]
     database.prepare(`PRAGMA max_page_count = ${Number(size?.page_count) + 800}`).all()
-    const released = store.release('1', domains)
-    await expect(released).rejects.toThrow('The disk or the SQLite database is full; nothing was saved')
+    await expect((async () => store.release('1', domains))()).rejects.toThrow(
+      'The disk or the SQLite database is full; nothing was saved',
+    )
     expect([countNames(database), ...(await kinds())]).toEqual([900, 'registered'])
     database.exec('DROP TRIGGER fill')
     expect(await store.release('1', domains)).toHaveLength(900)

@@ -8,39 +8,46 @@ const database = openDatabase()
 createSqliteStore({ database, findTeam: () => null })
 afterAll(() => void database.close())
 
-const byId = ['PRIMARY KEY (domain_id=?)']
+const byId = ['sqlite_autoindex_names_1 (domain_id=?)']
+const changeById = ['PRIMARY KEY (domain_id=?)']
 /** Whether a change waits. */
 const isSynchronized = 'PRIMARY KEY (domain_id=?)'
 const below = 'second_level_domain=? AND path>? AND path<?'
 const belowOfTeam = 'second_level_domain=? AND team_id=? AND path>? AND path<?'
+const within = 'registrable_domain=? AND path>? AND path<?'
+const withinOfTeam = 'registrable_domain=? AND team_id=? AND path>? AND path<?'
+/** A base and its ancestors, from the parameter. */
+const bases = 'SCAN json_each VIRTUAL TABLE INDEX 1:'
 const keyByHash = ['sqlite_autoindex_keys_1 (hash=?)']
 
 /** How SQLite searches: what is compared in which index. */
 const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatements, readonly string[]>> = {
   findName: ['names_by_domain (domain=?)', isSynchronized],
   findId: [...byId, isSynchronized],
-  countOwnBelow: [`names_of_team_below (${belowOfTeam})`],
-  findOwnBelow: [`names_of_team_below (${belowOfTeam})`],
-  findBelow: [`names_by_path (${below})`],
+  countOwnWithin: [`names_of_team_within (${withinOfTeam})`, bases],
+  findOwnWithin: [`names_of_team_within (${withinOfTeam})`, bases],
+  findWithin: [`names_within (${within})`, bases],
   findBehindSuffixes: [`names_by_path (${below})`],
-  findLastId: ['PRIMARY KEY'],
+  findLastId: ['sqlite_autoindex_names_1'],
   insertName: [],
   deleteName: byId,
-  listOldest: ['PRIMARY KEY (domain_id>?)', isSynchronized],
-  listNewest: ['PRIMARY KEY (domain_id<?)', isSynchronized],
+  listOldest: ['sqlite_autoindex_names_1 (domain_id>?)', isSynchronized],
+  listNewest: ['sqlite_autoindex_names_1 (domain_id<?)', isSynchronized],
   listBelow: [`names_by_path (${below})`, isSynchronized],
   listOldestOfTeam: ['names_by_team (team_id=? AND domain_id>?)', isSynchronized],
   listNewestOfTeam: ['names_by_team (team_id=? AND domain_id<?)', isSynchronized],
   listBelowOfTeam: [`names_of_team_below (${belowOfTeam})`, isSynchronized],
-  count: ['every entry of names_by_team'],
+  count: ['every entry of names_by_domain'],
   countOfTeam: ['names_by_team (team_id=?)'],
   putChange: [],
-  lease: byId,
-  setDue: byId,
+  lease: changeById,
+  setDue: changeById,
   bringForward: ['changes_due (<expr>=? AND due>?)'],
   findDue: ['changes_due (<expr>=? AND due<?)'],
-  deleteChange: byId,
-  postpone: byId,
+  deleteChange: changeById,
+  postpone: changeById,
+  retry: changeById,
+  retryAll: [...changeById, 'changes_due (<expr>=? AND due>?)'],
   listChanges: ['PRIMARY KEY (domain_id>?)'],
   stats: ['every entry of changes_due', 'changes_due (<expr>=?)'],
   find: keyByHash,
@@ -66,7 +73,9 @@ test.each(all)('SQLite searches by an index, and sorts nothing: %s', (_, sql, pl
   const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...Array<string>(parameters).fill('1')) as {
     detail: string
   }[]
-  const steps = rows.map(({ detail }) => detail).filter(detail => !/SUBQUERY \d$|\(subquery-1\)$/.test(detail))
+  const steps = rows
+    .map(({ detail }) => detail)
+    .filter(detail => !/SUBQUERY \d$|\(subquery-\d\)$|BLOOM FILTER/.test(detail))
   expect(steps.map(shorten)).toEqual(plan)
 })
 

@@ -86,70 +86,13 @@ describe.skipIf(!hasReaders)(`while another connection holds the write lock${why
   })
 })
 
-describe('a release of 700 names', () => {
-  const held = Array.from({ length: 700 }, (_, index) => `n${index}.example.com`)
-
-  async function openFull(file: string) {
-    const opened = openCounted(file)
-    await save(opened.store, '1', held)
-    return opened
-  }
-
-  test.skipIf(!hasReaders)(`lets others run, and is seen as a whole by other connections${why}`, async () => {
-    const { store } = await openFull('whole.db')
-    const other = createSqliteStore({ database: open('whole.db'), findTeam })
-    const order: string[] = []
-    const releasing = Promise.resolve(store.release('1', held)).then(({ length }) => order.push(`released ${length}`))
-    const seen: number[] = []
-    while (order.length === 0) {
-      await turnOfEventLoop()
-      if (order.length === 0) seen.push(await other.count())
-    }
-    await releasing
-    expect(new Set(seen)).toEqual(new Set([700]))
-    expect(seen.length).toBeGreaterThan(2)
-    expect(await other.count()).toBe(0)
-    expect(await store.countPending()).toBe(700)
-  })
-
-  test('holds back the calls of its own connection meanwhile', async () => {
-    const { store, polls } = await openFull('own.db')
-    const before = polls()
-    const releasing = store.release('1', held)
-    while (polls() === before) await turnOfEventLoop()
-    expect(await Promise.all([store.count(), save(store, '2', held.slice(0, 1)), releasing])).toMatchObject([
-      0,
-      [{ teamId: '2' }],
-      { length: 700 },
-    ])
-  })
-
-  test('releases nothing if it fails at its last name, and the store goes on', async () => {
-    const { store, counted } = await openFull('fails.db')
-    counted.exec(`CREATE TRIGGER refuse BEFORE DELETE ON domain_registration_names WHEN old.domain = '${held.at(-1)}'
-      BEGIN SELECT raise(ABORT, 'refused, on purpose'); END`)
-    await expect(Promise.resolve(store.release('1', held))).rejects.toThrow('refused, on purpose')
-    expect(await store.count()).toBe(700)
-    expect(await store.countPending()).toBe(0)
-    expect(await store.release('1', held.slice(0, 5))).toHaveLength(5)
-  })
-})
-
-test('a list, a sweep and a list of what waits take as many as they are asked for, part by part', async () => {
-  const pushed: string[] = []
-  const database = open('parts.db')
-  const store = createSqliteStore({
-    database,
-    findTeam,
-    synchronize: changes => pushed.push(...changes.map(c => c.domain)),
-  })
-  await save(store, '1', manyDomains(2500))
-  database.exec('UPDATE domain_registration_changes SET due = 0')
-  expect((await store.list({ limit: 2400 })).map(({ domain }) => domain)).toEqual(manyDomains(2400))
-  expect(await store.list({ limit: 2500, order: 'newest' })).toHaveLength(2500)
-  expect(await store.list({ limit: 9000, below: 'n7.com' })).toEqual([])
-  expect(await store.listPending({ limit: 2001 })).toHaveLength(2001)
-  expect(await store.synchronizePending({ limit: 2200 })).toEqual({ synchronized: 2200, failed: 0 })
-  expect(new Set(pushed).size).toBe(2200)
-  expect(await store.countPending()).toBe(300)
+test('a release that fails at its last name releases nothing, and the store goes on', async () => {
+  const { store, counted } = openCounted('fails.db')
+  await save(store, '1', manyDomains(700))
+  counted.exec(`CREATE TRIGGER refuse BEFORE DELETE ON domain_registration_names WHEN old.domain = 'n699.com'
+    BEGIN SELECT raise(ABORT, 'refused, on purpose'); END`)
+  await expect((async () => store.release('1', manyDomains(700)))()).rejects.toThrow('refused, on purpose')
+  expect(await store.count()).toBe(700)
+  expect(await store.countPending()).toBe(0)
+  expect(await store.release('1', manyDomains(5))).toHaveLength(5)
 })

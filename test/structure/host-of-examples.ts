@@ -77,6 +77,18 @@ declare global {
   interface MiddlewareConsumer {
     apply(...middleware: RequestHandler[]): { forRoutes(...routes: string[]): void }
   }
+  const Koa: new () => {
+    use(
+      middleware: (
+        context: { path: string; URL: URL; req: import('node:http').IncomingMessage; body: unknown },
+        next: () => Promise<void>,
+      ) => Promise<void>,
+    ): void
+  }
+  const H3: new () => { all(path: string, handle: (event: { req: Request; context: object }) => Answer): void }
+  const Elysia: new () => {
+    all(path: string, handle: (context: { request: Request; store: object }) => Answer, hook: { parse: 'none' }): void
+  }
   const Bun: { serve(options: { routes: Record<string, Handle> }): void }
   const Deno: { serve(handle: Handle): void }
   interface ExportedHandler {

@@ -19,6 +19,7 @@ export const layers: readonly (readonly string[])[] = [
 /** Which files and folders of `src` may import a package, or its types alone. Nothing else may be imported. */
 export const packages: Readonly<Record<string, { by: readonly string[]; only?: 'types' }>> = {
   tldts: { by: ['hostname/public-suffix.ts'] },
+  'tldts/package.json': { by: ['hostname/suffix-list.ts'] },
   'ipaddr.js': { by: ['hostname/address.ts'] },
   'punycode/punycode.js': { by: ['hostname/idna/labels.ts'] },
   'zod/mini': { by: ['wire/'] },

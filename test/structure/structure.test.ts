@@ -52,5 +52,7 @@ test.each<[string, Record<string, string>, string[]]>([
 
 test('what may be imported, and is not, is named', () => {
   const tree = new Map([['src/hostname/public-suffix.ts', `import { parse } from 'tldts'`]])
-  expect(findUnused(tree).filter(unused => /tldts|zod/.test(unused))).toEqual(['unused: src/wire/ may import zod/mini'])
+  expect(findUnused(tree).filter(unused => /tldts$|zod/.test(unused))).toEqual([
+    'unused: src/wire/ may import zod/mini',
+  ])
 })

@@ -273,6 +273,9 @@ const ofRegistering: readonly BrokenStore[] = [
       return summarize([...own, ...behind.filter(isOwn)], [...others, ...behind.filter(row => !isOwn(row))], [], base)
     },
   }),
+  broken('below-finds-ten-behind-suffixes', 'stops at three names behind public suffixes', {
+    summarize: (own, others, behind, base) => summarize(own, others, behind.slice(0, 3), base),
+  }),
   broken('below-answers-in-order', 'answers the other way round', {
     reportFound: found => ({ ...found, below: found.below.toReversed() }),
   }),
@@ -454,9 +457,9 @@ const ofSynchronizing: readonly BrokenStore[] = [
   {
     ...wrapped('later-is-not-now', 'pushes what it saves all the same', (...call) => ({
       ...pushSaved(...call),
-      synchronizesLater: true,
+      isInTransaction: true,
     })),
-    features: ['synchronizesLater'],
+    features: ['isInTransaction'],
   },
 ]
 
@@ -522,7 +525,7 @@ const ofSweeping: readonly BrokenStore[] = [
   leasing('call-keeps-what-it-found', 'lets a sweep take what a call has found waiting', 'find', 0),
   leasing('sweep-takes-what-a-call-left', 'leases what a call saves for an hour', 'save', 3_600_000),
   broken('pending-survive-a-failed-push', 'forgets what could not be pushed', {
-    postpone: ({ waiting }, { domainId }) => void waiting.delete(domainId),
+    postpone: ({ waiting }, { change }) => void waiting.delete(change.domainId),
   }),
   broken('pending-oldest-first', 'sweeps up the newest first', {
     choose: (waiting, limit, now) => soundSteps.choose(waiting, 1000, now).toReversed().slice(0, limit),
@@ -548,7 +551,7 @@ const ofSweeping: readonly BrokenStore[] = [
     recordRelease: (row, before, lease) => (before ? undefined : soundSteps.recordRelease(row, before, lease)),
   }),
   broken('release-outlives-a-failed-push', 'puts off what was pushed in place of its release', {
-    postpone({ waiting }, change, wait) {
+    postpone({ waiting }, { change, wait }) {
       const found = waiting.get(change.domainId)
       if (found) waiting.set(change.domainId, { ...found, change, due: performance.now() + wait })
     },
@@ -574,7 +577,7 @@ const ofSweeping: readonly BrokenStore[] = [
     synchronizePending: (options = {}) => store.synchronizePending({ ...options, onError: () => {} }),
   })),
   broken('refused-waits', 'tries again at once what was refused', {
-    postpone: (tables, change, _, refusal) => soundSteps.postpone(tables, change, 0, refusal),
+    postpone: (tables, postponement) => soundSteps.postpone(tables, { ...postponement, wait: 0 }),
   }),
   pushing('monitor-that-is-away', 'pushes each change alone', async (registrations, store) => {
     const pushes = registrations.map(async registration => store.synchronize?.([registration]))
@@ -635,8 +638,8 @@ const ofListing: readonly BrokenStore[] = [
   broken('lists-below', 'leaves the wildcard over the base out', {
     list: (rows, page) => soundSteps.list(rows, page).filter(({ domain }) => domain !== `*.${page.below}`),
   }),
-  wrapped('lists-nothing-for-wrong-options', 'lists everything after what is no ID', store => ({
-    list: options => store.list(options?.after === 'not an ID' ? {} : options),
+  wrapped('lists-nothing-for-wrong-options', 'lists everything in an order that does not exist', store => ({
+    list: options => store.list((options?.order as string) === 'up' ? {} : options),
   })),
   listing('lists-after-what-is-gone', 'begins anew after what is gone', ({ below, after }, rows) =>
     below || rows.some(row => row.domainId === after) ? {} : { after: undefined },

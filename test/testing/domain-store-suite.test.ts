@@ -12,7 +12,7 @@ import { brokenStores } from './broken-stores.ts'
 import { createNaiveStore } from './naive-store.ts'
 
 /** A store has one of both. */
-const allFeatures: readonly StoreFeature[] = [...features, 'synchronizesLater']
+const allFeatures: readonly StoreFeature[] = [...features, 'isInTransaction']
 const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: allFeatures })
 
 /** Runs cases at once, and tells which failed, and why. */
@@ -43,9 +43,9 @@ describe('the cases', () => {
   test('all pass on a store that leaves its pushes to another', async () => {
     const createStore = (setup: StoreSetup): SuiteStore => {
       const { findTeam, register } = createNaiveStore(setup)
-      return { findTeam, register, synchronizesLater: setup.synchronize !== undefined }
+      return { findTeam, register, isInTransaction: true }
     }
-    const later: readonly StoreFeature[] = ['synchronizesLater']
+    const later: readonly StoreFeature[] = ['isInTransaction']
     expect([...(await findFailures({ createStore, features: later }))]).toEqual([])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseFormat, parseListQuery } from '../../src/wire/query.ts'
+import { parseExportQuery, parseFormat, parseListQuery } from '../../src/wire/query.ts'
 
 const organization = { type: 'organization', organizationId: '1', scopes: [] } as const
 
@@ -39,6 +39,12 @@ describe('the format of an export', () => {
 })
 
 describe('a cursor', () => {
+  test('of at most 512 characters is left to the store', () => {
+    const after = 'ü'.repeat(512)
+    expect(parseListQuery({ team_id: '1', after }, organization).after).toBe(after)
+    expect(parseExportQuery({ team_id: '1', after }, organization).after).toBe(after)
+  })
+
   test.each([
     ['x'.repeat(513), 'after must be the "next" of the page before.'],
     [['a', 'b'], 'after must be sent once.'],

@@ -61,6 +61,14 @@ export function survey(text: string): number {
   return held
 }
 
+const LETTERS = LETTER | kinds.DIGIT | kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT | MAPPED
+
+/** Tells whether a text is one letter or digit of any script, by the tables: a runtime may have another Unicode. */
+export function isLetterOrDigit(character: string): boolean {
+  const held = survey(character)
+  return (held & LETTERS) !== 0 && (held & PUNCTUATION) === 0
+}
+
 const BASIC_PLANE = 0x10000
 const kindBeyond = createKindOf(nameCharacters)
 

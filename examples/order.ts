@@ -1,0 +1,32 @@
+import { registerDomains, type Team } from 'domain-registration'
+import { createPostgresStore, type PostgresDriver, type PostgresTransaction } from 'domain-registration/postgres'
+
+export interface Order {
+  readonly id: string
+  readonly teamId: string
+  readonly domains: readonly string[]
+}
+
+/**
+ * Makes the store over your pool, and one in each transaction. `findTeam` asks through the same `database`. If it asked
+ * the pool, each transaction would hold a connection and wait for a second one, and many at once would wait for ever.
+ */
+export const createStore = (database: PostgresDriver & Pick<PostgresTransaction, 'query'>) =>
+  createPostgresStore({
+    database,
+    async findTeam(id) {
+      const text = 'SELECT id, organization_id AS "organizationId", state FROM teams WHERE id = $1'
+      const { rows } = await database.query(text, [id])
+      return (rows[0] as Team | undefined) ?? null
+    },
+    // Stands for your monitoring. Sweeps of the store over the pool call it, once a transaction has committed.
+    synchronize: changes => console.log(changes.map(({ kind, domain }) => `${kind} ${domain}`).join('\n')),
+  })
+
+/** Registers the names of an order in its transaction. Throws if one is invalid, so that the order is rolled back. */
+export async function registerOrder({ teamId, domains }: Order, transaction: PostgresTransaction): Promise<void> {
+  const keyContext = { type: 'team', teamId, scopes: ['domains:create'] } as const
+  const { data } = await registerDomains(keyContext, { domains }, createStore(transaction))
+  const invalid = data.results.find(result => result.status === 'invalid')
+  if (invalid) throw new Error(`${invalid.input}: ${invalid.message}`)
+}

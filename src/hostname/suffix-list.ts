@@ -1,0 +1,24 @@
+import tldts from 'tldts/package.json' with { type: 'json' }
+
+/** The Public Suffix List of this process: that of the installed `tldts`, which `npm update tldts` renews. */
+export interface SuffixList {
+  /** The version of `tldts`. */
+  readonly version: string
+  /** When this version was published, as `2026-11-15`; `null` for a version that this release does not know. */
+  readonly published: string | null
+}
+
+/** `tldts` does not tell the date of its list. A test fails once another version is installed here. */
+const known: SuffixList = { version: '7.5.4', published: '2026-11-15' }
+
+/**
+ * The Public Suffix List that every answer of this process goes by. To be shown to whoever runs the server: a top-level
+ * domain that is newer than the list is refused as `internal_domain`.
+ *
+ * @example
+ * suffixList // { version: '7.5.4', published: '2026-11-15' }
+ */
+export const suffixList: SuffixList = {
+  version: tldts.version,
+  published: tldts.version === known.version ? known.published : null,
+}

@@ -1,0 +1,55 @@
+import { type DomainStore, type ListedRegistration, type ListOptions, MOST_AT_ONCE } from '../registry/store.ts'
+import type { Awaitable } from '../time/awaitable.ts'
+import { letOthersRun } from '../time/let-others-run.ts'
+import { requireMethod } from './ask-store.ts'
+
+/** Which registrations to walk through: {@link ListOptions} without the length of a page. */
+export type EachRegistrationOptions = Omit<ListOptions, 'limit'>
+
+/**
+ * Walks through registrations, of one team or of all, in the order of the list. It reads a page of 1,000 when the page
+ * before has been taken, and lets other work run in between.
+ *
+ * Registrations that stay are met once, even if others are registered or released meanwhile.
+ *
+ * @param options As for `list`, without `limit`. To resume, pass as `after` the `domainId` of the last registration, or
+ *   with `below` its `domain`.
+ * @throws {TypeError} for a store without `list`, and for `limit`. From the iterator, for another option that is wrong.
+ * @throws the failure of the store, from the iterator.
+ *
+ * @example
+ * for await (const { domain, createdAt } of eachRegistration(store, { teamId: '1' })) console.log(domain, createdAt)
+ */
+export function eachRegistration(
+  store: DomainStore,
+  options: EachRegistrationOptions = {},
+): AsyncGenerator<ListedRegistration, void, undefined> {
+  const list = requireMethod(store, 'list')
+  if ('limit' in options)
+    throw new TypeError('The option "limit" is not for a walk: leave the loop when you have enough')
+  return eachOf(eachPage(list, options))
+}
+
+async function* eachOf<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T, void, undefined> {
+  for await (const page of pages) yield* page
+}
+
+/** The walk over the pages of a list: the last one is not full, and none is empty. */
+export async function* eachPage(
+  list: (page: ListOptions) => Awaitable<readonly ListedRegistration[]>,
+  options: EachRegistrationOptions,
+): AsyncGenerator<readonly ListedRegistration[], void, undefined> {
+  for (let after = options.after; ; ) {
+    const page = await list({ ...options, after, limit: MOST_AT_ONCE })
+    const last = page.at(-1)
+    if (!last) return
+    yield page
+    if (page.length < MOST_AT_ONCE) return
+    after = toCursor(last, options)
+    await letOthersRun()
+  }
+}
+
+/** Returns the cursor of the page that begins after a registration. */
+export const toCursor = ({ domainId, domain }: ListedRegistration, { below }: ListOptions): string =>
+  below === undefined ? domainId : domain

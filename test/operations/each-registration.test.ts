@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { createMemoryStore, eachRegistration, reconcile } from '../../src/index.ts'
+import { manyDomains, save } from '../../src/testing/calls.ts'
+import { createStore } from '../fixtures.ts'
+
+async function collect(...walk: Parameters<typeof eachRegistration>): Promise<string[]> {
+  const domains: string[] = []
+  for await (const { domain } of eachRegistration(...walk)) domains.push(domain)
+  return domains
+}
+
+async function createFilledStore(count: number) {
+  const store = createStore()
+  await save(store, '1', manyDomains(count))
+  await save(store, '2', ['other.example.org'])
+  return store
+}
+
+test.each([0, 1, 999, 1000, 1001, 2500])('a walk meets each of %i registrations once, in order', async count => {
+  const store = await createFilledStore(count)
+  expect(await collect(store, { teamId: '1' })).toEqual(manyDomains(count))
+  expect(await collect(store, { teamId: '1', order: 'newest' })).toEqual(manyDomains(count).reverse())
+})
+
+test('a walk of all teams, of one name, below a name, and after a registration', async () => {
+  const store = await createFilledStore(3)
+  const below = manyDomains(1200, 'a').map(domain => `${domain}.example.net`)
+  await save(
+    store,
+    '1',
+    below.map(domain => ({ domain, registrableDomain: 'example.net' })),
+  )
+  expect(await collect(store)).toEqual([...manyDomains(3), 'other.example.org', ...below])
+  expect(await collect(store, { domain: 'n1.com' })).toEqual(['n1.com'])
+  expect((await collect(store, { below: 'example.net' })).toSorted()).toEqual(below.toSorted())
+  const [, second] = await store.list()
+  expect(await collect(store, { after: second?.domainId, teamId: '1' })).toEqual(['n2.com', ...below])
+})
+
+test('a walk refuses options that are wrong, and a length of pages, which it chooses itself', async () => {
+  const store = createMemoryStore()
+  await expect(collect(store, { teamID: '1' } as object)).rejects.toThrow('"teamID" does not exist')
+  expect(() => eachRegistration(store, { limit: 5 } as object)).toThrow('The option "limit" is not for a walk')
+  const { list: _, ...withoutList } = store
+  expect(() => eachRegistration(withoutList)).toThrow('no method "list"')
+})
+
+test('other work runs between two pages, even if the store answers at once', async () => {
+  const store = await createFilledStore(3500)
+  const walks = [
+    () => collect(store),
+    () => drain(reconcile(store, [])),
+    () => drain(reconcile(createStore(), ids(3500))),
+  ]
+  for (const walk of walks) {
+    let turns = 0
+    const timer = setInterval(() => (turns += 1), 0)
+    await walk()
+    clearInterval(timer)
+    expect(turns).toBeGreaterThanOrEqual(3)
+  }
+})
+
+async function drain(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items);
+}
+
+const ids = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ domainId: String(index).padStart(9, '0'), domain: 'x.example.com' }))

@@ -43,8 +43,8 @@ const rules: Rules = {
  * {@link registerAll}.
  *
  * @returns The registrations, in the order that was asked for; of `below`, in the order of names.
- * @throws {CallError} from the iterator, for an answer that a retry would not change, such as 403, and when every call has
- *   failed for `patience`.
+ * @throws {CallError} from the iterator, for an answer that a retry would not change, such as 403, and when every call
+ *   has failed for `patience`.
  * @throws {TypeError} at once, for an option that is missing, wrong or does not exist.
  *
  * @example

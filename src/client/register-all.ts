@@ -54,7 +54,7 @@ export const registerFields = {
  *   refused one has a result with the reason.
  * @returns A promise of one result for each name, in the same order, and totals. Iterated over with `for await`, it
  *   yields the results instead: in the order of the names, except that names that had to be sent again come later. It
- *   then holds a few calls at a time, however many names there are. The work begins when it is awaited or iterated over.
+ *   then holds a few calls at a time, even with millions of names. The work begins when it is awaited or iterated over.
  * @throws {RegisterAllError} for an answer that a retry would not change, such as 401; when every call has failed for
  *   `patience`; and, after all other names, if there are names at which the service fails. It holds the results so far,
  *   the names without one, and where to resume.
@@ -70,7 +70,7 @@ export const registerFields = {
  * for (const result of results) if (result.status === 'invalid') console.log(result.input, result.message)
  *
  * @example
- * for await (const result of registerAll(lines, { url: 'https://api.example.com/v1/domains', apiKey })) {
+ * for await (const result of registerAll(new Set(names), { url: 'https://api.example.com/v1/domains', apiKey })) {
  *   if (result.status === 'invalid') console.log(result.input, result.message)
  * }
  */

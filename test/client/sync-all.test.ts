@@ -14,7 +14,7 @@ async function create(registered: readonly string[]) {
   return { store, list, ...callHere(store) }
 }
 
-test('exactly the wanted names are registered after it, those that stay keep their ID, and again it does nothing', async () => {
+test('exactly the wanted names are registered; those that stay keep their ID; again it does nothing', async () => {
   const { store, list, options, calls } = await create(names(10))
   const [, { domainId } = { domainId: '' }] = await store.list({ teamId: '1' })
   const wanted = [' N1.com.', 'n2.com', 'n3.com', 'n4.com', 'n5.com', 'n6.com', 'n7.com', 'bücher.com', 'n7.com']

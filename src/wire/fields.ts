@@ -6,6 +6,14 @@ import { isAddress, isWildcard } from '../registry/name.ts'
 import { MOST_AT_ONCE } from '../registry/store.ts'
 import { toName } from '../registry/store-arguments.ts'
 
+/** The fields of each request, in the order in which they are checked. */
+export const requestFields = {
+  body: ['domains', 'team_id'],
+  list: ['below', 'domain', 'order', 'after', 'team_id', 'limit'],
+  export: ['after', 'team_id'],
+  exportFormat: ['format'],
+} as const
+
 /** The most hostnames in one call. */
 export const MAX_DOMAINS = 100
 

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import { readFields } from './fields.ts'
+import { readFields, requestFields } from './fields.ts'
 
 /** The parameters of a query, as texts. A framework may have made something else of them, such as a list. */
 export type Query = Readonly<Record<string, unknown>>
@@ -18,8 +18,7 @@ export interface ListQuery {
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
 export function parseListQuery(query: Query, keyContext: KeyContext): ListQuery {
-  const names = ['below', 'domain', 'order', 'after', 'team_id', 'limit'] as const
-  const { team_id: teamId, ...page } = readFields(withoutEmpty(query), names, keyContext)
+  const { team_id: teamId, ...page } = readFields(withoutEmpty(query), requestFields.list, keyContext)
   if (page.below !== undefined && page.domain !== undefined)
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
   if (page.below !== undefined && page.order !== undefined)
@@ -29,13 +28,13 @@ export function parseListQuery(query: Query, keyContext: KeyContext): ListQuery 
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
 export function parseExportQuery(query: Query, keyContext: KeyContext): Pick<ListQuery, 'teamId' | 'after'> {
-  const { after, team_id: teamId } = readFields(withoutEmpty(query), ['after', 'team_id'], keyContext)
+  const { after, team_id: teamId } = readFields(withoutEmpty(query), requestFields.export, keyContext)
   return { after, teamId }
 }
 
 /** @throws {ApiError} 400 `invalid_request`. */
 export const parseFormat = (query: Query, keyContext: KeyContext): 'csv' | 'ndjson' =>
-  readFields(withoutEmpty(query), ['format'], keyContext).format ?? 'csv'
+  readFields(withoutEmpty(query), requestFields.exportFormat, keyContext).format ?? 'csv'
 
 /** A parameter that is empty counts as one that was not sent. */
 const withoutEmpty = (query: Query): Query =>

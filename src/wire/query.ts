@@ -1,6 +1,6 @@
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import { readFields, requestFields } from './fields.ts'
+import { DEFAULT_LIMIT, readFields, requestFields } from './fields.ts'
 
 /** The parameters of a query, as texts. A framework may have made something else of them, such as a list. */
 export type Query = Readonly<Record<string, unknown>>
@@ -18,12 +18,13 @@ export interface ListQuery {
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
 export function parseListQuery(query: Query, keyContext: KeyContext): ListQuery {
-  const { team_id: teamId, ...page } = readFields(withoutEmpty(query), requestFields.list, keyContext)
+  const fields = readFields(withoutEmpty(query), requestFields.list, keyContext)
+  const { team_id: teamId, limit = DEFAULT_LIMIT, ...page } = fields
   if (page.below !== undefined && page.domain !== undefined)
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
   if (page.below !== undefined && page.order !== undefined)
     throw invalidRequest('order cannot be sent with "below": such a list is in the order of names.')
-  return { teamId, ...page }
+  return { teamId, limit, ...page }
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */

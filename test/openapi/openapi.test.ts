@@ -42,12 +42,23 @@ describe('a request', () => {
     }
     expect(new Set(parameters.map(({ name }) => name))).toEqual(new Set(names))
     for (const { name, schema } of parameters) {
-      // A limit is a string on its way, and an integer to whoever writes a client.
-      const io = name === 'limit' ? 'output' : 'input'
-      const { default: _, ...validated } = z.toJSONSchema(fieldSchemas()[name], { io })
-      const { default: __, ...described } = schema
+      if (name === 'limit') continue
+      const validated = z.toJSONSchema(fieldSchemas()[name], { io: 'input' })
+      const { default: _, ...described } = schema
       expect([name, described]).toEqual([name, keywords(validated)])
     }
+  })
+
+  test('to list has a limit that is documented exactly when it is taken', () => {
+    const { parameters = [] } = openapi({ operations: ['list'] }).paths['/v1/domains'].get as {
+      parameters?: { name: string; schema: Record<string, unknown> }[]
+    }
+    const isDocumented = compileSchema(document, parameters.find(({ name }) => name === 'limit')?.schema ?? {})
+    // A client sends a number as its digits.
+    const isTaken = (limit: number) => z.safeParse(fieldSchemas().limit, String(limit)).success
+    const limits = [-1, 0, 0.5, 1, 2, 999, 1000, 1001, 1e21]
+    expect(limits.map(isTaken)).toEqual(limits.map(limit => isDocumented(limit)))
+    expect(limits.filter(isTaken)).toEqual([1, 2, 999, 1000])
   })
 
   const bodies: unknown[] = [

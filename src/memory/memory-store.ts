@@ -36,7 +36,7 @@ export interface MemoryStore extends ManagedStore {
 }
 
 /** A registration as the store keeps it. Whether it is synchronized, the outbox knows. */
-type Held = Omit<ListedRegistration, 'synchronized'>
+type StoredRegistration = Omit<ListedRegistration, 'synchronized'>
 
 /**
  * Makes a store in memory, to start with and to test with. Its registrations are lost when the process ends. Each
@@ -72,24 +72,27 @@ const MOST = 2 ** 24
 /** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
 export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   /** By domain, in the order of registration, which is that of the IDs. */
-  const registrations = new Map<string, Held>()
+  const registrations = new Map<string, StoredRegistration>()
   const outbox = createMemoryOutbox()
   const createId = createUuidGenerator()
 
   // Field by field: it is done for each name of a call, and a copy of all fields but one is far slower.
-  const toRegistration = ({ domainId, domain, registrableDomain, teamId }: Held): Registration => ({
+  const toRegistration = ({ domainId, domain, registrableDomain, teamId }: StoredRegistration): Registration => ({
     domainId,
     domain,
     registrableDomain,
     teamId,
     synchronized: !outbox.has(domainId),
   })
-  const toListed = (held: Held): ListedRegistration => ({ ...toRegistration(held), createdAt: held.createdAt })
+  const toListed = (held: StoredRegistration): ListedRegistration => ({
+    ...toRegistration(held),
+    createdAt: held.createdAt,
+  })
 
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
     const found = domains.map(domain => registrations.get(domain)).filter(held => held !== undefined)
     const all = bases.length === 0 ? [] : [...registrations.values()]
-    const isOwn = (held: Held) => held.teamId === teamId
+    const isOwn = (held: StoredRegistration) => held.teamId === teamId
     const ownFirst = [...all.filter(isOwn), ...all.filter(held => !isOwn(held))]
     return {
       registrations: found.map(toRegistration),
@@ -148,7 +151,7 @@ function requireRoom(registrations: number, changes: number): void {
 }
 
 /** @param ownFirst The registrations of the team that asks, then all others. */
-function findBelow(base: string, ownFirst: readonly Held[], teamId: string): NamesBelow {
+function findBelow(base: string, ownFirst: readonly StoredRegistration[], teamId: string): NamesBelow {
   const end = `.${base}`
   let below = NOTHING_BELOW
   for (const held of ownFirst) {
@@ -163,7 +166,7 @@ function findBelow(base: string, ownFirst: readonly Held[], teamId: string): Nam
 }
 
 /** @param registrations By domain, in the order of registration. */
-function listPage(registrations: ReadonlyMap<string, Held>, page: ListPage): Held[] {
+function listPage(registrations: ReadonlyMap<string, StoredRegistration>, page: ListPage): StoredRegistration[] {
   const { teamId, after, limit, order, domain, below } = page
   if (below !== undefined) {
     const listed = [...registrations.values()].filter(held => teamId === undefined || held.teamId === teamId)
@@ -171,7 +174,7 @@ function listPage(registrations: ReadonlyMap<string, Held>, page: ListPage): Hel
   }
   const held = domain === undefined ? undefined : registrations.get(domain)
   const all = domain === undefined ? registrations.values() : held ? [held] : []
-  const listed: Held[] = []
+  const listed: StoredRegistration[] = []
   for (const each of order === 'newest' ? [...all].reverse() : all) {
     if (listed.length === limit) break
     if (isOnPage(page, each)) listed.push(each)
@@ -180,7 +183,7 @@ function listPage(registrations: ReadonlyMap<string, Held>, page: ListPage): Hel
 }
 
 /** Lists what is below a base by its path, after the given name. */
-function listBelow(all: readonly Held[], base: string, start: string | undefined): Held[] {
+function listBelow(all: readonly StoredRegistration[], base: string, start: string | undefined): StoredRegistration[] {
   const { secondLevelDomain, after, before } = keysBelow(base, start)
   return all
     .map(held => ({ held, key: toKey(held.domain) }))

@@ -1,7 +1,7 @@
 /**
  * How long one call of 256 KiB, which registers or deletes, holds the event loop, at worst: CPU time from its bytes to
- * its answer, in the handler and in each store; the least of some runs, since garbage of earlier ones does not count. Of a store that waits, all
- * that its process does for a call counts, though the waits let others in.
+ * its answer, in the handler and in each store; the least of some runs, since garbage of earlier ones does not count.
+ * Of a store that waits, all that its process does for a call counts, though the waits let others in.
  */
 import { createHandler } from '../src/http/index.ts'
 import { createMemoryKeyStore, createMemoryStore, type DomainStore, generateApiKey } from '../src/index.ts'

@@ -96,7 +96,7 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
   )
   const batchSize = random.pick([undefined, undefined, 1, 3])
   const stormEnds = random.pick([4_000, 15_000, 40_000])
-  const backend = createMemoryBackend(true)
+  const backend = createMemoryBackend()
   const history: Held[] = []
   /** The last word that the monitor has heard of each ID, which is final where it was released. */
   const monitor = new Map<string, Change>()

@@ -1,9 +1,9 @@
 import { type Deadline, waitForStore } from '../time/deadline.ts'
 import { mostFailuresInARow, type Progress, workByHalves } from './halving.ts'
-import type { Name } from './name.ts'
 import type { Verdict } from './overlap.ts'
 import { createRegistrationRequest, judgeAll } from './request.ts'
 import type { DomainStore, LookUpResult, Registration, SavedRegistrations } from './store.ts'
+import type { Submitted } from './submitted.ts'
 
 /** The outcome for a submitted name. */
 export type Outcome =
@@ -30,7 +30,7 @@ type Group = readonly number[]
  *
  * @returns One outcome for each name, in the same order.
  */
-export async function registerNames(registrar: Registrar, names: readonly Name[]): Promise<readonly Outcome[]> {
+export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = names.map(() => internalError)
   const groups = toGroups(names)
 
@@ -39,7 +39,7 @@ export async function registerNames(registrar: Registrar, names: readonly Name[]
     try {
       const batch = await registerBatch(
         registrar,
-        places.map(place => names[place] as Name),
+        places.map(place => names[place] as Submitted),
       )
       batch.forEach((outcome, index) => {
         outcomes[places[index] as number] = outcome
@@ -68,7 +68,7 @@ export const internalError = {
   message: 'The hostname could not be processed, which is not its fault; send it again later.',
 } as const satisfies Outcome
 
-function toGroups(names: readonly Name[]): Group[] {
+function toGroups(names: readonly Submitted[]): Group[] {
   const groups = new Map<string, number[]>()
   for (const [place, { registrableDomain }] of names.entries()) {
     const group = groups.get(registrableDomain)
@@ -78,7 +78,7 @@ function toGroups(names: readonly Name[]): Group[] {
   return [...groups.values()]
 }
 
-async function registerBatch({ store, teamId, deadline }: Registrar, names: readonly Name[]): Promise<Outcome[]> {
+async function registerBatch({ store, teamId, deadline }: Registrar, names: readonly Submitted[]): Promise<Outcome[]> {
   const timeLimit = deadline.remaining() / 2
   const request = createRegistrationRequest(teamId, names, timeLimit)
   const registered = await waitForStore(store, store.register(request), deadline, timeLimit)
@@ -92,7 +92,7 @@ function requireFound({ found, saved }: SavedRegistrations): LookUpResult {
 }
 
 function toOutcomes(
-  names: readonly Name[],
+  names: readonly Submitted[],
   verdicts: readonly Verdict[],
   { found, saved }: SavedRegistrations,
 ): Outcome[] {

@@ -3,7 +3,7 @@ import { type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts
 import { type Engine, inShards } from './engine.ts'
 import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
-import { type Id, prepare, returningId, toMilliseconds, unprepared } from './statement.ts'
+import { type Id, prepared, returningId, toMilliseconds, unprepared } from './statement.ts'
 
 /** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
@@ -77,7 +77,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
       `UPDATE ${changes} AS waiting SET due = greatest(due, ${afterWait('$2')}) WHERE ${isNamed('$3')}`,
     ),
     /** Forgets registrations that a release replaces. */
-    replace: prepare<Id>(
+    replace: prepared<Id>(
       'replace',
       `DELETE FROM ${changes} AS waiting WHERE ${isNamed('$2')} AND kind = 'registered' ${returningId}`,
     ),
@@ -95,9 +95,9 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     ),
 
     /** Forgets changes of the kind $2. */
-    finish: prepare('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
+    finish: prepared('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
     /** Makes the releases due that have replaced pushed registrations. */
-    hastenReleases: prepare(
+    hastenReleases: prepared(
       'hasten_releases',
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
     ),

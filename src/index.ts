@@ -6,6 +6,7 @@ export {
   type InvalidHostname,
   type ValidHostname,
 } from './hostname/classify.ts'
+export { displayHostname } from './hostname/display.ts'
 export type { HostnameDetails, HostnameReason } from './hostname/mistake.ts'
 export { type SuffixList, suffixList } from './hostname/suffix-list.ts'
 export {

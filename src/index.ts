@@ -6,6 +6,7 @@ export {
   type InvalidHostname,
   type ValidHostname,
 } from './hostname/classify.ts'
+export { displayHostname } from './hostname/display.ts'
 export type { HostnameDetails, HostnameReason } from './hostname/mistake.ts'
 export { type SuffixList, suffixList } from './hostname/suffix-list.ts'
 export {
@@ -38,6 +39,7 @@ export {
   type ManagedStore,
   type ManagedStoreOptions,
   type RegistrationStep,
+  type ReleaseRecording,
   type StoreBackend,
 } from './registry/managed-store.ts'
 export { MonitorUnavailableError } from './registry/monitor-unavailable.ts'
@@ -75,6 +77,7 @@ export type {
 export type { ListPage } from './registry/store-arguments.ts'
 export type { TraceContext } from './runtime/tracing.ts'
 export { createUuidGenerator } from './runtime/uuid.ts'
+export type { ExportDomainsQuery, ListDomainsQuery } from './wire/query.ts'
 export type { RegisterDomainsRequest } from './wire/request.ts'
 export {
   countTotals,

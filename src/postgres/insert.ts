@@ -1,5 +1,5 @@
 import type { Engine } from './engine.ts'
-import { prepare, type Statement, unprepared } from './statement.ts'
+import { prepared, type Statement, unprepared } from './statement.ts'
 
 /** A statement that inserts so many rows. */
 export type Insert = (length: number) => Statement
@@ -28,7 +28,7 @@ export function createInsert(engine: Engine, { name, into, types, toRow, onConfl
        SELECT ${toRow(elements)} FROM unnest(${arrays.join(', ')}) AS asked (${elements.join(', ')}) ${onConflict}`
   const complete = `WITH inserted AS (${text} RETURNING 1)
      SELECT 1 / (count(*) = cardinality($1::${types[0]}[]))::integer AS complete FROM inserted`
-  const statement = prepare(name, onConflict === '' ? complete : text)
+  const statement = prepared(name, onConflict === '' ? complete : text)
   return () => statement
 }
 

@@ -3,7 +3,7 @@ import { type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts
 import { type Engine, inShards } from './engine.ts'
 import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
-import { type Id, prepare, returningId, toMilliseconds, unprepared } from './statement.ts'
+import { type Id, prepared, returningId, toMilliseconds, unprepared } from './statement.ts'
 
 /** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
@@ -37,7 +37,7 @@ const stats = toSelectList<StatsRow>({
  * their second-level domains too, the last parameter. One column of an index is compared with an array, and no other:
  * before version 17, PostgreSQL looks up each pair of two.
  */
-export function createOutboxStatements({ changes }: Tables, engine: Engine) {
+export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>
     `domain_id = ANY ($1::uuid[]) ${inShards(engine, 'waiting', lastParameter)}`
   const passOver = passOverOf(engine)
@@ -77,7 +77,7 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
       `UPDATE ${changes} AS waiting SET due = greatest(due, ${afterWait('$2')}) WHERE ${isNamed('$3')}`,
     ),
     /** Forgets registrations that a release replaces. */
-    replace: prepare<Id>(
+    replace: prepared<Id>(
       'replace',
       `DELETE FROM ${changes} AS waiting WHERE ${isNamed('$2')} AND kind = 'registered' ${returningId}`,
     ),
@@ -95,9 +95,9 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     ),
 
     /** Forgets changes of the kind $2. */
-    finish: prepare('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
+    finish: prepared('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
     /** Makes the releases due that have replaced pushed registrations. */
-    hastenReleases: prepare(
+    hastenReleases: prepared(
       'hasten_releases',
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
     ),
@@ -109,6 +109,7 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
        WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${inShards(engine, 'waiting', '$6')}`),
 
     ...createRetries(changes, engine),
+    ...createMonitorStatements(monitor),
 
     countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
     listChanges: unprepared<PendingRow>(
@@ -131,6 +132,12 @@ function createRetries(changes: string, engine: Engine) {
     retryRefused: retry('refusals > 0'),
   }
 }
+
+/** Statements on whether anybody pushes. */
+const createMonitorStatements = (monitor: string) => ({
+  findMonitor: unprepared<{ id: number }>(`SELECT id FROM ${monitor}`),
+  addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
+})
 
 const passOverOf = (engine: Engine) => (engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED')
 

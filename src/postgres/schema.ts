@@ -24,6 +24,7 @@ export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {
     names: `${quoted}.names`,
     changes: `${quoted}.changes`,
     locks: `${quoted}.locks`,
+    monitor: `${quoted}.monitor`,
     keys: `${quoted}.keys`,
     version: `${quoted}.version`,
   }
@@ -76,6 +77,11 @@ CREATE TABLE IF NOT EXISTS ${tables.locks} (
   second_level_domain text COLLATE "C" NOT NULL,
   registrable_domain text COLLATE "C" NOT NULL,
   PRIMARY KEY (second_level_domain, registrable_domain)
+)`,
+    `-- A row once anybody pushes. Without one there is no monitor, and a store without a push records no release.
+CREATE TABLE IF NOT EXISTS ${tables.monitor} (
+  id integer PRIMARY KEY CHECK (id = 1),
+  since timestamptz NOT NULL DEFAULT now()
 )`,
     ...createKeys(tables),
     `CREATE TABLE IF NOT EXISTS ${tables.version} (
@@ -153,18 +159,20 @@ const createKeys = ({ keys }: Tables) => [
  * Distributes the tables that are not distributed yet over the servers of Citus. A statement goes to the shards of the
  * second-level domains that it names as parameters, and else to all; see docs/citus.md.
  */
-const distribute = ({ locks, names, changes, keys, version }: Tables): string[] => [
+const distribute = ({ locks, names, changes, monitor, keys, version }: Tables): string[] => [
   toDistributed(locks, "'none'"),
-  toDistributed(names, quote(locks)),
-  toDistributed(changes, quote(locks)),
-  ...[keys, version].map(table => `SELECT create_reference_table(${quote(table)}) ${unlessDistributed(table)}`),
+  toDistributed(names, quoteLiteral(locks)),
+  toDistributed(changes, quoteLiteral(locks)),
+  ...[monitor, keys, version].map(
+    table => `SELECT create_reference_table(${quoteLiteral(table)}) ${unlessDistributed(table)}`,
+  ),
 ]
 
 const toDistributed = (table: string, neighbor: string) =>
-  `SELECT create_distributed_table(${quote(table)}, 'second_level_domain', colocate_with => ${neighbor})
+  `SELECT create_distributed_table(${quoteLiteral(table)}, 'second_level_domain', colocate_with => ${neighbor})
    ${unlessDistributed(table)}`
 
 const unlessDistributed = (table: string) =>
-  `WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = ${quote(table)}::regclass)`
+  `WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = ${quoteLiteral(table)}::regclass)`
 
-const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
+const quoteLiteral = (text: string) => `'${text.replaceAll("'", "''")}'`

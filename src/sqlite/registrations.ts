@@ -1,4 +1,4 @@
-import type { RegistrationStep } from '../registry/managed-store.ts'
+import type { RegistrationStep, ReleaseRecording } from '../registry/managed-store.ts'
 import { ancestorsOf, type Name } from '../registry/name.ts'
 import type { StoreOutbox } from '../registry/outbox.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
@@ -13,10 +13,10 @@ import {
 } from '../registry/store.ts'
 import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
-import type { Statements } from './statements.ts'
+import type { PreparedStatements } from './statements.ts'
 
 /** Looks up, saves and deletes registrations. Each function that writes is to be called in a transaction. */
-export function createRegistrations(statements: Statements, outbox: StoreOutbox) {
+export function createRegistrations(statements: PreparedStatements, outbox: StoreOutbox) {
   const createId = createUuidGenerator()
 
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
@@ -58,7 +58,12 @@ export function createRegistrations(statements: Statements, outbox: StoreOutbox)
     return row?.lastId ? Math.max(now, timeOf(row.lastId) + 1) : now
   }
 
-  function release(teamId: string, { names, domainIds }: ReleaseKeys, lease: number): Registration[] {
+  function release(
+    teamId: string,
+    { names, domainIds }: ReleaseKeys,
+    { lease, isPushed }: ReleaseRecording,
+  ): Registration[] {
+    const isMonitored = isPushed || statements.findMonitor().length > 0
     const byName = names.flatMap(({ domain }) => statements.findName(domain))
     const found = [...byName, ...domainIds.flatMap(domainId => statements.findId(domainId))]
     const held = new Map(found.map(row => [row.domainId, row]))
@@ -66,7 +71,8 @@ export function createRegistrations(statements: Statements, outbox: StoreOutbox)
       if (row.teamId !== teamId) return []
       const registration = toRegistration(row)
       statements.deleteName(row.domainId)
-      outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
+      if (!registration.synchronized) outbox.add(registration, 'released', lease)
+      else if (isMonitored) outbox.add(registration, 'released', 0)
       return [registration]
     })
   }
@@ -79,7 +85,7 @@ export function createRegistrations(statements: Statements, outbox: StoreOutbox)
   return { find, register, release, list, count }
 }
 
-function findBelow(statements: Statements, base: string, teamId: string): NamesBelow {
+function findBelow(statements: PreparedStatements, base: string, teamId: string): NamesBelow {
   const { secondLevelDomain, after, before } = keysBelow(base)
   const above = JSON.stringify([base, ...ancestorsOf(base)])
   const ownCount = statements.countOwnWithin(above, teamId, after, before)[0]?.count ?? 0
@@ -92,7 +98,7 @@ function findBelow(statements: Statements, base: string, teamId: string): NamesB
   return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
 }
 
-function listPage(statements: Statements, page: ListPage): readonly NameRow[] {
+function listPage(statements: PreparedStatements, page: ListPage): readonly NameRow[] {
   const { teamId, after, limit, order, domain, below } = page
   if (domain !== undefined) {
     const found = statements.findName(domain).filter(row => isOnPage(page, row))

@@ -91,10 +91,11 @@ for (const [name, start, notOffered] of servers) {
         await post(`${PATH}/preview`, { domains }),
         await post(`${PATH}/delete`, { domains }),
       ]
-      expect(answers.map(({ status }) => status)).toEqual(Array(4).fill(notOffered))
+      expect(answers.map(({ status }) => status)).toEqual([notOffered, 404, 404, 404])
       for (const answer of answers) {
-        if (notOffered === 404) expect(await answer.text()).toBe('not ours')
-        else expect(await answer.json()).toMatchObject({ error: 'method_not_allowed' })
+        const text = await answer.text()
+        if (notOffered === 404) expect(text).toBe('not ours')
+        else expect(JSON.parse(text).error).toBe(answer.status === 404 ? 'not_found' : 'method_not_allowed')
       }
       expect(await store.count()).toBe(0)
       expect((await post(PATH, { domains })).status).toBe(200)
@@ -193,6 +194,22 @@ for (const [name, start, notOffered] of servers) {
         await sleep(50)
         const left = await settled(seen)
         expect(left).toBeLessThanOrEqual(readOn + 2)
+        expect(context.onError).not.toHaveBeenCalled()
+      })
+
+      test('is cut off if the client takes no page within the time limit', async () => {
+        const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
+        const context = await serve({ store: endless, operations: ['export'], pageTimeLimit: 100 })
+        const socket = await open(context)
+        socket.on('error', () => {})
+        const closed = once(socket, 'close')
+        await settled(seen)
+        await sleep(300)
+        const stalled = seen.pages
+        // It would go on for ever.
+        socket.resume()
+        await closed
+        expect(seen.pages).toBe(stalled)
         expect(context.onError).not.toHaveBeenCalled()
       })
 

@@ -126,7 +126,7 @@ describe('a list', () => {
   ])('with %j is a 400 that names the parameter', async (query, message) => {
     const store = createStore()
     const list = vi.spyOn(store, 'list')
-    expect(await rejection(listDomains(reading, query, store))).toMatchObject({
+    expect(await rejection(listDomains(reading, query as never, store))).toMatchObject({
       ...{ status: 400, code: 'invalid_request', message: expect.stringMatching(message) },
     })
     expect(list).not.toHaveBeenCalled()
@@ -146,15 +146,32 @@ describe('a list', () => {
   test.each([{}, { team_id: '' }, { team_id: '1a' }, { team_id: ['1', '1'] }, { team_id: '1'.repeat(65) }])(
     'with an organization key and %j is a 400 that names team_id',
     async query => {
-      expect(await rejection(listDomains(anyTeam, query, createStore()))).toMatchObject({
+      expect(await rejection(listDomains(anyTeam, query as never, createStore()))).toMatchObject({
         ...{ status: 400, message: expect.stringMatching(/^team_id (?:is required|must)/) },
       })
     },
   )
 
-  test('takes an empty parameter as one that was not sent, and ignores parameters of other names', async () => {
+  test('of a limit that is a number has that length; of a number that is no limit is a 400', async () => {
     const { store } = await createFilledStore(3)
-    const empty = { limit: '', after: '', order: '', domain: '', below: '', more: 'x' }
+    expect((await listDomains(reading, { limit: 2 }, store)).data.domains).toHaveLength(2)
+    for (const limit of [0, 1001, 1.5, Number.NaN, -1])
+      expect(await rejection(listDomains(reading, { limit }, store))).toMatchObject({
+        ...{ status: 400, message: expect.stringMatching(/^limit must be an integer/) },
+      })
+  })
+
+  test.each(['teamId', 'bellow', 'more'])('with the unknown parameter %s is a TypeError that names it', async name => {
+    for (const call of [listDomains, exportDomains]) {
+      const error = await rejection(call(reading, { [name]: 'example.com' }, createStore()))
+      expect(error).toBeInstanceOf(TypeError)
+      expect((error as Error).message).toMatch(`The parameter "${name}" does not exist; there are "`)
+    }
+  })
+
+  test('takes an empty parameter as one that was not sent', async () => {
+    const { store } = await createFilledStore(3)
+    const empty = { limit: '', after: '', order: '', domain: '', below: '' } as const
     expect((await listDomains(reading, empty, store)).data.domains).toHaveLength(3)
   })
 
@@ -178,7 +195,7 @@ describe('an export', () => {
   test('holds all registrations of the team in the order of registration, and goes on after any of them', async () => {
     const { store, domains } = await createFilledStore(2300)
     const pages = await readExport(store)
-    expect(pages.map(({ length }) => length)).toEqual([1000, 1000, 300])
+    expect(pages.map(({ length }) => length)).toEqual([...Array(11).fill(200), 100])
     expect(pages.flat().map(({ domain }) => domain)).toEqual(domains)
     for (const index of [0, 999, 1000, 2298, 2299]) {
       const after = pages.flat()[index]?.domainId ?? ''
@@ -190,7 +207,7 @@ describe('an export', () => {
     const { store } = await createFilledStore(3500)
     const list = vi.spyOn(store, 'list')
     for await (const page of await exportDomains(reading, {}, store)) {
-      expect(page).toHaveLength(1000)
+      expect(page).toHaveLength(200)
       if (list.mock.calls.length === 2) break
       expect(list).toHaveBeenCalledTimes(1)
     }
@@ -202,6 +219,6 @@ describe('an export', () => {
     const pages = await exportDomains(reading, {}, store, { timeLimit: 200 })
     await pages.next()
     await new Promise(resolve => setTimeout(resolve, 250))
-    expect((await pages.next()).value).toHaveLength(500)
+    expect((await pages.next()).value).toHaveLength(200)
   })
 })

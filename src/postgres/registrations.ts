@@ -15,7 +15,11 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
   const createId = createUuidGenerator()
   return {
     toDomainId: toUuid,
-    register: step => transact(transaction => register(transaction, step, createId), { timeLimit: step.timeLimit }),
+    register: step =>
+      transact(transaction => register(transaction, step, createId), {
+        timeLimit: step.timeLimit,
+        claims: step.registrableDomains,
+      }),
     // Under snapshot isolation, since it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
     /**
@@ -29,7 +33,9 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
       // Those of names that are not held too: one of them could be registered before another is released.
       const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
       const registrableDomains = [...new Set(locked)].sort()
-      return transact(transaction => release(transaction, registrableDomains, { teamId, keys, lease }))
+      return transact(transaction => release(transaction, registrableDomains, { teamId, keys, lease }), {
+        claims: registrableDomains,
+      })
     },
     list: page => transact(async transaction => (await list(transaction, page)).map(toListed)),
     count: teamId =>

@@ -154,12 +154,9 @@ async function list(transaction: StoreTransaction, page: ListPage): Promise<read
 
 function insert({ change, statements }: StoreTransaction, teamId: string, saved: readonly Registration[]): void {
   if (saved.length === 0) return
-  const keys = saved.map(({ domain }) => toKey(domain))
-  void change(
-    statements.insertNames(saved.length),
-    ...toArrays(saved, 'domainId'),
-    ...toArrays(keys, 'secondLevelDomain', 'path'),
-    ...toArrays(saved, 'domain', 'registrableDomain'),
-    teamId,
-  )
+  const rows = saved.map(({ domainId, domain, registrableDomain }) => {
+    const { secondLevelDomain, path } = toKey(domain)
+    return [domainId, secondLevelDomain, path, domain, registrableDomain]
+  })
+  void change(...statements.insertNames(rows, teamId))
 }

@@ -7,7 +7,6 @@ import { createOutboxStatements } from './outbox-statements.ts'
 import { createQueues } from './queues.ts'
 import { retryConflicts } from './retry.ts'
 import type { Tables } from './schema.ts'
-import { toArrays } from './statement.ts'
 
 /** All statements of the store, as an engine needs them. */
 export const createStatements = (tables: Tables, engine: Engine) => ({
@@ -64,15 +63,13 @@ export function createTransact(database: Database, tables: Tables, longest: numb
  * @param registrableDomains In ascending order of code units.
  */
 export function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
-  return ask(statements.claim(registrableDomains.length), ...toLocks(registrableDomains))
+  return ask(...statements.claim(registrableDomains.map(toLock)))
 }
 
 /** Deletes the lock rows of registrable domains that this transaction has claimed. To be its last statement. */
 export function unlock({ change, statements }: StoreTransaction, registrableDomains: readonly string[]): void {
-  void change(statements.unlock, ...toLocks(registrableDomains))
+  void change(statements.unlock, registrableDomains.map(toSecondLevelDomain), registrableDomains)
 }
 
-const toLocks = (registrableDomains: readonly string[]) => [
-  ...toArrays(registrableDomains.map(toKey), 'secondLevelDomain'),
-  registrableDomains,
-]
+const toSecondLevelDomain = (domain: string) => toKey(domain).secondLevelDomain
+const toLock = (registrableDomain: string) => [toSecondLevelDomain(registrableDomain), registrableDomain]

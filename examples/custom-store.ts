@@ -172,12 +172,20 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
       }),
     postpone: postponements =>
       takeTurn(async operations => {
-        for (const { change, wait, refusal } of postponements) {
+        for (const { change, wait, failure, isRefused } of postponements) {
           const [waiting] = await get<Waiting>([waitingKey(change)])
           if (waiting?.kind !== change.kind) continue
-          const refused = refusal === undefined ? {} : { refusals: waiting.refusals + 1, lastFailure: refusal }
-          operations.push(...put([waitingKey(change)], { ...waiting, due: Date.now() + wait, ...refused }))
+          const said = { refusals: waiting.refusals + Number(isRefused), lastFailure: failure ?? waiting.lastFailure }
+          operations.push(...put([waitingKey(change)], { ...waiting, due: Date.now() + wait, ...said }))
         }
+      }),
+    retry: domainIds =>
+      takeTurn(async operations => {
+        const now = Date.now()
+        const waiting = await (domainIds ? get<Waiting>(domainIds.map(id => `waiting ${id}`)) : allWaiting())
+        const failed = waiting.filter(({ due, lastFailure }) => due > now && lastFailure !== null)
+        for (const change of failed) operations.push(...put([waitingKey(change)], { ...change, due: now }))
+        return failed.length
       }),
     async stats() {
       const waiting = await allWaiting()

@@ -27,7 +27,7 @@ const sent = (...fields: readonly string[]) =>
   )})) AS sent`
 const NAMES_BY_TEXT = `${sent('secondLevelDomain', 'path')} STRAIGHT_JOIN domain_names USING (secondLevelDomain, path)`
 const NAMES_BY_ID = `${sent('domainId')} STRAIGHT_JOIN domain_names FORCE INDEX (PRIMARY) USING (domainId)`
-const CHANGES_BY_ID = `${sent('domainId', 'kind', 'wait', 'refusal')}
+const CHANGES_BY_ID = `${sent('domainId', 'kind', 'wait', 'failure', 'refused')}
   STRAIGHT_JOIN domain_changes FORCE INDEX (PRIMARY) USING (domainId)`
 const NAME = `domainId, domain, registrableDomain, teamId, createdAt,
   domainId NOT IN (SELECT domainId FROM domain_changes) AS synchronized`
@@ -127,11 +127,23 @@ function createBackend(transact: Transact): StoreBackend {
       postpone: postponements =>
         transact(ask =>
           ask(
-            `UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + wait, refusals = refusals + (refusal IS NOT NULL),
-               lastFailure = COALESCE(refusal, lastFailure) WHERE domain_changes.kind = sent.kind`,
-            postponements.map(({ change, wait, refusal }) => ({ ...change, wait, refusal })),
+            `UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + wait, refusals = refusals + refused,
+               lastFailure = COALESCE(failure, lastFailure) WHERE domain_changes.kind = sent.kind`,
+            postponements.map(({ change, wait, failure, isRefused }) => {
+              return { ...change, wait, failure, refused: Number(isRefused) }
+            }),
           ),
         ),
+
+      retry: domainIds =>
+        transact(async ask => {
+          const sql = `WHERE due > ${NOW} AND lastFailure IS NOT NULL FOR UPDATE SKIP LOCKED`
+          const ids = domainIds?.map(domainId => ({ domainId }))
+          const all = () => ask(`SELECT domainId FROM domain_changes ${sql}`)
+          const waiting = await (ids ? ask(`SELECT domainId FROM ${CHANGES_BY_ID} ${sql}`, ids) : all())
+          await ask(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW}`, waiting)
+          return waiting.length
+        }),
 
       stats: () =>
         transact(async ask => {

@@ -93,6 +93,18 @@ export function classifyHostname(input: string): HostnameClassification {
   return 'valid' in outcome ? outcome : toInvalid(text, outcome)
 }
 
+/**
+ * Returns the canonical form of a well-formed name or wildcard, whatever any list says of it; `null` for other texts.
+ *
+ * @param input Not longer than {@link classifyHostname} reads.
+ */
+export function toCanonicalName(input: string): string | null {
+  const text = input.trim()
+  const start = text.startsWith('*.') ? '*.' : ''
+  const name = toALabels(dropRootDot(text.slice(start.length)))
+  return typeof name === 'string' ? start + name : null
+}
+
 /** A refused hostname before its message is made. */
 interface Rejection extends Mistake {
   readonly code: HostnameRejection

@@ -56,13 +56,23 @@ export function createMemoryOutbox(): MemoryOutbox {
     },
 
     postpone(postponements) {
-      for (const { change, wait, refusal } of postponements) {
+      for (const { change, wait, failure, isRefused } of postponements) {
         const waiting = changes.get(change.domainId)
         if (waiting?.change.kind !== change.kind) continue
         waiting.due = after(wait)
-        if (refusal === undefined) continue
-        waiting.refusals += 1
-        waiting.lastFailure = refusal
+        waiting.refusals += Number(isRefused)
+        waiting.lastFailure = failure ?? waiting.lastFailure
+      }
+    },
+
+    retry(domainIds = [...changes.keys()]) {
+      const now = after(0)
+      const failed = domainIds.flatMap(domainId => changes.get(domainId) ?? []).filter(isRetried)
+      for (const waiting of failed) waiting.due = now
+      return failed.length
+
+      function isRetried({ due, lastFailure }: Waiting): boolean {
+        return lastFailure !== null && due > now
       }
     },
 

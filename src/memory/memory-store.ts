@@ -40,8 +40,7 @@ type Held = Omit<ListedRegistration, 'synchronized'>
 
 /**
  * Makes a store in memory, to start with and to test with. Its registrations are lost when the process ends. Each
- * wildcard, a page and a sweep cost a pass over all of them, and a release of however many names is one step that lets
- * nothing else run: for more than some ten thousand, take SQLite.
+ * wildcard, a release and a sweep cost a pass over all of them: for more than some ten thousand, take SQLite.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
  *
@@ -71,8 +70,9 @@ const MOST = 2 ** 24
 
 /** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
 export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
-  /** By domain, in the order of registration, which is that of the IDs. */
   const registrations = new Map<string, Held>()
+  /** In the order of registration, which is that of the IDs. */
+  let ordered: Held[] = []
   const outbox = createMemoryOutbox()
   const createId = createUuidGenerator()
 
@@ -86,9 +86,12 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   })
   const toListed = (held: Held): ListedRegistration => ({ ...toRegistration(held), createdAt: held.createdAt })
 
+  const namesIn = (domains: readonly string[]) =>
+    domains.map(domain => registrations.get(domain)).filter(held => held !== undefined)
+
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
-    const found = domains.map(domain => registrations.get(domain)).filter(held => held !== undefined)
-    const all = bases.length === 0 ? [] : [...registrations.values()]
+    const found = namesIn(domains)
+    const all = bases.length === 0 ? [] : ordered
     const isOwn = (held: Held) => held.teamId === teamId
     const ownFirst = [...all.filter(isOwn), ...all.filter(held => !isOwn(held))]
     return {
@@ -115,7 +118,10 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
         teamId,
         createdAt,
       }))
-      for (const held of newcomers) registrations.set(held.domain, held)
+      for (const held of newcomers) {
+        registrations.set(held.domain, held)
+        ordered.push(held)
+      }
       if (lease !== null) {
         for (const held of newcomers) outbox.add(toRegistration(held), 'registered', lease)
         outbox.lease(waiting, lease)
@@ -124,20 +130,21 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
     },
 
     release(teamId, { names, domainIds }, lease) {
-      const ids = new Set(domainIds)
-      const byId = ids.size === 0 ? [] : [...registrations.values()].filter(({ domainId }) => ids.has(domainId))
-      const asked = new Set([...names.flatMap(({ domain }) => registrations.get(domain) ?? []), ...byId])
-      const released = [...asked].filter(held => held.teamId === teamId).map(toRegistration)
+      const byId = domainIds.flatMap(id => findId(ordered, id) ?? [])
+      const byName = namesIn(names.map(({ domain }) => domain))
+      const own = new Set([...byName, ...byId].filter(held => held.teamId === teamId))
+      const released = [...own].map(toRegistration)
       requireRoom(registrations.size, outbox.size() + (hasMonitor ? released.length : 0))
       for (const registration of released) {
         registrations.delete(registration.domain)
         if (hasMonitor) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
       }
+      ordered = ordered.filter(held => !own.has(held))
       return released
     },
 
-    list: page => listPage([...registrations.values()], page).map(toListed),
-    count: teamId => [...registrations.values()].filter(held => teamId === undefined || held.teamId === teamId).length,
+    list: page => listPage(page.domain === undefined ? ordered : namesIn([page.domain]), page).map(toListed),
+    count: teamId => (teamId === undefined ? ordered : ordered.filter(held => held.teamId === teamId)).length,
   }
 }
 
@@ -162,16 +169,40 @@ function findBelow(base: string, ownFirst: readonly Held[], teamId: string): Nam
   return below
 }
 
-/** @param all In the order of registration. */
-function listPage(all: Held[], page: ListPage): Held[] {
-  const { teamId, after, limit, order, domain, below } = page
+/** Returns the index of the first registration whose ID is not less than this one. */
+function findIndex(ordered: readonly Held[], id: string): number {
+  let [low, high] = [0, ordered.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((ordered[middle] as Held).domainId < id) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function findId(ordered: readonly Held[], id: string): Held | undefined {
+  const held = ordered[findIndex(ordered, id)]
+  return held?.domainId === id ? held : undefined
+}
+
+/** A page is read from its cursor on: a walk over all pages passes each registration once. */
+function listPage(ordered: readonly Held[], page: ListPage): Held[] {
+  const { teamId, after, limit, order, below } = page
   if (below !== undefined) {
-    const listed = all.filter(held => teamId === undefined || held.teamId === teamId)
+    const listed = ordered.filter(held => teamId === undefined || held.teamId === teamId)
     return listBelow(listed, below, after).slice(0, limit)
   }
-  const listed = all.filter(held => (domain === undefined || held.domain === domain) && isOnPage(page, held))
-  if (order === 'newest') listed.reverse()
-  return listed.slice(0, limit)
+  const step = order === 'oldest' ? 1 : -1
+  const first = order === 'oldest' ? 0 : ordered.length - 1
+  // The one at the cursor is not on the page.
+  const start = after === undefined ? first : findIndex(ordered, after) + Math.min(step, 0)
+  const listed: Held[] = []
+  for (let index = start; listed.length < limit; index += step) {
+    const held = ordered[index]
+    if (!held) break
+    if (isOnPage(page, held)) listed.push(held)
+  }
+  return listed
 }
 
 /** Lists what is below a base by its path, after the given name. */

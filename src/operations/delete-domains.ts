@@ -1,7 +1,6 @@
-import { classifyHostname } from '../hostname/classify.ts'
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import type { DomainStore, Registration } from '../registry/store.ts'
-import { toName } from '../registry/store-arguments.ts'
+import { isName, readSubmitted } from '../registry/submitted.ts'
 import { trace } from '../runtime/tracing.ts'
 import { waitForStore } from '../time/deadline.ts'
 import { parseRequest } from '../wire/request.ts'
@@ -42,12 +41,12 @@ export const deleteDomains = (
     const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
     context.teamId = team.id
 
-    const domains = request.domains.map(text => toName(text)?.domain)
-    const asked = [...new Set(domains.filter(domain => domain !== undefined))]
+    const submitted = request.domains.map(readSubmitted)
+    const asked = [...new Set(submitted.filter(isName).map(({ domain }) => domain))]
     const released = await tryStore('The domains could not be deleted.', () =>
       asked.length === 0 ? [] : waitForStore(store, release(team.id, asked), deadline),
     )
-    const results = toResults(request.domains, domains, released)
+    const results = toResults(request.domains, submitted, released)
     const totals = countDeleted(results)
     context.totals = totals
     return { data: { results, totals: { ...totals } } }
@@ -55,19 +54,18 @@ export const deleteDomains = (
 
 function toResults(
   inputs: readonly string[],
-  domains: readonly (string | undefined)[],
+  submitted: readonly ReturnType<typeof readSubmitted>[],
   released: readonly Registration[],
 ): DeleteResult[] {
   const ids = new Map(released.map(({ domain, domainId }) => [domain, domainId]))
   return inputs.map((input, index): DeleteResult => {
-    const domain = domains[index]
-    const domainId = domain === undefined ? undefined : ids.get(domain)
-    if (domain !== undefined && domainId !== undefined) {
-      // The same name again in this call finds nothing any more.
-      ids.delete(domain)
-      return { status: 'deleted', input, domain, domainId }
-    }
-    const hostname = classifyHostname(input)
-    return hostname.valid ? { status: 'missing', input } : toInvalidResult(input, hostname)
+    const read = submitted[index] as ReturnType<typeof readSubmitted>
+    if (!isName(read)) return toInvalidResult(input, read)
+    const { domain, refusal } = read
+    const domainId = ids.get(domain)
+    if (domainId === undefined) return refusal ? toInvalidResult(input, refusal) : { status: 'missing', input }
+    // The same name again in this call finds nothing any more.
+    ids.delete(domain)
+    return { status: 'deleted', input, domain, domainId }
   })
 }

@@ -1,7 +1,7 @@
 import { ancestorsOf, type Name, wildcardOver } from '../registry/name.ts'
 import { covers } from '../registry/overlap.ts'
 import { type DomainStore, MOST_AT_ONCE, type Registration } from '../registry/store.ts'
-import { toName } from '../registry/store-arguments.ts'
+import { toName } from '../registry/submitted.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
 

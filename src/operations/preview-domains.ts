@@ -1,8 +1,8 @@
-import { classifyHostname } from '../hostname/classify.ts'
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import type { Verdict } from '../registry/overlap.ts'
 import { createLookUp, judgeAll } from '../registry/request.ts'
 import type { DomainStore } from '../registry/store.ts'
+import { isName, readSubmitted } from '../registry/submitted.ts'
 import { waitForStore } from '../time/deadline.ts'
 import { parseRequest } from '../wire/request.ts'
 import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidResult } from '../wire/response.ts'
@@ -35,20 +35,20 @@ export async function previewDomains(
   const request = parseRequest(body, keyContext)
   const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
 
-  const hostnames = request.domains.map(classifyHostname)
-  const names = hostnames.filter(hostname => hostname.valid)
+  const submitted = request.domains.map(readSubmitted)
+  const names = submitted.filter(isName)
   const { verdicts, found } = await tryStore('The registrations could not be looked up.', async () => {
     const found = await waitForStore(store, find(createLookUp(team.id, names)), deadline)
     return { verdicts: judgeAll(team.id, names, found), found: found.registrations }
   })
   const idOf = new Map(found.map(({ domain, domainId }) => [domain, domainId]))
   let used = 0
-  const results = hostnames.map((hostname, index): PreviewResult => {
+  const results = submitted.map((read, index): PreviewResult => {
     const input = request.domains[index] as string
-    if (!hostname.valid) return toInvalidResult(input, hostname)
+    if (!isName(read)) return toInvalidResult(input, read)
     const verdict = verdicts[used++] as Verdict
     if (verdict.status === 'invalid') return toInvalidResult(input, verdict)
-    const { domain } = hostname
+    const { domain } = read
     if (verdict.status === 'created') return { status: 'created', input, domain }
     // A name that the call itself would create before it has no ID yet.
     const domainId = idOf.get(domain)

@@ -1,5 +1,5 @@
 import { type DomainStore, type ListedRegistration, MOST_AT_ONCE, type Registration } from '../registry/store.ts'
-import { toName } from '../registry/store-arguments.ts'
+import { toName } from '../registry/submitted.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
 import { eachRegistration } from './each-registration.ts'

@@ -1,10 +1,11 @@
 import { internalError, notSynchronized } from '../errors/call-errors.ts'
 import { ignoreErrors } from '../errors/ignore-errors.ts'
-import { classifyHostname, type InvalidHostname } from '../hostname/classify.ts'
+import type { InvalidHostname } from '../hostname/classify.ts'
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
 import { type Outcome, registerNames } from '../registry/register-names.ts'
 import type { DomainStore, Registration } from '../registry/store.ts'
+import { isName, readSubmitted } from '../registry/submitted.ts'
 import { trace } from '../runtime/tracing.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline, timeLimitRule } from '../time/deadline.ts'
 import { parseRequest } from '../wire/request.ts'
@@ -63,8 +64,8 @@ export const registerDomains = (
     const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
     context.teamId = team.id
 
-    const hostnames = request.domains.map(classifyHostname)
-    const names = hostnames.filter(hostname => hostname.valid)
+    const submitted = request.domains.map(readSubmitted)
+    const names = submitted.filter(isName)
     const causes: unknown[] = []
     const outcomes = await registerNames(
       { store, teamId: team.id, deadline, onError: cause => causes.push(cause) },
@@ -77,8 +78,8 @@ export const registerDomains = (
     await synchronize(outcomes, store, deadline)
 
     let used = 0
-    const results = hostnames.map((hostname, index) =>
-      toResult(request.domains[index] as string, hostname.valid ? (outcomes[used++] as Outcome) : hostname),
+    const results = submitted.map((read, index) =>
+      toResult(request.domains[index] as string, isName(read) ? (outcomes[used++] as Outcome) : read),
     )
     const totals = countTotals(results)
     context.totals = { ...totals }

@@ -40,12 +40,8 @@ const stats = toSelectList<StatsRow>({
 export function createOutboxStatements({ changes }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>
     `domain_id = ANY ($1::uuid[]) ${inShards(engine, 'waiting', lastParameter)}`
-  const passOver = engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED'
-  /** Those that nobody has locked: no transaction of an application stops a sweep. Citus cannot lock these rows. */
-  const isFree = (condition: string) =>
-    engine === 'Citus'
-      ? condition
-      : `domain_id = ANY (ARRAY(SELECT domain_id FROM ${changes} AS waiting WHERE ${condition} ${passOver}))`
+  const passOver = passOverOf(engine)
+  const isFree = isFreeIn(changes, engine)
 
   const find = (condition: string) =>
     unprepared<WaitingChange>(
@@ -99,6 +95,8 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     ),
     postpone: unprepared(postpone(changes, engine)),
 
+    ...createRetries(changes, engine),
+
     countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
     listChanges: unprepared<PendingRow>(
       `SELECT ${pending} FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
@@ -106,18 +104,44 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
   }
 }
 
-/** Postpones changes that nobody has locked: $1 are their IDs, $2 their kinds, $3 the waits, $4 the refusals. */
+/**
+ * Postpones changes that nobody has locked: $1 are their IDs, $2 their kinds, $3 the waits, $4 the failures, $5 how
+ * many refusals count.
+ */
 function postpone(changes: string, engine: Engine): string {
-  const rows =
-    'unnest($1::uuid[], $2::text[], $3::double precision[], $4::text[]) AS asked (domain_id, kind, wait, refusal)'
+  const rows = `unnest($1::uuid[], $2::text[], $3::double precision[], $4::text[], $5::integer[])
+         AS asked (domain_id, kind, wait, failure, refusals)`
   const free = `(
          SELECT asked.* FROM ${rows} JOIN ${changes} AS waiting USING (domain_id, kind)
          FOR UPDATE OF waiting SKIP LOCKED
        ) AS asked`
   return `UPDATE ${changes} AS waiting
        SET due = ${afterWait('asked.wait')},
-         refusals = waiting.refusals + (asked.refusal IS NOT NULL)::integer,
-         last_failure = coalesce(asked.refusal, waiting.last_failure)
+         refusals = waiting.refusals + asked.refusals,
+         last_failure = coalesce(asked.failure, waiting.last_failure)
        FROM ${engine === 'Citus' ? rows : free}
-       WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${inShards(engine, 'waiting', '$5')}`
+       WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${inShards(engine, 'waiting', '$6')}`
 }
+
+/** Statements that make changes due whose push failed. */
+function createRetries(changes: string, engine: Engine) {
+  const isFree = isFreeIn(changes, engine)
+  const retry = (condition: string) =>
+    unprepared<Id>(
+      `UPDATE ${changes} AS waiting SET due = ${NOW}
+       WHERE ${isFree(`${condition} AND due > ${NOW} AND last_failure IS NOT NULL`)} ${returningId}`,
+    )
+  return {
+    retry: retry('domain_id = ANY ($1::uuid[])'),
+    retryFresh: retry('refusals = 0'),
+    retryRefused: retry('refusals > 0'),
+  }
+}
+
+const passOverOf = (engine: Engine) => (engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED')
+
+/** Those that nobody has locked: no transaction of an application stops a sweep. Citus cannot lock these rows. */
+const isFreeIn = (changes: string, engine: Engine) => (condition: string) =>
+  engine === 'Citus'
+    ? condition
+    : `domain_id = ANY (ARRAY(SELECT domain_id FROM ${changes} AS waiting WHERE ${condition} ${passOverOf(engine)}))`

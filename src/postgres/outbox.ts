@@ -44,14 +44,22 @@ export const createOutbox = (transact: Transact): Outbox => ({
   postpone: postponements =>
     transact(async transaction => {
       const { change, statements } = transaction
-      const rows = postponements.map(({ change, wait, refusal }) => ({
+      const rows = postponements.map(({ change, wait, failure, isRefused }) => ({
         ...change,
         wait: Math.round(wait),
-        refusal: refusal?.replaceAll('\0', '') ?? null,
+        failure: failure?.replaceAll('\0', '') ?? null,
+        isRefused: Number(isRefused),
       }))
       const sorted = sort(rows)
-      const values = toArrays(sorted, 'kind', 'wait', 'refusal')
+      const values = toArrays(sorted, 'kind', 'wait', 'failure', 'isRefused')
       void change(statements.postpone, ...toNamed(transaction, sorted, values))
+    }),
+
+  retry: domainIds =>
+    transact(async ({ change, statements }) => {
+      if (domainIds) return (await change(statements.retry, domainIds)).rows.length
+      const retrying = [change(statements.retryFresh), change(statements.retryRefused)]
+      return (await Promise.all(retrying)).flatMap(({ rows }) => rows).length
     }),
 
   stats: () =>

@@ -126,7 +126,7 @@ CREATE TABLE IF NOT EXISTS ${changes} (
   domain text COLLATE "C" NOT NULL,
   registrable_domain text COLLATE "C" NOT NULL,
   team_id text COLLATE "C" NOT NULL,
-  last_failure text,
+  last_failure text, -- why the last push failed
   PRIMARY KEY (domain_id, second_level_domain)
 )`,
   `-- For sweeps, which take first what was never refused.

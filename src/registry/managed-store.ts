@@ -1,19 +1,16 @@
 import { ignoreErrors } from '../errors/ignore-errors.ts'
-import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { isFunction, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
-import {
-  createSynchronizer,
-  DEFAULT_PUSH_TIME_LIMIT,
-  leaseFor,
-  type Outbox,
-  type PendingChange,
-  type PendingStats,
-  type Push,
-  type SweepOptions,
-  type SweepResult,
-  type SynchronizationErrorHandler,
+import type {
+  Outbox,
+  PendingChange,
+  PendingStats,
+  Push,
+  SweepOptions,
+  SweepResult,
+  SynchronizationErrorHandler,
 } from './outbox.ts'
 import type {
   DomainStore,
@@ -34,9 +31,11 @@ import {
   readListOptions,
   readPendingOptions,
   readRelease,
+  readRetryOptions,
   readSweepOptions,
   type ToDomainId,
 } from './store-arguments.ts'
+import { createSynchronizer, DEFAULT_PUSH_TIME_LIMIT, leaseFor } from './synchronizer.ts'
 
 /** The options that all bundled stores share. */
 export interface ManagedStoreOptions {
@@ -52,7 +51,12 @@ export interface ManagedStoreOptions {
    * 30,000.
    */
   synchronizeTimeLimit?: number | undefined
-  /** Called with each change that could not be pushed. Default: `console.error`. */
+  /**
+   * The most changes in one push, 1 or more; the push of so many must fit into `synchronizeTimeLimit`. Default: the
+   * `batchSize` of `synchronize`, which {@link createWebhook} sets to 100, else all that a call or a sweep has.
+   */
+  batchSize?: number | undefined
+  /** Called with each change that the monitor refused, and when pushes fail altogether. Default: `console.error`. */
   onError?: SynchronizationErrorHandler | undefined
 }
 
@@ -75,6 +79,15 @@ export interface ManagedStore extends DomainStore {
   /** What waits, in numbers: how many, how many of them were refused, and since when the oldest waits. For alerts. */
   pendingStats(): Awaitable<PendingStats>
   /**
+   * Makes changes due now whose push failed, so that the next sweep pushes them. For when the monitor is fixed: refused
+   * changes wait up to an hour.
+   *
+   * @param options `domainIds`: at most 1,000, of the changes to push. Default: all.
+   * @returns How many changes were not due before.
+   * @throws {TypeError} for an option that is wrong or does not exist.
+   */
+  retryPending(options?: { readonly domainIds?: readonly string[] | undefined }): Promise<number>
+  /**
    * Lists what waits, by `domainId`, to see why.
    *
    * @param options `after`: the `domainId` of the last change of the page before. `limit`: at most 1,000, the default.
@@ -89,8 +102,8 @@ export interface ManagedStore extends DomainStore {
 /** What a store does for a request, in one atomic step; see {@link DomainStore.register}. */
 export interface RegistrationStep extends Omit<RegistrationRequest, 'decide'> {
   /**
-   * Milliseconds until a sweep may push the new registrations: they are leased to the call. 0: at once. `null`: there
-   * is no monitor, and they are saved as synchronized.
+   * Milliseconds until a sweep may push the new registrations: they are leased to the call. 0: at once. `null`: the
+   * store has no push, and they are saved as synchronized.
    */
   readonly lease: number | null
   /** Pure and synchronous; may be called any number of times. */
@@ -133,11 +146,17 @@ export interface StoreBackend {
   readonly isInTransaction?: boolean
 }
 
+const batchSizeRule: Rule = {
+  holds: optional(size => Number.isInteger(size) && Number(size) > 0),
+  expected: 'an integer of at least 1',
+}
+
 /** The rules of {@link ManagedStoreOptions}. */
 export const managedStoreRules: Rules = {
   findTeam: { holds: isFunction, expected: 'a function from an ID to a team' },
   synchronize: { holds: optional(isFunction), expected: 'a function that takes a list of changes' },
   synchronizeTimeLimit: timeLimitRule,
+  batchSize: batchSizeRule,
   onError: onErrorRule,
 }
 
@@ -158,8 +177,10 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
   const { findTeam, synchronize: push, onError = reportToConsole } = options
   const { synchronizeTimeLimit: timeLimit = DEFAULT_PUSH_TIME_LIMIT } = options
   const { outbox, isInTransaction = false } = backend
+  const { batchSize = push?.batchSize } = options
+  requireOptions({ batchSize }, { batchSize: batchSizeRule }, 'property', 'properties of synchronize')
   const toDomainId: ToDomainId = text => (backend.toDomainId ? backend.toDomainId(text) : text)
-  const synchronizer = push && createSynchronizer({ push, timeLimit }, outbox)
+  const synchronizer = push && createSynchronizer({ push, timeLimit, batchSize }, outbox)
   const lease = push ? (isInTransaction ? 0 : leaseFor(timeLimit)) : null
 
   return {
@@ -187,6 +208,7 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
 
     countPending: async () => (await outbox.stats()).count,
     pendingStats: () => outbox.stats(),
+    retryPending: async options => outbox.retry(readRetryOptions(options, toDomainId)),
     listPending(page) {
       const { after, limit } = readPendingOptions(page, toDomainId)
       return outbox.list(after, limit)
@@ -207,7 +229,7 @@ function toStep({ decide, ...request }: RegistrationRequest, lease: number | nul
     lease,
     decide: found => ({
       created: decide(found),
-      waiting: lease === null ? [] : found.registrations.filter(isWaiting),
+      waiting: lease ? found.registrations.filter(isWaiting) : [],
     }),
   }
 }

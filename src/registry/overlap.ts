@@ -1,6 +1,7 @@
-import { classifyHostname } from '../hostname/classify.ts'
+import { classifyHostname, type HostnameRejection } from '../hostname/classify.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import { COUNTED_AT_LEAST, type NamesBelow } from './store.ts'
+import type { Submitted } from './submitted.ts'
 
 /** The registrations that matter to the names of one call. */
 export interface Holdings {
@@ -23,7 +24,7 @@ export type Verdict =
   | { readonly status: 'created' | 'existing' }
   | {
       readonly status: 'invalid'
-      readonly code: 'wildcard_conflict' | 'subdomain_conflict' | 'domain_already_licensed'
+      readonly code: 'wildcard_conflict' | 'subdomain_conflict' | 'domain_already_licensed' | HostnameRejection
       readonly message: string
     }
 
@@ -34,6 +35,7 @@ export type Verdict =
  * | the registry holds | submitted | verdict |
  * | --- | --- | --- |
  * | the same name, own team | any | `existing` |
+ * | anything else | what today's suffix list refuses | that refusal |
  * | a wildcard of the own team that covers it | any | `wildcard_conflict` |
  * | names of the own team that it would cover | wildcard | `subdomain_conflict` |
  * | the same name or an overlap either way, another team | any | `domain_already_licensed` |
@@ -41,9 +43,10 @@ export type Verdict =
  *
  * A message names a conflicting registration only if it is the own team's.
  */
-export function judge(name: Name, teamId: string, holdings: Holdings): Verdict {
+export function judge(name: Submitted, teamId: string, holdings: Holdings): Verdict {
   const owner = holdings.ownerOf(name.domain)
   if (owner === teamId) return { status: 'existing' }
+  if (name.refusal) return { status: 'invalid', code: name.refusal.code, message: name.refusal.message }
 
   const covering = holdings.wildcardsAbove(name).filter(wildcard => covers(wildcard.domain, name))
   const ownWildcard = covering.find(wildcard => wildcard.teamId === teamId)

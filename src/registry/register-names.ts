@@ -1,8 +1,9 @@
 import { type Deadline, waitForStore } from '../time/deadline.ts'
-import type { Name } from './name.ts'
+import { mostFailuresInARow, type Progress, workByHalves } from './halving.ts'
 import type { Verdict } from './overlap.ts'
 import { createRegistrationRequest, judgeAll } from './request.ts'
 import type { DomainStore, LookUpResult, Registration, SavedRegistrations } from './store.ts'
+import type { Submitted } from './submitted.ts'
 
 /** The outcome for a submitted name. */
 export type Outcome =
@@ -22,58 +23,44 @@ interface Registrar {
 type Group = readonly number[]
 
 /**
- * Registers names in a team. A name that cannot be saved costs only its own result: groups that fail together are
- * split in two, and again, until what fails is alone. A store that is down is not asked so often: once {@link
- * mostFailures} calls have failed and none has gone through, the rest is given up. To tell it from a store that fails
- * for some names, each of these calls has groups that only the first call has had before, half as many as the call
- * before it. Each call of the store may take half of the remaining time, so that a name on which the store hangs
- * leaves time for the others.
+ * Registers names in a team. A name that cannot be saved costs only its own result: {@link workByHalves} finds it. A
+ * store that is down is not asked so often: if nothing has succeeded after {@link mostFailuresInARow} calls, the rest
+ * is left. Each call of the store may take half of the remaining time, so that a name on which the store hangs leaves
+ * time for the others.
  *
  * @returns One outcome for each name, in the same order.
  */
-export async function registerNames(registrar: Registrar, names: readonly Name[]): Promise<readonly Outcome[]> {
+export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = names.map(() => internalError)
   const groups = toGroups(names)
-  const waiting: (readonly Group[])[] = groups.length > 0 ? [groups] : []
-  const causes: unknown[] = []
-  let hasGoneThrough = false
-  let failures = 0
-  let largest = groups.length
-  while (waiting.length > 0) {
-    const part = takePart(waiting, largest)
-    if (registrar.deadline.remaining() < SHORTEST_WAIT) {
-      if (causes.length === 0) causes.push(new Error('No time was left to ask the store'))
-      break
-    }
+
+  async function attempt(part: readonly Group[]) {
     const places = part.flat().sort((one, other) => one - other)
     try {
       const batch = await registerBatch(
         registrar,
-        places.map(place => names[place] as Name),
+        places.map(place => names[place] as Submitted),
       )
       batch.forEach((outcome, index) => {
         outcomes[places[index] as number] = outcome
       })
-      hasGoneThrough = true
-      largest = groups.length
+      return null
     } catch (cause) {
-      failures += 1
-      if (!hasGoneThrough) largest = Math.max(1, Math.floor(part.length / 2))
-      const isGivenUp = !hasGoneThrough && failures === mostFailures(groups.length)
-      if (part.length === 1 || isGivenUp) causes.push(cause)
-      if (isGivenUp) break
-      if (part.length > 1) waiting.push(...halve(part))
+      return { cause }
     }
   }
-  for (const cause of distinct(causes)) registrar.onError(cause)
+
+  const isOver = ({ hasSucceeded, failures }: Progress) =>
+    registrar.deadline.remaining() < SHORTEST_WAIT || (!hasSucceeded && failures >= mostFailuresInARow(groups.length))
+  const { alone, left, failures, cause } = await workByHalves([groups], { attempt, isOver })
+  const causes = alone.map(each => each.cause)
+  if (left.length > 0) causes.push(failures > 0 ? cause : new Error('No time was left to ask the store'))
+  for (const each of distinct(causes)) registrar.onError(each)
   return outcomes
 }
 
 /** In milliseconds, the resolution of timers. */
 const SHORTEST_WAIT = 1
-
-/** After how many failed calls, without one that went through, a store counts as down. */
-const mostFailures = (groups: number) => Math.ceil(Math.log2(groups)) + 2
 
 export const internalError = {
   status: 'invalid',
@@ -81,7 +68,7 @@ export const internalError = {
   message: 'The hostname could not be processed, which is not its fault; send it again later.',
 } as const satisfies Outcome
 
-function toGroups(names: readonly Name[]): Group[] {
+function toGroups(names: readonly Submitted[]): Group[] {
   const groups = new Map<string, number[]>()
   for (const [place, { registrableDomain }] of names.entries()) {
     const group = groups.get(registrableDomain)
@@ -91,23 +78,7 @@ function toGroups(names: readonly Name[]): Group[] {
   return [...groups.values()]
 }
 
-/** Removes the first part, or a piece of it of at most `largest` groups. */
-function takePart(waiting: (readonly Group[])[], largest: number): readonly Group[] {
-  let part = waiting.shift() as readonly Group[]
-  while (part.length > largest) {
-    const [first, second] = halve(part)
-    waiting.unshift(second)
-    part = first
-  }
-  return part
-}
-
-function halve<Item>(items: readonly Item[]): [readonly Item[], readonly Item[]] {
-  const middle = Math.floor(items.length / 2)
-  return [items.slice(0, middle), items.slice(middle)]
-}
-
-async function registerBatch({ store, teamId, deadline }: Registrar, names: readonly Name[]): Promise<Outcome[]> {
+async function registerBatch({ store, teamId, deadline }: Registrar, names: readonly Submitted[]): Promise<Outcome[]> {
   const timeLimit = deadline.remaining() / 2
   const request = createRegistrationRequest(teamId, names, timeLimit)
   const registered = await waitForStore(store, store.register(request), deadline, timeLimit)
@@ -121,7 +92,7 @@ function requireFound({ found, saved }: SavedRegistrations): LookUpResult {
 }
 
 function toOutcomes(
-  names: readonly Name[],
+  names: readonly Submitted[],
   verdicts: readonly Verdict[],
   { found, saved }: SavedRegistrations,
 ): Outcome[] {

@@ -1,6 +1,7 @@
 import { ancestorsOf, baseOf, isWildcard, type Name, wildcardOver } from './name.ts'
 import { addBelow, type Held, type Holdings, isParted, judge, type Verdict } from './overlap.ts'
 import type { LookUp, LookUpResult, NamesBelow, RegistrationRequest } from './store.ts'
+import type { Submitted } from './submitted.ts'
 
 /**
  * Turns the names of a call into the request for the store.
@@ -10,12 +11,14 @@ import type { LookUp, LookUpResult, NamesBelow, RegistrationRequest } from './st
  */
 export function createRegistrationRequest(
   teamId: string,
-  submitted: readonly Name[],
+  submitted: readonly Submitted[],
   timeLimit: number,
 ): RegistrationRequest {
   return {
     ...createLookUp(teamId, submitted),
-    registrableDomains: [...new Set(submitted.map(({ registrableDomain }) => registrableDomain))].sort(),
+    registrableDomains: [
+      ...new Set(submitted.filter(isAllowed).map(({ registrableDomain }) => registrableDomain)),
+    ].sort(),
     timeLimit,
     decide(found) {
       const verdicts = judgeAll(teamId, submitted, found)
@@ -24,11 +27,16 @@ export function createRegistrationRequest(
   }
 }
 
+/** Names that today's list refuses are looked up and never created: they lock nothing, and overlap with nothing. */
+const isAllowed = ({ refusal }: Submitted) => refusal === undefined
+
 /** What has to be looked up to judge names: they themselves, every wildcard that could cover one, and what is below. */
-export function createLookUp(teamId: string, names: readonly Name[]): LookUp {
+export function createLookUp(teamId: string, names: readonly Submitted[]): LookUp {
   const domains = new Set<string>()
-  for (const { domain } of names) {
+  for (const name of names) {
+    const { domain } = name
     domains.add(domain)
+    if (!isAllowed(name)) continue
     for (const base of ancestorsOf(domain)) domains.add(wildcardOver(base))
   }
   return { teamId, domains: [...domains], bases: findBases(names) }
@@ -40,7 +48,7 @@ export function createLookUp(teamId: string, names: readonly Name[]): LookUp {
  * @param found The findings of the store for the request with these names.
  * @returns One verdict for each name, in the same order.
  */
-export function judgeAll(teamId: string, submitted: readonly Name[], found: LookUpResult): readonly Verdict[] {
+export function judgeAll(teamId: string, submitted: readonly Submitted[], found: LookUpResult): readonly Verdict[] {
   const holdings = createHoldings(teamId, findBases(submitted), found)
   return submitted.map(name => {
     const verdict = judge(name, teamId, holdings)
@@ -49,8 +57,8 @@ export function judgeAll(teamId: string, submitted: readonly Name[], found: Look
   })
 }
 
-const findBases = (names: readonly Name[]): string[] => [
-  ...new Set(names.filter(({ domain }) => isWildcard(domain)).map(({ domain }) => baseOf(domain))),
+const findBases = (names: readonly Submitted[]): string[] => [
+  ...new Set(names.filter(name => isAllowed(name) && isWildcard(name.domain)).map(({ domain }) => baseOf(domain))),
 ]
 
 interface GrowingHoldings extends Holdings {

@@ -6,7 +6,10 @@ import type { SweepResult, SynchronizationErrorHandler } from './outbox.ts'
 
 /** Options of {@link startSynchronizing}. */
 export interface StartSynchronizingOptions {
-  /** Milliseconds between two sweeps. Default 10,000. While every push fails, they grow to a minute. */
+  /**
+   * Milliseconds between two sweeps. Default 10,000. While every push fails, they grow to a minute. If the monitor
+   * takes some changes and then says when it takes more, the next sweep begins at that time, at most a minute later.
+   */
   interval?: number | undefined
   /**
    * Called in place of the store's own `onError`, and also with the failure of a store that could not be asked.
@@ -33,6 +36,8 @@ const DEFAULT_INTERVAL = 10_000
 const DEFAULT_STOP_TIME_LIMIT = 10_000
 /** The longest pause after sweeps that failed, in milliseconds, unless `interval` is longer. */
 const LONGEST_PAUSE = 60_000
+/** Milliseconds by which the timers of this process may be ahead of the store's clock. */
+const CLOCKS_DIFFER = 10
 /** Milliseconds that a sweep needs at most to end, once its push was aborted. */
 const ABORTED_WITHIN = 1000
 
@@ -79,25 +84,30 @@ export function startSynchronizing(
   }
 
   async function sweep(): Promise<void> {
-    pause = (await drain()) ? interval : Math.max(interval, Math.min(2 * pause, LONGEST_PAUSE))
-    if (!isStopped) timer = schedule(pause)
+    const { hasFailed, retryAfter = 0 } = await drain()
+    pause = hasFailed ? Math.max(interval, Math.min(2 * pause, LONGEST_PAUSE)) : interval
+    // Behind a gateway that says when it takes more, an interval would only cost time.
+    const asked = retryAfter > 0 ? Math.min(retryAfter + CLOCKS_DIFFER, LONGEST_PAUSE) : pause
+    if (!isStopped) timer = schedule(hasFailed ? Math.max(pause, asked) : asked)
   }
 
-  /** @returns Whether the last sweep met no failure, or something went through before. */
-  async function drain(): Promise<boolean> {
-    let hasGoneThrough = false
+  /** Sweeps while changes are synchronized. `hasFailed`: none were, although some are due. */
+  async function drain(): Promise<{ readonly hasFailed: boolean; readonly retryAfter?: number | undefined }> {
+    let hasSynchronized = false
     while (!isStopped) {
       try {
         const result = await store.synchronizePending({ onError, signal: stopping.signal })
         ignoreErrors(onSweep)(result)
-        if (result.synchronized === 0) return hasGoneThrough || result.failed === 0
-        hasGoneThrough = true
+        const { synchronized, failed, unavailable } = result
+        hasSynchronized ||= synchronized > 0
+        if (synchronized === 0 || unavailable)
+          return { hasFailed: failed > 0 && !hasSynchronized, retryAfter: unavailable?.retryAfter }
       } catch (error) {
         ignoreErrors(onError ?? reportToConsole)(error)
-        return false
+        return { hasFailed: true }
       }
     }
-    return true
+    return { hasFailed: false }
   }
 
   return {

@@ -1,9 +1,9 @@
-import { classifyHostname, type HostnameRejection } from '../hostname/classify.ts'
-import { describe, isFunction, isText, type Rule, type Rules, requireOptions } from '../options.ts'
+import { describe, isFunction, isText, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import { InvalidCursorError } from './invalid-cursor.ts'
-import { baseOf, isWildcard, type Name } from './name.ts'
+import { isWildcard, type Name } from './name.ts'
 import type { SweepOptions } from './outbox.ts'
 import { type ListOptions, MOST_AT_ONCE, type Team } from './store.ts'
+import { toName } from './submitted.ts'
 
 /*
  * Checks of what your application passes to the methods of a bundled store, perhaps without types. A misspelled
@@ -98,29 +98,6 @@ function readCursor(
 
 const toCanonical = (text: string | undefined) => (text === undefined ? undefined : toName(text)?.domain)
 
-/** Whether a name that is refused with this code today may have been registered under an older suffix list. */
-const mayBeHeld: Readonly<Record<HostnameRejection, boolean>> = {
-  empty_domain: false,
-  invalid_domain: false,
-  public_suffix_domain: true,
-  internal_domain: true,
-  reserved_ip: false,
-}
-
-/**
- * Reads a name that may be held. Under an older suffix list that may be a wildcard over what is a public suffix
- * today, or a name whose top-level domain is gone: it is found by its text.
- */
-export function toName(text: string): Name | null {
-  const hostname = classifyHostname(text)
-  if (hostname.valid) return hostname
-  if (!mayBeHeld[hostname.code]) return null
-  const domain = text.trim().toLowerCase().replace(/\.$/, '')
-  // No suffix list has ever allowed a single label, and a UUID is one.
-  if (!domain.includes('.')) return null
-  return { domain, registrableDomain: isWildcard(domain) ? baseOf(domain) : domain }
-}
-
 /** @throws {TypeError} */
 export function readCountOptions(options: Pick<ListOptions, 'teamId'> = {}) {
   requireOptions(options, { teamId: teamIdRule })
@@ -132,6 +109,23 @@ export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'>
   requireOptions(options, { after: afterChangeRule, limit: limitRule })
   const { after, limit = MOST_AT_ONCE } = options
   return { after: readCursor(after, afterChangeRule, toDomainId), limit }
+}
+
+/**
+ * Reads for which changes to retry the push. Strings that are not an ID are passed over, like an ID of which nothing
+ * waits.
+ *
+ * @throws {TypeError}
+ */
+export function readRetryOptions(
+  options: { readonly domainIds?: readonly string[] | undefined } = {},
+  toDomainId: ToDomainId,
+): readonly string[] | undefined {
+  const isList = (value: unknown) => Array.isArray(value) && value.length <= MOST_AT_ONCE && value.every(isText)
+  requireOptions(options, {
+    domainIds: { holds: optional(isList), expected: `an array of at most ${MOST_AT_ONCE} values of domainId` },
+  })
+  return options.domainIds?.map(toDomainId).filter(domainId => domainId !== null)
 }
 
 export const onErrorRule: Rule = {

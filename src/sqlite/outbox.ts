@@ -1,6 +1,6 @@
 import { LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
 import { type PendingRow, type StatsRow, toPending, toStats } from '../registry/row.ts'
-import type { Change } from '../registry/store.ts'
+import { type Change, MOST_AT_ONCE } from '../registry/store.ts'
 import type { Connection } from './connection.ts'
 import type { Statements } from './statements.ts'
 
@@ -20,8 +20,24 @@ export function createOutbox(statements: Statements, { ask, transact }: Connecti
     if (!isForgotten) statements.setDue(after(0), domainId)
   }
 
-  function postpone({ change, wait, refusal }: Postponement): void {
-    statements.postpone(after(wait), refusal === undefined ? 0 : 1, refusal ?? null, change.domainId, change.kind)
+  function postpone({ change, wait, failure, isRefused }: Postponement): void {
+    statements.postpone(after(wait), Number(isRefused), failure ?? null, change.domainId, change.kind)
+  }
+
+  const retry = (domainIds: readonly string[]) => {
+    const now = after(0)
+    return transact(() => domainIds.flatMap(id => statements.retry(now, id, now)).length)
+  }
+
+  async function retryAll(): Promise<number> {
+    const now = after(0)
+    for (let total = 0; ; ) {
+      const retried = await transact(() => statements.retryAll(now, now, MOST_AT_ONCE).length)
+      total += retried
+      if (retried < MOST_AT_ONCE) return total
+      // Between two steps requests and timers may run.
+      await new Promise(resolve => setTimeout(resolve, 0))
+    }
   }
 
   return {
@@ -37,6 +53,7 @@ export function createOutbox(statements: Statements, { ask, transact }: Connecti
     finish: changes => transact(() => changes.forEach(finish)),
 
     postpone: postponements => transact(() => postponements.forEach(postpone)),
+    retry: domainIds => (domainIds ? retry(domainIds) : retryAll()),
 
     stats: () => ask(() => toStats(statements.stats()[0] as StatsRow)),
 

@@ -62,7 +62,7 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
   due INTEGER NOT NULL, -- when a sweep may push it, in milliseconds since 1970
   refusals INTEGER NOT NULL DEFAULT 0, -- how often the monitor has refused it
   since INTEGER NOT NULL, -- milliseconds since 1970
-  last_failure TEXT -- what the monitor said at the last refusal
+  last_failure TEXT -- why the last push failed
 ) STRICT, WITHOUT ROWID;
 
 -- What was never refused comes first, then what was refused.

@@ -98,6 +98,14 @@ export const statements = {
     `UPDATE ${CHANGES} SET due = ?, refusals = refusals + ?, last_failure = coalesce(?, last_failure)
      WHERE domain_id = ? AND kind = ?`,
   ),
+  retry: statement<object>(
+    `UPDATE ${CHANGES} SET due = ? WHERE domain_id = ? AND due > ? AND last_failure IS NOT NULL RETURNING domain_id`,
+  ),
+  retryAll: statement<object>(
+    `UPDATE ${CHANGES} SET due = ? WHERE domain_id IN
+      (SELECT domain_id FROM ${CHANGES} INDEXED BY ${CHANGES}_due
+       WHERE (refusals > 0) IN (0, 1) AND due > ? AND last_failure IS NOT NULL LIMIT ?) RETURNING domain_id`,
+  ),
   listChanges: statement<PendingRow>(`SELECT ${change} FROM ${CHANGES} WHERE domain_id > ? ORDER BY domain_id LIMIT ?`),
   stats: statement<StatsRow>(
     `SELECT count(*) AS count, min(since) AS oldest,

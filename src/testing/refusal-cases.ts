@@ -1,7 +1,7 @@
 import type { SynchronizationErrorHandler } from '../registry/outbox.ts'
 import { manyDomains, save, submit, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
-import { createMonitor, pause, SOON, saveAndRelease, sweep, synchronize } from './monitor.ts'
+import { createMonitor, pause, saveAndRelease, sweep, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import { areSynchronized } from './synchronization-cases.ts'
 
@@ -92,13 +92,14 @@ export const refusalCases: readonly CaseDefinition[] = [
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
-      const store = await open(monitor.push, { synchronizeTimeLimit: SOON })
+      const timeLimit = 300
+      const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
       const refused = manyDomains(6)
       await saveAndRelease(store, ...refused)
       for (const domain of refused) monitor.refused.add(domain)
       await sweep(store)
       // They are due again before the new change is, which is younger.
-      await pause(3 * SOON)
+      await pause(timeLimit)
       await saveAndRelease(store, 'new.com')
       monitor.accepted.length = 0
       await sweep(store, { limit: 3 })

@@ -12,11 +12,20 @@ import type { CaseDefinition } from './store-case.ts'
 const before = (domain: string): Name => ({ domain, registrableDomain: 'github.io' })
 const behind = (domain: string): Name => ({ domain, registrableDomain: 'shop.platform.example.com' })
 
+/** Below a top-level domain that is in no list any more. */
+const gone = (domain: string): Name => ({ domain, registrableDomain: 'xn--bcher-kva.gone' })
+
 /** The result for a name that team 1 submits while a team holds what was registered under another list. */
 type Row = readonly [code: ResultCode, submitted: string, teamId: string, held: Name]
 
 const rows: readonly Row[] = [
   ['existing', 'me.github.io', '1', before('me.github.io')],
+  ['existing', 'github.io', '1', before('github.io')],
+  ['existing', '*.GitHub.io.', '1', before('*.github.io')],
+  ['public_suffix_domain', '*.github.io', '2', before('*.github.io')],
+  ['public_suffix_domain', '*.github.io', '1', before('github.io')],
+  ['existing', 'www.bücher.gone', '1', gone('www.xn--bcher-kva.gone')],
+  ['internal_domain', 'www.bücher.gone', '2', gone('www.xn--bcher-kva.gone')],
   ['domain_already_licensed', 'me.github.io', '2', before('me.github.io')],
   ['wildcard_conflict', 'me.github.io', '1', before('*.github.io')],
   ['domain_already_licensed', 'www.me.github.io', '2', before('*.github.io')],

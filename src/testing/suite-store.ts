@@ -3,7 +3,10 @@ import type { Push, SynchronizationErrorHandler } from '../registry/outbox.ts'
 import type { DomainStore, Team } from '../registry/store.ts'
 
 /** The optional methods of a store that cases call. */
-type OptionalMethods = Pick<ManagedStore, 'synchronizePending' | 'countPending' | 'pendingStats' | 'listPending'>
+type OptionalMethods = Pick<
+  ManagedStore,
+  'synchronizePending' | 'countPending' | 'pendingStats' | 'retryPending' | 'listPending'
+>
 
 /** An optional part of a store. */
 export type StoreFeature =
@@ -25,6 +28,7 @@ export const managedStoreFeatures: readonly StoreFeature[] = [
   'synchronizePending',
   'countPending',
   'pendingStats',
+  'retryPending',
   'listPending',
 ]
 

@@ -1,3 +1,4 @@
+import { toPlainText } from '../errors/plain-text.ts'
 import { sha256 } from '../keys/sha256.ts'
 import { isFunction, isText, optional, type Rules, requireOptions } from '../options.ts'
 import { httpUrlRule, type ReceivedResponse, sendRequest } from '../outgoing/send-request.ts'
@@ -33,17 +34,18 @@ export interface WebhookBody {
 }
 
 /** Pushes changes to the monitor; for the option `synchronize` of a store. */
-export type Webhook = (
-  changes: readonly Change[],
-  context?: { readonly signal?: AbortSignal | undefined },
-) => Promise<void>
+export interface Webhook {
+  (changes: readonly Change[], context?: { readonly signal?: AbortSignal | undefined }): Promise<void>
+  /** The most changes in one request: the store pushes so many at once. */
+  readonly batchSize: number
+}
 
 const DEFAULT_BATCH_SIZE = 100
 /** Standard Webhooks, section "Request timeouts", recommends 15 s to 30 s. */
 const RESPONSE_TIME_LIMIT = 15_000
 /** Bytes of an answer that are read, after decompression. Nothing but the excerpt in a message needs them. */
 const BODY_LIMIT = 16 * 1024
-/** Of what the monitor answers, in a message. */
+/** Of the monitor's answer, in a message. */
 const LONGEST_EXCERPT = 200
 
 const rules: Rules = {
@@ -72,14 +74,14 @@ const rules: Rules = {
  * | answer | what it means |
  * | --- | --- |
  * | 2xx | the monitor follows |
- * | 4xx but 408 and 429 | the monitor refuses one of the changes: the store pushes them one by one |
- * | anything else, none within the time limit, or no connection | the monitor is away: no change counts as refused |
+ * | 4xx except 408, 425 and 429; 500, 501, 505 | the monitor refuses one of the changes, which the store finds |
+ * | any other, none within the time limit, no connection | the monitor is unavailable: pushed again later |
  *
  * It reads at most 16 KiB of an answer's body, counted after decompression.
  *
  * @returns A function that resolves when the monitor has accepted all changes. It rejects with a
- *   {@link MonitorUnavailableError} while the monitor is away, with `Retry-After` as `retryAfter`; with an `Error` for
- *   a refusal; and with the reason of the signal.
+ *   {@link MonitorUnavailableError} while the monitor is unavailable, with `Retry-After` as `retryAfter`; with an
+ *   `Error` for a refusal; and with the reason of the signal.
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it shows neither secret nor URL.
  *
  * @example
@@ -113,20 +115,26 @@ export function createWebhook(options: WebhookOptions): Webhook {
     }
   }
 
-  return async (changes, { signal } = {}) => {
+  async function pushAll(changes: readonly Change[], { signal }: { signal?: AbortSignal | undefined } = {}) {
     for (let start = 0; start < changes.length; start += batchSize) {
       await push(changes.slice(start, start + batchSize), signal)
     }
   }
+  return Object.assign(pushAll, { batchSize })
 }
+
+/** Client errors that say nothing about the request: Request Timeout, Too Early, Too Many Requests. */
+const TRY_AGAIN = [408, 425, 429]
+/** Server errors that frameworks return for a request that they cannot handle; a gateway returns others. */
+const CANNOT_HANDLE = [500, 501, 505]
 
 /** @throws {Error} for any answer but 2xx. */
 function judge({ status, retryAfter, text }: ReceivedResponse): void {
   if (status >= 200 && status < 300) return
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a log must not get any
-  const excerpt = text.slice(0, LONGEST_EXCERPT).replaceAll(/[\0-\x1f\x7f]+/g, ' ')
+  const excerpt = toPlainText(text, LONGEST_EXCERPT)
   const message = `The monitor answered ${status}${excerpt && `: ${excerpt}`}`
-  if (status >= 400 && status < 500 && status !== 408 && status !== 429) throw new Error(message)
+  const isClientError = status >= 400 && status < 500 && !TRY_AGAIN.includes(status)
+  if (isClientError || CANNOT_HANDLE.includes(status)) throw new Error(message)
   throw new MonitorUnavailableError(message, { retryAfter })
 }
 

@@ -1,10 +1,9 @@
 import * as z from 'zod/mini'
 import { invalidRequest } from '../errors/call-errors.ts'
-import { classifyHostname } from '../hostname/classify.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import { isAddress, isWildcard } from '../registry/name.ts'
 import { MOST_AT_ONCE } from '../registry/store.ts'
-import { toName } from '../registry/store-arguments.ts'
+import { isName, readSubmitted } from '../registry/submitted.ts'
 
 /** The most hostnames in one call. */
 export const MAX_DOMAINS = 100
@@ -83,10 +82,9 @@ const choice = <const Choices extends readonly string[]>(...choices: Choices) =>
   )
 
 function readHostname(text: string, { issues }: { issues: z.core.$ZodRawIssue[] }): string {
-  const name = toName(text)
-  if (name) return name.domain
-  const hostname = classifyHostname(text)
-  const message = `must be a hostname.${hostname.valid ? '' : ` ${hostname.message}`}`
+  const read = readSubmitted(text)
+  if (isName(read)) return read.domain
+  const message = `must be a hostname. ${read.message}`
   issues.push({ code: 'custom', message, input: text })
   return z.NEVER
 }

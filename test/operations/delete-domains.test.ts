@@ -66,12 +66,17 @@ test('what an older suffix list allowed can be deleted, though it could not be r
   const old = [
     { domain: '*.github.io', registrableDomain: 'github.io' },
     { domain: 'www.gone.notatld', registrableDomain: 'gone.notatld' },
+    { domain: 'www.xn--bcher-kva.notatld', registrableDomain: 'xn--bcher-kva.notatld' },
+    { domain: 'xn--55qx5d.cn', registrableDomain: 'xn--55qx5d.cn' },
   ]
   await save(store, '1', old)
-  const { data } = await deleteDomains(deleting, { domains: ['*.GitHub.io', 'www.gone.notatld', '*.co.uk'] }, store)
+  const domains = ['*.GitHub.io', 'www.gone.notatld', 'www.Bücher.notatld', '公司.cn', '*.co.uk']
+  const { data } = await deleteDomains(deleting, { domains }, store)
   expect(data.results.map(result => [result.status, 'domain' in result && result.domain])).toEqual([
     ['deleted', '*.github.io'],
     ['deleted', 'www.gone.notatld'],
+    ['deleted', 'www.xn--bcher-kva.notatld'],
+    ['deleted', 'xn--55qx5d.cn'],
     ['invalid', false],
   ])
 })

@@ -32,11 +32,14 @@ test('each hostname has the registration of itself or of the wildcard that cover
 
 test('a wildcard that an older suffix list allowed has what is below it, whatever stands between today', async () => {
   const store = createStore()
-  const old = ['*.s3.amazonaws.com', '*.github.io'].map(domain => ({ domain, registrableDomain: domain.slice(2) }))
+  const wildcards = ['*.s3.amazonaws.com', '*.github.io', '*.xn--bcher-kva.notatld', '*.xn--55qx5d.cn']
+  const old = wildcards.map(domain => ({ domain, registrableDomain: domain.slice(2) }))
   await save(store, '1', old)
-  const owners = await findOwners(store, ['bucket.s3.amazonaws.com', 'x.github.io', '*.github.io', 'amazonaws.com'])
+  const owners = await findOwners(store, [
+    ...['bucket.s3.amazonaws.com', 'x.github.io', '*.github.io', 'amazonaws.com', 'www.Bücher.notatld', '*.公司.cn'],
+  ])
   expect(owners.map(({ registration }) => registration?.domain)).toEqual([
-    ...['*.s3.amazonaws.com', '*.github.io', '*.github.io', undefined],
+    ...['*.s3.amazonaws.com', '*.github.io', '*.github.io', undefined, '*.xn--bcher-kva.notatld', '*.xn--55qx5d.cn'],
   ])
 })
 

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { previewDomains, registerDomains } from '../../src/index.ts'
+import { save } from '../../src/testing/calls.ts'
 import { createStore, rejection, team1, team2 } from '../fixtures.ts'
 
 test('a preview answers what registering then answers, but for the IDs that do not exist yet', async () => {
@@ -26,6 +27,25 @@ test('a preview answers what registering then answers, but for the IDs that do n
     ...['existing', 'created', 'existing', 'invalid', 'invalid', 'invalid', 'created', 'created'],
     ...Array(5).fill('invalid'),
   ])
+})
+
+test('names that an older suffix list allowed are existing for their team, previewed and registered', async () => {
+  const store = createStore()
+  const held = ['*.github.io', 'www.gone.notatld']
+  const old = held.map(domain => ({ domain, registrableDomain: domain.replace(/^\*\.|^www\./, '') }))
+  await save(store, '1', old)
+  const find = vi.spyOn(store, 'find')
+  const domains = ['*.GitHub.io', 'www.gone.notatld', '*.notatld', '*.com', 'github.io', 'localhost']
+  for (const operation of [previewDomains, registerDomains]) {
+    const [own, other] = await Promise.all([team1, team2].map(team => operation(team, { domains }, store)))
+    const outcomeOf = (response: typeof own) =>
+      response?.data.results.map(result => (result.status === 'invalid' ? result.code : result.domain))
+    const refused = ['internal_domain', 'public_suffix_domain', 'public_suffix_domain', 'internal_domain']
+    expect(outcomeOf(own)).toEqual([...held, ...refused])
+    expect(outcomeOf(other)).toEqual(['public_suffix_domain', 'internal_domain', ...refused])
+  }
+  // What is below them is not asked: it may be all that is registered.
+  expect(find.mock.calls.flatMap(([{ bases }]) => bases)).toEqual([])
 })
 
 test('a preview saves, leases and pushes nothing', async () => {

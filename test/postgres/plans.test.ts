@@ -62,7 +62,10 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   take: { values: [ids, '90000'], reads: [changeById] },
   finish: { values: [ids, "'registered'"], reads: [changeById] },
   hastenReleases: { values: [ids], reads: [changeById] },
-  postpone: { values: [ids, kinds, "'{5,5}'", "'{NULL,refused}'"], reads: [changeById] },
+  postpone: { values: [ids, kinds, "'{5,5}'", "'{NULL,refused}'", "'{0,1}'"], reads: [changeById] },
+  retry: { values: [ids], reads: [changeById] },
+  retryFresh: { values: [], reads: ['changes_fresh: (due > )', changeById] },
+  retryRefused: { values: [], reads: ['changes_refused: (due > )', changeById] },
   countChanges: { values: [], reads: ['all of changes'] },
   listChanges: { values: [id, '1000'], reads: ['changes_pkey: (domain_id > )'] },
 }
@@ -86,7 +89,7 @@ const ofThousand: Partial<Record<keyof Statements, readonly string[]>> = {
   take: [idOfRow, '90000'],
   finish: [idOfRow, "'registered'"],
   hastenReleases: [idOfRow],
-  postpone: [idOfRow, kindOfRow, zeros, zeros],
+  postpone: [idOfRow, kindOfRow, zeros, zeros, zeros],
 }
 /** For each of its indexes, a row reads and writes a path from the root. */
 const MOST_PAGES = 40

@@ -63,10 +63,9 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
     test('is found, conflicts and is released where its base has become a public suffix', async () => {
       const { older, newer } = await openBoth()
       expect(await older.register('1', '*.codepen.app', 'codepen.app')).toEqual(['created', 'created'])
-      expect(await newer.register('1', 'shop.codepen.app', '*.codepen.app')).toEqual([
-        'wildcard_conflict',
-        'public_suffix_domain',
-      ])
+      expect(await newer.register('1', 'shop.codepen.app', '*.codepen.app')).toEqual(['wildcard_conflict', 'existing'])
+      expect(await newer.register('1', 'CodePen.app.', 'codepen.app')).toEqual(['existing', 'existing'])
+      expect(await newer.register('2', '*.codepen.app', 'codepen.app')).toEqual(Array(2).fill('public_suffix_domain'))
       expect(await newer.register('2', 'shop.codepen.app', '*.shop.codepen.app')).toEqual([
         'domain_already_licensed',
         'domain_already_licensed',

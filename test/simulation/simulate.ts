@@ -1,7 +1,8 @@
 import { type Change, type DomainResult, isApiError, registerDomains, startSynchronizing } from '../../src/index.ts'
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import { createManagedStore, type ManagedStore, type StoreBackend } from '../../src/registry/managed-store.ts'
-import { leaseFor } from '../../src/registry/outbox.ts'
+import { MonitorUnavailableError } from '../../src/registry/monitor-unavailable.ts'
+import { leaseFor } from '../../src/registry/synchronizer.ts'
 import type { Awaitable } from '../../src/time/awaitable.ts'
 import { teams as allTeams, scopes } from '../fixtures.ts'
 import { createRandom } from './random.ts'
@@ -56,8 +57,10 @@ const teams = allTeams.filter(({ state }) => state === 'active')
 const PUSH_TIME_LIMIT = 3_000
 const LEASE = leaseFor(PUSH_TIME_LIMIT)
 const LONGEST_WAIT = 3_600_000
-/** After so many pushes without success a monitor counts as away. */
-const MOST_FAILURES = 5
+/** After so many pushes without success a monitor counts as unavailable. */
+const MOST_FAILURES = 7
+/** So many refused changes cannot hold others back. */
+const FEW = 3
 const keyOf = ({ kind, domainId }: Change) => `${kind} ${domainId}`
 
 /**
@@ -91,6 +94,7 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
       .slice(0, random.pick([0, 0, 1, 3]))
       .map(({ domain }) => domain),
   )
+  const batchSize = random.pick([undefined, undefined, 1, 3])
   const stormEnds = random.pick([4_000, 15_000, 40_000])
   const backend = createMemoryBackend(true)
   const history: Held[] = []
@@ -140,6 +144,7 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
 
   /** The database as a process sees it. */
   function connect(worker: object): StoreBackend {
+    const { toDomainId, ...asked } = backend
     const through = <Methods extends object>(methods: Methods): Methods =>
       Object.fromEntries(
         Object.entries(methods).map(([name, method]) => [
@@ -148,7 +153,8 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
         ]),
       ) as Methods
     return {
-      ...through(backend),
+      ...through(asked),
+      ...(toDomainId && { toDomainId }),
       outbox: through(backend.outbox),
       register(step) {
         const end = clock.now() + step.timeLimit
@@ -181,6 +187,7 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
       findTeam: id => ask(worker, () => teams.find(team => team.id === id) ?? null),
       synchronize: changes => send(worker, changes),
       synchronizeTimeLimit: PUSH_TIME_LIMIT,
+      batchSize,
       onError: () => {},
     })
     const process: Process = { worker, store }
@@ -213,15 +220,18 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
       clock.plan(latency, null, () => {
         const isDown = strikes(rates.push, 'a failed push')
         const isHalf = strikes(rates.half, 'half a push')
+        const isUnavailable = strikes(rates.push, 'an unavailable monitor')
         const isRefused = changes.some(({ domain }) => refused.has(domain))
         if (isRefused && changes.length === 1) happened('a refusal')
         for (const change of changes) {
-          if (isDown || refused.has(change.domain) || (isHalf && random.chance(0.5))) continue
+          if (isDown || isUnavailable || refused.has(change.domain) || (isHalf && random.chance(0.5))) continue
           if (monitor.get(change.domainId)?.kind !== 'released') monitor.set(change.domainId, change)
         }
         if (hangs) return
         clock.plan(random.integer(0, 20), worker, () => {
           flight.isAnswered = true
+          const retryAfter = random.pick([undefined, 500, 8_000])
+          if (isUnavailable) return reject(new MonitorUnavailableError('Not now', { retryAfter }))
           if (isDown || isHalf || isRefused) return reject(new Error('The monitor did not take it'))
           flight.hasGoneThrough = true
           resolve()
@@ -376,11 +386,10 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
     const bad = waiting.filter(({ domain }) => refused.has(domain)).length
     const pushes = await sweepAll()
     const behind = findBehind()
-    // Four are tried alone before the monitor counts as away.
-    if (behind && bad < MOST_FAILURES - 1) violate('nothing waits behind what is refused', behind)
+    if (behind && bad <= FEW) violate('nothing waits behind what is refused', behind)
     if (bad === waiting.length && pushes > MOST_FAILURES)
       violate('a monitor that is away is asked a few times', `${pushes} pushes`)
-    if (bad > 0) happened(bad < MOST_FAILURES - 1 ? 'few refusals' : 'many refusals')
+    if (bad > 0) happened(bad <= FEW ? 'few refusals' : 'many refusals')
   }
 
   for (let left = random.integer(1, 3); left > 0; left -= 1) startProcess()

@@ -525,7 +525,7 @@ const ofSweeping: readonly BrokenStore[] = [
   leasing('call-keeps-what-it-found', 'lets a sweep take what a call has found waiting', 'find', 0),
   leasing('sweep-takes-what-a-call-left', 'leases what a call saves for an hour', 'save', 3_600_000),
   broken('pending-survive-a-failed-push', 'forgets what could not be pushed', {
-    postpone: ({ waiting }, { domainId }) => void waiting.delete(domainId),
+    postpone: ({ waiting }, { change }) => void waiting.delete(change.domainId),
   }),
   broken('pending-oldest-first', 'sweeps up the newest first', {
     choose: (waiting, limit, now) => soundSteps.choose(waiting, 1000, now).toReversed().slice(0, limit),
@@ -551,7 +551,7 @@ const ofSweeping: readonly BrokenStore[] = [
     recordRelease: (row, before, lease) => (before ? undefined : soundSteps.recordRelease(row, before, lease)),
   }),
   broken('release-outlives-a-failed-push', 'puts off what was pushed in place of its release', {
-    postpone({ waiting }, change, wait) {
+    postpone({ waiting }, { change, wait }) {
       const found = waiting.get(change.domainId)
       if (found) waiting.set(change.domainId, { ...found, change, due: performance.now() + wait })
     },
@@ -577,7 +577,7 @@ const ofSweeping: readonly BrokenStore[] = [
     synchronizePending: (options = {}) => store.synchronizePending({ ...options, onError: () => {} }),
   })),
   broken('refused-waits', 'tries again at once what was refused', {
-    postpone: (tables, change, _, refusal) => soundSteps.postpone(tables, change, 0, refusal),
+    postpone: (tables, postponement) => soundSteps.postpone(tables, { ...postponement, wait: 0 }),
   }),
   pushing('monitor-that-is-away', 'pushes each change alone', async (registrations, store) => {
     const pushes = registrations.map(async registration => store.synchronize?.([registration]))

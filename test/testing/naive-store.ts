@@ -1,6 +1,6 @@
 import { createManagedStore, type Decision, type RegistrationStep } from '../../src/registry/managed-store.ts'
 import { ancestorsOf, type Name } from '../../src/registry/name.ts'
-import { LONGEST_WAIT, type Outbox, type Push, toChange } from '../../src/registry/outbox.ts'
+import { LONGEST_WAIT, type Outbox, type Postponement, type Push, toChange } from '../../src/registry/outbox.ts'
 import { isParted } from '../../src/registry/overlap.ts'
 import { toKey } from '../../src/registry/path.ts'
 import type {
@@ -63,7 +63,7 @@ export interface Steps {
   /** Which changes a sweep takes, of all that wait. */
   choose(waiting: readonly Waiting[], limit: number, now: number): readonly Waiting[]
   finish(tables: Tables, change: Change): void
-  postpone(tables: Tables, change: Change, wait: number, refusal: string | undefined): void
+  postpone(tables: Tables, postponement: Postponement): void
   canRelease(row: Row, teamId: string): boolean
   remove(rows: Row[], row: Row): void
   /** What waits once a registration is released; `before` is what waited for it. */
@@ -144,13 +144,12 @@ export const soundSteps: Steps = {
     if (found?.change.kind === kind) waiting.delete(domainId)
     else if (found) found.due = performance.now()
   },
-  postpone({ waiting }, { domainId, kind }, wait, refusal) {
-    const found = waiting.get(domainId)
-    if (found?.change.kind !== kind) return
+  postpone({ waiting }, { change, wait, failure, isRefused }) {
+    const found = waiting.get(change.domainId)
+    if (found?.change.kind !== change.kind) return
     found.due = performance.now() + wait
-    if (refusal === undefined) return
-    found.refusals += 1
-    found.lastFailure = refusal
+    found.refusals += Number(isRefused)
+    found.lastFailure = failure ?? found.lastFailure
   },
   canRelease: (row, teamId) => row.teamId === teamId,
   remove: (rows, row) => void rows.splice(rows.indexOf(row), 1),
@@ -284,7 +283,15 @@ function createOutbox(steps: Steps, tables: Tables): Outbox {
     },
     async postpone(postponements) {
       await pause()
-      for (const { change, wait, refusal } of postponements) steps.postpone(tables, change, wait, refusal)
+      for (const postponement of postponements) steps.postpone(tables, postponement)
+    },
+    async retry(domainIds = [...waiting.keys()]) {
+      await pause()
+      const now = performance.now()
+      const found = domainIds.flatMap(domainId => waiting.get(domainId) ?? [])
+      const retried = found.filter(({ due, lastFailure }) => due > now && lastFailure !== null)
+      for (const each of retried) each.due = now
+      return retried.length
     },
     stats() {
       const all = [...waiting.values()]

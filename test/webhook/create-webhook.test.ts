@@ -80,19 +80,21 @@ describe('an answer', () => {
     expect(await push(status)).toBeUndefined()
   })
 
-  test.each([400, 401, 404, 409, 410, 413, 422])('%i is a refusal', async status => {
-    const error = await push(status, {}, 'no\r\nsuch thing')
-    expect(error).toEqual(new Error(`The monitor answered ${status}: no such thing`))
+  test.each([400, 401, 404, 409, 410, 413, 422, 500, 501, 505])('%i is a refusal', async status => {
+    const error = await push(status, {}, 'no\r\nsuch\u202e thing')
+    expect(error).toEqual(new Error(`The monitor answered ${status}: no such  thing`))
     expect(error).not.toBeInstanceOf(MonitorUnavailableError)
   })
 
   test.each<[status: number, headers: Record<string, string>, retryAfter: number | undefined]>([
     [408, {}, undefined],
     [429, { 'Retry-After': '7' }, 7000],
-    [500, { 'Retry-After': 'soon' }, undefined],
+    [425, {}, undefined],
+    [502, { 'Retry-After': 'soon' }, undefined],
+    [504, {}, undefined],
     [503, { 'Retry-After': '0' }, 0],
     [302, { Location: 'https://elsewhere.test/' }, undefined],
-  ])('%i means that the monitor is away', async (status, headers, retryAfter) => {
+  ])('%i means that the monitor is unavailable', async (status, headers, retryAfter) => {
     const error = await push(status, headers)
     expect(error).toBeInstanceOf(MonitorUnavailableError)
     expect(error).toMatchObject({ message: `The monitor answered ${status}`, retryAfter })
@@ -148,7 +150,7 @@ test.each<[options: object, message: RegExp]>([
   expect(call).not.toThrow(/hidden/)
 })
 
-test('a store whose monitor is away pushes once and counts no refusal; a refused change alone waits', async () => {
+test('an unavailable monitor is pushed to twice and refuses nothing; a refused change waits alone', async () => {
   let status = 503
   const { url, received } = await receive((response, { body }) => {
     response.writeHead(status === 503 || body.includes('refused.com') ? status : 204).end()
@@ -158,7 +160,7 @@ test('a store whose monitor is away pushes once and counts no refusal; a refused
   const store = createStore({ synchronize: createWebhook({ url, secret }), onError })
   const saved = await save(store, '1', ['a.com', 'b.com', 'refused.com', 'd.com'])
   await expect(store.synchronize?.(saved)).rejects.toBeInstanceOf(MonitorUnavailableError)
-  expect(received).toHaveLength(1)
+  expect(received).toHaveLength(2)
   expect(await store.pendingStats()).toMatchObject({ count: 4, refused: 0 })
 
   status = 422

@@ -1,0 +1,100 @@
+import { TimeLimitError } from '../time/deadline.ts'
+
+/** What became of the attempts so far. */
+export interface Progress {
+  readonly hasSucceeded: boolean
+  readonly failures: number
+  /** Failures since the last success. */
+  readonly failuresInARow: number
+  /** The last failure. */
+  readonly cause: unknown
+}
+
+/** How to work on items of which some may fail. */
+export interface WorkByHalves<Item> {
+  /**
+   * Works on some items.
+   *
+   * @returns `null` if all of them succeeded, else why not. A rejection ends the work.
+   */
+  attempt(part: readonly Item[]): Promise<{ readonly cause: unknown } | null>
+  /** Asked before each attempt: whether to leave the rest. */
+  isOver(progress: Progress): boolean
+  /** Returns a number from 0 up to 1: which half comes first. Default: always the first. */
+  readonly random?: (() => number) | undefined
+  /** What became of other parts before. */
+  readonly start?: Progress
+}
+
+/** What is left of the work. */
+export interface Unfinished<Item> extends Progress {
+  /** The items that failed alone. */
+  readonly alone: readonly { readonly item: Item; readonly cause: unknown }[]
+  /** The items on which no attempt has decided. */
+  readonly left: readonly Item[]
+}
+
+const NO_PROGRESS: Progress = { hasSucceeded: false, failures: 0, failuresInARow: 0, cause: undefined }
+
+/** From this failure in a row on, attempts shrink. A single failing item causes fewer between two successes. */
+const SHRINKS_FROM = 3
+
+/**
+ * Works on parts in turn, so that items that fail cost only themselves: a part that fails is tried again as two halves,
+ * behind all that waits, until what fails is alone.
+ *
+ * Where everything fails, attempts get small quickly: after three failures in a row each is at most half as large as
+ * the one before, until one succeeds. After an attempt that timed out the next is at most a quarter as large: halving
+ * its size would not be enough, since time limits shrink too.
+ */
+export async function workByHalves<Item>(
+  parts: readonly (readonly Item[])[],
+  { attempt, isOver, random = () => 0, start = NO_PROGRESS }: WorkByHalves<Item>,
+): Promise<Unfinished<Item>> {
+  const waiting = parts.filter(({ length }) => length > 0)
+  const alone: { readonly item: Item; readonly cause: unknown }[] = []
+  let { hasSucceeded, failures, failuresInARow, cause } = start
+  let largest = Number.POSITIVE_INFINITY
+  while (waiting.length > 0 && !isOver({ hasSucceeded, failures, failuresInARow, cause })) {
+    const part = takePart(waiting, largest)
+    const failure = await attempt(part)
+    if (!failure) {
+      hasSucceeded = true
+      failuresInARow = 0
+      largest = Number.POSITIVE_INFINITY
+      continue
+    }
+    cause = failure.cause
+    failures += 1
+    failuresInARow += 1
+    if (cause instanceof TimeLimitError) largest = Math.max(1, Math.floor(part.length / 4))
+    else if (failuresInARow >= SHRINKS_FROM) largest = Math.max(1, Math.floor(part.length / 2))
+    if (part.length === 1) alone.push({ item: part[0] as Item, cause })
+    else waiting.push(...(random() < 0.5 ? halve(part) : halve(part).reverse()))
+  }
+  return { hasSucceeded, failures, failuresInARow, cause, alone, left: waiting.flat() }
+}
+
+/**
+ * After how many failures in a row nothing seems to succeed. By then an attempt was made on a single item, and a few
+ * items more.
+ *
+ * @param size Of the largest part.
+ */
+export const mostFailuresInARow = (size: number) => Math.ceil(Math.log2(size)) + 2
+
+/** Removes the first part, or a piece of it of at most `largest` items. */
+function takePart<Item>(waiting: (readonly Item[])[], largest: number): readonly Item[] {
+  let part = waiting.shift() as readonly Item[]
+  while (part.length > largest) {
+    const [first, second] = halve(part)
+    waiting.unshift(second)
+    part = first
+  }
+  return part
+}
+
+function halve<Item>(items: readonly Item[]): [readonly Item[], readonly Item[]] {
+  const middle = Math.floor(items.length / 2)
+  return [items.slice(0, middle), items.slice(middle)]
+}

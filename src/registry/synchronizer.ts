@@ -1,0 +1,255 @@
+import { toPlainText } from '../errors/plain-text.ts'
+import { trace } from '../runtime/tracing.ts'
+import { createDeadline } from '../time/deadline.ts'
+import { runWithin } from '../time/run-within.ts'
+import { mostFailuresInARow, type Progress, type Unfinished, workByHalves } from './halving.ts'
+import { isMonitorUnavailable } from './monitor-unavailable.ts'
+import {
+  LONGEST_WAIT,
+  type Outbox,
+  type Postponement,
+  type Push,
+  type SweepResult,
+  type SynchronizationErrorHandler,
+  toChange,
+  type WaitingChange,
+} from './outbox.ts'
+import type { Registration } from './store.ts'
+
+export interface SynchronizerOptions {
+  readonly push: Push
+  /** Milliseconds for each push. */
+  readonly timeLimit: number
+  /** The most changes in a push. Default: all that a call or a sweep has. */
+  readonly batchSize?: number | undefined
+  /** Returns a number from 0 up to 1, for the order of pushes and for jitter. Default `Math.random`. */
+  readonly random?: (() => number) | undefined
+}
+
+/** Milliseconds for each push, by default. Leases and waits follow from it. */
+export const DEFAULT_PUSH_TIME_LIMIT = 30_000
+/** The time for all pushes of a call or a sweep. Each push may take half of the rest, so that one can hang. */
+const pushingTime = (timeLimit: number) => 2 * timeLimit
+/** The length of a lease: longer than its holder may push. 90 seconds by default. */
+export const leaseFor = (timeLimit: number) => 3 * timeLimit
+/** The backoff after the first failure; it doubles with each refusal. 5 seconds by default. */
+const firstWait = (timeLimit: number) => timeLimit / 6
+/** A monitor that fails so often in a row is unavailable, although large batches would be alone sooner. */
+const LEAST_FAILURES_IN_A_ROW = 7
+/** After so many failures a sweep leaves the rest to the next one, of new changes and of refused ones each. */
+const MOST_FAILURES = 100
+/** In milliseconds, the resolution of timers. */
+const SHORTEST_WAIT = 1
+
+/** What became of changes that were pushed. */
+interface Outcome {
+  readonly hasSucceeded: boolean
+  /** Changes that the monitor refused when they were pushed alone. */
+  readonly refused: readonly { readonly change: WaitingChange; readonly cause: unknown }[]
+  /** Changes that were not pushed, or only together with others. */
+  readonly left: readonly WaitingChange[]
+  /** The last failure, if any. */
+  readonly cause: unknown
+  /** Why the rest was left, if not because pushes failed or took too long. */
+  readonly endedBy: 'unavailable' | 'stop' | undefined
+}
+
+/**
+ * Makes the pushes of a store from its {@link Outbox}.
+ *
+ * Changes are pushed in batches, in random order, and each is finished at once. {@link workByHalves} finds those that
+ * are refused. A change that was refused before comes last and alone. When nothing seems to succeed any more, or the
+ * monitor says that it is unavailable, the rest is left for later. The monitor has to say so twice in a row, unless it
+ * says for how long: a gateway may say it because of a single change.
+ */
+export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
+  const { timeLimit, random = Math.random } = options
+
+  /** Exponential, with jitter, so that changes that failed together do not come back together. */
+  const backoff = (refusals: number) =>
+    Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
+
+  function waitOfLeft({ hasSucceeded, endedBy, cause }: Outcome): number {
+    if (endedBy === 'stop') return 0
+    const retryAfter = readRetryAfter(cause)
+    if (hasSucceeded && endedBy !== 'unavailable') return 0
+    if (hasSucceeded && retryAfter !== undefined) return retryAfter
+    return Math.max(firstWait(timeLimit), retryAfter ?? 0)
+  }
+
+  function toPostponements(outcome: Outcome): Postponement[] {
+    const wait = waitOfLeft(outcome)
+    const failure = wait > 0 ? describeFailure(outcome.cause) : undefined
+    const left = outcome.left.map(change => ({ change, wait, failure, isRefused: false }))
+    const refused = outcome.refused.map(({ change, cause }) => {
+      const failure = describeFailure(cause)
+      // Counted once only: a long outage of the monitor must not delay the change by an hour.
+      if (isAway(outcome)) return { change, wait, failure, isRefused: change.refusals === 0 }
+      return { change, wait: backoff(change.refusals), failure, isRefused: true }
+    })
+    return [...left, ...refused]
+  }
+
+  /** Pushes changes that are leased to the caller, and postpones those that failed. */
+  async function pushAll(changes: readonly WaitingChange[], signal?: AbortSignal): Promise<Outcome> {
+    const outcome = await pushInBatches(changes, { ...options, random, outbox, signal })
+    const postponements = toPostponements(outcome)
+    if (postponements.length > 0) await outbox.postpone(postponements)
+    return outcome
+  }
+
+  return {
+    /**
+     * Pushes the registrations of a call, which are leased to it.
+     *
+     * @param report Learns what was refused, if anything else succeeded.
+     * @throws the failure of the push, if any registration was not pushed. The others are marked all the same.
+     */
+    async synchronize(registrations: readonly Registration[], report: SynchronizationErrorHandler): Promise<void> {
+      const changes = registrations.map(registration => ({ ...toChange(registration, 'registered'), refusals: 0 }))
+      const outcome = await pushAll(changes)
+      const { refused, left, cause, hasSucceeded } = outcome
+      if (refused.length + left.length === 0) return
+      if (hasSucceeded) tell(outcome, report)
+      throw refused[0]?.cause ?? cause ?? new Error('There was no time to push all registrations of the call')
+    },
+
+    /** Pushes the changes that are due: one sweep. */
+    async sweep(limit: number, report: SynchronizationErrorHandler, signal?: AbortSignal): Promise<SweepResult> {
+      if (signal?.aborted) return { synchronized: 0, failed: 0 }
+      return trace('sweep', async context => {
+        const changes = await outbox.take(limit, leaseFor(timeLimit))
+        const outcome = await pushAll(changes, signal)
+        tell(outcome, report)
+        const failed = outcome.refused.length + outcome.left.length
+        const result = { synchronized: changes.length - failed, failed }
+        Object.assign(context, { count: changes.length, totals: { ...result } })
+        const retryAfter = readRetryAfter(outcome.cause)
+        return outcome.endedBy === 'unavailable' ? { ...result, unavailable: { retryAfter } } : result
+      })
+    },
+  }
+}
+
+/** Whether the monitor seems unavailable: nothing succeeded, and not everything was pushed alone. */
+const isAway = ({ hasSucceeded, left }: Outcome): boolean => !hasSucceeded && left.length > 0
+
+interface Pushing extends SynchronizerOptions {
+  readonly random: () => number
+  readonly outbox: Outbox
+  readonly signal: AbortSignal | undefined
+}
+
+/** Pushes changes in batches, those that were refused before last and alone, and finishes those that were pushed. */
+async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing): Promise<Outcome> {
+  const { batchSize = Number.POSITIVE_INFINITY, random, signal } = pushing
+  const { attempt, hasTime, isUnavailable } = createAttempts(pushing)
+  const mostInARow = Math.max(LEAST_FAILURES_IN_A_ROW, mostFailuresInARow(Math.min(batchSize, changes.length)))
+  const isOver = ({ failures, failuresInARow }: Progress) =>
+    signal?.aborted || isUnavailable() || !hasTime() || failuresInARow >= mostInARow || failures >= MOST_FAILURES
+
+  const fresh = changes.filter(({ refusals }) => refusals === 0)
+  const before = changes.filter(({ refusals }) => refusals > 0)
+  const ofFresh = await workByHalves(shuffle(toBatches(fresh, batchSize), random), { attempt, isOver, random })
+  const start = { ...ofFresh, failures: 0 }
+  const ofBefore = await workByHalves(shuffle(toBatches(before, 1), random), { attempt, isOver, random, start })
+  const endedBy = signal?.aborted ? 'stop' : isUnavailable() ? 'unavailable' : undefined
+  return toOutcome(ofFresh, ofBefore, endedBy)
+}
+
+/** What failed alone because the monitor was unavailable, or the sweep was stopped, is not refused. */
+function toOutcome(
+  ofFresh: Unfinished<WaitingChange>,
+  { hasSucceeded, cause, ...ofBefore }: Unfinished<WaitingChange>,
+  endedBy: Outcome['endedBy'],
+): Outcome {
+  const isRefusal = (failure: unknown) => {
+    if (failure === cause && endedBy === 'stop') return false
+    return !isMonitorUnavailable(failure) || (hasSucceeded && endedBy === undefined)
+  }
+  const alone = [...ofFresh.alone, ...ofBefore.alone].map(({ item, cause }) => ({ change: item, cause }))
+  const notRefused = alone.filter(({ cause }) => !isRefusal(cause)).map(({ change }) => change)
+  return {
+    hasSucceeded,
+    refused: alone.filter(({ cause }) => isRefusal(cause)),
+    left: [...notRefused, ...ofFresh.left, ...ofBefore.left],
+    cause,
+    endedBy,
+  }
+}
+
+/** Pushes parts within the time of a call or a sweep, and finishes those that were pushed. */
+function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
+  const deadline = createDeadline(pushingTime(timeLimit))
+  let slowest = SHORTEST_WAIT
+  /** How often in a row the monitor has said that it is unavailable, and for how long. */
+  let unavailableInARow = 0
+  let retryAfter: number | undefined
+
+  return {
+    /** @throws the failure of the store, which is none of the monitor and ends the sweep. */
+    async attempt(part: readonly WaitingChange[]) {
+      const begun = performance.now()
+      const milliseconds = Math.min(timeLimit, deadline.remaining() / 2)
+      const message = `The push had no answer within its time limit of ${timeLimit} ms`
+      try {
+        await runWithin({ milliseconds, message, signal }, signal => pushOnce(push, part, signal))
+      } catch (cause) {
+        unavailableInARow = isMonitorUnavailable(cause) ? unavailableInARow + 1 : 0
+        retryAfter = readRetryAfter(cause)
+        return { cause }
+      }
+      slowest = Math.max(slowest, performance.now() - begun)
+      unavailableInARow = 0
+      await outbox.finish(part)
+      return null
+    },
+    /** Whether a push as slow as the slowest could end in time: one that is cut off is repeated. */
+    hasTime: () => deadline.remaining() / 2 >= slowest,
+    isUnavailable: () => unavailableInARow >= 2 || retryAfter !== undefined,
+  }
+}
+
+const pushOnce = (push: Push, part: readonly WaitingChange[], signal: AbortSignal) =>
+  trace('push', async context => {
+    context.count = part.length
+    await push(
+      part.map(change => toChange(change, change.kind)),
+      { signal },
+    )
+  })
+
+function toBatches<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
+  const batches: (readonly Item[])[] = []
+  for (let start = 0; start < items.length; start += size) batches.push(items.slice(start, start + size))
+  return batches
+}
+
+/** So that no change comes first in every sweep, and holds others back if it makes the monitor fail. */
+function shuffle<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  const ranked = items.map(item => ({ item, rank: random() }))
+  return ranked.sort((one, other) => one.rank - other.rank).map(({ item }) => item)
+}
+
+/** @returns Milliseconds, at most an hour, if the monitor has said that it is unavailable and for how long. */
+function readRetryAfter(cause: unknown): number | undefined {
+  const retryAfter = isMonitorUnavailable(cause) ? cause.retryAfter : undefined
+  return typeof retryAfter === 'number' && retryAfter >= 0 ? Math.min(LONGEST_WAIT, retryAfter) : undefined
+}
+
+/** Reports each change that was refused, and once why the rest was left, unless the sweep was stopped. */
+function tell(outcome: Outcome, report: SynchronizationErrorHandler): void {
+  const { refused, left, cause, endedBy } = outcome
+  if (left.length > 0 && cause !== undefined && endedBy !== 'stop') report(cause)
+  if (isAway(outcome)) return
+  for (const { change, cause } of refused) report(cause, toChange(change, change.kind))
+}
+
+/** Room for the name of an error, and for what a webhook quotes of the monitor. */
+const LONGEST_DESCRIPTION = 255
+
+/** Describes a failure for operators. User names and passwords in URLs are left out. */
+function describeFailure(cause: unknown): string {
+  const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+  return toPlainText(text.replace(/\/\/[^\s/@]*@/g, '//'), LONGEST_DESCRIPTION)
+}

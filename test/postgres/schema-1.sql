@@ -1,0 +1,54 @@
+CREATE SCHEMA IF NOT EXISTS "domain_registration";
+CREATE TABLE IF NOT EXISTS "domain_registration".names (
+  domain_id uuid NOT NULL,
+  created_at timestamptz NOT NULL,
+  second_level_domain text COLLATE "C" NOT NULL,
+  path text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  registrable_domain text COLLATE "C" NOT NULL,
+  team_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (second_level_domain, path)
+);
+CREATE UNIQUE INDEX IF NOT EXISTS names_by_id ON "domain_registration".names (domain_id);
+CREATE INDEX IF NOT EXISTS names_of_team ON "domain_registration".names (team_id, domain_id);
+CREATE INDEX IF NOT EXISTS names_of_team_below ON "domain_registration".names (second_level_domain, team_id, path);
+CREATE INDEX IF NOT EXISTS names_within ON "domain_registration".names (registrable_domain, path) WHERE domain <> registrable_domain;
+CREATE INDEX IF NOT EXISTS names_of_team_within ON "domain_registration".names (registrable_domain, team_id, path) WHERE path > '';
+CREATE INDEX IF NOT EXISTS names_by_domain ON "domain_registration".names USING hash (domain);
+CREATE TABLE IF NOT EXISTS "domain_registration".changes (
+  domain_id uuid NOT NULL,
+  due timestamptz NOT NULL,
+  since timestamptz NOT NULL,
+  refusals integer NOT NULL DEFAULT 0,
+  kind text COLLATE "C" NOT NULL CHECK (kind IN ('registered', 'released')),
+  second_level_domain text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  registrable_domain text COLLATE "C" NOT NULL,
+  team_id text COLLATE "C" NOT NULL,
+  last_failure text,
+  PRIMARY KEY (domain_id, second_level_domain)
+);
+CREATE INDEX IF NOT EXISTS changes_fresh ON "domain_registration".changes (due, domain_id) WHERE refusals = 0;
+CREATE INDEX IF NOT EXISTS changes_refused ON "domain_registration".changes (due, domain_id) WHERE refusals > 0;
+CREATE TABLE IF NOT EXISTS "domain_registration".locks (
+  second_level_domain text COLLATE "C" NOT NULL,
+  registrable_domain text COLLATE "C" NOT NULL,
+  PRIMARY KEY (second_level_domain, registrable_domain)
+);
+CREATE TABLE IF NOT EXISTS "domain_registration".keys (
+  hash text COLLATE "C" PRIMARY KEY,
+  type text NOT NULL CHECK (type IN ('organization', 'team')),
+  owner_id text NOT NULL,
+  scopes text[] NOT NULL,
+  label text,
+  hint text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  revoked_at timestamptz,
+  expires_at timestamptz
+);
+CREATE INDEX IF NOT EXISTS keys_of_owners ON "domain_registration".keys (owner_id);
+CREATE TABLE IF NOT EXISTS "domain_registration".version (
+  version integer PRIMARY KEY,
+  applied_at timestamptz NOT NULL DEFAULT now()
+);
+INSERT INTO "domain_registration".version (version) VALUES (1) ON CONFLICT DO NOTHING

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type Change, createMemoryStore, type Push, startSynchronizing } from '../../src/index.ts'
+import { MonitorUnavailableError } from '../../src/registry/monitor-unavailable.ts'
+import { manyDomains, save } from '../../src/testing/calls.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const BATCH_SIZE = 100
+
+/** Cuts what it is given into requests, as `createWebhook` does, and counts how often each change was sent. */
+function createReceiver(answer: (changes: readonly Change[], request: number) => unknown) {
+  const receiver = { requests: 0, sent: new Map<string, number>(), accepted: new Set<string>() }
+  const push = async (changes: readonly Change[]) => {
+    for (let start = 0; start < changes.length; start += BATCH_SIZE) {
+      const batch = changes.slice(start, start + BATCH_SIZE)
+      receiver.requests += 1
+      for (const { domain } of batch) receiver.sent.set(domain, (receiver.sent.get(domain) ?? 0) + 1)
+      await answer(batch, receiver.requests)
+      for (const { domain } of batch) receiver.accepted.add(domain)
+    }
+  }
+  const mostOften = () => Math.max(...receiver.sent.values())
+  return { receiver, mostOften, push: Object.assign(push, { batchSize: BATCH_SIZE }) }
+}
+
+/** A store in which releases wait for the push, and the loop that tells them. */
+async function waitingFor(push: Push, count: number) {
+  let isOpen = true
+  const synchronize = Object.assign((...call: Parameters<Push>) => (isOpen ? undefined : push(...call)), {
+    batchSize: BATCH_SIZE,
+  })
+  const store = createMemoryStore({ synchronize, onError: () => {} })
+  const domains = manyDomains(count)
+  for (let start = 0; start < count; start += BATCH_SIZE) {
+    const some = domains.slice(start, start + BATCH_SIZE)
+    await store.synchronize?.(await save(store, '1', some))
+    await store.release('1', some)
+  }
+  isOpen = false
+  return store
+}
+
+/** Lets the loop run until nothing waits. @returns Milliseconds. */
+async function runLoop(store: Awaited<ReturnType<typeof waitingFor>>, longest: number, isDone = 0): Promise<number> {
+  const begun = Date.now()
+  const { stop } = startSynchronizing(store)
+  while ((await store.countPending()) > isDone && Date.now() - begun < longest) await vi.advanceTimersByTimeAsync(500)
+  await stop()
+  return Date.now() - begun
+}
+
+const unavailable = (retryAfter?: number) => new MonitorUnavailableError('429', { retryAfter })
+
+describe('3,000 releases', () => {
+  test('that nothing hinders take one request for each hundred', async () => {
+    const { receiver, push } = createReceiver(() => {})
+    await runLoop(await waitingFor(push, 3000), 60_000)
+    expect([receiver.requests, receiver.accepted.size]).toEqual([30, 3000])
+  })
+
+  test.each([
+    ['says when', (left: number) => left],
+    ['does not say when', () => undefined],
+  ])('all arrive through a gateway that takes 6 requests in 10 s and %s to come again', async (_, toRetryAfter) => {
+    const window = 10_000
+    const taken = new Map<number, number>()
+    const { receiver, push, mostOften } = createReceiver(() => {
+      const current = Math.floor(Date.now() / window)
+      const inWindow = (taken.get(current) ?? 0) + 1
+      taken.set(current, inWindow)
+      if (inWindow > 6) throw unavailable(toRetryAfter((current + 1) * window - Date.now()))
+    })
+    const took = await runLoop(await waitingFor(push, 3000), 480_000)
+    expect(receiver.accepted.size).toBe(3000)
+    expect(mostOften()).toBeLessThanOrEqual(3)
+    expect(receiver.requests).toBeLessThanOrEqual(45)
+    // Five windows take thirty requests.
+    expect(took).toBeLessThanOrEqual(6 * window)
+  })
+
+  test('of which the monitor answers one request in five with 500 cost at most three times as many', async () => {
+    const { receiver, push } = createReceiver((_, request) => {
+      if (request % 5 === 3) throw new Error('500')
+    })
+    await runLoop(await waitingFor(push, 3000), 120_000)
+    expect(receiver.accepted.size).toBe(3000)
+    expect(receiver.requests).toBeLessThanOrEqual(90)
+  })
+
+  test('of which the monitor answers one request in ten with 429 all arrive, none more than three times', async () => {
+    const { receiver, push, mostOften } = createReceiver((_, request) => {
+      if (request % 10 === 3) throw unavailable()
+    })
+    await runLoop(await waitingFor(push, 3000), 60_000)
+    expect(receiver.accepted.size).toBe(3000)
+    expect(mostOften()).toBeLessThanOrEqual(3)
+  })
+})
+
+describe('one of a thousand changes', () => {
+  const isPoison = ({ domain }: Change) => domain === 'n77.com'
+
+  test.each([
+    ['an error', () => new Error('500')],
+    ['that the monitor is unavailable', () => unavailable()],
+  ])('at which each push fails with %s does not hold the others', async (_, fail) => {
+    const { receiver, push } = createReceiver(changes => {
+      if (changes.some(isPoison)) throw fail()
+    })
+    const store = await waitingFor(push, 1000)
+    await runLoop(store, 3_600_000, 1)
+    expect(receiver.accepted.size).toBe(999)
+    expect(await store.listPending()).toMatchObject([{ domain: 'n77.com' }])
+  })
+
+  test('that is refused costs at most 25 pushes, and then one each time that it is due', async () => {
+    const { receiver, push } = createReceiver(changes => {
+      if (changes.some(isPoison)) throw new Error('500')
+    })
+    const store = await waitingFor(push, 1000)
+    expect(await store.synchronizePending()).toEqual({ synchronized: 999, failed: 1 })
+    expect(receiver.requests).toBeLessThanOrEqual(25)
+    for (let round = 1; round <= 8; round += 1) {
+      const before = receiver.requests
+      const [poison] = await store.listPending()
+      expect(poison).toMatchObject({ domain: 'n77.com', refusals: round, lastFailure: 'Error: 500' })
+      vi.setSystemTime(poison?.nextAttempt as Date)
+      await vi.advanceTimersByTimeAsync(3_600_000)
+      await store.synchronizePending()
+      expect(receiver.requests).toBe(before + 1)
+    }
+  })
+})

@@ -7,6 +7,7 @@ import {
   createMemoryStore,
   deleteDomains,
   generateApiKey,
+  type ListDomainsQuery,
   listDomains,
   registerDomains,
   type StoredKeyRecord,
@@ -47,15 +48,17 @@ tr { border-bottom: 1px solid #ccc; } td form { display: inline; } code { overfl
 const explain = (error: Error) => `<p role="alert">${escapeHtml(error.message)}</p>`
 
 async function showNames(query: Request['query']): Promise<string> {
-  const { search = '', in: kind = 'below', deleted } = query
-  const filter = search === '' ? { order: 'newest' } : { [kind === 'domain' ? 'domain' : 'below']: search }
+  // A parameter that is sent twice is an array.
+  const read = (name: string) => (typeof query[name] === 'string' ? query[name] : '')
+  const [search, kind, deleted] = [read('search'), read('in') === 'domain' ? 'domain' : 'below', query.deleted]
+  const filter: ListDomainsQuery = search === '' ? { order: 'newest' } : { [kind]: search }
   const form = `<form>
-    <input name="search" aria-label="Name" value="${escapeHtml(String(search))}" placeholder="example.com">
+    <input name="search" aria-label="Name" value="${escapeHtml(search)}" placeholder="example.com">
     <label><input type="radio" name="in" value="below" ${kind === 'domain' ? '' : 'checked'}> below it</label>
     <label><input type="radio" name="in" value="domain" ${kind === 'domain' ? 'checked' : ''}> exactly it</label>
     <button>Search</button></form>
     <p><a href="/names/export?format=csv" download="names.csv">Export as CSV</a></p>`
-  const found = await listDomains(caller, { ...filter, after: query.after, limit: '25' }, store).catch(
+  const found = await listDomains(caller, { ...filter, after: read('after'), limit: 25 }, store).catch(
     (error: Error) => error,
   )
   if (found instanceof Error) return form + explain(found)
@@ -67,7 +70,7 @@ async function showNames(query: Request['query']): Promise<string> {
     }) => `<tr><td><label><input type="checkbox" name="domain" value="${domain}"> ${domain}</label></td>
       <td>${createdAt.slice(0, 10)}</td></tr>`,
   )
-  const more = new URLSearchParams({ search: String(search), in: String(kind), after: next ?? '' })
+  const more = new URLSearchParams({ search, in: kind, after: next ?? '' })
   return `${form}${deleted === undefined ? '' : `<p role="status">${Number(deleted)} deleted</p>`}
     <form method="post" action="/names/delete"><table><tr><th>Name</th><th>Since</th></tr>${rows.join('')}</table>
     <button>Delete the chosen ones</button></form>

@@ -10,11 +10,11 @@ import { RegisterAllError, registerAll } from 'domain-registration/client'
 const [url = '', file = ''] = process.argv.slice(2)
 const names = (await readFile(file, 'utf8')).split(/\r?\n/).filter(line => line.trim() !== '')
 
-function showProgress({ done, total }: { done: number; total: number }): void {
-  const filled = Math.floor((30 * done) / total)
+function showProgress({ done }: { readonly done: number }): void {
+  const filled = Math.floor((30 * done) / names.length)
   const bar = `${'█'.repeat(filled)}${'░'.repeat(30 - filled)}`
   process.stderr.write(
-    `${process.stderr.isTTY ? '\r' : ''}${bar} ${done} of ${total}${process.stderr.isTTY ? '' : '\n'}`,
+    `${process.stderr.isTTY ? '\r' : ''}${bar} ${done} of ${names.length}${process.stderr.isTTY ? '' : '\n'}`,
   )
 }
 
@@ -29,5 +29,6 @@ try {
 } catch (error) {
   if (!(error instanceof RegisterAllError)) throw error
   console.error(`Gave up after ${error.results.length} of ${names.length} names: ${error.message} Run it again.`)
+  for (const input of error.inputs) console.error(`${input}\thas no result`)
   process.exitCode = 1
 }

@@ -75,6 +75,7 @@ export type {
 export type { ListPage } from './registry/store-arguments.ts'
 export type { TraceContext } from './runtime/tracing.ts'
 export { createUuidGenerator } from './runtime/uuid.ts'
+export type { ExportDomainsQuery, ListDomainsQuery } from './wire/query.ts'
 export type { RegisterDomainsRequest } from './wire/request.ts'
 export {
   countTotals,

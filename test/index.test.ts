@@ -27,7 +27,10 @@ const publicNames = {
   './fastify': ['domainsPlugin'],
   './fetch': ['domainsHandler'],
   './openapi': ['openapi'],
-  './client': ['CallError', 'DeleteAllError', 'RegisterAllError', 'deleteAll', 'listAll', 'registerAll'],
+  './client': [
+    ...['CallError', 'DeleteAllError', 'RegisterAllError', 'SyncAllError'],
+    ...['deleteAll', 'listAll', 'registerAll', 'syncAll'],
+  ],
   './webhook': ['MonitorUnavailableError', 'WebhookVerificationError', 'createWebhook', 'verifyWebhook'],
   './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],
   './sqlite': ['createSqliteKeyStore', 'createSqliteStore', 'sqliteSchema'],

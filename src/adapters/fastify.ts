@@ -3,7 +3,13 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../errors/call-errors.ts'
 import { describeStep, type FailureContext, logFailure } from '../http/failure.ts'
 import { operations } from '../http/operations.ts'
-import { DEFAULT_OPERATIONS, type HandlerOptions, type PathOption, toPath } from '../http/options.ts'
+import {
+  DEFAULT_OPERATIONS,
+  type HandlerOptions,
+  type PathOption,
+  toPath,
+  withoutTrailingSlash,
+} from '../http/options.ts'
 import type { AdapterRequest, HandlerRequest, OperationName } from '../http/request.ts'
 import type { OpenApiOptions } from '../openapi/index.ts'
 import { securityRules } from '../openapi/security.ts'
@@ -77,6 +83,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
     const config: object = app.hasDecorator('swagger')
       ? { swaggerTransform: describeForSwagger(operation, options) }
       : {}
+    const own = `${toPath(options)}${suffix}`
     app.register(
       async route => {
         route.removeAllContentTypeParsers()
@@ -98,12 +105,24 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
           // The answer to HEAD would be that to GET, which reads a page for nothing.
           ...(method === 'GET' && { exposeHeadRoute: false }),
           handler: (request, reply) =>
-            respond(operation, request, reply, limit => readNodeBody(streams.get(request) ?? request.raw, limit)),
+            isExactly(own, request.raw.url ?? '')
+              ? respond(operation, request, reply, limit => readNodeBody(streams.get(request) ?? request.raw, limit))
+              : reply.callNotFound(),
         })
       },
-      { prefix: `${toPath(options)}${suffix}` },
+      { prefix: own },
     )
   }
+}
+
+/**
+ * Fastify's router decodes a path, and that of Fastify 4 ends it at a semicolon. The other adapters take a path as it
+ * is sent, and so does a gateway in front of them that lets only some paths through.
+ */
+function isExactly(own: string, url: string): boolean {
+  const [requested = ''] = url.split('?', 1)
+  // Whether case and repeated slashes count is an option of the router.
+  return withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase().endsWith(own.toLowerCase())
 }
 
 function logToFastify(error: unknown, { request, step }: FailureContext<AdapterRequest<FastifyRequest>>): void {

@@ -1,10 +1,19 @@
 import { isApiError } from '../errors/api-error.ts'
-import { bodyCutShort, methodNotAllowed } from '../errors/call-errors.ts'
+import { bodyCutShort, methodNotAllowed, notFound } from '../errors/call-errors.ts'
 import { createHandler } from '../http/handler.ts'
-import { operationNames, operations } from '../http/operations.ts'
-import { DEFAULT_OPERATIONS, type HandlerOptions, withoutTrailingSlash } from '../http/options.ts'
+import { operations } from '../http/operations.ts'
+import {
+  DEFAULT_OPERATIONS,
+  type HandlerOptions,
+  handlerRules,
+  type PathOption,
+  pathRule,
+  toPath,
+  withoutTrailingSlash,
+} from '../http/options.ts'
 import { type AdapterRequest, type OperationName, type RequestBody, readQuery, stopsReading } from '../http/request.ts'
 import { respondWithError } from '../http/response.ts'
+import { requireOptions } from '../options.ts'
 import { createChunks } from './chunks.ts'
 
 /** A request with what your framework passes along with it. */
@@ -14,7 +23,7 @@ export interface FetchRequest<Context = unknown> extends AdapterRequest<Request>
 }
 
 /** Options of {@link domainsHandler}. */
-export type DomainsHandlerOptions<Context = unknown> = HandlerOptions<FetchRequest<Context>>
+export type DomainsHandlerOptions<Context = unknown> = HandlerOptions<FetchRequest<Context>> & PathOption
 
 /** What {@link domainsHandler} makes. A context is required where the options say what it is. */
 export type DomainsHandler<Context = unknown> = (
@@ -26,9 +35,10 @@ export type DomainsHandler<Context = unknown> = (
  * Makes a function from the Fetch API's `Request` to its `Response`, for Hono, Next.js, Bun, Deno, Workers and other
  * servers with this API.
  *
- * Your server routes a path to it, and with `operations` also the paths below; of the URL the handler looks at the end
- * of the path and at the query. It answers any other method with 405 `method_not_allowed`, before any other check.
- * Nothing may have read the body before.
+ * Your server routes a path to it, and with `operations` also the paths below. The path of the URL must end in exactly
+ * the option `path`, or in it and the suffix of an operation that you offer, with or without one trailing slash;
+ * nothing is decoded. Any other path gets 404 `not_found`, any other method 405 `method_not_allowed`, before any other
+ * check. Nothing may have read the body before.
  *
  * A body with a `Content-Length` is read at once: an HTTP server never delivers more than that. In a `Request` that
  * you make yourself, leave the header out or set it right; a longer body is refused only after it was read.
@@ -58,10 +68,7 @@ export type DomainsHandler<Context = unknown> = (
  *
  * @example <caption>Deno</caption>
  * const handle = domainsHandler({ store, keys })
- * Deno.serve(request => {
- *   const { pathname } = new URL(request.url)
- *   return pathname === '/v1/domains' ? handle(request) : new Response(null, { status: 404 })
- * })
+ * Deno.serve(request => handle(request))
  *
  * @example <caption>Workers: a call runs to its end even if the caller disconnects</caption>
  * const handle = domainsHandler({ store, keys })
@@ -79,12 +86,14 @@ export type DomainsHandler<Context = unknown> = (
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  */
 export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions<Context>): DomainsHandler<Context> {
-  const handle = createHandler(options)
+  requireOptions(options, { ...handlerRules, path: pathRule })
+  const { path, ...handlerOptions } = options
+  const handle = createHandler(handlerOptions as HandlerOptions<FetchRequest<Context>>)
   const offered = options.operations ?? DEFAULT_OPERATIONS
 
   return async (request, ...[context]) => {
     const reading = createReading(request)
-    const { operation, query, methods } = route(request, offered)
+    const { operation, methods } = route(request, toPath({ path }), offered)
     const { status, headers, body, stream } = operation
       ? await handle({
           header: name => request.headers.get(name),
@@ -92,9 +101,9 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
           raw: request,
           context: context as Context,
           operation,
-          query,
+          query: readQuery(request.url),
         })
-      : respondWithError(methodNotAllowed(methods))
+      : respondWithError(methods.length === 0 ? notFound() : methodNotAllowed(methods))
     if (stopsReading(status)) {
       reading.stop()
       // HTTP/1.1 requires a `Host` (RFC 9112, section 3.2); HTTP/2 has no `Connection` (RFC 9113, section 8.2.2).
@@ -104,20 +113,14 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
   }
 }
 
-/**
- * Finds the operation by the method and the end of the path: your server routes the path of the API to the handler,
- * and with `operations` also what is below it.
- */
-function route({ method, url }: Request, offered: readonly OperationName[]) {
-  const requested = withoutTrailingSlash(url.split(/[?#]/, 1)[0] ?? '')
-  // Among all of them: a preview that is not offered must not create.
-  const suffix = suffixes.find(suffix => requested.endsWith(suffix)) ?? ''
-  const here = offered.filter(name => operations[name].suffix === suffix)
+/** Finds the operation by the method and the end of the path, as the parser of URLs gives it. */
+function route({ method, url }: Request, path: string, offered: readonly OperationName[]) {
+  const requested = withoutTrailingSlash(new URL(url).pathname)
+  const isHere = (own: string) => (path === '' ? requested === own : requested.endsWith(own))
+  const here = offered.filter(name => isHere(path + operations[name].suffix))
   const operation = here.find(name => operations[name].method === method)
-  return { operation, query: readQuery(url), methods: here.map(name => operations[name].method) }
+  return { operation, methods: here.map(name => operations[name].method) }
 }
-
-const suffixes = operationNames.map(name => operations[name].suffix).filter(suffix => suffix !== '')
 
 function toWebStream(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
@@ -155,7 +158,7 @@ function createReading(request: Request) {
       if (request.bodyUsed) throw readBefore()
       try {
         return {
-          bytes: hasKnownLength(request) ? new Uint8Array(await request.arrayBuffer()) : await readChunks(limit),
+          bytes: isReadAtOnce(request) ? new Uint8Array(await request.arrayBuffer()) : await readChunks(limit),
         }
       } catch (error) {
         // It fails before anything is read if somebody else reads it (https://fetch.spec.whatwg.org/#body-unusable).
@@ -176,5 +179,8 @@ function createReading(request: Request) {
  * which is quicker than the chunks of a web stream.
  */
 const hasKnownLength = ({ headers }: Request) => headers.has('content-length') && !headers.has('transfer-encoding')
+
+/** Firefox has no `Request.body`. */
+const isReadAtOnce = (request: Request) => hasKnownLength(request) || request.body === undefined
 
 const readBefore = () => new Error('The request body was read before, or is being read')

@@ -11,7 +11,7 @@ export interface CallFailure {
   readonly cause?: unknown
 }
 
-interface FailedAttempt extends CallFailure {
+export interface FailedAttempt extends CallFailure {
   /** Whether the same call may succeed later. */
   readonly mayPass: boolean
   /** Milliseconds to wait before the next attempt, if the answer says so. */

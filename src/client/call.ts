@@ -12,10 +12,10 @@ export interface CallOptions {
   /** The team to act in. Required with an organization key, ignored with a team key. */
   teamId?: string | undefined
   /**
-   * How often a call is sent before the client gives up. Default 8, which takes about two minutes if no answer says
-   * when to retry.
+   * Milliseconds for which every call may fail before the client gives up, 0 or more. Default 1,800,000 (half an hour),
+   * which outlasts most outages. It is checked at each failure, so with 0 the first one ends the work.
    */
-  maxAttempts?: number | undefined
+  patience?: number | undefined
   /** Milliseconds to wait for an answer, at most 2,147,483,647. Default 60,000. */
   timeLimit?: number | undefined
   /** Aborts the work, which rejects with the reason of the signal. */
@@ -33,17 +33,18 @@ export const callRules: Rules = {
     isSecret: true,
   },
   teamId: { holds: optional(isText), expected: 'the ID of a team, a string of digits' },
-  maxAttempts: {
-    holds: optional(count => Number.isInteger(count) && Number(count) > 0),
-    expected: 'a whole number above 0',
+  patience: {
+    holds: optional(value => typeof value === 'number' && value >= 0),
+    expected: 'a number of milliseconds, 0 or more',
   },
   timeLimit: timeLimitRule,
   signal: { holds: optional(signal => signal instanceof AbortSignal), expected: 'an AbortSignal' },
   fetch: { holds: optional(isFunction), expected: 'a function like fetch' },
-  onProgress: { holds: optional(isFunction), expected: 'a function that takes the progress' },
 }
 
-export const DEFAULT_MAX_ATTEMPTS = 8
+export const onProgressRule = { holds: optional(isFunction), expected: 'a function that takes the progress' }
+
+export const DEFAULT_PATIENCE = 1_800_000
 const DEFAULT_TIME_LIMIT = 60_000
 /** Bytes, after decompression: several times the largest answer of a service. */
 const BODY_LIMIT = 4 * 1024 * 1024
@@ -82,20 +83,25 @@ export class CallError extends Error {
 /**
  * Sends a call, again if its answer was lost, and after 408, 429 and 5xx.
  *
- * @throws {CallError} for an answer that a retry would not change, and after the last attempt.
+ * @throws {CallError} for an answer that a retry would not change, and when the patience is over.
  */
 export async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
-  const { maxAttempts = DEFAULT_MAX_ATTEMPTS, signal } = options
-  for (let count = 1; ; count += 1) {
+  const { patience = DEFAULT_PATIENCE, signal } = options
+  const startedAt = performance.now()
+  for (let failures = 1; ; failures += 1) {
     const attempt = await sendOnce(call, options)
     if ('value' in attempt) return attempt.value
-    if (!attempt.failure.mayPass || count === maxAttempts) throw new CallError(attempt.failure)
-    await waitBeforeRetry(count, signal, attempt.failure.retryAfter)
+    const { failure } = attempt
+    if (!failure.mayPass || performance.now() - startedAt >= patience) throw new CallError(failure)
+    await sleep(toWait(failures, failure.retryAfter), signal)
   }
 }
 
-async function sendOnce<Value>({ url, body, read }: Call<Value>, options: CallOptions): Promise<Attempt<Value>> {
-  const { apiKey, timeLimit = DEFAULT_TIME_LIMIT, signal, fetch } = options
+/** @throws The reason of the signal, once it is aborted. Any other failure is returned. */
+export async function sendOnce<Value>(
+  { url, body, read }: Call<Value>,
+  { apiKey, timeLimit = DEFAULT_TIME_LIMIT, signal, fetch }: CallOptions,
+): Promise<Attempt<Value>> {
   const Authorization = `Bearer ${apiKey}`
   const init = body
     ? { method: 'POST', headers: { Authorization, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
@@ -108,13 +114,12 @@ async function sendOnce<Value>({ url, body, read }: Call<Value>, options: CallOp
   }
 }
 
-/** Waits for the longer of `Retry-After` and the backoff: a service may say 0 while it is overloaded. */
-export function waitBeforeRetry(count: number, signal: AbortSignal | undefined, retryAfter = 0): Promise<void> {
-  return sleep(Math.max(retryAfter, backOff(count)), signal)
-}
-
-/** Exponential backoff in milliseconds, at most 30 s, with jitter so that many callers do not come back at once. */
-const backOff = (count: number) => Math.min(30_000, 500 * 2 ** count) * (0.5 + Math.random() / 2)
+/**
+ * The longer of `Retry-After` and the backoff, in milliseconds: a service may say 0 while it is overloaded. The backoff
+ * is exponential, at most 30 s, with jitter so that many callers do not come back at once.
+ */
+export const toWait = (failures: number, retryAfter = 0): number =>
+  Math.max(retryAfter, Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2))
 
 function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,5 +1,7 @@
 import { countDeleted, type DeleteDomainsResponse, type DeleteResult } from '../wire/response.ts'
-import { NamesError, type NamesOptions, type NamesProgress, sendNames } from './send-names.ts'
+import type { Names } from './names-source.ts'
+import { createRun, type Run } from './run.ts'
+import { NamesError, type NamesOptions, type NamesProgress } from './send-names.ts'
 
 /** Options of {@link deleteAll}. */
 export interface DeleteAllOptions extends NamesOptions<DeleteResult> {}
@@ -28,21 +30,22 @@ const fields = { deleted: ['domain', 'domainId'], missing: [], invalid: ['code',
 
 /**
  * Deletes any number of registrations of one team with a service that offers this operation (`POST {url}/delete`), in
- * calls of 100, one after another. The key needs the scope `domains:delete`. Retries are those of {@link registerAll}.
+ * calls of 100, four at once. The key needs the scope `domains:delete`. Retries are those of {@link registerAll}.
  * What was deleted before an answer was lost is then `missing`.
  *
- * @param domains Names as they were registered, or any spelling of them. A wildcard deletes itself, and nothing below.
+ * @param domains Names as they were registered, or any spelling of them; an array, another iterable, or an async
+ *   iterable. A wildcard deletes itself, and nothing below.
  * @param options `url` is the one for registering: `https://api.example.com/v1/domains`.
- * @returns One result for each name, in the same order, and totals.
- * @throws {DeleteAllError} for an answer that a retry would not change, such as 403, and after the last attempt. It
- *   holds the results so far.
+ * @returns A promise of one result for each name, in the same order, and totals; iterated over, the results themselves.
+ *   Both are as with {@link registerAll}.
+ * @throws {DeleteAllError} as {@link RegisterAllError}.
  * @throws {TypeError} as {@link registerAll}.
  *
  * @example
  * const { totals } = await deleteAll(names, { url: 'https://api.example.com/v1/domains', apiKey })
  * console.log(`${totals.deleted} deleted, ${totals.missing} were not there`)
  */
-export async function deleteAll(domains: Iterable<string>, options: DeleteAllOptions): Promise<DeleteAllResult> {
-  const results = await sendNames(domains, options, { path: '/delete', fields, Failure: DeleteAllError })
-  return { results, totals: countDeleted(results) }
+export function deleteAll(domains: Names, options: DeleteAllOptions): Run<DeleteResult, DeleteAllResult> {
+  const operation = { path: '/delete', fields, Failure: DeleteAllError } as const
+  return createRun(domains, options, operation, results => ({ results, totals: countDeleted(results) }))
 }

@@ -19,6 +19,7 @@ export {
   deleteAll,
 } from './delete-all.ts'
 export { type ListAllOptions, type ListProgress, listAll } from './list-all.ts'
+export type { Names } from './names-source.ts'
 export {
   type Progress,
   RegisterAllError,
@@ -26,3 +27,5 @@ export {
   type RegisterAllResult,
   registerAll,
 } from './register-all.ts'
+export type { Run } from './run.ts'
+export { SyncAllError, type SyncAllOptions, type SyncPlan, syncAll } from './sync-all.ts'

@@ -1,7 +1,7 @@
 import { isText, optional, type Rules, requireOptions } from '../options.ts'
 import type { ListDomainsResponse, ListedDomain } from '../wire/response.ts'
 import { get, requireTexts } from './answer.ts'
-import { type CallOptions, callRules, send } from './call.ts'
+import { type CallOptions, callRules, onProgressRule, send } from './call.ts'
 
 /** Options of {@link listAll}. */
 export interface ListAllOptions extends CallOptions {
@@ -34,6 +34,7 @@ const rules: Rules = {
   domain: { holds: optional(isText), expected: 'a hostname' },
   below: { holds: optional(isText), expected: 'a hostname' },
   after: { holds: optional(isText), expected: 'the "next" of a page' },
+  onProgress: onProgressRule,
 }
 
 /**
@@ -42,8 +43,8 @@ const rules: Rules = {
  * {@link registerAll}.
  *
  * @returns The registrations, in the order that was asked for; of `below`, in the order of names.
- * @throws {CallError} from the iterator, for an answer that a retry would not change, such as 403, and after the last
- *   attempt.
+ * @throws {CallError} from the iterator, for an answer that a retry would not change, such as 403, and when every call
+ *   has failed for `patience`.
  * @throws {TypeError} at once, for an option that is missing, wrong or does not exist.
  *
  * @example
@@ -67,7 +68,7 @@ async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain,
     done += domains.length
     onProgress?.({ done, next })
     yield* domains
-    if (next === null) return
+    if (next === null || domains.length === 0) return
     after = next
   }
 }

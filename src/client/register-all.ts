@@ -1,5 +1,7 @@
 import { countTotals, type DomainResult, type Totals } from '../wire/response.ts'
-import { NamesError, type NamesOptions, type NamesProgress, sendNames } from './send-names.ts'
+import type { Names } from './names-source.ts'
+import { createRun, type Run } from './run.ts'
+import { NamesError, type NamesOptions, type NamesProgress } from './send-names.ts'
 
 /** Options of {@link registerAll}. */
 export interface RegisterAllOptions extends NamesOptions<DomainResult> {}
@@ -15,36 +17,47 @@ export interface RegisterAllResult {
 }
 
 /**
- * Why {@link registerAll} gave up. What it registered stays registered: call it again with the same names.
+ * Why {@link registerAll} gave up. What it registered stays registered: call it again with the same names, or leave out
+ * the first `resumeAt`.
  *
  * @example
  * try {
  *   await registerAll(names, { url, apiKey })
  * } catch (error) {
  *   if (!(error instanceof RegisterAllError)) throw error
- *   console.error(`${error.results.length} of ${names.length} were answered, then: ${error.status} ${error.message}`)
+ *   console.error(`${error.status} ${error.message} Not registered: ${error.inputs.join(', ')}`)
  * }
  */
 export class RegisterAllError extends NamesError<DomainResult> {
   override readonly name = 'RegisterAllError'
 }
 
-const fields = { created: ['domain', 'domainId'], existing: ['domain', 'domainId'], invalid: ['code', 'message'] }
+/** What results of registering hold. */
+export const registerFields = {
+  created: ['domain', 'domainId'],
+  existing: ['domain', 'domainId'],
+  invalid: ['code', 'message'],
+}
 
 /**
- * Registers any number of hostnames with a service that offers this operation, in calls of 100, one after another.
+ * Registers any number of hostnames with a service that offers this operation, in calls of 100, four at once.
  *
- * A call is sent again if its answer was lost, and after 408, 429 and 5xx. Names that were answered `internal_error`
- * are sent again after all others. The wait before that grows exponentially up to 30 s, with jitter; a longer
- * `Retry-After` is respected up to an hour. Sending again is safe: names that were registered before the answer was
- * lost are `existing`, with the same `domainId`.
+ * Sending a name again is safe: a name that was registered before the answer was lost is `existing`, with the same
+ * `domainId`. A call is sent again if its answer was lost, and after 408, 429 and 5xx; names that were answered
+ * `internal_error` are sent again as well. The other names go on meanwhile. The wait before a retry grows exponentially
+ * up to 30 s, with jitter; a longer `Retry-After` is respected up to an hour. If the service goes on failing at a call
+ * while others go through, the call is halved, until the names at which it fails are alone.
  *
  * Each answer must hold one result for each name that was sent, in that order; one that does not ends the work.
  *
- * @param domains Hostnames: names, wildcards, public IP addresses. A refused one has a result with the reason.
- * @returns One result for each name, in the same order, and totals.
- * @throws {RegisterAllError} for an answer that a retry would not change, such as 401, after the last attempt, and if
- *   names are `internal_error` to the last. It holds the results so far.
+ * @param domains Hostnames: names, wildcards, public IP addresses; an array, another iterable, or an async iterable. A
+ *   refused one has a result with the reason.
+ * @returns A promise of one result for each name, in the same order, and totals. Iterated over with `for await`, it
+ *   yields the results instead: in the order of the names, except that names that had to be sent again come later. It
+ *   then holds a few calls at a time, even with millions of names. The work begins when it is awaited or iterated over.
+ * @throws {RegisterAllError} for an answer that a retry would not change, such as 401; when every call has failed for
+ *   `patience`; and, after all other names, if there are names at which the service fails. It holds the results so far,
+ *   the names without one, and where to resume.
  * @throws {TypeError} for an option that is missing, wrong or does not exist, and for names that are no strings. It
  *   says what to pass instead, and shows neither the key nor the URL.
  *
@@ -55,8 +68,13 @@ const fields = { created: ['domain', 'domainId'], existing: ['domain', 'domainId
  *   onProgress: ({ done, total }) => console.log(`${done} of ${total}`),
  * })
  * for (const result of results) if (result.status === 'invalid') console.log(result.input, result.message)
+ *
+ * @example
+ * for await (const result of registerAll(new Set(names), { url: 'https://api.example.com/v1/domains', apiKey })) {
+ *   if (result.status === 'invalid') console.log(result.input, result.message)
+ * }
  */
-export async function registerAll(domains: Iterable<string>, options: RegisterAllOptions): Promise<RegisterAllResult> {
-  const results = await sendNames(domains, options, { path: '', fields, Failure: RegisterAllError })
-  return { results, totals: countTotals(results) }
+export function registerAll(domains: Names, options: RegisterAllOptions): Run<DomainResult, RegisterAllResult> {
+  const operation = { path: '', fields: registerFields, Failure: RegisterAllError } as const
+  return createRun(domains, options, operation, results => ({ results, totals: countTotals(results) }))
 }

@@ -1,108 +1,166 @@
-import { describe, isText, requireOptions } from '../options.ts'
-import { type CallFailure, type FieldsByStatus, readResults } from './answer.ts'
-import { CallError, type CallOptions, callRules, DEFAULT_MAX_ATTEMPTS, send, waitBeforeRetry } from './call.ts'
+import { optional, type Rule, type Rules, requireOptions } from '../options.ts'
+import type { CallFailure, FailedAttempt } from './answer.ts'
+import { CallError, type CallOptions, callRules, DEFAULT_PATIENCE, onProgressRule } from './call.ts'
+import { type Batch, createCalls, type Operation, type ResultOfName } from './calls.ts'
+import { countNames, createNamesSource, type Names } from './names-source.ts'
+import type { Part } from './part.ts'
+import { createQueue } from './queue.ts'
 
-/** The most hostnames that the service takes in one call. */
-const NAMES_PER_CALL = 100
-
-interface ResultOfName {
-  readonly status: string
-  readonly code?: string
-}
+const DEFAULT_CONCURRENCY = 4
 
 /** Options of what sends any number of names. */
 export interface NamesOptions<Result> extends CallOptions {
+  /** How many calls are under way at once, 1 or more. Default 4. */
+  concurrency?: number | undefined
   /** Called after each call, for instance to show progress. What it throws ends the work. */
   onProgress?: ((progress: NamesProgress<Result>) => void) | undefined
 }
 
 export interface NamesProgress<Result> {
-  /** How many names have a result other than `internal_error`. */
+  /** How many names have a result. */
   readonly done: number
-  /** How many names there are. */
-  readonly total: number
+  /** How many names there are: of an array or a `Set`; otherwise `undefined`. */
+  readonly total: number | undefined
+  /** How many names, counted from the first one, all have a result. To resume after a stop, leave out that many. */
+  readonly resumeAt: number
   /** The results of the last call, in the order of its names. */
   readonly results: readonly Result[]
 }
 
+/** What was done when the work ended early. */
+type NamesState<Result> = Pick<NamesError<Result>, 'results' | 'inputs' | 'resumeAt'>
+
 /** Why the work ended early. What was done stays done. */
 export class NamesError<Result> extends CallError {
-  /** The results so far, which are those of the first names, in their order. */
+  /** The results so far, in the order of their names; empty if they were iterated over. */
   readonly results: readonly Result[]
+  /** The names that were sent and have no result, in their order. */
+  readonly inputs: readonly string[]
+  /** How many names, counted from the first one, all have a result. To resume, leave out that many. */
+  readonly resumeAt: number
 
-  constructor(failure: CallFailure, results: readonly Result[]) {
+  constructor(failure: CallFailure, { results, inputs, resumeAt }: NamesState<Result>) {
     super(failure)
     this.results = results
+    this.inputs = inputs
+    this.resumeAt = resumeAt
   }
 }
 
-interface Operation<Result> {
-  /** Behind the URL for registering. */
-  readonly path: '' | '/delete'
-  /** What a result holds, by its status. */
-  readonly fields: FieldsByStatus
-  readonly Failure: new (failure: CallFailure, results: readonly Result[]) => NamesError<Result>
+/** An operation with names, and the error that ends it. */
+export interface NamesOperation<Result> extends Operation {
+  readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
+}
+
+export const concurrencyRule: Rule = {
+  holds: optional(count => Number.isInteger(count) && Number(count) > 0),
+  expected: 'a whole number above 0',
+}
+
+const rules: Rules = {
+  ...callRules,
+  concurrency: concurrencyRule,
+  onProgress: onProgressRule,
 }
 
 /**
- * Sends any number of names in calls of 100, one after another. Names that were answered `internal_error` are sent
- * again after all others, so that one that fails for ever delays none.
+ * Sends any number of names in calls of 100, several at once, and yields their results in the order of the names. A
+ * call that fails is passed by: it is sent again later, in halves if the service goes on failing at it, and its results
+ * come then. It holds the calls under way and those that failed, and no others.
  *
- * @returns One result for each name, in the order of the names. None of them is an `internal_error`.
+ * @param kept The results that the caller keeps, for the error.
  * @throws {TypeError} for options or names that are wrong.
  */
-export async function sendNames<Result extends ResultOfName>(
-  domains: Iterable<string>,
+export async function* sendNames<Result extends ResultOfName>(
+  names: Names,
   options: NamesOptions<Result>,
-  { path, fields, Failure }: Operation<Result>,
-): Promise<readonly Result[]> {
-  requireOptions(options, callRules)
-  const url = path === '' ? options.url : toUrlBelow(options.url, path)
-  const { teamId, maxAttempts = DEFAULT_MAX_ATTEMPTS, signal, onProgress } = options
-  const names = toNames(domains)
-  const results: Result[] = []
-  let done = 0
-  let waiting = [...names.keys()]
-  for (let round = 1; ; round += 1) {
-    for (let start = 0; start < waiting.length; start += NAMES_PER_CALL) {
-      const part = waiting.slice(start, start + NAMES_PER_CALL)
-      const sent = part.map(index => names[index] as string)
-      const read = (body: unknown) => readResults<Result>(body, sent, fields)
-      const answered = await send({ url, body: { domains: sent, team_id: teamId }, read }, options).catch(error => {
-        throw error instanceof CallError ? new Failure(error, results) : error
-      })
-      for (const [position, index] of part.entries()) results[index] = answered[position] as Result
-      done += answered.filter(result => !isInternalError(result)).length
-      onProgress?.({ done, total: names.length, results: answered })
+  { Failure, ...operation }: NamesOperation<Result>,
+  kept: readonly Result[] = [],
+): AsyncGenerator<Batch<Result>, void, undefined> {
+  requireOptions(options, rules)
+  const { patience = DEFAULT_PATIENCE, concurrency = DEFAULT_CONCURRENCY, signal, onProgress } = options
+  signal?.throwIfAborted()
+  const bell = createBell()
+  const source = createNamesSource(names, bell.ring)
+  const queue = createQueue({ concurrency, patience })
+  const controller = new AbortController()
+  const stop = () => controller.abort(signal?.reason)
+  signal?.addEventListener('abort', stop, { once: true })
+  controller.signal.addEventListener('abort', bell.ring)
+  const calls = createCalls<Result>({ ...options, concurrency, signal: controller.signal }, operation, queue, bell.ring)
+
+  function takeNext(): Part | undefined {
+    if (!calls.hasRoom() || source.failure()) return undefined
+    return (queue.mayTakeNew() ? source.take() : undefined) ?? queue.takeDue()
+  }
+  function findResumeAt(): number {
+    const firsts = [...calls.parts(), ...queue.parts()].map(({ places }) => places[0] as number)
+    return Math.min(source.taken(), ...firsts)
+  }
+  try {
+    for (let done = 0; ; ) {
+      for (let part = takeNext(); part; part = takeNext()) calls.start(part)
+      for (let batch = calls.takeAnswered(); batch; batch = calls.takeAnswered()) {
+        yield batch
+        done += batch.results.length
+        onProgress?.({ done, total: countNames(names), resumeAt: findResumeAt(), results: batch.results })
+      }
+      controller.signal.throwIfAborted()
+      if (calls.areOver()) {
+        const isDone = source.isAtEnd() && queue.isEmpty()
+        const failure = calls.failure() ?? (isDone ? queue.refusal() : undefined)
+        if (failure) {
+          const inputs = toInputs(queue.parts())
+          throw new Failure(explain(failure, inputs.length), {
+            results: Object.values(kept),
+            inputs,
+            resumeAt: findResumeAt(),
+          })
+        }
+        if (source.failure()) throw source.failure()?.error
+        if (isDone) return
+      }
+      await bell.wait(calls.hasRoom() ? queue.untilDue() : Number.POSITIVE_INFINITY)
     }
-    waiting = waiting.filter(index => isInternalError(results[index] as Result))
-    if (waiting.length === 0) return results
-    if (round === maxAttempts) throw new Failure(notProcessed(waiting.length, names.length), results)
-    await waitBeforeRetry(round, signal)
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    controller.abort()
+    source.close()
   }
 }
 
-function toUrlBelow(url: string | URL, path: string): URL {
-  const below = new URL(url)
-  below.pathname = below.pathname.replace(/\/$/, '') + path
-  return below
+function explain(failure: FailedAttempt, count: number): CallFailure {
+  if (!failure.mayPass) return failure
+  const message = `${count} ${count === 1 ? 'name has' : 'names have'} no result. The last failure: ${failure.message}`
+  return { ...failure, message }
 }
 
-const isInternalError = ({ status, code }: ResultOfName) => status === 'invalid' && code === 'internal_error'
+/** The names of parts, in their order among all names. */
+function toInputs(parts: readonly Part[]): readonly string[] {
+  const placed = parts.flatMap(({ names, places }) =>
+    names.map((name, index) => [places[index] as number, name] as const),
+  )
+  return placed.sort(([one], [other]) => one - other).map(([, name]) => name)
+}
 
-const notProcessed = (count: number, total: number): CallFailure => ({
-  status: 200,
-  code: 'internal_error',
-  message: `The service could not process ${count} of ${total} names; their results are internal_error.`,
-})
-
-/** @throws {TypeError} for anything but strings, and for one string, whose letters would be sent. */
-function toNames(domains: Iterable<string>): readonly string[] {
-  if (typeof domains !== 'object' || domains === null || !(Symbol.iterator in domains)) {
-    throw new TypeError(`The names must be an array or another iterable of strings; they are ${describe(domains)}`)
+/** Wakes one waiter. A ring that nobody waited for ends the next wait at once. */
+function createBell() {
+  let hasRung = false
+  let wake = () => {}
+  return {
+    ring() {
+      hasRung = true
+      wake()
+    },
+    async wait(milliseconds: number): Promise<void> {
+      let timer: ReturnType<typeof setTimeout> | undefined
+      if (!hasRung)
+        await new Promise<void>(resolve => {
+          wake = resolve
+          if (milliseconds < Number.POSITIVE_INFINITY) timer = setTimeout(resolve, milliseconds)
+        })
+      clearTimeout(timer)
+      hasRung = false
+    },
   }
-  const names = [...domains]
-  const index = names.findIndex(name => !isText(name))
-  if (index >= 0) throw new TypeError(`The name at index ${index} must be a string; it is ${describe(names[index])}`)
-  return names
 }

@@ -9,6 +9,7 @@ export const statusByErrorCode = {
   insufficient_scope: 403,
   team_suspended: 403,
   team_not_found: 404,
+  not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
   payload_too_large: 413,

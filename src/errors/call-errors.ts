@@ -4,6 +4,10 @@
  */
 import { ApiError } from './api-error.ts'
 
+export function notFound(): ApiError {
+  return new ApiError('not_found', 'There is nothing at this path.')
+}
+
 /**
  * @param allowed The methods that are: the answer must name them (RFC 9110, section 15.5.6). None for an operation
  *   that is not offered.

@@ -4,7 +4,7 @@ import { exportDomains, listDomains } from '../operations/list-domains.ts'
 import { previewDomains } from '../operations/preview-domains.ts'
 import { type RegisterDomainsOptions, registerDomains } from '../operations/register-domains.ts'
 import type { DomainStore } from '../registry/store.ts'
-import { parseFormat, type Query } from '../wire/query.ts'
+import { exportParameters, listParameters, parseFormat, type Query, takeParameters } from '../wire/query.ts'
 import type {
   DeleteDomainsResponse,
   ListDomainsResponse,
@@ -83,7 +83,7 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     needs: ['list'],
     step: 'list',
     run: ({ keyContext, input, store, options: { timeLimit } }) =>
-      listDomains(keyContext, input as Query, store, { timeLimit }),
+      listDomains(keyContext, takeParameters(input as Query, listParameters), store, { timeLimit }),
   },
   export: {
     method: 'GET',
@@ -93,7 +93,8 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     step: 'list',
     async run({ keyContext, input, store, options: { timeLimit } }) {
       const format = formats[parseFormat(input as Query, keyContext)]
-      const pages = await exportDomains(keyContext, input as Query, store, { timeLimit })
+      const query = takeParameters(input as Query, exportParameters)
+      const pages = await exportDomains(keyContext, query, store, { timeLimit })
       return respondWithStream(format.contentType, format.write(pages))
     },
   },

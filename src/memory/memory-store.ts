@@ -36,7 +36,7 @@ export interface MemoryStore extends ManagedStore {
 }
 
 /** A registration as the store keeps it. Whether it is synchronized, the outbox knows. */
-type Held = Omit<ListedRegistration, 'synchronized'>
+type StoredRegistration = Omit<ListedRegistration, 'synchronized'>
 
 /**
  * Makes a store in memory, to start with and to test with. Its registrations are lost when the process ends. Each
@@ -70,21 +70,24 @@ const MOST = 2 ** 24
 
 /** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
 export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
-  const registrations = new Map<string, Held>()
+  const registrations = new Map<string, StoredRegistration>()
   /** In the order of registration, which is that of the IDs. */
-  let ordered: Held[] = []
+  let ordered: StoredRegistration[] = []
   const outbox = createMemoryOutbox()
   const createId = createUuidGenerator()
 
   // Field by field: it is done for each name of a call, and a copy of all fields but one is far slower.
-  const toRegistration = ({ domainId, domain, registrableDomain, teamId }: Held): Registration => ({
+  const toRegistration = ({ domainId, domain, registrableDomain, teamId }: StoredRegistration): Registration => ({
     domainId,
     domain,
     registrableDomain,
     teamId,
     synchronized: !outbox.has(domainId),
   })
-  const toListed = (held: Held): ListedRegistration => ({ ...toRegistration(held), createdAt: held.createdAt })
+  const toListed = (held: StoredRegistration): ListedRegistration => ({
+    ...toRegistration(held),
+    createdAt: held.createdAt,
+  })
 
   const namesIn = (domains: readonly string[]) =>
     domains.map(domain => registrations.get(domain)).filter(held => held !== undefined)
@@ -92,7 +95,7 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
     const found = namesIn(domains)
     const all = bases.length === 0 ? [] : ordered
-    const isOwn = (held: Held) => held.teamId === teamId
+    const isOwn = (held: StoredRegistration) => held.teamId === teamId
     const ownFirst = [...all.filter(isOwn), ...all.filter(held => !isOwn(held))]
     return {
       registrations: found.map(toRegistration),
@@ -155,7 +158,7 @@ function requireRoom(registrations: number, changes: number): void {
 }
 
 /** @param ownFirst The registrations of the team that asks, then all others. */
-function findBelow(base: string, ownFirst: readonly Held[], teamId: string): NamesBelow {
+function findBelow(base: string, ownFirst: readonly StoredRegistration[], teamId: string): NamesBelow {
   const end = `.${base}`
   let below = NOTHING_BELOW
   for (const held of ownFirst) {
@@ -170,23 +173,23 @@ function findBelow(base: string, ownFirst: readonly Held[], teamId: string): Nam
 }
 
 /** Returns the index of the first registration whose ID is not less than this one. */
-function findIndex(ordered: readonly Held[], id: string): number {
+function findIndex(ordered: readonly StoredRegistration[], id: string): number {
   let [low, high] = [0, ordered.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((ordered[middle] as Held).domainId < id) low = middle + 1
+    if ((ordered[middle] as StoredRegistration).domainId < id) low = middle + 1
     else high = middle
   }
   return low
 }
 
-function findId(ordered: readonly Held[], id: string): Held | undefined {
+function findId(ordered: readonly StoredRegistration[], id: string): StoredRegistration | undefined {
   const held = ordered[findIndex(ordered, id)]
   return held?.domainId === id ? held : undefined
 }
 
 /** A page is read from its cursor on: a walk over all pages passes each registration once. */
-function listPage(ordered: readonly Held[], page: ListPage): Held[] {
+function listPage(ordered: readonly StoredRegistration[], page: ListPage): StoredRegistration[] {
   const { teamId, after, limit, order, below } = page
   if (below !== undefined) {
     const listed = ordered.filter(held => teamId === undefined || held.teamId === teamId)
@@ -196,7 +199,7 @@ function listPage(ordered: readonly Held[], page: ListPage): Held[] {
   const first = order === 'oldest' ? 0 : ordered.length - 1
   // The one at the cursor is not on the page.
   const start = after === undefined ? first : findIndex(ordered, after) + Math.min(step, 0)
-  const listed: Held[] = []
+  const listed: StoredRegistration[] = []
   for (let index = start; listed.length < limit; index += step) {
     const held = ordered[index]
     if (!held) break
@@ -206,7 +209,7 @@ function listPage(ordered: readonly Held[], page: ListPage): Held[] {
 }
 
 /** Lists what is below a base by its path, after the given name. */
-function listBelow(all: readonly Held[], base: string, start: string | undefined): Held[] {
+function listBelow(all: readonly StoredRegistration[], base: string, start: string | undefined): StoredRegistration[] {
   const { secondLevelDomain, after, before } = keysBelow(base, start)
   return all
     .map(held => ({ held, key: toKey(held.domain) }))

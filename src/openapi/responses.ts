@@ -33,6 +33,7 @@ const errors = (
   ],
   team_suspended: [make.teamSuspended(), 'The team is suspended.'],
   team_not_found: [make.teamNotFound(), "The team does not exist, or is none of the organization's. Check `team_id`."],
+  not_found: [make.notFound(), 'There is no operation at this path.'],
   method_not_allowed: [make.methodNotAllowed(allowed), `The method is not ${allowed.join(' or ')}.`],
   request_timeout: [make.requestTimeout(), 'The body did not come in time; the connection is closed. Send it again.'],
   payload_too_large: [make.payloadTooLarge(bodyLimit), `The body is larger than ${bodyLimit} bytes. Split the call.`],
@@ -91,7 +92,8 @@ export function describeResponses(
   operation: AnsweredOperation,
   { bodyLimit, rateLimited }: { readonly bodyLimit: number; readonly rateLimited: boolean },
 ): Operation['responses'] {
-  const without = [...operation.without, ...(rateLimited ? [] : ['too_many_requests'])]
+  // A path that is described is one of ours.
+  const without = ['not_found', ...operation.without, ...(rateLimited ? [] : ['too_many_requests'])]
   const all = Object.entries(errors(operation, bodyLimit)).filter(([code]) => !without.includes(code))
   const responses: Record<number, OpenApiResponse> = {
     200: { ...operation.success, headers: describeHeaders(rateLimited, [{}]) },

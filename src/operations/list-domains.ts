@@ -1,7 +1,15 @@
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import type { DomainStore, ListedRegistration, ListOptions } from '../registry/store.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
-import { parseExportQuery, parseListQuery, type Query } from '../wire/query.ts'
+import {
+  type ExportDomainsQuery,
+  exportParameters,
+  type ListDomainsQuery,
+  listParameters,
+  parseExportQuery,
+  parseListQuery,
+  requireParameters,
+} from '../wire/query.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
 import { requireMethod, tryStore } from './ask-store.ts'
 import { eachPage, toCursor } from './each-registration.ts'
@@ -11,26 +19,27 @@ import { requireTeam } from './team.ts'
 /**
  * Lists the registrations of one team page by page, also of a suspended one.
  *
- * @param query The query parameters, as texts: `team_id` (required with an organization key), `limit` (1 to 1,000,
- *   default 100), `after` (the `next` of the page before), `order` (`oldest` or `newest`), `domain` (only exactly this
- *   name) or `below` (only what is below this name, in the order of names). Parameters of other names are ignored.
+ * @param query `team_id` (required with an organization key), `limit` (1 to 1,000, default 100), `after` (the `next`
+ *   of the page before), `order` (`oldest` or `newest`), `domain` (only exactly this name) or `below` (only what is
+ *   below this name, in the order of names).
  * @returns The page; `next` is `null` at the end.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
  *   `invalid_request`, 404 `team_not_found`; 500 `internal_error` when the store failed.
- * @throws {TypeError} for a store without `list`.
+ * @throws {TypeError} for a store without `list`, and for a parameter that does not exist.
  *
  * @example
- * const { data } = await listDomains(keyContext, { limit: '2', order: 'newest' }, store)
+ * const { data } = await listDomains(keyContext, { limit: 2, order: 'newest' }, store)
  * data.domains // [{ domain: 'www.example.com', domainId: '0199…', createdAt: '2026-11-22T10:00:00.000Z' }, …]
  * data.next // to be sent as "after"
  */
 export async function listDomains(
   keyContext: KeyContext,
-  query: Query,
+  query: ListDomainsQuery,
   store: DomainStore,
   options: OperationOptions = {},
 ): Promise<ListDomainsResponse> {
   const deadline = startDeadline(options)
+  requireParameters(query, listParameters)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { limit, ...page } = parseListQuery(query, keyContext)
@@ -49,13 +58,13 @@ export async function listDomains(
  * Exports all registrations of one team, in the order of registration, also of a suspended one. One page at a time is
  * in memory, and the next is not read before the one before was taken.
  *
- * @param query The query parameters, as texts: `team_id` (required with an organization key), and `after`, the
- *   `domainId` of the last line of an export that was cut off.
+ * @param query `team_id` (required with an organization key), and `after`, the `domainId` of the last line of an
+ *   export that was cut off.
  * @param options `timeLimit`: milliseconds for each page.
  * @returns Pages of registrations. The checks are done before this resolves; a store that fails later makes the
  *   iterator throw.
  * @throws {ApiError} as {@link listDomains}.
- * @throws {TypeError} for a store without `list`.
+ * @throws {TypeError} for a store without `list`, and for a parameter that does not exist.
  *
  * @example
  * for await (const page of await exportDomains(keyContext, {}, store)) {
@@ -64,11 +73,12 @@ export async function listDomains(
  */
 export async function exportDomains(
   keyContext: KeyContext,
-  query: Query,
+  query: ExportDomainsQuery,
   store: DomainStore,
   options: OperationOptions = {},
 ): Promise<AsyncGenerator<readonly ListedDomain[], void>> {
   const deadline = startDeadline(options)
+  requireParameters(query, exportParameters)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { teamId, after } = parseExportQuery(query, keyContext)

@@ -1,4 +1,4 @@
-import { type DomainStore, type ListedRegistration, MOST_AT_ONCE, type Registration } from '../registry/store.ts'
+import type { DomainStore, ListedRegistration, Registration } from '../registry/store.ts'
 import { toName } from '../registry/submitted.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
@@ -15,10 +15,16 @@ export type Correction =
   | { readonly action: 'add'; readonly registration: Registration }
   | { readonly action: 'remove'; readonly watched: Watched }
 
+/** How many corrections are looked up again at once. They age while the caller works on them one by one. */
+const MOST_CONFIRMED = 100
+
 /**
  * Compares what is registered with what a monitor says that it watches, and yields what to add and what to remove.
- * Both move meanwhile: what differs is looked up once more before it is told, and a registration that still waits to
- * be pushed is left to the sweeps. It keeps a page in memory, whatever the number of names.
+ * Both change meanwhile: differences are looked up again, at most 100 at a time, right before they are yielded, and a
+ * pending registration is left to the sweeps. It keeps a page in memory, whatever the number of names.
+ *
+ * Pass a store on the primary database. A replica that lags says of a new registration that it does not exist, and so
+ * that the monitor must not watch it.
  *
  * @param watched In ascending order of `domainId`.
  * @returns Corrections; adding what is watched already and removing what is gone must do no harm.
@@ -43,7 +49,7 @@ export async function* reconcile(
     inOrder(watched, 'What is watched'),
   )) {
     differing.push(correction)
-    if (differing.length < MOST_AT_ONCE) continue
+    if (differing.length < MOST_CONFIRMED) continue
     yield* await confirm(store, differing)
     differing = []
   }

@@ -2,7 +2,7 @@ import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.
 import { apply, type PostgresTransaction } from './bridge.ts'
 import { createSequence, type Database, type Sequence, type Settings } from './database.ts'
 import { hasCode } from './retry.ts'
-import type { Answer, Query } from './statement.ts'
+import type { Answer, BoundStatement } from './statement.ts'
 
 /*
  * A transaction of the application, in READ COMMITTED: an object with `query` and without `transaction`. Each call uses
@@ -27,7 +27,7 @@ const rollbacks = new Set<Promise<unknown>>()
 export function fromTransaction(transaction: PostgresTransaction): Database {
   let session: string | undefined
 
-  async function inTurn<T>(deadline: Deadline, work: (call: Call) => Promise<T>): Promise<T> {
+  async function inTurn<T>(deadline: Deadline, work: (turn: Turn) => Promise<T>): Promise<T> {
     session ??= await deadline.wait(identify(transaction, deadline))
     const key = session
     const before = lastTurn.get(key)
@@ -59,7 +59,7 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
   }
 }
 
-interface Call {
+interface Turn {
   readonly sequence: Sequence
   /** Returns a value of `statement_timeout` for the next statements. */
   limit(): string
@@ -68,7 +68,7 @@ interface Call {
 async function inSavepoint<T>(
   transaction: PostgresTransaction,
   deadline: Deadline,
-  work: (call: Call) => Promise<T>,
+  work: (turn: Turn) => Promise<T>,
 ): Promise<T> {
   const working = createDeadline(deadline.remaining() * WORKING_SHARE, deadline.timeLimit)
   let isOver = false
@@ -77,7 +77,7 @@ async function inSavepoint<T>(
     serverLimit = Math.max(1, Math.floor(working.remaining() * STATEMENT_SHARE))
     return String(serverLimit)
   }
-  async function query({ text, values = [] }: Query): Promise<Answer> {
+  async function query({ text, values = [] }: BoundStatement): Promise<Answer> {
     if (serverLimit !== Number.POSITIVE_INFINITY && serverLimit > working.remaining())
       await transaction.query(`SET LOCAL statement_timeout = '${limit()}'`, [])
     if (isOver) throw new TimeLimitError('The time was over before the next statement')

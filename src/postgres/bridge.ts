@@ -1,5 +1,5 @@
 import { createSequence, type Database, type Sequence, type Settings, toCommands } from './database.ts'
-import { type Answer, type Query, toQuery } from './statement.ts'
+import { type Answer, type BoundStatement, bind } from './statement.ts'
 
 /**
  * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, a PostgreSQL inside the process, has this
@@ -100,14 +100,14 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
 
     async ask(deadline, statement, ...parameters) {
       await deadline.wait(check())
-      const { text, values = [] } = toQuery(statement, parameters)
+      const { text, values = [] } = bind(statement, parameters)
       return (await deadline.wait(bridge.query(text, values))).rows as never
     },
 
     async transact(deadline, { transaction_isolation, ...settings }, work) {
       await deadline.wait(check())
       const running = bridge.transaction(async ({ query }) => {
-        const send = ({ text, values = [] }: Query) => query(text, values)
+        const send = ({ text, values = [] }: BoundStatement) => query(text, values)
         const sequence = createSequence(send, { deadline, isPipelined })
         void sequence.add({ text: toCommands({ transaction_isolation: transaction_isolation as string }) })
         apply(sequence, settings)

@@ -1,5 +1,5 @@
 import { type Deadline, TimeLimitError } from '../time/deadline.ts'
-import { type Answer, type Query, type Statement, toQuery, type Value } from './statement.ts'
+import { type Answer, type BoundStatement, bind, type Statement, type Value } from './statement.ts'
 
 /** What the stores need of a database. Each kind of driver has an adapter to it. */
 export interface Database {
@@ -48,7 +48,7 @@ export const toCommands = (settings: Settings): string =>
 
 /** The statements of one transaction, in order. None is sent after a failure, past the deadline, or after the end. */
 export interface Sequence extends Transaction {
-  add(query: Query): Promise<Answer>
+  add(query: BoundStatement): Promise<Answer>
   /** Whether anything was changed that has to be committed. */
   hasChanges(): boolean
   /** Waits for the last answer. Rejects with the first failure of all, and past the deadline. */
@@ -58,19 +58,19 @@ export interface Sequence extends Transaction {
 }
 
 export function createSequence(
-  query: (query: Query) => PromiseLike<Answer>,
+  query: (query: BoundStatement) => PromiseLike<Answer>,
   { deadline, isPipelined = false }: { readonly deadline: Deadline; readonly isPipelined?: boolean },
 ): Sequence {
   let last: Promise<unknown> = Promise.resolve()
   let hasChanges = false
   let isOver = false
 
-  async function send(next: Query): Promise<Answer> {
+  async function send(next: BoundStatement): Promise<Answer> {
     if (isOver || deadline.remaining() === 0) throw new TimeLimitError('The time was over before the next statement')
     return query(next)
   }
 
-  function add(next: Query): Promise<Answer> {
+  function add(next: BoundStatement): Promise<Answer> {
     const previous = last
     const sent = isPipelined ? send(next) : previous.then(() => send(next))
     const answer = previous.then(() => sent)
@@ -81,7 +81,7 @@ export function createSequence(
     return answer
   }
 
-  const ask = ((statement, ...values) => add(toQuery(statement, values))) as Send
+  const ask = ((statement, ...values) => add(bind(statement, values))) as Send
   return {
     add,
     ask,

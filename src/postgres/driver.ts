@@ -7,7 +7,7 @@ import { fromPgPool, type PostgresPool } from './pg-pool.ts'
 import { findCode } from './retry.ts'
 
 /** The default time limit of a transaction, in milliseconds. */
-export const DEFAULT_TIME_LIMIT = 10_000
+export const DEFAULT_TRANSACTION_TIME_LIMIT = 10_000
 
 /** A pool or driver of any supported kind. */
 export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | PostgresTransaction

@@ -1,5 +1,5 @@
 import type { Engine } from './engine.ts'
-import { prepare, type Statement, unprepared, type Value } from './statement.ts'
+import { prepared, type Statement, unprepared, type Value } from './statement.ts'
 
 type Row = readonly (string | number)[]
 
@@ -46,7 +46,7 @@ export function createInsert(
        FROM unnest(${arrays.join(', ')}) AS asked (${elements.join(', ')}) ${onConflict}`
   const complete = `WITH inserted AS (${text} RETURNING 1)
      SELECT 1 / (count(*) = cardinality(${arrays[0]}))::integer AS complete FROM inserted`
-  const statement = prepare(name, onConflict === '' ? complete : text)
+  const statement = prepared(name, onConflict === '' ? complete : text)
   return (rows, ...values) => [
     statement,
     ...types.map((_, column) => rows.map(row => row[column] as string | number)),

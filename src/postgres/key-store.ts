@@ -4,9 +4,9 @@ import type { ManagedKeyStore, Promised } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
 import { toSelectList } from '../registry/row.ts'
 import { createDeadline } from '../time/deadline.ts'
-import { DEFAULT_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './driver.ts'
+import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './driver.ts'
 import { type PostgresSchemaOptions, schemaRule, type Tables, toTables } from './schema.ts'
-import { prepare, type Statement, toMilliseconds, type Value } from './statement.ts'
+import { prepared, type Statement, toMilliseconds, type Value } from './statement.ts'
 
 /** Options of {@link createPostgresKeyStore}. */
 export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOptions {
@@ -29,7 +29,7 @@ export interface PostgresKeyStore extends Promised<ManagedKeyStore> {}
  */
 export function createPostgresKeyStore(options: PostgresKeyStoreOptions): PostgresKeyStore {
   requireOptions(options, { ...driverRules, schema: schemaRule })
-  const { timeLimit = DEFAULT_TIME_LIMIT } = options
+  const { timeLimit = DEFAULT_TRANSACTION_TIME_LIMIT } = options
   const database = toDatabase(options)
   const statements = createKeyStatements(toTables(options))
 
@@ -79,22 +79,22 @@ function createKeyStatements({ keys }: Tables) {
     expiresAt: toMilliseconds('expires_at'),
   })
   return {
-    find: prepare<KeyRow>('find_key', `SELECT ${row} FROM ${keys} WHERE hash = $1`),
-    list: prepare<KeyRow>(
+    find: prepared<KeyRow>('find_key', `SELECT ${row} FROM ${keys} WHERE hash = $1`),
+    list: prepared<KeyRow>(
       'list_keys',
       `SELECT ${row} FROM ${keys} WHERE type = $1 AND owner_id = $2 ORDER BY created_at, hash`,
     ),
-    add: prepare<{ hash: string }>(
+    add: prepared<{ hash: string }>(
       'add_key',
       `INSERT INTO ${keys} (hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at)
        VALUES ($1, $2, $3, $4::text[], $5, $6, coalesce($7::timestamptz, now()), $8::timestamptz, $9::timestamptz)
        ON CONFLICT (hash) DO NOTHING RETURNING hash`,
     ),
-    revoke: prepare<{ hash: string }>(
+    revoke: prepared<{ hash: string }>(
       'revoke_key',
       `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, $2::timestamptz) WHERE hash = $1 RETURNING hash`,
     ),
-    update: prepare<{ hash: string }>(
+    update: prepared<{ hash: string }>(
       'update_key',
       `UPDATE ${keys} SET scopes = coalesce($2::text[], scopes),
          label = CASE WHEN $3::text::boolean THEN label ELSE $4::text END,

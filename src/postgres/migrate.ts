@@ -21,7 +21,7 @@ export interface MigrateOptions extends PostgresSchemaOptions {
   timeLimit?: number | undefined
 }
 
-const DEFAULT_TIME_LIMIT = 60_000
+const DEFAULT_MIGRATION_TIME_LIMIT = 60_000
 
 /** The SQLSTATEs of a missing schema and a missing table. */
 const absent = new Set(['3F000', '42P01'])
@@ -45,7 +45,7 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { preparedStatements: _, ...rules } = driverRules
   requireOptions(options, { ...rules, schema: schemaRule })
-  const { database: driver, timeLimit = DEFAULT_TIME_LIMIT } = options
+  const { database: driver, timeLimit = DEFAULT_MIGRATION_TIME_LIMIT } = options
   const database = toDatabase({ database: driver, preparedStatements: false })
   const deadline = createDeadline(timeLimit)
   async function create(): Promise<void> {

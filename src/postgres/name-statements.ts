@@ -3,7 +3,7 @@ import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../registry/store.ts'
 import { type Engine, inShards } from './engine.ts'
 import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
-import { type Id, prepare, returningId, toMilliseconds, unprepared } from './statement.ts'
+import { type Id, prepared, returningId, toMilliseconds, unprepared } from './statement.ts'
 
 /** Sorts before all IDs. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
@@ -51,7 +51,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
          AND lock.registrable_domain = asked.registrable_domain ${inShards(engine, 'lock', '$1')}`,
     ),
 
-    findNames: prepare<NameRow>('find_names', findNames(names, engine, selectNames)),
+    findNames: prepared<NameRow>('find_names', findNames(names, engine, selectNames)),
     findIds: unprepared<NameRow>(`${selectNames()} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
     findBelow: unprepared<{ below: string }>(findBelow(names, engine)),
 

@@ -3,7 +3,7 @@ import { type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts
 import { type Engine, inShards } from './engine.ts'
 import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
-import { type Id, prepare, returningId, toMilliseconds, unprepared } from './statement.ts'
+import { type Id, prepared, returningId, toMilliseconds, unprepared } from './statement.ts'
 
 /** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
@@ -69,7 +69,7 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
       `UPDATE ${changes} AS waiting SET due = greatest(due, ${afterWait('$2')}) WHERE ${isNamed('$3')}`,
     ),
     /** Forgets registrations that a release replaces. */
-    replace: prepare<Id>(
+    replace: prepared<Id>(
       'replace',
       `DELETE FROM ${changes} AS waiting WHERE ${isNamed('$2')} AND kind = 'registered' ${returningId}`,
     ),
@@ -87,9 +87,9 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     ),
 
     /** Forgets changes of the kind $2. */
-    finish: prepare('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
+    finish: prepared('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
     /** Makes the releases due that have replaced pushed registrations. */
-    hastenReleases: prepare(
+    hastenReleases: prepared(
       'hasten_releases',
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
     ),

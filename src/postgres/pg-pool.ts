@@ -1,7 +1,7 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.ts'
 import { createSequence, type Database, toCommands } from './database.ts'
 import { hasCode } from './retry.ts'
-import { type Answer, type Query, toQuery } from './statement.ts'
+import { type Answer, type BoundStatement, bind } from './statement.ts'
 
 /**
  * A `Pool` of `pg`. With `new Pool({ pipeline: true, … })` a call takes two round trips.
@@ -17,7 +17,7 @@ export interface PostgresPool {
 export interface PostgresClient {
   /** Whether the client sends queries without waiting for the answer to the one before. */
   readonly pipeline?: boolean
-  query(query: Query): PromiseLike<Answer>
+  query(query: BoundStatement): PromiseLike<Answer>
   /** The stream that `pg` writes to. */
   readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void } }
   /** Returns the client to the pool; with an error, closes it. */
@@ -40,7 +40,7 @@ const lastingFailures = new Set([
 ])
 
 export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Database {
-  const send = (client: PostgresClient, query: Query) =>
+  const send = (client: PostgresClient, query: BoundStatement) =>
     inOnePacket(client, preparedStatements ? query : { ...query, name: '' })
 
   return {
@@ -49,7 +49,7 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
     async ask(deadline, statement, ...values) {
       const { client, giveBack } = await acquire(pool, deadline)
       try {
-        const { rows } = await deadline.wait(send(client, toQuery(statement, values)))
+        const { rows } = await deadline.wait(send(client, bind(statement, values)))
         giveBack()
         return rows as never
       } catch (error) {
@@ -95,7 +95,7 @@ async function acquire(pool: PostgresPool, deadline: Deadline) {
  * Corks the stream until the code that runs now has sent all its queries, so that they leave in one packet. A packet
  * for each costs the client more than all the rest.
  */
-function inOnePacket(client: PostgresClient, query: Query): PromiseLike<Answer> {
+function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike<Answer> {
   const stream = client.connection?.stream
   if (stream?.cork && stream.uncork) {
     stream.cork()

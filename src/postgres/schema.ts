@@ -155,16 +155,16 @@ const createKeys = ({ keys }: Tables) => [
  */
 const distribute = ({ locks, names, changes, keys, version }: Tables): string[] => [
   toDistributed(locks, "'none'"),
-  toDistributed(names, quote(locks)),
-  toDistributed(changes, quote(locks)),
-  ...[keys, version].map(table => `SELECT create_reference_table(${quote(table)}) ${unlessDistributed(table)}`),
+  toDistributed(names, quoteLiteral(locks)),
+  toDistributed(changes, quoteLiteral(locks)),
+  ...[keys, version].map(table => `SELECT create_reference_table(${quoteLiteral(table)}) ${unlessDistributed(table)}`),
 ]
 
 const toDistributed = (table: string, neighbor: string) =>
-  `SELECT create_distributed_table(${quote(table)}, 'second_level_domain', colocate_with => ${neighbor})
+  `SELECT create_distributed_table(${quoteLiteral(table)}, 'second_level_domain', colocate_with => ${neighbor})
    ${unlessDistributed(table)}`
 
 const unlessDistributed = (table: string) =>
-  `WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = ${quote(table)}::regclass)`
+  `WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = ${quoteLiteral(table)}::regclass)`
 
-const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
+const quoteLiteral = (text: string) => `'${text.replaceAll("'", "''")}'`

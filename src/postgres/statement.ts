@@ -27,7 +27,7 @@ export interface Answer<Row = unknown> {
  * tables of any size. The name depends on the text too, since versions of this package and schemas may share a
  * connection.
  */
-export const prepare = <Row = never>(name: string, text: string): Statement<Row> => ({
+export const prepared = <Row = never>(name: string, text: string): Statement<Row> => ({
   name: `domain_registration_${name}_${checksum(text)}`,
   text,
 })
@@ -43,14 +43,14 @@ function checksum(text: string): string {
 }
 
 /** What a driver is to send. */
-export interface Query {
+export interface BoundStatement {
   readonly text: string
   readonly name?: string
   /** The types of drivers ask for an array that may be changed. */
   readonly values?: unknown[]
 }
 
-export const toQuery = ({ name, text }: Statement<unknown>, values: readonly Value[]): Query => ({
+export const bind = ({ name, text }: Statement<unknown>, values: readonly Value[]): BoundStatement => ({
   name,
   text,
   values: values.map(value => (Array.isArray(value) ? toArrayLiteral(value) : value)),
@@ -64,11 +64,11 @@ export function toArrayLiteral(elements: readonly Element[]): string {
   // The common case: nothing to escape.
   const isPlain = elements.length > 0 && !elements.includes(null) && !SPECIAL.test(elements.join(''))
   if (isPlain) return `{"${elements.join('","')}"}`
-  return `{${elements.map(element => (element === null ? 'NULL' : quote(String(element)))).join(',')}}`
+  return `{${elements.map(element => (element === null ? 'NULL' : quoteElement(String(element)))).join(',')}}`
 }
 
 const SPECIAL = /["\\]/
-const quote = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
+const quoteElement = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
 
 /** Returns the array parameters of a statement on many rows: one for each of these properties. */
 export const toArrays = <Name extends string>(

@@ -5,7 +5,7 @@ import {
   type ManagedStoreOptions,
   managedStoreRules,
 } from '../registry/managed-store.ts'
-import { DEFAULT_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './driver.ts'
+import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './driver.ts'
 import { createOutbox } from './outbox.ts'
 import { createRegistrations } from './registrations.ts'
 import { type PostgresSchemaOptions, schemaRule, toTables } from './schema.ts'
@@ -41,7 +41,7 @@ export type PostgresStore = ManagedStore
  */
 export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
   requireOptions(options, { ...managedStoreRules, ...driverRules, schema: schemaRule })
-  const { schema, database: driver, preparedStatements, timeLimit = DEFAULT_TIME_LIMIT, ...rest } = options
+  const { schema, database: driver, preparedStatements, timeLimit = DEFAULT_TRANSACTION_TIME_LIMIT, ...rest } = options
   const database = toDatabase({ database: driver, preparedStatements })
   const transact = createTransact(database, toTables({ schema }), timeLimit)
   const { isInTransaction } = database

@@ -31,7 +31,7 @@ type Group = readonly number[]
  * @returns One outcome for each name, in the same order.
  */
 export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<readonly Outcome[]> {
-  const outcomes: Outcome[] = names.map(() => internalError)
+  const outcomes: Outcome[] = names.map(() => unprocessed)
   const groups = toGroups(names)
 
   async function attempt(part: readonly Group[]) {
@@ -62,7 +62,7 @@ export async function registerNames(registrar: Registrar, names: readonly Submit
 /** In milliseconds, the resolution of timers. */
 const SHORTEST_WAIT = 1
 
-export const internalError = {
+const unprocessed = {
   status: 'invalid',
   code: 'internal_error',
   message: 'The hostname could not be processed, which is not its fault; send it again later.',

@@ -38,7 +38,7 @@ export const connectionRules: Rules = {
   synchronous: { holds: optional(value => value === 'full' || value === 'normal'), expected: '"full" or "normal"' },
 }
 
-export interface Connection {
+export interface SqliteConnection {
   readonly driver: Driver
   /** Runs work that only reads: all of it sees one state of the database. */
   ask<T>(work: () => T): Awaitable<T>
@@ -50,7 +50,7 @@ export interface Connection {
   transact<T>(work: () => T, timeLimit?: number): Awaitable<T>
 }
 
-const DEFAULT_TIME_LIMIT = 5000
+const DEFAULT_LOCK_TIME_LIMIT = 5000
 
 /** The bytes to which a checkpoint cuts a write-ahead log that it has emptied. */
 const LOG_SIZE_LIMIT = 64 * 1024 * 1024
@@ -63,8 +63,8 @@ const turnsOf = new WeakMap<SqliteDatabase, Turns>()
  *
  * @throws {Error} if the database cannot be used; it says why.
  */
-export function connect(options: SqliteConnectionOptions): Connection {
-  const { database, timeLimit = DEFAULT_TIME_LIMIT } = options
+export function connect(options: SqliteConnectionOptions): SqliteConnection {
+  const { database, timeLimit = DEFAULT_LOCK_TIME_LIMIT } = options
   const driver = openDriver(options, timeLimit)
   const turns = turnsOf.get(database) ?? createTurns()
   turnsOf.set(database, turns)

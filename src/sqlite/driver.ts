@@ -27,14 +27,14 @@ export interface DurableObjectStorage {
 export type SqliteDatabase = SqliteHandle | DurableObjectStorage
 
 /** Runs a prepared statement and returns its rows. */
-export type Run<Row> = (...values: readonly SqliteValue[]) => readonly Row[]
+export type RunStatement<Row> = (...values: readonly SqliteValue[]) => readonly Row[]
 
 /** The operations that the stores need of any SQLite package. All are synchronous. */
 export interface Driver {
   /** Runs any number of statements without parameters. */
   execute(sql: string): void
   /** Prepares one statement. Its parameters are question marks. */
-  prepare<Row>(sql: string): Run<Row>
+  prepare<Row>(sql: string): RunStatement<Row>
   /**
    * Runs work in one write transaction: all of it is committed, or nothing.
    *

@@ -1,11 +1,11 @@
 import { LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
 import { type PendingRow, type StatsRow, toPending, toStats } from '../registry/row.ts'
 import { type Change, MOST_AT_ONCE } from '../registry/store.ts'
-import type { Connection } from './connection.ts'
-import type { Statements } from './statements.ts'
+import type { SqliteConnection } from './connection.ts'
+import type { PreparedStatements } from './statements.ts'
 
 /** The outbox of a SQLite store. `add` and `lease` are to be called in a transaction. */
-export function createOutbox(statements: Statements, { ask, transact }: Connection): StoreOutbox {
+export function createOutbox(statements: PreparedStatements, { ask, transact }: SqliteConnection): StoreOutbox {
   function take(limit: number, lease: number): PendingRow[] {
     const now = Date.now()
     statements.bringForward(now, after(LONGEST_WAIT + lease))

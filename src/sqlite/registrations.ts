@@ -13,10 +13,10 @@ import {
 } from '../registry/store.ts'
 import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
-import type { Statements } from './statements.ts'
+import type { PreparedStatements } from './statements.ts'
 
 /** Looks up, saves and deletes registrations. Each function that writes is to be called in a transaction. */
-export function createRegistrations(statements: Statements, outbox: StoreOutbox) {
+export function createRegistrations(statements: PreparedStatements, outbox: StoreOutbox) {
   const createId = createUuidGenerator()
 
   function find({ teamId, domains, bases }: LookUp): LookUpResult {
@@ -79,7 +79,7 @@ export function createRegistrations(statements: Statements, outbox: StoreOutbox)
   return { find, register, release, list, count }
 }
 
-function findBelow(statements: Statements, base: string, teamId: string): NamesBelow {
+function findBelow(statements: PreparedStatements, base: string, teamId: string): NamesBelow {
   const { secondLevelDomain, after, before } = keysBelow(base)
   const above = JSON.stringify([base, ...ancestorsOf(base)])
   const ownCount = statements.countOwnWithin(above, teamId, after, before)[0]?.count ?? 0
@@ -92,7 +92,7 @@ function findBelow(statements: Statements, base: string, teamId: string): NamesB
   return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
 }
 
-function listPage(statements: Statements, page: ListPage): readonly NameRow[] {
+function listPage(statements: PreparedStatements, page: ListPage): readonly NameRow[] {
   const { teamId, after, limit, order, domain, below } = page
   if (domain !== undefined) {
     const found = statements.findName(domain).filter(row => isOnPage(page, row))

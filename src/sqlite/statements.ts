@@ -1,6 +1,6 @@
 import { type NameRow, type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts'
 import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../registry/store.ts'
-import type { Driver, Run } from './driver.ts'
+import type { Driver, RunStatement } from './driver.ts'
 
 const NAMES = 'domain_registration_names'
 const CHANGES = 'domain_registration_changes'
@@ -20,13 +20,13 @@ const WITHIN = `${NAMES}_within WHERE registrable_domain IN (SELECT value FROM j
 const OWN_WITHIN = `${NAMES}_of_team_within WHERE registrable_domain IN (SELECT value FROM json_each(?))
   AND team_id = ? AND path > ? AND path < ? AND domain <> registrable_domain`
 
-export interface Statement<Row> {
+export interface StatementText<Row> {
   readonly sql: string
   /** The type of a row of the answer; never set. */
   readonly row?: Row
 }
 
-export const statement = <Row = never>(sql: string): Statement<Row> => ({ sql })
+export const statement = <Row = never>(sql: string): StatementText<Row> => ({ sql })
 
 const ofBoth = { domainId: 'domain_id', domain: 'domain', registrableDomain: 'registrable_domain', teamId: 'team_id' }
 
@@ -114,12 +114,12 @@ export const statements = {
   ),
 } as const
 
-export type Statements = Prepared<typeof statements>
+export type PreparedStatements = Prepared<typeof statements>
 
 type Prepared<All> = {
-  readonly [Name in keyof All]: All[Name] extends Statement<infer Row> ? Run<Row> : never
+  readonly [Name in keyof All]: All[Name] extends StatementText<infer Row> ? RunStatement<Row> : never
 }
 
 /** Prepares every statement once. */
-export const prepareAll = <All extends Readonly<Record<string, Statement<unknown>>>>(driver: Driver, all: All) =>
+export const prepareAll = <All extends Readonly<Record<string, StatementText<unknown>>>>(driver: Driver, all: All) =>
   Object.fromEntries(Object.entries(all).map(([name, { sql }]) => [name, driver.prepare(sql)])) as Prepared<All>

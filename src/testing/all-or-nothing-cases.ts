@@ -1,5 +1,5 @@
 import type { Name } from '../registry/name.ts'
-import { attempt, createRequest, lookUp, save, toDomains, toName } from './calls.ts'
+import { attempt, createRequest, lookUp, save, toDomains, toTestName } from './calls.ts'
 import { checkEqual, checkRejects } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
@@ -21,7 +21,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
     name: 'MUST reject, and save nothing, when decide throws',
     async test({ open }) {
       const store = await open()
-      const names = ['example.com', 'example.org'].map(toName)
+      const names = ['example.com', 'example.org'].map(toTestName)
       await checkRejects('register', async () => store.register(createRequest('1', names, [], fail)))
       checkEqual('what was saved', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
     },
@@ -31,7 +31,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
     name: 'MUST NOT keep anything locked after it rejected',
     async test({ open }) {
       const store = await open()
-      const request = createRequest('1', ['example.com', 'example.org'].map(toName), [], fail)
+      const request = createRequest('1', ['example.com', 'example.org'].map(toTestName), [], fail)
       // Another case checks that it rejects.
       await Promise.allSettled(
         [async () => store.register(request), async () => store.register(request)].map(call => call()),
@@ -45,7 +45,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
     name: 'MUST save nothing of a call that fails while it saves',
     async test({ open }) {
       const store = await open()
-      const names = ['a.example.com', 'b.example.com', 'c.example.com'].map(toName)
+      const names = ['a.example.com', 'b.example.com', 'c.example.com'].map(toTestName)
       const decided = [...names.slice(0, 2), unreadable, ...names.slice(2)]
       await checkRejects('register', async () => store.register(createRequest('1', names, [], () => decided)))
       checkEqual('what was saved', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
@@ -57,7 +57,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const rivals = Array.from({ length: 4 }, async (_, caller) => {
-        const versions = Array.from({ length: 50 }, (_, run) => toName(`run-${run}.caller-${caller}.example.com`))
+        const versions = Array.from({ length: 50 }, (_, run) => toTestName(`run-${run}.caller-${caller}.example.com`))
         let runs = 0
         const { saved } = await store.register(
           createRequest('1', versions, [], () => versions.slice(runs++).slice(0, 1)),
@@ -72,7 +72,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
     id: 'save-does-not-replace',
     name: 'MUST NOT let a call that fails change what was there before',
     async test({ open }) {
-      const names = ['a.example.com', '*.b.example.org', 'c.example.com'].map(toName)
+      const names = ['a.example.com', '*.b.example.org', 'c.example.com'].map(toTestName)
       for (const decide of [fail, () => [...names.slice(2), unreadable]]) {
         const store = await open()
         const before = await save(store, '2', names.slice(0, 2))

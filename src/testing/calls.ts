@@ -14,7 +14,10 @@ export type ResultCode = 'created' | 'existing' | InvalidCode
 /**
  * Makes a name whose registrable domain is its last two labels, as below `.com`. The text need not be a hostname.
  */
-export const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
+export const toTestName = (domain: string): Name => ({
+  domain,
+  registrableDomain: domain.split('.').slice(-2).join('.'),
+})
 
 export const toDomains = (names: readonly { readonly domain: string }[]) => names.map(({ domain }) => domain)
 
@@ -39,7 +42,7 @@ export function createRequest(
   bases: readonly string[],
   decide: RegistrationRequest['decide'],
 ): RegistrationRequest {
-  const registrableDomains = [...names, ...bases.map(toName)].map(name => name.registrableDomain)
+  const registrableDomains = [...names, ...bases.map(toTestName)].map(name => name.registrableDomain)
   return {
     teamId,
     registrableDomains: [...new Set(registrableDomains)].sort(),
@@ -56,7 +59,7 @@ export async function save(
   teamId: string,
   submitted: readonly (string | Name)[],
 ): Promise<readonly Registration[]> {
-  const names = submitted.map(name => (typeof name === 'string' ? toName(name) : name))
+  const names = submitted.map(name => (typeof name === 'string' ? toTestName(name) : name))
   const bases = toDomains(names).filter(isWildcard).map(baseOf)
   const { saved } = await store.register(createRequest(teamId, names, bases, () => names))
   return saved
@@ -73,7 +76,7 @@ export async function lookUp(
 ): Promise<LookUpResult> {
   let found: LookUpResult | undefined
   await store.register(
-    createRequest(teamId, domains.map(toName), bases, latest => {
+    createRequest(teamId, domains.map(toTestName), bases, latest => {
       found = latest
       return []
     }),
@@ -90,15 +93,15 @@ export function inOrderOf(domains: readonly string[], found: LookUpResult): Look
   return { ...found, registrations: found.registrations.toSorted((one, other) => rank(one) - rank(other)) }
 }
 
-export interface Attempt {
+export interface AttemptedCall {
   readonly codes: readonly ResultCode[]
   readonly found: LookUpResult
   readonly saved: readonly Registration[]
 }
 
 /** Calls `register` once with the rules of the core, without its retries. */
-export async function attempt(store: SuiteStore, teamId: string, domains: readonly string[]): Promise<Attempt> {
-  const names = domains.map(toName)
+export async function attempt(store: SuiteStore, teamId: string, domains: readonly string[]): Promise<AttemptedCall> {
+  const names = domains.map(toTestName)
   const { found, saved } = await store.register(createRegistrationRequest(teamId, names, CALL_TIME_LIMIT))
   return { codes: judgeAll(teamId, names, found).map(toCode), found, saved }
 }

@@ -2,7 +2,7 @@ import type { Push } from '../registry/outbox.ts'
 import type { Change } from '../registry/store.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { createDeadline } from '../time/deadline.ts'
-import { toName } from './calls.ts'
+import { toTestName } from './calls.ts'
 import { checkEqual, checkRejects, explain } from './check.ts'
 import type { StoreCase } from './store-case.ts'
 
@@ -77,7 +77,7 @@ const toChange = (kind: Change['kind'], domainId: string, domain = `${domainId}.
   kind,
   domainId,
   teamId: '1',
-  ...toName(domain),
+  ...toTestName(domain),
 })
 const registered = (...ids: string[]) => ids.map(id => toChange('registered', id))
 const released = (...ids: string[]) => ids.map(id => toChange('released', id))

@@ -7,7 +7,7 @@ import {
   type ResultCode,
   save,
   toDomains,
-  toName,
+  toTestName,
 } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import { pause } from './monitor.ts'
@@ -204,7 +204,7 @@ export const raceCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const [blocked, timeLimit, tolerance] = [50, 20, 250]
-      const names = Array.from({ length: 8 }, (_, caller) => toName(`caller-${caller}.example.com`))
+      const names = Array.from({ length: 8 }, (_, caller) => toTestName(`caller-${caller}.example.com`))
       const calls = await Promise.all(
         names.map(async name => {
           const begun = performance.now()

@@ -1,5 +1,5 @@
 import { NOTHING_BELOW, type Registration } from '../registry/store.ts'
-import { createRequest, lookUp, manyDomains, save, submit, toDomains, toName } from './calls.ts'
+import { createRequest, lookUp, manyDomains, save, submit, toDomains, toTestName } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
@@ -33,7 +33,7 @@ export const registrationCases: readonly CaseDefinition[] = [
     name: 'MUST resolve to an empty list, and save nothing, when decide returns nothing',
     async test({ open }) {
       const store = await open()
-      const names = [toName('example.com')]
+      const names = [toTestName('example.com')]
       checkEqual('what was saved', (await store.register(createRequest('1', names, [], () => []))).saved, [])
       checkEqual('what was found', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
     },
@@ -43,7 +43,7 @@ export const registrationCases: readonly CaseDefinition[] = [
     name: 'MUST save the names that decide returns, and none that were only looked up',
     async test({ open }) {
       const store = await open()
-      const names = ['a.com', 'b.com', 'c.com'].map(toName)
+      const names = ['a.com', 'b.com', 'c.com'].map(toTestName)
       const { saved } = await store.register(createRequest('1', names, [], () => names.slice(1, 2)))
       checkEqual('what was saved', toDomains(saved), ['b.com'])
       checkEqual('what was found', toDomains((await lookUp(store, '1', toDomains(names))).registrations), ['b.com'])
@@ -54,8 +54,8 @@ export const registrationCases: readonly CaseDefinition[] = [
     name: 'MUST return the registrations in the order in which decide returned their names',
     async test({ open }) {
       const store = await open()
-      const names = ['b.com', 'a.com', '*.c.com', 'd.a.com', 'b.a.com'].map(toName)
-      const decided = ['d.a.com', '*.c.com', 'b.com', 'b.a.com', 'a.com'].map(toName)
+      const names = ['b.com', 'a.com', '*.c.com', 'd.a.com', 'b.a.com'].map(toTestName)
+      const decided = ['d.a.com', '*.c.com', 'b.com', 'b.a.com', 'a.com'].map(toTestName)
       const { saved } = await store.register(createRequest('1', names, ['c.com'], () => decided))
       checkEqual('what was returned', toDomains(saved), toDomains(decided))
     },
@@ -65,7 +65,7 @@ export const registrationCases: readonly CaseDefinition[] = [
     name: 'MUST return registrations with each of their fields',
     async test({ open }) {
       const british = { domain: 'www.example.co.uk', registrableDomain: 'example.co.uk' }
-      const names = [...['www.example.com', '*.example.org', 'a.b.example.net'].map(toName), british]
+      const names = [...['www.example.com', '*.example.org', 'a.b.example.net'].map(toTestName), british]
       const saved = await save(await open(), '2', names)
       checkEqual(
         'what was returned',
@@ -151,7 +151,7 @@ export const registrationCases: readonly CaseDefinition[] = [
     name: 'MUST NOT change the request',
     async test({ open }) {
       const store = await open()
-      const names = Object.freeze(['c.com', '*.a.com', 'b.com'].map(name => Object.freeze(toName(name))))
+      const names = Object.freeze(['c.com', '*.a.com', 'b.com'].map(name => Object.freeze(toTestName(name))))
       const bases = Object.freeze(['a.com'])
       const request = createRequest('1', names, bases, () => names)
       Object.freeze(request.registrableDomains)

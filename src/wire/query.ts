@@ -1,9 +1,50 @@
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
+import { type Rule, requireOptions } from '../options.ts'
 import { readFields } from './fields.ts'
 
-/** The parameters of a query, as texts. A framework may have made something else of them, such as a list. */
+/** The parameters of a query, as a framework read them: texts, or something else, such as an array. */
 export type Query = Readonly<Record<string, unknown>>
+
+/** What an export is asked for: the parameters of `GET /v1/domains/export`. */
+export interface ExportDomainsQuery {
+  /** The ID of the team. Required with an organization key, and ignored with a team key. */
+  readonly team_id?: string | undefined
+  /** Only what comes after this registration: the `domainId` of the last line of an export that was cut off. */
+  readonly after?: string | null | undefined
+}
+
+/** What a list is asked for: the parameters of `GET /v1/domains`. An empty one counts as one that is missing. */
+export interface ListDomainsQuery extends Omit<ExportDomainsQuery, 'after'> {
+  /** The `next` of the page before. */
+  readonly after?: string | null | undefined
+  /** The length of a page, 1 to 1,000. Default 100. */
+  readonly limit?: number | string | undefined
+  /** By the time of registration. Default `oldest`. Not with `below`. */
+  readonly order?: 'oldest' | 'newest' | '' | undefined
+  /** Only the registration of exactly this hostname. */
+  readonly domain?: string | undefined
+  /** Only registrations below this name, at any depth, in the order of names. Not with `domain`. */
+  readonly below?: string | undefined
+}
+
+export const exportParameters = ['after', 'team_id'] as const
+export const listParameters = ['below', 'domain', 'order', 'after', 'team_id', 'limit'] as const
+
+/** Takes some parameters. A caller over HTTP may send others, for a newer or another server. */
+export const takeParameters = (query: Query, names: readonly string[]): Query =>
+  Object.fromEntries(names.map(name => [name, Object.hasOwn(query, name) ? query[name] : undefined]))
+
+/**
+ * Refuses parameters that do not exist: a filter that is misspelled would list everything.
+ *
+ * @throws {TypeError} that names the parameter.
+ */
+export function requireParameters(query: object, names: readonly string[]): void {
+  requireOptions(query, Object.fromEntries(names.map(name => [name, anything])), 'parameter', 'query')
+}
+
+const anything: Rule = { holds: () => true, expected: 'anything' }
 
 /** A validated query for a page of a list. */
 export interface ListQuery {
@@ -17,9 +58,8 @@ export interface ListQuery {
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
-export function parseListQuery(query: Query, keyContext: KeyContext): ListQuery {
-  const names = ['below', 'domain', 'order', 'after', 'team_id', 'limit'] as const
-  const { team_id: teamId, ...page } = readFields(withoutEmpty(query), names, keyContext)
+export function parseListQuery(query: object, keyContext: KeyContext): ListQuery {
+  const { team_id: teamId, ...page } = readFields(withoutEmpty(query), listParameters, keyContext)
   if (page.below !== undefined && page.domain !== undefined)
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
   if (page.below !== undefined && page.order !== undefined)
@@ -28,15 +68,19 @@ export function parseListQuery(query: Query, keyContext: KeyContext): ListQuery 
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
-export function parseExportQuery(query: Query, keyContext: KeyContext): Pick<ListQuery, 'teamId' | 'after'> {
-  const { after, team_id: teamId } = readFields(withoutEmpty(query), ['after', 'team_id'], keyContext)
+export function parseExportQuery(query: object, keyContext: KeyContext): Pick<ListQuery, 'teamId' | 'after'> {
+  const { after, team_id: teamId } = readFields(withoutEmpty(query), exportParameters, keyContext)
   return { after, teamId }
 }
 
 /** @throws {ApiError} 400 `invalid_request`. */
-export const parseFormat = (query: Query, keyContext: KeyContext): 'csv' | 'ndjson' =>
+export const parseFormat = (query: object, keyContext: KeyContext): 'csv' | 'ndjson' =>
   readFields(withoutEmpty(query), ['format'], keyContext).format ?? 'csv'
 
-/** A parameter that is empty counts as one that was not sent. */
-const withoutEmpty = (query: Query): Query =>
-  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '' && value !== null))
+/** A parameter that is empty counts as one that was not sent. A number is read as its digits, like a text. */
+const withoutEmpty = (query: object): Query =>
+  Object.fromEntries(
+    Object.entries(query)
+      .filter(([, value]) => value !== '' && value !== null)
+      .map(([name, value]) => [name, name === 'limit' && typeof value === 'number' ? String(value) : value]),
+  )

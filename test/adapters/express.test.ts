@@ -47,6 +47,18 @@ for (const [name, framework] of versions) {
       return { headers, router: domainsRouter({ store: createStore(), keys, ...options }) }
     }
 
+    test('may mount the router below a parameter, which authenticate finds in raw.params', async () => {
+      const store = createStore()
+      const router = domainsRouter({
+        store,
+        authenticate: ({ raw }) => ({ type: 'team', teamId: String(raw.params.teamId), scopes: ['domains:create'] }),
+      })
+      const app = framework().use('/teams/:teamId', router)
+      expect(await call(app, '/teams/2/v1/domains')).toMatchObject({ status: 200 })
+      expect(await call(app, '/teams/77/v1/domains')).toMatchObject({ status: 404 })
+      expect([await store.count({ teamId: '2' }), await store.count()]).toEqual([1, 1])
+    })
+
     test('may mount the router below a path of its own, on routers, behind middleware and body parsers', async () => {
       const { headers, router } = await createRouter()
       const json = framework.json()

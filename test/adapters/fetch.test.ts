@@ -4,14 +4,14 @@ import { Hono } from 'hono'
 import { describe, expect, test, vi } from 'vitest'
 import { domainsHandler } from '../../src/adapters/fetch.ts'
 import { openapi } from '../../src/openapi/index.ts'
-import { createKeys, createStore } from '../fixtures.ts'
+import { createKeys, createStore, team1 } from '../fixtures.ts'
 import { whenListening } from '../listen.ts'
 import { expectDocumented } from './documented.ts'
 import { describeHostileHttp } from './hostile.ts'
 import { describeHttp, type StartServer } from './suite.ts'
 
 const startHono: StartServer = async ({ path = '/v1/domains', ...options }) => {
-  const handle = domainsHandler(options)
+  const handle = domainsHandler({ ...options, path })
   const app = new Hono({ strict: false }).post(path, context => handle(context.req.raw))
   return whenListening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server)
 }
@@ -27,7 +27,13 @@ describe('fetch: a request', () => {
     const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${await issue('team', '1')}` }
     const handle = domainsHandler({ store: createStore(), keys, onError })
     const createRequest = (body: BodyInit, changes: RequestInit = {}) =>
-      new Request('https://host.test/any/path', { method: 'POST', headers, body, duplex: 'half', ...changes } as never)
+      new Request('https://host.test/any/v1/domains', {
+        method: 'POST',
+        headers,
+        body,
+        duplex: 'half',
+        ...changes,
+      } as never)
     return { handle, createRequest, findKey, onError }
   }
 
@@ -63,7 +69,7 @@ describe('fetch: a request', () => {
       onError: (error, { request, keyContext }) => onError(error, request.raw.url, request.context, keyContext),
     })
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: json }
-    const url = 'https://host.test/?scope=domains:create'
+    const url = 'https://host.test/v1/domains?scope=domains:create'
     const context = { locals: { teamId: '1' } }
     expect((await handle(new Request(url, init), context)).status).toBe(500)
     const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
@@ -100,6 +106,43 @@ describe('fetch: a request', () => {
       expect(onError).not.toHaveBeenCalled()
     },
   )
+
+  test.each<[url: string, status: number, path?: string]>([
+    ['/v1/domains', 200],
+    ['/v1/domains/', 200],
+    ['/api/teams/7/v1/domains?x=/v1/domains/preview', 200],
+    ['/v1/x/../domains', 200],
+    ['/v1/domains/#/preview', 200],
+    ['/', 404],
+    ['/v1/domains/preview', 404],
+    ['/v1/domains//', 404],
+    ['/v1/domains/www.example.com', 404],
+    ['/v1/domains%2F', 404],
+    ['/xv1/domains', 404],
+    ['/v1/domains', 404, '/names'],
+    ['/x/names/', 200, '/names/'],
+    ['/names/preview', 404, '/names'],
+    ['/', 200, '/'],
+    ['/x', 404, '/'],
+  ])('to %s gets %i, with nothing but create offered', async (url, status, path) => {
+    const store = createStore()
+    const handle = domainsHandler({ store, path, authenticate: () => team1 })
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: json }
+    const response = await handle(new Request(new URL(url, 'https://host.test'), init))
+    expect([response.status, await store.count()]).toEqual([status, status === 200 ? 1 : 0])
+    if (status === 404)
+      expect(await response.json()).toEqual({ error: 'not_found', message: 'There is nothing at this path.' })
+  })
+
+  test.each([
+    ['is read', json, 200],
+    ['above the limit gets 413', ' '.repeat(300_000) + json, 413],
+  ])('whose body is undefined, as in Firefox, %s', async (_, body, status) => {
+    const { handle, createRequest } = await create()
+    const request = createRequest(body)
+    Object.defineProperty(request, 'body', { value: undefined })
+    expect((await handle(request)).status).toBe(status)
+  })
 
   test('without a body is answered 400', async () => {
     const { handle, createRequest } = await create()

@@ -49,11 +49,14 @@ describe('a call is sent again', () => {
       (value): [number, string, number, number] => [503, value, 500, 1000],
     ),
   ])('after %i with Retry-After "%s": not before %i ms, and by %i ms', async (status, retryAfter, least, most) => {
-    vi.useFakeTimers({ now: Date.parse('2026-01-01T00:00:00Z'), toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    vi.useFakeTimers({
+      now: Date.parse('2026-01-01T00:00:00Z'),
+      toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
+    })
     try {
       const headers = { 'Retry-After': retryAfter }
       const fetch = vi.fn(async () => Response.json({ error: 'busy', message: 'Later.' }, { status, headers }))
-      const rejected = rejection(registerAll(['a.com'], { ...unused, maxAttempts: 2, fetch }))
+      const rejected = rejection(registerAll(['a.com'], { ...unused, patience: 1, fetch }))
       await vi.advanceTimersByTimeAsync(least - 1)
       expect(fetch).toHaveBeenCalledTimes(1)
       await vi.advanceTimersByTimeAsync(most - least + 1)
@@ -64,7 +67,7 @@ describe('a call is sent again', () => {
     }
   })
 
-  test('as often as allowed, and no more', async () => {
+  test('for as long as its patience lasts', async () => {
     let asked = 0
     const { options } = await serve((call, response) => {
       if (call === 1) return false
@@ -72,7 +75,7 @@ describe('a call is sent again', () => {
       const body = { error: 'domain_registration_unavailable', message: 'Saved.' }
       return answer(response, 503, body, { 'Retry-After': '0' })
     })
-    const error = await rejection(registerAll(names(101), { ...options, maxAttempts: 2 }))
+    const error = await rejection(registerAll(names(101), { ...options, concurrency: 1, patience: 1 }))
     expect(error).toMatchObject({ name: 'RegisterAllError', status: 503, code: 'domain_registration_unavailable' })
     expect(asked).toBe(2)
     expect((error as { results: unknown[] }).results).toHaveLength(100)
@@ -137,15 +140,15 @@ describe('names that are internal_error', () => {
 
   test('to the last are no success: the others are registered, and the work is rejected with all results', async () => {
     const { options } = await serve(undefined, failing(Number.POSITIVE_INFINITY))
-    const error = await rejection(registerAll(names(120), { ...options, maxAttempts: 2 }))
+    const error = await rejection(registerAll(names(120), { ...options, patience: 1000 }))
     expect(error).toMatchObject({
       name: 'RegisterAllError',
       code: 'internal_error',
-      message: 'The service could not process 1 of 120 names; their results are internal_error.',
+      message: '1 name has no result. The last failure: No domain could be saved. Send the same call again.',
+      inputs: ['n7.com'],
     })
     const { results } = error as RegisterAllError
-    expect(results.filter(({ status }) => status === 'created')).toHaveLength(119)
-    expect(results[7]).toMatchObject({ input: 'n7.com', code: 'internal_error' })
+    expect(results.map(({ input }) => input)).toEqual(names(120).filter(name => name !== 'n7.com'))
   })
 })
 
@@ -180,9 +183,9 @@ test.each<[what: string, fetch: typeof globalThis.fetch]>([
   ['ignores its signal', () => new Promise(() => {})],
   ['never ends its body', async () => new Response(new ReadableStream())],
 ])('a fetch that %s does not hang the work', async (_, fetch) => {
-  const limited = await rejection(registerAll(['a.com'], { ...unused, fetch, timeLimit: 5, maxAttempts: 1 }))
+  const limited = await rejection(registerAll(['a.com'], { ...unused, fetch, timeLimit: 5, patience: 0 }))
   expect(limited).toMatchObject({
-    message: 'The answer got lost, or none came.',
+    message: '1 name has no result. The last failure: The answer got lost, or none came.',
     cause: { message: 'No answer within 5 ms' },
   })
   const signal = AbortSignal.timeout(5)
@@ -213,7 +216,8 @@ test.each<[what: string, changes: object, message: string]>([
 test.each([
   [{ apiKey: undefined }, /"apiKey" must be an API key/],
   [{ teamid: '1' }, /"teamid" does not exist; there are .*"teamId"/],
-  [{ maxAttempts: 0 }, /"maxAttempts" must be a whole number above 0/],
+  [{ patience: -1 }, /"patience" must be a number of milliseconds, 0 or more/],
+  [{ concurrency: 0 }, /"concurrency" must be a whole number above 0/],
 ])('refuses %j', async (changes, message) => {
   expect(String(await rejection(registerAll([], { ...unused, ...changes } as never)))).toMatch(message)
 })

@@ -89,6 +89,12 @@ describe('listAll', () => {
     expect(error).toMatchObject({ name: 'CallError', status: 400, code: 'invalid_request' })
   })
 
+  test('ends at a page that is empty and has a cursor all the same', async () => {
+    const fetch = vi.fn(async () => Response.json({ data: { domains: [], next: `${fetch.mock.calls.length}` } }))
+    expect(await collect({ url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', fetch })).toEqual([])
+    expect(fetch).toHaveBeenCalledTimes(1)
+  })
+
   const listed = { domain: 'a.com', domainId: '1', createdAt: '2026-01-01T00:00:00.000Z' }
   test.each<[what: string, body: unknown, message: RegExp]>([
     ['null', null, /it has no data\.domains/],

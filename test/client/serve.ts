@@ -19,7 +19,7 @@ export async function serve(
   store: Store = createStore(),
 ) {
   const { keys, issue } = createKeys()
-  const operations = ['create', 'delete', 'list'] as const
+  const operations = ['create', 'preview', 'delete', 'list'] as const
   const app: RequestListener = express().use(domainsRouter({ store, keys, operations, onError: () => {} }))
   let calls = 0
   const { origin, close } = await listen((request, response) => {

@@ -1,13 +1,26 @@
 /** Builds, starts and calls the Next.js recipe of docs/recipes, as a route and at the edge. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { generateApiKey } from 'domain-registration'
 
 const { key } = await generateApiKey({ type: 'team', id: '1' })
-const env = { ...process.env, API_KEY: key, NEXT_TELEMETRY_DISABLED: '1' }
-const start = (...parameters) =>
+
+/** Follows everything. */
+const monitor = createServer((request, response) => request.resume().on('end', () => response.writeHead(204).end()))
+await once(monitor.listen(0, '127.0.0.1'), 'listening')
+
+const bare = { ...process.env, NEXT_TELEMETRY_DISABLED: '1' }
+const env = {
+  ...bare,
+  API_KEY: key,
+  MONITOR_URL: `http://127.0.0.1:${monitor.address().port}/`,
+  WEBHOOK_SECRET: `whsec_${randomBytes(32).toString('base64')}`,
+}
+const start = (env, ...parameters) =>
   spawn(process.execPath, ['node_modules/next/dist/bin/next', ...parameters], {
     cwd: import.meta.dirname,
     env,
@@ -18,12 +31,13 @@ let server
 let origin
 
 before(async () => {
-  const build = start('build')
+  // Without any of the settings: a build has no secrets.
+  const build = start(bare, 'build')
   build.stdout.pipe(process.stderr)
   const [code] = await once(build, 'exit')
   assert.equal(code, 0)
 
-  server = start('start', '--port', '0', '--hostname', '127.0.0.1')
+  server = start(env, 'start', '--port', '0', '--hostname', '127.0.0.1')
   let printed = ''
   for await (const text of server.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     printed += text
@@ -35,6 +49,7 @@ before(async () => {
 })
 
 after(async () => {
+  monitor.close()
   if (!server || server.exitCode !== null) return
   const exit = once(server, 'exit')
   server.kill()

@@ -107,7 +107,7 @@ describe('the example of an error is what the library says:', () => {
 
   /** How to get each code: what is set up, and what is sent. */
   const provocations: Record<
-    Exclude<ErrorCode, 'method_not_allowed'>, // The handler knows no methods: see test/adapters/fetch.test.ts.
+    Exclude<ErrorCode, 'not_found' | 'method_not_allowed'>, // See test/adapters/fetch.test.ts.
     [options: Partial<HandlerOptions>, body?: unknown, contentType?: string]
   > = {
     invalid_request: [asTeam1, { domains: [] }],

@@ -126,7 +126,7 @@ describe('a list', () => {
   ])('with %j is a 400 that names the parameter', async (query, message) => {
     const store = createStore()
     const list = vi.spyOn(store, 'list')
-    expect(await rejection(listDomains(reading, query, store))).toMatchObject({
+    expect(await rejection(listDomains(reading, query as never, store))).toMatchObject({
       ...{ status: 400, code: 'invalid_request', message: expect.stringMatching(message) },
     })
     expect(list).not.toHaveBeenCalled()
@@ -146,15 +146,32 @@ describe('a list', () => {
   test.each([{}, { team_id: '' }, { team_id: '1a' }, { team_id: ['1', '1'] }, { team_id: '1'.repeat(65) }])(
     'with an organization key and %j is a 400 that names team_id',
     async query => {
-      expect(await rejection(listDomains(anyTeam, query, createStore()))).toMatchObject({
+      expect(await rejection(listDomains(anyTeam, query as never, createStore()))).toMatchObject({
         ...{ status: 400, message: expect.stringMatching(/^team_id (?:is required|must)/) },
       })
     },
   )
 
-  test('takes an empty parameter as one that was not sent, and ignores parameters of other names', async () => {
+  test('of a limit that is a number has that length; of a number that is no limit is a 400', async () => {
     const { store } = await createFilledStore(3)
-    const empty = { limit: '', after: '', order: '', domain: '', below: '', more: 'x' }
+    expect((await listDomains(reading, { limit: 2 }, store)).data.domains).toHaveLength(2)
+    for (const limit of [0, 1001, 1.5, Number.NaN, -1])
+      expect(await rejection(listDomains(reading, { limit }, store))).toMatchObject({
+        ...{ status: 400, message: expect.stringMatching(/^limit must be an integer/) },
+      })
+  })
+
+  test.each(['teamId', 'bellow', 'more'])('with the unknown parameter %s is a TypeError that names it', async name => {
+    for (const call of [listDomains, exportDomains]) {
+      const error = await rejection(call(reading, { [name]: 'example.com' }, createStore()))
+      expect(error).toBeInstanceOf(TypeError)
+      expect((error as Error).message).toMatch(`The parameter "${name}" does not exist; there are "`)
+    }
+  })
+
+  test('takes an empty parameter as one that was not sent', async () => {
+    const { store } = await createFilledStore(3)
+    const empty = { limit: '', after: '', order: '', domain: '', below: '' } as const
     expect((await listDomains(reading, empty, store)).data.domains).toHaveLength(3)
   })
 

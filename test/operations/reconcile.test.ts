@@ -76,6 +76,27 @@ describe('a second look', () => {
   })
 })
 
+test('at most 100 corrections are looked up before they are yielded, so that none is old', async () => {
+  const store = createStore()
+  let yielded = 0
+  let confirmed = 0
+  const counting: DomainStore = {
+    ...store,
+    find(question) {
+      expect(confirmed).toBe(yielded)
+      confirmed += question.domains.length
+      expect(question.domains.length).toBeLessThanOrEqual(100)
+      return store.find(question)
+    },
+  }
+  for (let call = 0; call < 3; call += 1) {
+    const domains = Array.from({ length: 90 }, (_, index) => `n${call}-${index}.example.com`)
+    await registerDomains(team1, { domains }, store)
+  }
+  for await (const _ of reconcile(counting, [])) yielded += 1
+  expect([yielded, confirmed]).toEqual([270, 270])
+})
+
 test('who stops early ends the list of what is watched too, and so does a failure', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['a.com'] }, store)

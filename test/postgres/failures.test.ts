@@ -2,7 +2,7 @@ import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { toDatabase } from '../../src/postgres/driver.ts'
 import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
-import { createRequest, lookUp, save, toDomains, toName } from '../../src/testing/calls.ts'
+import { createRequest, lookUp, save, toDomains, toTestName } from '../../src/testing/calls.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { rejection, teams } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
@@ -84,7 +84,7 @@ describe.each([
 
   test('refuses a name of a registrable domain that the request does not lock, and saves nothing', async () => {
     const { store } = createStore()
-    const request = createRequest('1', [toName('a.com')], [], () => ['a.com', 'b.com'].map(toName))
+    const request = createRequest('1', [toTestName('a.com')], [], () => ['a.com', 'b.com'].map(toTestName))
     await expect(store.register(request)).rejects.toThrow('not locked')
     expect(await held()).toEqual([])
   })
@@ -196,9 +196,9 @@ describe.each([
     await save(store, '1', ['example.com'])
     const freeze = () => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 900)
-      return [toName('www.example.com')]
+      return [toTestName('www.example.com')]
     }
-    const freezing = store.register(createRequest('1', [toName('www.example.com')], [], freeze))
+    const freezing = store.register(createRequest('1', [toTestName('www.example.com')], [], freeze))
     await expect(rejection(Promise.resolve(freezing))).resolves.toBeInstanceOf(Error)
     const other = createStore().store
     expect(toDomains((await lookUp(other, '1', ['example.com', 'www.example.com'])).registrations)).toEqual([

@@ -4,7 +4,7 @@ import { MonitorUnavailableError } from '../../src/registry/monitor-unavailable.
 import type { Push, SynchronizationErrorHandler } from '../../src/registry/outbox.ts'
 import type { Change, Registration } from '../../src/registry/store.ts'
 import { createSynchronizer, leaseFor } from '../../src/registry/synchronizer.ts'
-import { manyDomains, toDomains, toName } from '../../src/testing/calls.ts'
+import { manyDomains, toDomains, toTestName } from '../../src/testing/calls.ts'
 
 const TIME_LIMIT = 30_000
 const LEASE = leaseFor(TIME_LIMIT)
@@ -16,7 +16,7 @@ afterEach(() => void vi.useRealTimers())
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
 
 const toRegistration = (domain: string): Registration => ({
-  ...toName(domain),
+  ...toTestName(domain),
   domainId: domain,
   teamId: '1',
   synchronized: false,

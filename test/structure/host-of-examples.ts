@@ -44,6 +44,7 @@ declare global {
   const apiKey: string
 
   const createMariadbStore: typeof import('../../examples/mariadb-store.ts').createMariadbStore
+  const createSweep: typeof import('../../examples/sweep-by-cron.ts').createSweep
   const createMyStore: (setup: StoreSetup) => SuiteStore & { close(): Promise<void> }
   const cases: ReturnType<typeof domainStoreSuite>
 

@@ -3,7 +3,7 @@ import { createOptions } from './options.js'
 
 export function start(settings) {
   const { options, path, reported } = createOptions(settings)
-  const handle = domainsHandler(options)
+  const handle = domainsHandler({ ...options, path })
   const POST = async request => {
     const response = await handle(request)
     await reported()

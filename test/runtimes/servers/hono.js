@@ -5,7 +5,7 @@ import { createOptions } from './options.js'
 
 export function start(settings) {
   const { options, path, reported } = createOptions(settings)
-  const handle = domainsHandler(options)
+  const handle = domainsHandler({ ...options, path })
   const app = new Hono({ strict: false })
   app.post(path, async context => {
     const response = await handle(context.req.raw)

@@ -7,7 +7,7 @@ export default {
     const { options, path, reported } = createOptions(SETTINGS)
     const { pathname } = new URL(request.url)
     if (request.method !== 'POST' || pathname.replace(/\/$/, '') !== path) return new Response(null, { status: 404 })
-    const answer = domainsHandler(options)(request)
+    const answer = domainsHandler({ ...options, path })(request)
     context.waitUntil(answer)
     const response = await answer
     await reported()

@@ -1,4 +1,1 @@
-import { domainsHandler } from 'domain-registration/fetch'
-import { options } from '../../options.js'
-
-export const POST = domainsHandler(options)
+export { handleDomains as POST } from '../../registry.js'

@@ -1,0 +1,121 @@
+import { type FailedAttempt, type FieldsByStatus, readResults } from './answer.ts'
+import { type CallOptions, sendOnce } from './call.ts'
+import type { Part } from './part.ts'
+import type { Queue } from './queue.ts'
+
+/** Answers that may wait for an earlier one, for each call at once. */
+const ANSWERS_AHEAD = 4
+
+export interface ResultOfName {
+  readonly status: string
+  readonly code?: string
+}
+
+export interface Operation {
+  /** Behind the URL for registering. */
+  readonly path: '' | '/delete' | '/preview'
+  /** What a result holds, by its status. */
+  readonly fields: FieldsByStatus
+}
+
+/** Results of one call, and where their names are among all names. */
+export interface Batch<Result> {
+  readonly places: readonly number[]
+  readonly results: readonly Result[]
+}
+
+interface Sent<Result> {
+  readonly part: Part
+  isOver: boolean
+  /** Without it, the call failed. */
+  batch?: Batch<Result>
+}
+
+/**
+ * Sends parts, several at once, and hands their results over in the order in which they were sent.
+ *
+ * @param onEnd Called when a call is over.
+ */
+export function createCalls<Result extends ResultOfName>(
+  options: CallOptions & { readonly concurrency: number },
+  { path, fields }: Operation,
+  queue: Queue,
+  onEnd: () => void,
+) {
+  const { concurrency, teamId } = options
+  const url = path === '' ? options.url : toUrlBelow(options.url, path)
+  /** Under way or answered, in the order in which they were sent. */
+  const sent: Sent<Result>[] = []
+  let underWay = 0
+  let failure: FailedAttempt | undefined
+
+  async function send(call: Sent<Result>): Promise<void> {
+    const { names } = call.part
+    const body = { domains: names, team_id: teamId }
+    const read = (answer: unknown) => readResults<Result>(answer, names, fields)
+    const attempt = await sendOnce({ url, body, read }, options)
+    if ('failure' in attempt) return fail(call.part, attempt.failure)
+    const answered = pick(call.part, attempt.value, result => !isInternalError(result))
+    if (answered.places.length === 0) return fail(call.part, notProcessed)
+    queue.succeeded()
+    call.batch = answered
+    const left = pick(call.part, attempt.value, isInternalError)
+    if (left.places.length > 0) queue.setAside({ ...call.part, ...left }, notProcessed)
+  }
+
+  function fail(part: Part, cause: FailedAttempt): void {
+    const isOver = queue.failed(part, cause)
+    if (isOver || !cause.mayPass) failure ??= cause
+  }
+
+  return {
+    hasRoom: () => !failure && underWay < concurrency && sent.length < ANSWERS_AHEAD * concurrency,
+    start(part: Part): void {
+      const call: Sent<Result> = { part: queue.markSent(part), isOver: false }
+      sent.push(call)
+      underWay += 1
+      send(call)
+        .catch(cause => {
+          failure ??= { message: 'The call could not be sent.', mayPass: false, cause }
+        })
+        .finally(() => {
+          underWay -= 1
+          call.isOver = true
+          onEnd()
+        })
+    },
+    /** The next results, if the call that has them is over, and so are all before it. */
+    takeAnswered(): Batch<Result> | undefined {
+      while (sent[0]?.isOver) {
+        const { batch } = sent.shift() as Sent<Result>
+        if (batch && batch.results.length > 0) return batch
+      }
+      return undefined
+    },
+    areOver: () => sent.length === 0,
+    /** The failure that ends the work. */
+    failure: () => failure,
+    parts: () => sent.map(({ part }) => part),
+  }
+}
+
+function toUrlBelow(url: string | URL, path: string): URL {
+  const below = new URL(url)
+  below.pathname = below.pathname.replace(/\/$/, '') + path
+  return below
+}
+
+/** The names of a part whose results are chosen, with those results. */
+function pick<Result>({ names, places }: Part, results: readonly Result[], isChosen: (result: Result) => boolean) {
+  const isPicked = (_: unknown, index: number) => isChosen(results[index] as Result)
+  return { names: names.filter(isPicked), places: places.filter(isPicked), results: results.filter(isChosen) }
+}
+
+const isInternalError = ({ status, code }: ResultOfName) => status === 'invalid' && code === 'internal_error'
+
+const notProcessed: FailedAttempt = {
+  status: 200,
+  code: 'internal_error',
+  message: 'The service answered them with internal_error.',
+  mayPass: true,
+}

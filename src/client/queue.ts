@@ -1,0 +1,60 @@
+import type { FailedAttempt } from './answer.ts'
+import { afterFailure, type Part } from './part.ts'
+
+/** With so many parts aside, no new names are sent: this bounds the memory. */
+const MOST_PARTS_ASIDE = 200
+
+/** The parts that failed, and how the service does. */
+export type Queue = ReturnType<typeof createQueue>
+
+/** @param patience Milliseconds for which everything may fail. */
+export function createQueue({ concurrency, patience }: { concurrency: number; patience: number }) {
+  let aside: readonly Part[] = []
+  const givenUp: Part[] = []
+  let successes = 0
+  let failuresInARow = 0
+  let failingSince: number | undefined
+  let refusal: FailedAttempt | undefined
+
+  const setAside = (part: Part, failure: FailedAttempt) => {
+    const again = afterFailure(part, failure, { successes, others: aside.length })
+    if (again.length === 0) {
+      givenUp.push(part)
+      refusal = failure
+    }
+    aside = [...aside, ...again].sort((one, other) => one.dueAt - other.dueAt)
+  }
+
+  return {
+    isEmpty: () => aside.length === 0,
+    /** Why names were given up; `undefined` if none was. */
+    refusal: () => refusal,
+    /** All parts that are not under way. */
+    parts: () => [...aside, ...givenUp],
+    /** While calls fail one after another, only those that failed before are tried. */
+    mayTakeNew: () => aside.length === 0 || (failuresInARow < concurrency && aside.length < MOST_PARTS_ASIDE),
+    markSent: (part: Part): Part => ({ ...part, successesBefore: successes }),
+    takeDue(): Part | undefined {
+      const [first, ...others] = aside
+      if (!first || first.dueAt > performance.now()) return undefined
+      aside = others
+      return first
+    },
+    /** In milliseconds; infinite if nothing waits. */
+    untilDue: () => (aside[0] ? Math.max(0, aside[0].dueAt - performance.now()) : Number.POSITIVE_INFINITY),
+    succeeded() {
+      successes += 1
+      failuresInARow = 0
+      failingSince = undefined
+    },
+    setAside,
+    /** @returns Whether the patience is over. */
+    failed(part: Part, failure: FailedAttempt): boolean {
+      const now = performance.now()
+      failuresInARow += 1
+      failingSince ??= now
+      setAside(part, failure)
+      return now - failingSince >= patience
+    },
+  }
+}

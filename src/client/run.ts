@@ -1,0 +1,38 @@
+import type { ResultOfName } from './calls.ts'
+import type { Names } from './names-source.ts'
+import { type NamesOperation, type NamesOptions, sendNames } from './send-names.ts'
+
+/**
+ * Work that begins when it is awaited or iterated over. `await` collects all results; `for await` hands each one over
+ * as it comes, keeps none, and reads further names only as the loop goes on.
+ */
+export interface Run<Result, Whole> extends Promise<Whole>, AsyncIterable<Result> {}
+
+/** @param toWhole Gets the results of all names, in their order. */
+export function createRun<Result extends ResultOfName, Whole>(
+  names: Names,
+  options: NamesOptions<Result>,
+  operation: NamesOperation<Result>,
+  toWhole: (results: readonly Result[]) => Whole,
+): Run<Result, Whole> {
+  let whole: Promise<Whole> | undefined
+  async function collect(): Promise<Whole> {
+    const results: Result[] = []
+    for await (const batch of sendNames(names, options, operation, results)) {
+      for (const [index, place] of batch.places.entries()) results[place] = batch.results[index] as Result
+    }
+    return toWhole(results)
+  }
+  async function* iterate(): AsyncGenerator<Result, void, undefined> {
+    for await (const { results } of sendNames(names, options, operation)) yield* results
+  }
+  const toPromise = () => (whole ??= collect())
+  return {
+    // biome-ignore lint/suspicious/noThenProperty: it is a promise
+    then: (onResolve, onReject) => toPromise().then(onResolve, onReject),
+    catch: onReject => toPromise().catch(onReject),
+    finally: onEnd => toPromise().finally(onEnd),
+    [Symbol.toStringTag]: 'Promise',
+    [Symbol.asyncIterator]: iterate,
+  }
+}

@@ -1,0 +1,158 @@
+import { optional, type Rules, requireOptions } from '../options.ts'
+import type { InvalidResult, PreviewResult } from '../wire/response.ts'
+import { type CallOptions, callRules } from './call.ts'
+import { deleteAll } from './delete-all.ts'
+import { listAll } from './list-all.ts'
+import type { Names } from './names-source.ts'
+import { registerAll } from './register-all.ts'
+import { createRun } from './run.ts'
+import { concurrencyRule, NamesError, type NamesOptions } from './send-names.ts'
+
+type SharedOptions = CallOptions & Pick<NamesOptions<unknown>, 'concurrency'>
+
+/** Options of {@link syncAll}. */
+export interface SyncAllOptions extends SharedOptions {
+  /** Returns the plan and changes nothing. Default `false`. */
+  dryRun?: boolean | undefined
+  /**
+   * The largest share of the team's registrations that may be deleted, 0 to 1. Default 0.3. It protects against a list
+   * that is empty or cut short.
+   */
+  mostDeletions?: number | undefined
+}
+
+/** What {@link syncAll} did; with `dryRun`, what it would do. */
+export interface SyncPlan {
+  /** The wanted names that are not registered, as they were passed. */
+  readonly additions: readonly string[]
+  /** The registrations that are not wanted. */
+  readonly deletions: readonly string[]
+  /** How many registrations stay. */
+  readonly unchanged: number
+  /** The wanted names that cannot be registered, with the reasons. Only a dry run returns any. */
+  readonly refused: readonly InvalidResult[]
+}
+
+/**
+ * Why {@link syncAll} did not carry out its plan.
+ *
+ * @example
+ * if (error instanceof SyncAllError) for (const { input, message } of error.plan.refused) console.error(input, message)
+ */
+export class SyncAllError extends Error {
+  override readonly name = 'SyncAllError'
+  readonly plan: SyncPlan
+
+  constructor(message: string, plan: SyncPlan) {
+    super(message)
+    this.plan = plan
+  }
+}
+
+const DEFAULT_MOST_DELETIONS = 0.3
+
+const rules: Rules = {
+  ...callRules,
+  concurrency: concurrencyRule,
+  dryRun: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
+  mostDeletions: {
+    holds: optional(share => typeof share === 'number' && share >= 0 && share <= 1),
+    expected: 'a share from 0 to 1, such as 0.3',
+  },
+}
+
+/**
+ * Makes the registrations of one team exactly the wanted names, for instance those of a list under version control: it
+ * lists what is registered, compares it with the canonical forms of the wanted names, deletes what is not wanted, and
+ * then registers what is missing. A name that stays keeps its `domainId`.
+ *
+ * If it ends early, call it again with the same names. The service must offer the operations `list`, `preview` and
+ * `delete` besides `create`; the key needs the scopes `domains:read`, `domains:create` and `domains:delete`. All names
+ * of the team are held in memory.
+ *
+ * @param wanted All hostnames that are to be registered, in any spelling.
+ * @param options `url` is the one for registering: `https://api.example.com/v1/domains`.
+ * @returns What was done; with `dryRun`, what would be done.
+ * @throws {SyncAllError} with the plan, before anything is changed: if a wanted name cannot be registered, and if more
+ *   than `mostDeletions` would be deleted. After the deletions: if a name is refused that another caller made
+ *   impossible meanwhile.
+ * @throws {CallError} as {@link registerAll}, {@link deleteAll} and {@link listAll}.
+ * @throws {TypeError} as {@link registerAll}.
+ *
+ * @example
+ * const { additions, deletions } = await syncAll(names, { url: 'https://api.example.com/v1/domains', apiKey })
+ * console.log(`${additions.length} registered, ${deletions.length} deleted`)
+ */
+export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<SyncPlan> {
+  requireOptions(options, rules)
+  const { dryRun = false, mostDeletions = DEFAULT_MOST_DELETIONS, ...callOptions } = options
+  const plan = await makePlan(wanted, callOptions)
+  if (dryRun) return plan
+  const { additions, deletions, unchanged, refused } = plan
+  if (refused.length > 0) throw new SyncAllError(`${describeRefused(refused)} Nothing was changed.`, plan)
+  const registered = unchanged + deletions.length
+  if (deletions.length > mostDeletions * registered) {
+    const message = `${deletions.length} of ${registered} registrations would be deleted, and "mostDeletions" is`
+    throw new SyncAllError(`${message} ${mostDeletions}. Nothing was changed.`, plan)
+  }
+  await deleteAll(deletions, callOptions)
+  const { results } = await registerAll(additions, callOptions)
+  const refusedNow = results.filter(result => result.status === 'invalid')
+  if (refusedNow.length > 0) throw new SyncAllError(describeRefused(refusedNow), { ...plan, refused: refusedNow })
+  return plan
+}
+
+function describeRefused([first, ...others]: readonly InvalidResult[]): string {
+  const more = others.length > 0 ? ` Refused as well: ${others.length} more.` : ''
+  return `A wanted name is refused: ${first?.message}${more}`
+}
+
+const previewing = {
+  path: '/preview',
+  fields: { created: ['domain'], existing: ['domain'], invalid: ['code', 'message'] },
+  Failure: NamesError<PreviewResult>,
+} as const
+
+/** The names are listed first: one that is registered after that by another caller is not deleted. */
+async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan> {
+  const { concurrency: _, ...listOptions } = options
+  const unwanted = new Set<string>()
+  for await (const { domain } of listAll(listOptions)) unwanted.add(domain)
+  const registered = unwanted.size
+  const additions: string[] = []
+  const refused: InvalidResult[] = []
+  /** The input of each wanted name, by its canonical form. */
+  const inputs = new Map<string, string>()
+  for await (const result of createRun(wanted, options, previewing, results => results)) {
+    if (result.status === 'invalid' && !isOwnConflict(result)) {
+      refused.push(result)
+      continue
+    }
+    // A conflict within the team tells no canonical form. Such a name is not registered yet, or it would be existing.
+    const domain = 'domain' in result ? result.domain : result.input.trim().toLowerCase()
+    if (result.status !== 'existing') additions.push(result.input)
+    unwanted.delete(domain)
+    inputs.set(domain, result.input)
+  }
+  refused.push(...findOverlaps(inputs))
+  return { additions, deletions: [...unwanted], unchanged: registered - unwanted.size, refused }
+}
+
+/** The registration that is in the way may be one that is deleted first. */
+const isOwnConflict = ({ code }: InvalidResult) => code === 'wildcard_conflict' || code === 'subdomain_conflict'
+
+/** The service sees 100 names at once, and only those. */
+function findOverlaps(inputs: ReadonlyMap<string, string>): readonly InvalidResult[] {
+  const refused: InvalidResult[] = []
+  for (const [domain, input] of inputs) {
+    const start = domain.startsWith('*.') ? 2 : 0
+    for (let dot = domain.indexOf('.', start); dot >= 0; dot = domain.indexOf('.', dot + 1)) {
+      const wildcard = inputs.get(`*${domain.slice(dot)}`)
+      if (wildcard === undefined) continue
+      const message = `${JSON.stringify(input)} is covered by ${JSON.stringify(wildcard)}, which is wanted as well.`
+      refused.push({ status: 'invalid', input, code: 'wildcard_conflict', message })
+      break
+    }
+  }
+  return refused
+}

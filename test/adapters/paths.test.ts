@@ -1,0 +1,84 @@
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { operationNames } from '../../src/http/operations.ts'
+import { createStore, team1 } from '../fixtures.ts'
+import { servers } from './servers.ts'
+
+const OURS = '/v1/domains'
+
+/** What a POST to a path does; `null`: it is none of ours, and gets 404. */
+const paths: readonly (readonly [path: string, operation: 'create' | 'preview' | 'delete' | null])[] = [
+  ['', 'create'],
+  ['/', 'create'],
+  ['?', 'create'],
+  ['?preview', 'create'],
+  ['/?a=/preview', 'create'],
+  ['?/delete', 'create'],
+  ['/preview', 'preview'],
+  ['/preview/', 'preview'],
+  ['/preview?x=1', 'preview'],
+  ['/preview/?', 'preview'],
+  ['/delete', 'delete'],
+  ['/delete/', 'delete'],
+  ['//', null],
+  ['///', null],
+  ['/preview//', null],
+  ['//preview', null],
+  ['/delete//', null],
+  ['/remove', null],
+  ['/Delete', null],
+  ['/PREVIEW', null],
+  ['/%70review', null],
+  ['/preview%2F', null],
+  ['/preview%20', null],
+  ['%2Fpreview', null],
+  ['%2fdelete', null],
+  ['/%64elete', null],
+  ['%20', null],
+  ['%00', null],
+  ['/www.example.com', null],
+  ['/1', null],
+  ['/previews', null],
+  ['/xpreview', null],
+  ['/preview/preview', null],
+  ['/preview/delete', null],
+  ['/delete/1', null],
+  ['/delete.json', null],
+  ['/preview;x=1', null],
+  [';x=1', null],
+  ['s', null],
+  ['/*', null],
+  ['/v1', null],
+  ['/:id', null],
+]
+
+test('forty paths are tried', () => expect(paths.length).toBeGreaterThanOrEqual(40))
+
+describe.each(servers)('%s', (_, start) => {
+  test('answers a POST to each path as the table says, and registers at its own path alone', async () => {
+    const found: [path: string, operation: string | null][] = []
+    for (const [path] of paths) {
+      const store = createStore()
+      const scopes = ['domains:create', 'domains:delete', 'domains:read']
+      const server = await start({ store, operations: operationNames, authenticate: () => ({ ...team1, scopes }) })
+      const outgoing = request(`${server.origin}`, {
+        method: 'POST',
+        // As it is, where `fetch` would send what the parser of URLs makes of it.
+        path: OURS + path,
+        headers: { 'Content-Type': 'application/json', Connection: 'close' },
+      })
+      const answered = new Promise<[number | undefined, string]>((resolve, reject) => {
+        outgoing.on('error', reject)
+        outgoing.on('response', async response => resolve([response.statusCode, await text(response)]))
+      })
+      outgoing.end('{"domains":["www.example.com"]}')
+      const [status, body] = await answered
+      const isSaved = (await store.count()) > 0
+      const operation = isSaved ? 'create' : body.includes('"deleted"') ? 'delete' : 'preview'
+      found.push([path, status === 404 && !isSaved ? null : status === 200 ? operation : `${status} ${body}`])
+      await server.close()
+    }
+    expect(found).toEqual(paths)
+  })
+})

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { type Progress, RegisterAllError, registerAll } from '../../src/client/index.ts'
+import type { Change } from '../../src/index.ts'
+import { createStore } from '../fixtures.ts'
+import { callHere, unavailable, whileTimeFlies } from './fake-time.ts'
+import { names } from './serve.ts'
+
+const MINUTES = 60_000
+
+/** A store whose monitor refuses some names, and is away until some time. */
+function createMonitored({ refuses = [], isAway = () => false }: { refuses?: string[]; isAway?: () => boolean }) {
+  const watched = new Set<string>()
+  const store = createStore({
+    onError: () => {},
+    synchronize(changes: readonly Change[]) {
+      if (isAway()) throw new Error('The monitor is away')
+      if (changes.some(({ domain }) => refuses.includes(domain))) throw new Error('The monitor refuses one')
+      for (const { domain } of changes) watched.add(domain)
+    },
+  })
+  return { store, watched }
+}
+
+describe('a name that the monitor refuses', () => {
+  test('among 1,000 costs only itself: 999 are registered, and the error names it', async () => {
+    const { store, watched } = createMonitored({ refuses: ['n432.com'] })
+    const { options } = callHere(store)
+    const { error, milliseconds } = await whileTimeFlies(() => registerAll(names(1000), options))
+    expect(error).toBeInstanceOf(RegisterAllError)
+    expect(error).toMatchObject({
+      status: 503,
+      code: 'domain_registration_unavailable',
+      message: expect.stringMatching(/^1 name has no result\. The last failure: The domains were saved but/),
+      inputs: ['n432.com'],
+      resumeAt: 432,
+    })
+    const { results } = error as RegisterAllError
+    expect(results.map(({ input }) => input)).toEqual(names(1000).toSpliced(432, 1))
+    expect(watched.size).toBe(999)
+    expect(milliseconds).toBeLessThan(2 * MINUTES)
+  })
+
+  test('in every call does not stop the others', async () => {
+    const refuses = Array.from({ length: 10 }, (_, index) => `n${index * 100 + 7}.com`)
+    const { store, watched } = createMonitored({ refuses })
+    const { error } = await whileTimeFlies(() => registerAll(names(1000), callHere(store).options))
+    expect(error).toMatchObject({ inputs: refuses, resumeAt: 7 })
+    expect(watched.size).toBe(990)
+  })
+
+  test('is retried until the patience is over if there is no other name to compare it with', async () => {
+    const { store } = createMonitored({ refuses: ['a.com'] })
+    const { options } = callHere(store)
+    const { error, milliseconds } = await whileTimeFlies(() =>
+      registerAll(['a.com'], { ...options, patience: MINUTES }),
+    )
+    expect(error).toMatchObject({ status: 503, inputs: ['a.com'], results: [], resumeAt: 0 })
+    expect(milliseconds).toBeGreaterThan(MINUTES)
+    expect(milliseconds).toBeLessThan(2 * MINUTES)
+  })
+})
+
+describe('an outage', () => {
+  test.each<[what: string, answer: () => Promise<Response> | Response | undefined]>([
+    ['of the monitor', () => undefined],
+    ['of the service', () => Promise.reject(new TypeError('connection refused'))],
+    ['behind a gateway', () => new Response('Bad Gateway', { status: 502 })],
+  ])('%s of ten minutes is outlasted with few calls', async (what, answer) => {
+    let begin = Number.POSITIVE_INFINITY
+    const isAway = () => performance.now() > begin && performance.now() < begin + 10 * MINUTES
+    const { store, watched } = createMonitored({ isAway: () => what === 'of the monitor' && isAway() })
+    const { options, calls } = callHere(store, () => (isAway() ? answer() : undefined))
+    const all = names(3000)
+    const onProgress = ({ done }: Progress) => {
+      if (done >= 1000 && begin === Number.POSITIVE_INFINITY) begin = performance.now()
+    }
+    const { value, error } = await whileTimeFlies(() => registerAll(all, { ...options, onProgress }))
+    expect(error).toBeUndefined()
+    expect(value?.results.map(({ input }) => input)).toEqual(all)
+    expect(watched.size).toBe(3000)
+    expect(calls.length).toBeLessThan(800)
+  })
+
+  test('that outlasts the patience ends the work, with the names that were sent and have no result', async () => {
+    let isAway = false
+    const { options } = callHere(createStore(), () => (isAway ? unavailable() : undefined))
+    const onProgress = ({ done }: Progress) => {
+      isAway = done >= 500
+    }
+    const work = () => registerAll(names(5000), { ...options, patience: 5 * MINUTES, onProgress })
+    const { error, milliseconds } = await whileTimeFlies(work)
+    expect(milliseconds).toBeGreaterThan(5 * MINUTES)
+    expect(milliseconds).toBeLessThan(7 * MINUTES)
+    const { results, inputs, resumeAt } = error as RegisterAllError
+    expect(results.length).toBeGreaterThanOrEqual(500)
+    expect(results).toHaveLength(resumeAt)
+    expect(inputs).toEqual(names(resumeAt + inputs.length).slice(resumeAt))
+    expect(inputs.length).toBeLessThanOrEqual(1000)
+  })
+})
+
+test('with one answer in five a failure, all names are registered', async () => {
+  let call = 0
+  const { options } = callHere(createStore(), () => (++call % 5 === 0 ? unavailable() : undefined))
+  const { value } = await whileTimeFlies(() => registerAll(names(5000), options))
+  expect(value?.totals.created).toBe(5000)
+})
+
+test('a work that ended resumes where its error says', async () => {
+  const store = createStore()
+  const failing = callHere(store, sent => (sent.includes('n777.com') ? new Response('', { status: 403 }) : undefined))
+  const { error } = await whileTimeFlies(() => registerAll(names(1000), failing.options))
+  const { resumeAt, inputs } = error as RegisterAllError
+  expect([resumeAt, inputs[0]]).toEqual([700, 'n700.com'])
+  await whileTimeFlies(() => registerAll(names(1000).slice(resumeAt), callHere(store).options))
+  expect(await store.count()).toBe(1000)
+})

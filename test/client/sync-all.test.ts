@@ -1,0 +1,128 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { SyncAllError, syncAll } from '../../src/client/index.ts'
+import { save } from '../../src/testing/calls.ts'
+import { createStore, rejection } from '../fixtures.ts'
+import { startProgram } from '../start-program.ts'
+import { callHere } from './fake-time.ts'
+import { names, serve } from './serve.ts'
+
+async function create(registered: readonly string[]) {
+  const store = createStore()
+  if (registered.length > 0) await save(store, '1', registered)
+  await save(store, '2', ['elsewhere.com'])
+  const list = async () => (await store.list({ teamId: '1', limit: 1000 })).map(({ domain }) => domain)
+  return { store, list, ...callHere(store) }
+}
+
+test('exactly the wanted names are registered; those that stay keep their ID; again it does nothing', async () => {
+  const { store, list, options, calls } = await create(names(10))
+  const [, { domainId } = { domainId: '' }] = await store.list({ teamId: '1' })
+  const wanted = [' N1.com.', 'n2.com', 'n3.com', 'n4.com', 'n5.com', 'n6.com', 'n7.com', 'bücher.com', 'n7.com']
+  const plan = await syncAll(wanted, options)
+  expect(plan).toEqual({
+    additions: ['bücher.com'],
+    deletions: ['n0.com', 'n8.com', 'n9.com'],
+    unchanged: 7,
+    refused: [],
+  })
+  expect((await list()).toSorted()).toEqual([...names(8).slice(1), 'xn--bcher-kva.com'])
+  expect((await store.list({ teamId: '1' }))[0]).toMatchObject({ domain: 'n1.com', domainId })
+  expect(await store.count({ teamId: '2' })).toBe(1)
+  calls.length = 0
+  expect(await syncAll(wanted, options)).toMatchObject({ additions: [], deletions: [], unchanged: 8 })
+  expect(calls).toEqual([0, 9])
+})
+
+test('a wildcard takes the place of names below it, and they take its place again', async () => {
+  const { list, options } = await create(['a.b.com', 'c.com', 'd.com', 'e.com'])
+  await syncAll(['*.b.com', 'c.com', 'd.com', 'e.com'], options)
+  expect((await list()).toSorted()).toEqual(['*.b.com', 'c.com', 'd.com', 'e.com'])
+  await syncAll(['x.b.com', 'a.b.com', 'c.com', 'd.com', 'e.com'], options)
+  expect((await list()).toSorted()).toEqual(['a.b.com', 'c.com', 'd.com', 'e.com', 'x.b.com'])
+})
+
+test('a dry run returns the plan, whatever is wrong with it, and changes nothing', async () => {
+  const { list, options } = await create(names(3))
+  expect(await syncAll(['localhost', 'new.com'], { ...options, dryRun: true })).toMatchObject({
+    additions: ['new.com'],
+    deletions: names(3),
+    unchanged: 0,
+    refused: [{ input: 'localhost', code: 'internal_domain' }],
+  })
+  expect(await list()).toEqual(names(3))
+})
+
+describe('nothing is changed, and the error has the plan,', () => {
+  test.each<[what: string, wanted: string[], message: RegExp]>([
+    ['a wanted name is no hostname', [...names(9), 'no name'], /^A wanted name is refused: "no name" .* Nothing was/],
+    [
+      'another team has a wanted name',
+      [...names(9), 'elsewhere.com'],
+      /"elsewhere\.com" .* another team\. Nothing was/,
+    ],
+    [
+      'wanted names overlap',
+      [...names(9), 'a.b.com', ...names(300).slice(200), '*.B.com', '*.a.b.com'],
+      /^A wanted name is refused: "a\.b\.com" is covered by "\*\.B\.com", .* Refused as well: 1 more\. Nothing was/,
+    ],
+    [
+      'more would be deleted than is allowed',
+      names(6),
+      /^4 of 10 registrations would be deleted, and "mostDeletions" is 0\.3\. Nothing was changed\.$/,
+    ],
+    ['nothing is wanted', [], /^10 of 10 registrations would be deleted/],
+  ])('if %s', async (_, wanted, message) => {
+    const { list, options } = await create(names(10))
+    const error = await rejection(syncAll(wanted, options))
+    expect(error).toBeInstanceOf(SyncAllError)
+    expect((error as Error).message).toMatch(message)
+    expect((error as SyncAllError).plan).toHaveProperty('deletions')
+    expect(await list()).toEqual(names(10))
+  })
+})
+
+test('as much is deleted as is allowed', async () => {
+  const { list, options } = await create(names(10))
+  await syncAll(['new.com'], { ...options, mostDeletions: 1 })
+  expect(await list()).toEqual(['new.com'])
+})
+
+test.each([
+  [{ mostDeletions: 30 }, /"mostDeletions" must be a share from 0 to 1/],
+  [{ dryRun: 'yes' }, /"dryRun" must be true or false/],
+  [{ onProgress: () => {} }, /"onProgress" does not exist/],
+])('refuses %j', async (changes, message) => {
+  const { options } = callHere(createStore())
+  expect(String(await rejection(syncAll([], { ...options, ...changes } as never)))).toMatch(message)
+})
+
+test('killed at any call and repeated, it converges', async () => {
+  const before = names(500)
+  const wanted = [...names(640).slice(150), '*.wild.com']
+  let calls = 0
+  let killAt = 0
+  let kill = () => {}
+  const { options, store } = await serve(() => {
+    calls += 1
+    if (calls === killAt) kill()
+    return false
+  })
+  const list = async () => (await store.list({ teamId: '1', limit: 1000 })).map(({ domain }) => domain)
+  let kills = 0
+  for (killAt = 1; ; killAt += 1) {
+    await store.release('1', await list())
+    await save(store, '1', before)
+    calls = 0
+    const program = startProgram(new URL('sync-program.ts', import.meta.url))
+    onTestFinished(program.kill)
+    kill = () => void program.kill()
+    const ended = await program.ask({ wanted, options }).catch(() => 'killed')
+    if (ended !== 'killed') break
+    kills += 1
+    kill = () => {}
+    await syncAll(wanted, options)
+    expect((await list()).toSorted()).toEqual(wanted.toSorted())
+  }
+  // A list, five previews, two deletions and two registrations.
+  expect(kills).toBe(10)
+}, 60_000)

@@ -1,0 +1,7 @@
+/** Runs `syncAll` as a process of its own, which its parent may kill. */
+import { type SyncAllOptions, syncAll } from '../../src/client/index.ts'
+
+process.once('message', async ({ wanted, options }: { wanted: string[]; options: SyncAllOptions }) => {
+  process.send?.(await syncAll(wanted, options))
+  process.disconnect()
+})

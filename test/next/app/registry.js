@@ -1,0 +1,19 @@
+import { createMemoryKeyStore, createMemoryStore, hashApiKey } from 'domain-registration'
+import { domainsHandler } from 'domain-registration/fetch'
+import { createWebhook } from 'domain-registration/webhook'
+
+let handle
+
+/** Made at the first request: `next build` loads every route, where the environment of the server is not there. */
+export async function handleDomains(request) {
+  handle ??= make()
+  return (await handle)(request)
+}
+
+async function make() {
+  const keys = createMemoryKeyStore()
+  keys.addKey({ hash: await hashApiKey(process.env.API_KEY), type: 'team', ownerId: '1', scopes: ['domains:create'] })
+  const synchronize = createWebhook({ url: process.env.MONITOR_URL, secret: process.env.WEBHOOK_SECRET })
+  const teams = [{ id: '1', organizationId: '10', state: 'active' }]
+  return domainsHandler({ store: createMemoryStore({ teams, synchronize }), keys })
+}

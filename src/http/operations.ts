@@ -4,7 +4,8 @@ import { exportDomains, listDomains } from '../operations/list-domains.ts'
 import { previewDomains } from '../operations/preview-domains.ts'
 import { type RegisterDomainsOptions, registerDomains } from '../operations/register-domains.ts'
 import type { DomainStore } from '../registry/store.ts'
-import { exportParameters, listParameters, parseFormat, type Query, takeParameters } from '../wire/query.ts'
+import { requestFields } from '../wire/fields.ts'
+import { parseFormat, type Query, takeParameters } from '../wire/query.ts'
 import type {
   DeleteDomainsResponse,
   ListDomainsResponse,
@@ -83,7 +84,7 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     needs: ['list'],
     step: 'list',
     run: ({ keyContext, input, store, options: { timeLimit } }) =>
-      listDomains(keyContext, takeParameters(input as Query, listParameters), store, { timeLimit }),
+      listDomains(keyContext, takeParameters(input as Query, requestFields.list), store, { timeLimit }),
   },
   export: {
     method: 'GET',
@@ -93,7 +94,7 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     step: 'list',
     async run({ keyContext, input, store, options: { timeLimit } }) {
       const format = formats[parseFormat(input as Query, keyContext)]
-      const query = takeParameters(input as Query, exportParameters)
+      const query = takeParameters(input as Query, requestFields.export)
       const pages = await exportDomains(keyContext, query, store, { timeLimit })
       return respondWithStream(format.contentType, format.write(pages))
     },

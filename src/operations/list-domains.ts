@@ -1,11 +1,10 @@
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import type { DomainStore, ListedRegistration, ListOptions } from '../registry/store.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
+import { requestFields } from '../wire/fields.ts'
 import {
   type ExportDomainsQuery,
-  exportParameters,
   type ListDomainsQuery,
-  listParameters,
   parseExportQuery,
   parseListQuery,
   requireParameters,
@@ -39,7 +38,7 @@ export async function listDomains(
   options: OperationOptions = {},
 ): Promise<ListDomainsResponse> {
   const deadline = startDeadline(options)
-  requireParameters(query, listParameters)
+  requireParameters(query, requestFields.list)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { limit, ...page } = parseListQuery(query, keyContext)
@@ -78,7 +77,7 @@ export async function exportDomains(
   options: OperationOptions = {},
 ): Promise<AsyncGenerator<readonly ListedDomain[], void>> {
   const deadline = startDeadline(options)
-  requireParameters(query, exportParameters)
+  requireParameters(query, requestFields.export)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { teamId, after } = parseExportQuery(query, keyContext)

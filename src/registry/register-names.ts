@@ -33,6 +33,7 @@ type Group = readonly number[]
 export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = names.map(() => unprocessed)
   const groups = toGroups(names)
+  const failed: unknown[] = []
 
   async function attempt(part: readonly Group[]) {
     const places = part.flat().sort((one, other) => one - other)
@@ -46,15 +47,16 @@ export async function registerNames(registrar: Registrar, names: readonly Submit
       })
       return null
     } catch (cause) {
+      failed.push(cause)
       return { cause }
     }
   }
 
   const isOver = ({ hasSucceeded, failures }: Progress) =>
     registrar.deadline.remaining() < SHORTEST_WAIT || (!hasSucceeded && failures >= mostFailuresInARow(groups.length))
-  const { alone, left, failures, cause } = await workByHalves([groups], { attempt, isOver })
+  const { alone, left } = await workByHalves([groups], { attempt, isOver })
   const causes = alone.map(each => each.cause)
-  if (left.length > 0) causes.push(failures > 0 ? cause : new Error('No time was left to ask the store'))
+  if (left.length > 0) causes.push(...(failed.length > 0 ? failed : [new Error('No time was left to ask the store')]))
   for (const each of distinct(causes)) registrar.onError(each)
   return outcomes
 }

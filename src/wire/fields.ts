@@ -5,6 +5,14 @@ import { isAddress, isWildcard } from '../registry/name.ts'
 import { MOST_AT_ONCE } from '../registry/store.ts'
 import { isName, readSubmitted } from '../registry/submitted.ts'
 
+/** The fields of each request, in the order in which they are checked. */
+export const requestFields = {
+  body: ['domains', 'team_id'],
+  list: ['below', 'domain', 'order', 'after', 'team_id', 'limit'],
+  export: ['after', 'team_id'],
+  exportFormat: ['format'],
+} as const
+
 /** The most hostnames in one call. */
 export const MAX_DOMAINS = 100
 
@@ -44,13 +52,7 @@ function createSchemas() {
     team_id: z
       .string({ error: TEAM_ID })
       .check(z.regex(/^[0-9]+$/, { error: TEAM_ID }), z.maxLength(MAX_TEAM_ID_LENGTH, { error: TEAM_ID })),
-    limit: z._default(
-      z.pipe(
-        z.pipe(parameter().check(z.regex(/^\d+$/, { error: LIMIT })), z.transform(Number)),
-        z.int({ error: LIMIT }).check(z.minimum(1, { error: LIMIT }), z.maximum(MAX_LIMIT, { error: LIMIT })),
-      ),
-      DEFAULT_LIMIT,
-    ),
+    limit: z.optional(z.pipe(parameter().check(z.refine(isLimit, { error: LIMIT })), z.transform(Number))),
     after: z.optional(
       parameter().check(z.maxLength(MAX_CURSOR_LENGTH, { error: 'must be the "next" of the page before.' })),
     ),
@@ -70,6 +72,7 @@ function createSchemas() {
 const TEAM_ID = `must be the ID of a team, a string of 1 to ${MAX_TEAM_ID_LENGTH} digits; \
 an organization key requires it.`
 const LIMIT = `must be an integer from 1 to ${MAX_LIMIT}.`
+const isLimit = (text: string) => /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_LIMIT
 
 /** A parameter of a query that was sent twice is an array. */
 const parameter = () => z.string({ error: 'must be sent once.' })

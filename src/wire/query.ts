@@ -1,7 +1,7 @@
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import { type Rule, requireOptions } from '../options.ts'
-import { readFields } from './fields.ts'
+import { DEFAULT_LIMIT, readFields, requestFields } from './fields.ts'
 
 /** The parameters of a query, as a framework read them: texts, or something else, such as an array. */
 export type Query = Readonly<Record<string, unknown>>
@@ -27,9 +27,6 @@ export interface ListDomainsQuery extends Omit<ExportDomainsQuery, 'after'> {
   /** Only registrations below this name, at any depth, in the order of names. Not with `domain`. */
   readonly below?: string | undefined
 }
-
-export const exportParameters = ['after', 'team_id'] as const
-export const listParameters = ['below', 'domain', 'order', 'after', 'team_id', 'limit'] as const
 
 /** Takes some parameters. A caller over HTTP may send others, for a newer or another server. */
 export const takeParameters = (query: Query, names: readonly string[]): Query =>
@@ -59,23 +56,24 @@ export interface ListQuery {
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
 export function parseListQuery(query: object, keyContext: KeyContext): ListQuery {
-  const { team_id: teamId, ...page } = readFields(withoutEmpty(query), listParameters, keyContext)
+  const fields = readFields(withoutEmpty(query), requestFields.list, keyContext)
+  const { team_id: teamId, limit = DEFAULT_LIMIT, ...page } = fields
   if (page.below !== undefined && page.domain !== undefined)
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
   if (page.below !== undefined && page.order !== undefined)
     throw invalidRequest('order cannot be sent with "below": such a list is in the order of names.')
-  return { teamId, ...page }
+  return { teamId, limit, ...page }
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
 export function parseExportQuery(query: object, keyContext: KeyContext): Pick<ListQuery, 'teamId' | 'after'> {
-  const { after, team_id: teamId } = readFields(withoutEmpty(query), exportParameters, keyContext)
+  const { after, team_id: teamId } = readFields(withoutEmpty(query), requestFields.export, keyContext)
   return { after, teamId }
 }
 
 /** @throws {ApiError} 400 `invalid_request`. */
 export const parseFormat = (query: object, keyContext: KeyContext): 'csv' | 'ndjson' =>
-  readFields(withoutEmpty(query), ['format'], keyContext).format ?? 'csv'
+  readFields(withoutEmpty(query), requestFields.exportFormat, keyContext).format ?? 'csv'
 
 /** A parameter that is empty counts as one that was not sent. A number is read as its digits, like a text. */
 const withoutEmpty = (query: object): Query =>

@@ -1,7 +1,7 @@
 import { isApiError } from '../errors/api-error.ts'
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import { readFields } from './fields.ts'
+import { readFields, requestFields } from './fields.ts'
 
 /** The JSON body of a call. */
 export interface RegisterDomainsRequest {
@@ -27,7 +27,7 @@ export function parseRequest(body: unknown, keyContext: KeyContext): ParsedReque
   try {
     if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw invalidRequest('The request body must be a JSON object with the field "domains".')
-    const { domains, team_id: teamId } = readFields(body, ['domains', 'team_id'], keyContext)
+    const { domains, team_id: teamId } = readFields(body, requestFields.body, keyContext)
     return { domains, teamId }
   } catch (cause) {
     if (isApiError(cause)) throw cause

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { statusByErrorCode } from '../../src/errors/api-error.ts'
 import type { KeyContext } from '../../src/index.ts'
 import { openapi } from '../../src/openapi/index.ts'
-import { fieldSchemas } from '../../src/wire/fields.ts'
+import { fieldSchemas, requestFields } from '../../src/wire/fields.ts'
 import { parseRequest } from '../../src/wire/request.ts'
 import { organization, team1 } from '../fixtures.ts'
 import { compileSchema } from './compile-schema.ts'
@@ -24,31 +24,42 @@ describe('a request', () => {
       typeof value === 'object' && value !== null && !Array.isArray(value) ? keywords(value) : value,
     )
 
-  const { domains, team_id } = fieldSchemas()
   test.each([
-    ['OrganizationRequest', { domains, team_id }],
-    ['TeamRequest', { domains }],
-  ] as const)('is described as %s by the schemas that validate it', (name, fields) => {
+    ['OrganizationRequest', requestFields.body],
+    ['TeamRequest', requestFields.body.filter(name => name !== 'team_id')],
+  ] as const)('is described as %s by the schemas that validate it', (name, names) => {
+    const fields = Object.fromEntries(names.map(name => [name, fieldSchemas()[name]]))
     const described = withoutDocumentation(document.components.schemas[name])
     expect(described).toEqual(withoutDocumentation(z.toJSONSchema(z.object(fields), { io: 'input' })))
   })
 
-  test.each(['/v1/domains', '/v1/domains/export'] as const)(
-    'to GET %s has the parameters that the schemas which validate them describe',
-    path => {
-      const { parameters = [] } = openapi({ operations: ['list', 'export'] }).paths[path].get as {
-        parameters?: { name: keyof ReturnType<typeof fieldSchemas>; schema: Record<string, unknown> }[]
-      }
-      expect(parameters).not.toHaveLength(0)
-      for (const { name, schema } of parameters) {
-        // A limit is a string on its way, and an integer to whoever writes a client.
-        const io = name === 'limit' ? 'output' : 'input'
-        const { default: _, ...validated } = z.toJSONSchema(fieldSchemas()[name], { io })
-        const { default: __, ...described } = schema
-        expect([name, described]).toEqual([name, keywords(validated)])
-      }
-    },
-  )
+  test.each([
+    ['/v1/domains', requestFields.list],
+    ['/v1/domains/export', [...requestFields.export, ...requestFields.exportFormat]],
+  ] as const)('to GET %s has the parameters that the schemas which validate them describe', (path, names) => {
+    const { parameters = [] } = openapi({ operations: ['list', 'export'] }).paths[path].get as {
+      parameters?: { name: keyof ReturnType<typeof fieldSchemas>; schema: Record<string, unknown> }[]
+    }
+    expect(new Set(parameters.map(({ name }) => name))).toEqual(new Set(names))
+    for (const { name, schema } of parameters) {
+      if (name === 'limit') continue
+      const validated = z.toJSONSchema(fieldSchemas()[name], { io: 'input' })
+      const { default: _, ...described } = schema
+      expect([name, described]).toEqual([name, keywords(validated)])
+    }
+  })
+
+  test('to list has a limit that is documented exactly when it is taken', () => {
+    const { parameters = [] } = openapi({ operations: ['list'] }).paths['/v1/domains'].get as {
+      parameters?: { name: string; schema: Record<string, unknown> }[]
+    }
+    const isDocumented = compileSchema(document, parameters.find(({ name }) => name === 'limit')?.schema ?? {})
+    // A client sends a number as its digits.
+    const isTaken = (limit: number) => z.safeParse(fieldSchemas().limit, String(limit)).success
+    const limits = [-1, 0, 0.5, 1, 2, 999, 1000, 1001, 1e21]
+    expect(limits.map(isTaken)).toEqual(limits.map(limit => isDocumented(limit)))
+    expect(limits.filter(isTaken)).toEqual([1, 2, 999, 1000])
+  })
 
   const bodies: unknown[] = [
     { domains: ['example.com'] },

@@ -89,7 +89,7 @@ describe('on PostgreSQL', () => {
   })
   afterAll(() => server.stop())
 
-  test('fifty calls for a registrable domain that is locked hold two connections, and another call is answered', async () => {
+  test('fifty calls for a locked registrable domain hold two connections, and another call is answered', async () => {
     const pool = server.createPool({ max: 4 })
     const client = await server.createPool().connect()
     onTestFinished(async () => {

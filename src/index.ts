@@ -6,6 +6,7 @@ export {
   type InvalidHostname,
   type ValidHostname,
 } from './hostname/classify.ts'
+export { displayHostname } from './hostname/display.ts'
 export type { HostnameDetails, HostnameReason } from './hostname/mistake.ts'
 export { type SuffixList, suffixList } from './hostname/suffix-list.ts'
 export {
@@ -38,6 +39,7 @@ export {
   type ManagedStore,
   type ManagedStoreOptions,
   type RegistrationStep,
+  type ReleaseRecording,
   type StoreBackend,
 } from './registry/managed-store.ts'
 export { MonitorUnavailableError } from './registry/monitor-unavailable.ts'

@@ -9,7 +9,14 @@ const { exports, ...manifest } = JSON.parse(readFileSync(new URL('../package.jso
 const publicNames = {
   '.': [
     ...['ApiError', 'InvalidCursorError', 'MonitorUnavailableError', 'authenticate', 'classifyHostname', 'countTotals'],
-    ...['createManagedStore', 'createMemoryKeyStore', 'createMemoryStore', 'createUuidGenerator', 'deleteDomains'],
+    ...[
+      'createManagedStore',
+      'createMemoryKeyStore',
+      'createMemoryStore',
+      'createUuidGenerator',
+      'deleteDomains',
+      'displayHostname',
+    ],
     ...[
       'eachRegistration',
       'exportDomains',

@@ -31,10 +31,12 @@ const named = (status: string, isNew = false) =>
     const domain = domains[index]
     return { status, input: domain, domain, ...(!isNew && { domainId }) }
   })
-const example = (summary: string, results: readonly object[], totals: object) => ({
+const example = (summary: string, results: readonly object[], totals: object, invalid: object = internal) => ({
   summary,
-  value: { data: { results: [...results, internal], totals: { ...totals, invalid: 1 } } },
+  value: { data: { results: [...results, invalid], totals: { ...totals, invalid: 1 } } },
 })
+/** As a preview explains it. */
+const explained = { ...internal, reason: 'reserved_name', topLevel: 'localhost', source: 'RFC 6761' }
 type Examples = Record<string, { summary: string; value: object }>
 const json = (description: string, schema: string, examples: Examples) => ({
   description,
@@ -77,8 +79,8 @@ Each is processed for itself and gets its own result: one that is invalid does n
     summary: 'Tell what registering would answer now',
     description: 'Answers as registering would now, and changes nothing. Another call may come in between.',
     success: results('PreviewDomainsResponse', {
-      created: example('Two hostnames that can be registered', named('created', true), { created: 2, existing: 0 }),
-      existing: example('Two that are registered', named('existing'), { created: 0, existing: 2 }),
+      created: example('Two that can be registered', named('created', true), { created: 2, existing: 0 }, explained),
+      existing: example('Two that are registered', named('existing'), { created: 0, existing: 2 }, explained),
     }),
   },
   delete: {
@@ -120,7 +122,8 @@ The same call again answers \`missing\`.`,
     operationId: 'exportDomains',
     summary: 'Export all registrations of a team',
     description: `Exports all registrations of one team in the order of registration, also of a suspended one. \
-If the answer is cut off, go on with the \`domainId\` of the last whole line as \`after\`.`,
+If the answer is cut off, resume with the \`domainId\` of the last whole line as \`after\`. \
+That is no feed: a registration that is made later may come before an ID that was exported.`,
     parameters: {
       team_id,
       after: [cursor, 'The `domainId` of the last line that has arrived.'],

@@ -1,3 +1,4 @@
+import type { HostnameDetails } from '../hostname/mistake.ts'
 import { MAX_DOMAINS, MAX_LIMIT, MAX_TEAM_ID_LENGTH } from '../wire/fields.ts'
 import type { InvalidCode } from '../wire/response.ts'
 
@@ -58,6 +59,25 @@ const resultsOf = (result: string, totals: string) =>
     totals: refer(totals),
   })
 
+const invalid = {
+  status: status('invalid'),
+  input,
+  code: { ...text(toMarkdownList(invalidCodes)), enum: Object.keys(invalidCodes) },
+  message: text('For a person: what is wrong and, where it is plain, what to send instead.'),
+}
+
+/** What varies with the reason. A field that is missing here does not compile. */
+const details: Readonly<Record<keyof HostnameDetails, object>> = {
+  character: text('The character that is wrong.'),
+  label: text('The label that is wrong.'),
+  length: { type: 'integer', minimum: 0, description: 'How long it is: what is too long.' },
+  topLevel: text('The top-level label that is not in the public DNS.'),
+  suffix: text('The public suffix below a wildcard.'),
+  address: text('The canonical form of the address that the text stands for.'),
+  block: text('Why that address is not public, in English.'),
+  source: text('What reserves the name.'),
+}
+
 export const schemas = {
   OrganizationRequest: request('What to send with an organization key. Unknown fields are ignored.', {
     domains,
@@ -79,15 +99,10 @@ export const schemas = {
     domain,
     domainId: text('Identifies the registration: opaque, and the same as long as the hostname stays registered.'),
   }),
-  InvalidResult: answer('Why nothing was done for the hostname.', {
-    status: status('invalid'),
-    input,
-    code: { ...text(toMarkdownList(invalidCodes)), enum: Object.keys(invalidCodes) },
-    message: text('For a person: what is wrong and, where it is plain, what to send instead.'),
-  }),
+  InvalidResult: answer('Why nothing was done for the hostname.', invalid),
   Totals: answer('How many results have each status.', { created: count, existing: count, invalid: count }),
   PreviewDomainsResponse: resultsOf('PreviewResult', 'Totals'),
-  PreviewResult: { oneOf: [refer('PreviewedResult'), refer('InvalidResult')] },
+  PreviewResult: { oneOf: [refer('PreviewedResult'), refer('InvalidPreview')] },
   PreviewedResult: {
     ...answer('The hostname would be registered in the team.', {
       status: {
@@ -99,6 +114,24 @@ export const schemas = {
       domainId: text('Identifies the registration, where there is one already.'),
     }),
     required: ['status', 'input', 'domain'],
+  },
+  InvalidPreview: {
+    ...answer('Why the hostname would not be registered, with more than registering answers.', {
+      ...invalid,
+      ...details,
+      reason: text('The code in more detail, for programs. New ones may be added.'),
+      suggestion: text('The hostname to send instead, in canonical form, where it is certain what was meant.'),
+      aLabels: text('The same name in A-labels, to send if the character that is refused is meant.'),
+      rest: text('What is left without the mistake, if it cannot be registered either: a part of the input.'),
+      conflicts: {
+        type: 'array',
+        items: { type: 'string' },
+        maxItems: 3,
+        description: 'The registrations of the same team that are in the way: of many, the first three.',
+      },
+      count: { type: 'integer', minimum: 1, description: 'How many there are; from 100 on, there may be more.' },
+    }),
+    required: [...Object.keys(invalid), 'reason'],
   },
   DeleteDomainsResponse: resultsOf('DeleteResult', 'DeleteTotals'),
   DeleteResult: { oneOf: [refer('DeletedResult'), refer('MissingResult'), refer('InvalidResult')] },

@@ -5,7 +5,7 @@ import type { DomainStore } from '../registry/store.ts'
 import { isName, readSubmitted } from '../registry/submitted.ts'
 import { waitForStore } from '../time/deadline.ts'
 import { parseRequest } from '../wire/request.ts'
-import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidResult } from '../wire/response.ts'
+import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidPreview } from '../wire/response.ts'
 import { requireMethod, tryStore } from './ask-store.ts'
 import { type OperationOptions, startDeadline } from './operation-options.ts'
 import { requireActiveTeam } from './team.ts'
@@ -15,7 +15,8 @@ import { requireActiveTeam } from './team.ts'
  * Another call may change the answer before the names are registered.
  *
  * @param body As for registering.
- * @returns As for registering, but `created` without a `domainId`.
+ * @returns As for registering, but `created` without a `domainId`, and `invalid` with a `reason`, what varies
+ *   and, where it is certain, a `suggestion`.
  * @throws {ApiError} as for registering, except 503.
  * @throws {TypeError} for a store without `find`.
  *
@@ -45,9 +46,9 @@ export async function previewDomains(
   let used = 0
   const results = submitted.map((read, index): PreviewResult => {
     const input = request.domains[index] as string
-    if (!isName(read)) return toInvalidResult(input, read)
+    if (!isName(read)) return toInvalidPreview(input, read)
     const verdict = verdicts[used++] as Verdict
-    if (verdict.status === 'invalid') return toInvalidResult(input, verdict)
+    if (verdict.status === 'invalid') return toInvalidPreview(input, verdict)
     const { domain } = read
     if (verdict.status === 'created') return { status: 'created', input, domain }
     // A name that the call itself would create before it has no ID yet.

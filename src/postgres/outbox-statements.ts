@@ -37,7 +37,7 @@ const stats = toSelectList<StatsRow>({
  * their second-level domains too, the last parameter. One column of an index is compared with an array, and no other:
  * before version 17, PostgreSQL looks up each pair of two.
  */
-export function createOutboxStatements({ changes }: Tables, engine: Engine) {
+export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>
     `domain_id = ANY ($1::uuid[]) ${inShards(engine, 'waiting', lastParameter)}`
   const passOver = passOverOf(engine)
@@ -96,6 +96,7 @@ export function createOutboxStatements({ changes }: Tables, engine: Engine) {
     postpone: unprepared(postpone(changes, engine)),
 
     ...createRetries(changes, engine),
+    ...createMonitorStatements(monitor),
 
     countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
     listChanges: unprepared<PendingRow>(
@@ -137,6 +138,12 @@ function createRetries(changes: string, engine: Engine) {
     retryRefused: retry('refusals > 0'),
   }
 }
+
+/** Statements on whether anybody pushes. */
+const createMonitorStatements = (monitor: string) => ({
+  findMonitor: unprepared<{ id: number }>(`SELECT id FROM ${monitor}`),
+  addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
+})
 
 const passOverOf = (engine: Engine) => (engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED')
 

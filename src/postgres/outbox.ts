@@ -11,8 +11,30 @@ const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>
 
-/** The outbox over the table of changes. Each method is one transaction. */
-export const createOutbox = (transact: Transact): Outbox => ({
+/** The outbox over the table of changes. Each method is one transaction; the first push makes one more. */
+export function createOutbox(transact: Transact): Outbox {
+  let isNoted = false
+  /** Notes that somebody pushes. On Citus the note cannot be part of a transaction over shards. */
+  async function noteMonitor(): Promise<void> {
+    if (isNoted) return
+    await transact(async ({ change, statements }) => void change(statements.addMonitor))
+    isNoted = true
+  }
+  const steps = createSteps(transact)
+  return {
+    ...steps,
+    async take(limit, lease) {
+      await noteMonitor()
+      return steps.take(limit, lease)
+    },
+    async finish(changes) {
+      await noteMonitor()
+      await steps.finish(changes)
+    },
+  }
+}
+
+const createSteps = (transact: Transact): Outbox => ({
   take: (limit, lease) =>
     transact(async transaction => {
       const { ask, change, statements, engine } = transaction

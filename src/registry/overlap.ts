@@ -1,4 +1,6 @@
-import { classifyHostname, type HostnameRejection } from '../hostname/classify.ts'
+import { classifyHostname, type InvalidHostname } from '../hostname/classify.ts'
+import { displayHostname } from '../hostname/display.ts'
+import { quote } from '../hostname/quote.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 import { COUNTED_AT_LEAST, type NamesBelow } from './store.ts'
 import type { Submitted } from './submitted.ts'
@@ -22,11 +24,21 @@ export interface Held {
 /** What the rules say of a submitted name. */
 export type Verdict =
   | { readonly status: 'created' | 'existing' }
-  | {
-      readonly status: 'invalid'
-      readonly code: 'wildcard_conflict' | 'subdomain_conflict' | 'domain_already_licensed' | HostnameRejection
-      readonly message: string
-    }
+  | ({ readonly status: 'invalid' } & (Conflict | InvalidHostname))
+
+/** Which registrations are in the way of a name. */
+export interface Conflict {
+  readonly code: ConflictCode
+  /** The same as {@link code}: there is one reason for each. */
+  readonly reason: ConflictCode
+  /** Those of the same team, in canonical form: of many, the first three. Absent if they are another team's. */
+  readonly conflicts?: readonly string[]
+  /** How many there are of the same team; from 100 on, there may be more. */
+  readonly count?: number
+  readonly message: string
+}
+
+export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_already_licensed'
 
 /**
  * The rules of overlap. A name covers itself; `*.d` covers every name and narrower wildcard below `d` within the same
@@ -46,31 +58,26 @@ export type Verdict =
 export function judge(name: Submitted, teamId: string, holdings: Holdings): Verdict {
   const owner = holdings.ownerOf(name.domain)
   if (owner === teamId) return { status: 'existing' }
-  if (name.refusal) return { status: 'invalid', code: name.refusal.code, message: name.refusal.message }
+  if (name.refusal) return { status: 'invalid', ...name.refusal }
 
   const covering = holdings.wildcardsAbove(name).filter(wildcard => covers(wildcard.domain, name))
   const ownWildcard = covering.find(wildcard => wildcard.teamId === teamId)
   if (ownWildcard) {
-    return {
-      status: 'invalid',
-      code: 'wildcard_conflict',
-      message:
-        `"${name.domain}" is covered by "${ownWildcard.domain}", which this team has registered; ` +
-        'there is nothing to add.',
-    }
+    const conflicts = [ownWildcard.domain]
+    const wildcard = show(ownWildcard.domain)
+    const message = `${quoteSent(name)} is covered by ${wildcard}, which this team has registered already.`
+    return toVerdict('wildcard_conflict', message, { conflicts, count: 1 })
   }
 
   const below = isWildcard(name.domain) ? withoutSuffixes(holdings.below(name), name, teamId) : null
   if (below && below.ownCount > 0) {
-    return { status: 'invalid', code: 'subdomain_conflict', message: explainSubdomains(name, below) }
+    const { ownDomains, ownCount: count } = below
+    return toVerdict('subdomain_conflict', explainSubdomains(name, below), { conflicts: ownDomains.slice(0, 3), count })
   }
 
   if (owner !== undefined || covering.length > 0 || below?.heldByOthers) {
-    return {
-      status: 'invalid',
-      code: 'domain_already_licensed',
-      message: `"${name.domain}" cannot be registered: it overlaps with a registration of another team.`,
-    }
+    const message = `${quoteSent(name)} cannot be registered: it overlaps with a registration of another team.`
+    return toVerdict('domain_already_licensed', message)
   }
   return { status: 'created' }
 }
@@ -112,11 +119,27 @@ function registrableDomainOf(domain: string): string | null {
   return hostname.valid ? hostname.registrableDomain : null
 }
 
-function explainSubdomains(wildcard: Name, { ownDomains, ownCount }: NamesBelow): string {
+const toVerdict = (
+  code: ConflictCode,
+  message: string,
+  found: Pick<Conflict, 'conflicts' | 'count'> = {},
+): Verdict => ({
+  status: 'invalid',
+  code,
+  reason: code,
+  ...found,
+  message,
+})
+
+const show = (domain: string) => quote(displayHostname(domain))
+
+/** As it was sent, which may be in characters. */
+const quoteSent = ({ input, domain }: Submitted) => quote(input?.trim() ?? domain)
+
+function explainSubdomains(wildcard: Submitted, { ownDomains, ownCount }: NamesBelow): string {
   const named = ownDomains.slice(0, 3)
   const others = ownCount - named.length
-  const list = named.map(domain => `"${domain}"`).join(', ')
+  const list = named.map(show).join(', ')
   const rest = others > 0 ? ` and ${ownCount >= COUNTED_AT_LEAST ? 'at least ' : ''}${others} more` : ''
-  const place = `which this team has registered below "${baseOf(wildcard.domain)}"`
-  return `"${wildcard.domain}" would cover ${list}${rest}, ${place}; release them first.`
+  return `${quoteSent(wildcard)} would cover ${list}${rest}, which this team has registered and must delete first.`
 }

@@ -1,5 +1,7 @@
 import type { ErrorCode } from '../errors/api-error.ts'
-import type { HostnameRejection } from '../hostname/classify.ts'
+import type { HostnameRejection, InvalidHostname } from '../hostname/classify.ts'
+import type { HostnameDetails, HostnameReason } from '../hostname/mistake.ts'
+import type { Conflict, ConflictCode } from '../registry/overlap.ts'
 
 /** Why a hostname was not registered. A {@link HostnameRejection} depends on the hostname alone. */
 export type InvalidCode =
@@ -54,7 +56,23 @@ export type PreviewResult =
   | { status: 'created'; input: string; domain: string }
   /** Without a `domainId` if an earlier hostname of the same call would create it. */
   | { status: 'existing'; input: string; domain: string; domainId?: string }
-  | InvalidResult
+  | InvalidPreview
+
+/** A hostname that would not be registered, with more than registering answers. */
+export interface InvalidPreview extends InvalidResult, HostnameDetails {
+  /** The code in more detail, for messages in other words or languages; see `docs/hostnames.md`. */
+  reason: HostnameReason | ConflictCode
+  /** The hostname to send instead, in canonical form, where it is certain what was meant. */
+  suggestion?: string | undefined
+  /** The same name in A-labels, to send if the character that is refused is meant. */
+  aLabels?: string | undefined
+  /** What is left without the mistake, if it cannot be registered either: a part of the input. */
+  rest?: string | undefined
+  /** The registrations of the same team that are in the way, in canonical form: of many, the first three. */
+  conflicts?: readonly string[]
+  /** How many there are; from 100 on, there may be more. */
+  count?: number
+}
 
 /** The body of a `200` answer to a preview. */
 export interface PreviewDomainsResponse {
@@ -130,6 +148,12 @@ function count<Status extends string>(
 ): Record<Status, number> {
   for (const { status } of results) totals[status] += 1
   return totals
+}
+
+/** The result of a hostname that registering would refuse. */
+export function toInvalidPreview(input: string, refused: InvalidHostname | Conflict): InvalidPreview {
+  const { valid: _, ...result } = { valid: false, ...refused }
+  return { ...result, status: 'invalid', input }
 }
 
 /** The result of a hostname that was refused. */

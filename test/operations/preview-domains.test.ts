@@ -18,7 +18,8 @@ test('a preview answers what registering then answers, but for the IDs that do n
   const isNew = (domain: string) => ['new.com', '*.fresh.com', '*.other.com'].includes(domain)
   expect(preview.data.results).toEqual(
     data.results.map(result => {
-      if (result.status === 'invalid' || !isNew(result.domain)) return result
+      if (result.status === 'invalid') return expect.objectContaining({ ...result, reason: expect.any(String) })
+      if (!isNew(result.domain)) return result
       const { domainId: _, ...withoutId } = result
       return withoutId
     }),
@@ -27,6 +28,31 @@ test('a preview answers what registering then answers, but for the IDs that do n
     ...['existing', 'created', 'existing', 'invalid', 'invalid', 'invalid', 'created', 'created'],
     ...Array(5).fill('invalid'),
   ])
+})
+
+test('what is invalid has a reason, what varies and a suggestion in a preview, and not when registering', async () => {
+  const store = createStore()
+  await registerDomains(team1, { domains: ['*.bücher.de', 'a.example.com'] }, store)
+  const urls = ['https://Bücher.example/', 'https://Bücher.de/', 'http://127.0.0.1/']
+  const domains = [...urls, 'x.bücher.de', '*.example.com']
+  const { data } = await previewDomains(team1, { domains }, store)
+  const [input, code, message] = [expect.any(String), 'invalid_domain', expect.any(String)]
+  expect(data.results).toEqual([
+    { status: 'invalid', input, code, reason: 'url', message },
+    { status: 'invalid', input, code, reason: 'url', suggestion: 'xn--bcher-kva.de', message },
+    { status: 'invalid', input, code, reason: 'url', rest: '127.0.0.1', message },
+    {
+      ...{ status: 'invalid', input, code: 'wildcard_conflict', reason: 'wildcard_conflict', message },
+      ...{ conflicts: ['*.xn--bcher-kva.de'], count: 1 },
+    },
+    {
+      ...{ status: 'invalid', input, code: 'subdomain_conflict', reason: 'subdomain_conflict', message },
+      ...{ conflicts: ['a.example.com'], count: 1 },
+    },
+  ])
+  const registered = await registerDomains(team1, { domains }, store)
+  const fields = registered.data.results.map(result => Object.keys(result))
+  expect(fields).toEqual(domains.map(() => ['status', 'input', 'code', 'message']))
 })
 
 test('names that an older suffix list allowed are existing for their team, previewed and registered', async () => {

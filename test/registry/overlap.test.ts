@@ -89,8 +89,10 @@ describe('the decision table', () => {
 describe('messages', () => {
   test('the nearest own wildcard is named', () => {
     expect(verdictOf('a.b.example.com', ['*.example.com', '*.b.example.com'])).toMatchObject({
-      message:
-        '"a.b.example.com" is covered by "*.b.example.com", which this team has registered; there is nothing to add.',
+      reason: 'wildcard_conflict',
+      conflicts: ['*.b.example.com'],
+      count: 1,
+      message: '"a.b.example.com" is covered by "*.b.example.com", which this team has registered already.',
     })
   })
 
@@ -117,11 +119,24 @@ describe('messages', () => {
     expect(verdict).toMatchObject({ message: expect.stringContaining('"c.example.com" and at least 997 more') })
   })
 
+  test('a name is quoted as it was sent, and those in its way as people read them', () => {
+    const sent = { ...toName('*.xn--bcher-kva.de'), input: ' *.Bücher.de.' }
+    const ownDomains = ['a.xn--bcher-kva.de', 'xn--pple-43d.xn--bcher-kva.de']
+    const below = () => ({ ...NOTHING_BELOW, ownDomains, ownCount: 2 })
+    expect(judge(sent, 'own', { ownerOf: () => undefined, wildcardsAbove: () => [], below })).toMatchObject({
+      conflicts: ownDomains,
+      message:
+        '"*.Bücher.de." would cover "a.bücher.de", "xn--pple-43d.bücher.de", ' +
+        'which this team has registered and must delete first.',
+    })
+  })
+
   test('of another team nothing is told', () => {
     for (const others of [['*.example.com'], ['secret.b.example.com'], ['*.b.example.com']]) {
       expect(verdictOf('*.b.example.com', [], others)).toEqual({
         status: 'invalid',
         code: 'domain_already_licensed',
+        reason: 'domain_already_licensed',
         message: '"*.b.example.com" cannot be registered: it overlaps with a registration of another team.',
       })
     }

@@ -21,7 +21,7 @@ export const packages: Readonly<Record<string, { by: readonly string[]; only?: '
   tldts: { by: ['hostname/public-suffix.ts'] },
   'tldts/package.json': { by: ['hostname/suffix-list.ts'] },
   'ipaddr.js': { by: ['hostname/address.ts'] },
-  'punycode/punycode.js': { by: ['hostname/idna/labels.ts'] },
+  'punycode/punycode.js': { by: ['hostname/display.ts', 'hostname/idna/labels.ts'] },
   'zod/mini': { by: ['wire/'] },
   express: { by: ['adapters/express.ts'], only: 'types' },
   fastify: { by: ['adapters/fastify.ts'], only: 'types' },

@@ -45,6 +45,21 @@ const newlyMapped = new Set(
 /** RFC 5892 has conditions for these, or allows them outright (U+0F0B). */
 const contextual = [0xb7, 0x375, 0x5f3, 0x5f4, 0xf0b, 0x30fb]
 
+/** The parts of UTS #39 that are needed, whose files no package has. */
+const uts39 = JSON.parse(readFileSync(new URL('../../../test/vectors/uts39.json', import.meta.url), 'utf8'))
+if (uts39.version !== VERSION) throw new Error(`test/vectors/uts39.json is of Unicode ${uts39.version}`)
+
+/**
+ * The scripts that are shown: those that UAX #31, table 5, recommends for identifiers, but for Thaana and Tibetan, which
+ * have no letter left. Hiragana and Katakana are one, since they always stand together.
+ */
+const shownScripts = [
+  ...['Arabic:A', 'Bengali:B', 'Cyrillic:C', 'Devanagari:D', 'Ethiopic:E', 'Armenian:F', 'Greek:G', 'Han:H'],
+  ...['Georgian:I', 'Gujarati:J', 'Hiragana:K', 'Katakana:K', 'Latin:L', 'Malayalam:M', 'Kannada:N', 'Oriya:O'],
+  ...['Bopomofo:P', 'Gurmukhi:Q', 'Hangul:R', 'Sinhala:S', 'Tamil:T', 'Telugu:U', 'Khmer:V', 'Hebrew:W'],
+  ...['Lao:X', 'Myanmar:Y', 'Thai:Z'],
+]
+
 /** What UTS #46 says of each code point. */
 const uts46 = require('tr46/lib/mappingTable.json').flatMap(([range, status, mapping]) => {
   const [first, last] = typeof range === 'number' ? [range, range] : range
@@ -108,6 +123,42 @@ async function createKindOf() {
   }
 }
 
+/** @returns The script of a character that may be shown (UTS #39), by its letter. */
+async function createShownScriptOf(isKept) {
+  const allowed = new Set(
+    uts39.allowed
+      .flatMap(line => line.split(' '))
+      .flatMap(range => {
+        const [first, last = first] = range.split('-').map(digits => Number.parseInt(digits, 16))
+        return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+      }),
+  )
+  const scriptOf = await createKinds(
+    ...shownScripts.map(each => each.split(':')).map(([name, kind]) => [`Script/${name}`, kind]),
+  )
+  return codePoint => {
+    // The mark of a long vowel, which both kinds of Kana have.
+    if (codePoint === 0x30fc) return 'K'
+    const script = isKept(codePoint) ? scriptOf(codePoint) : ''
+    // Of Chinese characters the status tells which are rare, in a table as long as all others.
+    return script === 'H' || allowed.has(codePoint) ? script : ''
+  }
+}
+
+/**
+ * Characters of shown scripts that look like a text in ASCII. Of Latin letters only those that look like one letter:
+ * nobody takes `æ` for `ae`.
+ */
+function listLookAlikes(shownScriptOf) {
+  const isLookAlike = (codePoint, shown) => shownScriptOf(codePoint) !== 'L' || /^[a-z]$/.test(shown)
+  return uts39.lookAlikes
+    .map(([hex, shown]) => [Number.parseInt(hex, 16), shown])
+    .filter(([codePoint, shown]) => shownScriptOf(codePoint) && isLookAlike(codePoint, shown))
+    .map(([codePoint]) => String.fromCodePoint(codePoint))
+    .sort()
+    .join('')
+}
+
 function toPunctuationKind(kind, codePoint) {
   const punctuationKind = punctuationKinds[kind]
   if (!punctuationKind) throw new Error(`U+${codePoint.toString(16)} is punctuation of a new kind, ${kind}`)
@@ -165,6 +216,7 @@ export async function makeTables() {
     ['Script/Katakana', 'K'],
     ['Script/Han', 'K'],
   )
+  const shownScriptOf = await createShownScriptOf(isKept)
   const joiningTypeOf = await createKinds(
     ['Joining_Type/Dual_Joining', 'D'],
     ['Joining_Type/Left_Joining', 'L'],
@@ -189,6 +241,12 @@ export async function makeTables() {
       toRuns(joiningTypeOf, isJoining),
     ),
     toConstant('scripts', 'Script=Greek (G), Hebrew (H), and Hiragana, Katakana or Han (K).', toRuns(scriptOf, isKept)),
+    toConstant(
+      'shownScripts',
+      'Script and Identifier_Status=Allowed of what may be shown (UTS #39), by the letters of `make-tables.mjs`.',
+      toRuns(shownScriptOf, isKept),
+    ),
+    toConstant('lookAlikes', 'What is shown and confusable with ASCII (UTS #39).', listLookAlikes(shownScriptOf)),
     toConstant(
       'invisible',
       'What does not show as itself: the general categories Cc, Cf, Cs, Co and Z, and Default_Ignorable_Code_Point.',

@@ -70,6 +70,20 @@ export const scripts =
   '_ogG35_fG1o_9sH38_4kfG4_d0G7f_2urKao_3K_K_oK8_gK_4K2f_3K2_K2h_1K7_6iK2f_c7K533_1rKg73_290G_fjbK7jH43_13hG27_fG1b' +
   '_lqpK1_bKf_cmnKan_6fjG5b_8xrKl2in'
 
+/** Script and Identifier_Status=Allowed of what may be shown (UTS #39), by the letters of `make-tables.mjs`. */
+export const shownScripts =
+  '_2oL1r_1pLn_Ls_1Ll_1L8_1Lk_1L5_1L9_1Lq_hL2_3L_6L1_cL5_nL7_6L1_7L3_3L_8L1_tL3_1bL1_3L1_L1_L_L_6L_3L1_7L_lL_L_5L_7' +
+  '0G1y_2gCv_Cb_C2_1bCb_1C7_1Cf_1C6_cCb_1Cd_3C7_1C1_15C1_1lF12_1F2_1uWu_3Wi_pAq_1A_2A9_kA9_7A_Ar_A9_3A1_A_A7_A4_A_A' +
+  '2_1A4_Aj_A_nAb_2A2_28A1_2A_8A_A1_1A2_A_2A3_7wA7_8A_A7_gA7_3A_1kD2_D6_Dr_D9_D7_D5_D8_D_5D9_5D9_1D5_2D1_D1_Ba_2B19' +
+  '_Bo_eBb_fQ_1Q23_aQ9_9Q1_fJ1m_Jh_lJ9_gOa_2O11_O6_O5_2Od_O_7O_gO_gT24_1dU1_U6_1Uy_U1_U6_1Um_18N1_N6_1Ny_N9_1N5_1Ne' +
+  '_gNa_gM1_M6_1Mq_Mf_3M5_1M5_M_8M_xM6_Sb_2Sc_S1r_iS_dZ1p_Zd_1Z9_12X4_X1_X1_X_5X3_X6_X6_1X1_X1_X9_Xi_1Xd_81Y21_fYa_' +
+  'fYl_3Y_1rIw_7iE6_E3i_E12_E1z_7Ee_Ee_E12_Eh_thVs_1V3_1V2_1Vz_1V_V_cVf_17gL1_3L1_bL1_1L1_fL1_3L3_1L9_dL1_5L1_7L1_1' +
+  'L1_pL1_3L1_bL2h_32cHao_3H_H_oH8_gH_4K2f_3K2_K2h_K8_l6H533_1rHg73_22iY_arR8mn_6sdH7j_n2bH1_bHf_nofEv_4qnHl2in'
+
+/** What is shown and confusable with ASCII (UTS #39). */
+export const lookAlikes =
+  'þıƒɣɩʋαγινορσυабгеорсухшѕіјґүһҽӏӕագզհոռսցւքօוטיןס׳״اه٠١٥٧ھہە۰۱۵۷ः०३০৪৭ઃ૦૩ଃଠంಂ೦ംടഠං๐໐ငဝ၀ၚყሀዐ០〇ノ丶丿'
+
 /** What does not show as itself: the general categories Cc, Cf, Cs, Co and Z, and Default_Ignorable_Code_Point. */
 export const invisible =
   'Yw_2lYx_bY_ioY_j3Y5_lY_5bY_1cY_anY1_27Y_1obY1_10eY_8iY1_2cY4_1kfYf_nY7_1aYg_32nY_9uY_wwqY6in_zjYf_6mY_4fY_26Yb_3' +

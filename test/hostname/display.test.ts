@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { classifyHostname, displayHostname } from '../../src/index.ts'
+import { counts, seed } from '../counts.ts'
+import { readCases, readLines } from '../vectors/read.ts'
+
+const canonical = (text: string) => {
+  const hostname = classifyHostname(text)
+  return hostname.valid ? hostname.domain : text
+}
+
+test.each([
+  ...['example.com', 'bücher.de', '*.bücher.de', 'straße.de', 'færge.dk', 'œuvre.fr', 'việtnam.vn', 'пример.рф'],
+  ...[
+    'θάλασσα.gr',
+    'اختبار.com',
+    'קום.com',
+    'भारत.in',
+    'ไทย.com',
+    'カタカナ.jp',
+    '例え.jp',
+    '日本tv.jp',
+    'tシャツセール.jp',
+  ],
+  ...['한국.kr', '8.8.8.8', '2606:4700::1111', 'ex--ample.com'],
+])('%s is shown as it is', name => {
+  expect(displayHostname(canonical(name))).toBe(name)
+})
+
+test.each([
+  ['a letter of another script', 'аpple.com'],
+  ['letters of two scripts', 'ɢпример.com'],
+  ['letters of which each looks like ASCII', 'раураӏ.com'],
+  ['a Latin letter that looks like another', 'gmaıl.com'],
+  ['a letter that is for phonetics', 'ɢoogle.com'],
+  ['a Kana that looks like a slash', 'comノsearch.com'],
+  ['a Kana that looks like a hyphen beside Latin letters', 'googleーlogin.com'],
+  ['a mark that composes with nothing', 'i̇stanbul.com'],
+  ['a joiner', 'نامه\u200cای.com'],
+  ['an emoji', '💩.la'],
+  ['punctuation, which is accepted in A-labels only', 'xn--mysite-xg0c.com'],
+  ['a middle dot', 'l·l.com'],
+])('%s keeps a label in ASCII', (_, name) => {
+  expect(displayHostname(canonical(name))).toBe(canonical(name))
+  expect(canonical(name)).toMatch(/^xn--/)
+})
+
+test('a label that is safe is shown beside one that is not', () => {
+  expect(displayHostname(canonical('аpple.bücher.de'))).toBe('xn--pple-43d.bücher.de')
+})
+
+test('what is not canonical is returned as it is', () => {
+  for (const text of [
+    '',
+    'xn--',
+    'xn--a.com',
+    'XN--bcher-kva.de',
+    'xn--bcher-kva.de.',
+    'not a name',
+    'xn--zzzzz999.de',
+  ])
+    expect(displayHostname(text)).toBe(text)
+})
+
+test('every hostname comes back from what is shown, and most international ones are shown', () => {
+  const international = readLines('international-hostnames.txt').map(canonical)
+  const anything = [...readLines('hostnames.txt'), ...readCases<[string]>('pasted-names.json').map(([text]) => text)]
+  const all = [...international, ...anything.map(canonical)]
+  expect(all.filter(domain => canonical(displayHostname(domain)) !== domain)).toEqual([])
+  const shown = international.filter(domain => displayHostname(domain) !== domain)
+  expect(shown.length).toBeGreaterThan(0.95 * international.length)
+})
+
+test('a name of any characters comes back too', () => {
+  const label = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 10 })
+  let shown = 0
+  fc.assert(
+    fc.property(fc.array(label, { minLength: 1, maxLength: 3 }), labels => {
+      const hostname = classifyHostname(`${labels.join('.')}.com`)
+      if (!hostname.valid) return
+      const display = displayHostname(hostname.domain)
+      if (display !== hostname.domain) shown += 1
+      expect(canonical(display)).toBe(hostname.domain)
+    }),
+    { seed, numRuns: counts.properties },
+  )
+  expect(shown).toBeGreaterThan(counts.properties / 100)
+})

@@ -17,7 +17,7 @@ const insert = 'one pipelined `INSERT … SELECT unnest …` of 100 rows into `n
 
 export const goals = {
   clock: goal('clock', '`npm test`, two idle cores', 'the clock', 180, 's'),
-  hold: goal('hold', 'any call of 256 KiB, into any store', 'the event loop is held', 50, 'ms'),
+  hold: goal('hold', 'any call of 256 KiB, deletes too, into any store', 'the event loop is held', 50, 'ms'),
   holdMillion: goal(
     'hold-million',
     'export and `reconcile` of a million names',

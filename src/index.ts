@@ -40,6 +40,7 @@ export {
   type ManagedStore,
   type ManagedStoreOptions,
   type RegistrationStep,
+  type ReleaseRecording,
   type StoreBackend,
 } from './registry/managed-store.ts'
 export { MonitorUnavailableError } from './registry/monitor-unavailable.ts'

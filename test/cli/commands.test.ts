@@ -65,7 +65,7 @@ test('a password that is not encoded is hidden to the last "@"', async () => {
     }
 })
 
-test('migrate --print needs no database: it prints the SQL of PostgreSQL, or that of the file that is named', async () => {
+test('migrate --print needs no database: it prints the SQL of PostgreSQL, or of SQLite for a file', async () => {
   const { code, stdout } = await run(['migrate', '--print', '--schema', 'mine'])
   expect([code, stdout]).toEqual([0, expect.stringContaining('CREATE SCHEMA IF NOT EXISTS "mine"')])
   expect((await run(['migrate', '--print', '--database', 'none.db'])).stdout).toContain('domain_registration_names')

@@ -16,19 +16,26 @@ const database = server.createPool({ max: CALLERS + 1, pipeline: true })
 await migrate({ database })
 const store = createPostgresStore({ database, findTeam: () => team, synchronize: () => {} })
 
-/** The names of calls, the oldest first. */
-const held: (readonly string[])[] = []
+const held: string[] = []
+
+/** Removes names of any age: what is left of old ones keeps their pages of an index. */
+function drawHeld(): string[] {
+  return Array.from({ length: SIZE }, () => {
+    const place = Math.floor(Math.random() * held.length)
+    const last = held.pop() as string
+    return place === held.length ? last : (held.splice(place, 1, last)[0] as string)
+  })
+}
 
 async function register(): Promise<void> {
   const domains = newNames(SIZE)
   const { data } = await registerDomains(keyContext, { domains }, store)
   if (data.totals.created !== SIZE) throw new Error('Not created')
-  held.push(domains)
+  held.push(...domains)
 }
 
 async function replace(): Promise<void> {
-  const oldest = held.shift() as readonly string[]
-  const released = await store.release(team.id, oldest)
+  const released = await store.release(team.id, drawHeld())
   if (released.length !== SIZE) throw new Error('Not released')
   await store.synchronizePending({ limit: 1000 })
   await register()

@@ -38,7 +38,7 @@ export function tooManyRequests(seconds: number, fields: Readonly<Record<string,
 
 /** With the challenge of RFC 6750, section 3.1. */
 export function insufficientScope(scope: string): ApiError {
-  return new ApiError('insufficient_scope', `The API key lacks the scope ${scope}; send a key that holds it.`, {
+  return new ApiError('insufficient_scope', `The caller lacks the scope ${scope}.`, {
     headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
   })
 }
@@ -90,7 +90,7 @@ export function invalidRequest(message: string, cause?: unknown): ApiError {
 }
 
 export function teamNotFound(): ApiError {
-  return new ApiError('team_not_found', 'The team does not exist, or it does not belong to the key.')
+  return new ApiError('team_not_found', 'The team does not exist, or it does not belong to the caller.')
 }
 
 export function teamSuspended(): ApiError {

@@ -2,6 +2,7 @@ import { DEFAULT_BODY_LIMIT, DEFAULT_OPERATIONS, DEFAULT_PATH, handlerRules, pat
 import type { OperationName } from '../http/request.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { optional, type Rules, requireOptions } from '../options.ts'
+import { describeCallers } from './callers.ts'
 import type { Info, OpenApiDocument, SecurityScheme, Server } from './document.ts'
 import { describePaths } from './operations.ts'
 import { schemas } from './schemas.ts'
@@ -20,8 +21,8 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
   /** The prefix of API keys, as passed to the handler. Default `svc`. */
   keyPrefix?: string | undefined
   /**
-   * Which security schemes a caller may use, where the handler has its own `authenticate`; `[]` for none. Default: the
-   * API keys of organizations and of teams.
+   * Which security schemes a caller may use, where the handler has its own `authenticate`; `[]` for none. The document
+   * then does not speak of API keys. Default: the API keys of organizations and of teams.
    */
   security?: Record<string, string[]>[] | undefined
   /** The security schemes that `security` names. Default: the API keys, if `security` is not set. */
@@ -79,14 +80,16 @@ export function openapi<const Path extends string = typeof DEFAULT_PATH, Name ex
     bodyLimit = DEFAULT_BODY_LIMIT,
     rateLimited = true,
   } = options
-  const paths = describePaths(path, operations, { bodyLimit, rateLimited, security })
+  const knowsKeys = options.security === undefined
+  const paths = describePaths(path, operations, { bodyLimit, rateLimited, security, knowsKeys })
+  const components = { schemas: findUsed(paths), securitySchemes }
   return structuredClone({
     openapi: '3.1.1',
     info: { title: 'Domain registration', version: '1', description, ...info },
     servers,
     tags: [{ name: 'Domains', description: 'Hostnames that a team has registered, so that they can be monitored.' }],
-    paths: paths as unknown as OpenApiDocument<Path, Name>['paths'],
-    components: { schemas: findUsed(paths), securitySchemes },
+    paths: (knowsKeys ? paths : describeCallers(paths)) as unknown as OpenApiDocument<Path, Name>['paths'],
+    components: knowsKeys ? components : { ...components, schemas: describeCallers(components.schemas) },
   })
 }
 

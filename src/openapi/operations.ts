@@ -152,8 +152,8 @@ const requestBody = (bodyLimit: number) => ({
     'application/json': {
       schema: { anyOf: [refer('OrganizationRequest'), refer('TeamRequest')] },
       examples: {
-        organizationKey: { summary: 'With an organization key', value: { team_id: '1', domains } },
-        teamKey: { summary: 'With a team key', value: { domains } },
+        organization: { summary: 'With an organization key', value: { team_id: '1', domains } },
+        team: { summary: 'With a team key', value: { domains } },
       },
     },
   },
@@ -163,6 +163,8 @@ interface Settings {
   readonly bodyLimit: number
   readonly rateLimited: boolean
   readonly security: Record<string, string[]>[]
+  /** Whether callers send API keys. */
+  readonly knowsKeys: boolean
 }
 
 /** The codes that only a body can have, or only a team that is to change. */

@@ -1,4 +1,4 @@
-import type { ApiError, ErrorCode } from '../errors/api-error.ts'
+import { ApiError, type ErrorCode } from '../errors/api-error.ts'
 import * as make from '../errors/call-errors.ts'
 import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
 import { refer, toMarkdownList } from './schemas.ts'
@@ -17,14 +17,22 @@ export interface AnsweredOperation {
   readonly success: Omit<OpenApiResponse, 'headers'>
 }
 
+/** What of the handler changes its answers. */
+interface AnswerSettings {
+  readonly bodyLimit: number
+  readonly rateLimited: boolean
+  readonly knowsKeys: boolean
+}
+
 /** Each error as it is answered, and when. A code that is missing here does not compile. */
 const errors = (
   { scope, allowed, fault: [fault, faultMeaning], failure }: AnsweredOperation,
-  bodyLimit: number,
+  { bodyLimit, knowsKeys }: AnswerSettings,
 ): Record<ErrorCode, readonly [ApiError, meaning: string]> => ({
   invalid_request: [make.invalidRequest(fault), `${faultMeaning} Correct what the message names.`],
   unauthorized: [
-    make.unauthorized({ tokenSent: true }),
+    // How the application says it, and with which challenge, it alone knows.
+    knowsKeys ? make.unauthorized({ tokenSent: true }) : new ApiError('unauthorized', 'Log in first.'),
     'The caller is not known: an API key is missing, malformed, unknown, expired or revoked. Send an active key.',
   ],
   insufficient_scope: [
@@ -88,13 +96,11 @@ function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers
 }
 
 /** Every answer of an operation, by status. */
-export function describeResponses(
-  operation: AnsweredOperation,
-  { bodyLimit, rateLimited }: { readonly bodyLimit: number; readonly rateLimited: boolean },
-): Operation['responses'] {
+export function describeResponses(operation: AnsweredOperation, settings: AnswerSettings): Operation['responses'] {
+  const { rateLimited } = settings
   // A path that is described is one of ours.
   const without = ['not_found', ...operation.without, ...(rateLimited ? [] : ['too_many_requests'])]
-  const all = Object.entries(errors(operation, bodyLimit)).filter(([code]) => !without.includes(code))
+  const all = Object.entries(errors(operation, settings)).filter(([code]) => !without.includes(code))
   const responses: Record<number, OpenApiResponse> = {
     200: { ...operation.success, headers: describeHeaders(rateLimited, [{}]) },
   }

@@ -23,7 +23,7 @@ test('the examples of the other operations are what a server answers, one after 
   const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
   const handle = domainsHandler({ store, operations, authenticate: () => ({ ...team1, scopes }) })
   const url = 'https://host.test/v1/domains'
-  const post = async (suffix: string, body: unknown = requests.teamKey?.value) => {
+  const post = async (suffix: string, body: unknown = requests.team?.value) => {
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
     return (await handle(new Request(url + suffix, init))).json()
   }
@@ -44,7 +44,7 @@ test('the examples of the other operations are what a server answers, one after 
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
 
   expect(await post('/preview')).toEqual(preview?.created?.value)
-  await post('', requests.teamKey?.value)
+  await post('', requests.team?.value)
   expect(withoutIds(await post('/preview'))).toEqual(withoutIds(preview?.existing?.value))
   expect(normalize(await get('/export'))).toBe(normalize(csv?.lines?.value))
   expect(normalize(await get('/export?format=ndjson'))).toBe(normalize(ndjson?.lines?.value))
@@ -84,7 +84,7 @@ test.each([
 })
 
 test('the examples of a request get the answers that are shown', async () => {
-  const callers = { organizationKey: organization, teamKey: team1 }
+  const callers = { organization, team: team1 }
   expect(Object.keys(callers)).toEqual(Object.keys(requests))
   for (const [name, caller] of Object.entries(callers)) {
     const handle = domainsHandler({ store: createStore(), authenticate: () => caller })

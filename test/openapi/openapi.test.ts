@@ -185,3 +185,19 @@ test.each([
 test('options may be undefined', () => {
   expect(openapi({ info: undefined, path: undefined, bodyLimit: undefined, keyPrefix: undefined })).toEqual(document)
 })
+
+test('with security of your own, nothing that a person reads speaks of keys, and 401 requires no challenge', () => {
+  const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
+  const own = openapi({
+    operations,
+    security: [{ session: [] }],
+    securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'sid' } },
+  })
+  const { securitySchemes: _, ...components } = own.components
+  const said = JSON.stringify({ ...own, components }).match(
+    /[^"]{0,40}\bkeys?\b[^"]{0,40}|WWW-Authenticate[^}]*Bearer"/gi,
+  )
+  expect(said?.filter(text => !text.includes('insufficient_scope'))).toEqual(undefined)
+  expect(own.paths['/v1/domains'].post.responses[401]?.headers).not.toHaveProperty('WWW-Authenticate')
+  expect(JSON.stringify(openapi({ operations }))).toContain('organization key')
+})

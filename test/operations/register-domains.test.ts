@@ -185,7 +185,7 @@ describe('teams', () => {
     expect(await rejection(registerDomains(keyContext, { domains, team_id }, createStore()))).toMatchObject({
       status: 404,
       code: 'team_not_found',
-      message: 'The team does not exist, or it does not belong to the key.',
+      message: 'The team does not exist, or it does not belong to the caller.',
     })
   })
 
@@ -262,7 +262,7 @@ describe('the order of checks', () => {
 
   test('a missing scope is named in the message and in the challenge', async () => {
     expect(await rejection(registerDomains({ ...team1, scopes: [] }, { domains }, createStore()))).toMatchObject({
-      message: 'The API key lacks the scope domains:create; send a key that holds it.',
+      message: 'The caller lacks the scope domains:create.',
       headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="domains:create"' },
     })
   })

@@ -1,19 +1,20 @@
 /**
- * A page of an application: the names of a team, to search, delete and export, and its API keys, to create, rotate and
- * revoke. Prints its address. It lets in whoever reaches it: put your own login before it.
+ * A page of an application: the names of a team, to add, search, delete and export, and its API keys, to create, rotate
+ * and revoke. It needs no script. Prints its address. It lets in whoever reaches it: put your own login before it.
  */
 import {
   createMemoryKeyStore,
   createMemoryStore,
   deleteDomains,
   generateApiKey,
+  isApiError,
   type ListDomainsQuery,
   listDomains,
   registerDomains,
   type StoredKeyRecord,
 } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
-import express, { type Request } from 'express'
+import express, { type ErrorRequestHandler, type Request } from 'express'
 
 const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
 const keys = createMemoryKeyStore()
@@ -34,25 +35,42 @@ const page = (title: string, body: string) => `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>${title}</title>
+    <title>${escapeHtml(title)}</title>
     <link rel="stylesheet" href="/style.css">
   </head>
-  <body><nav><a href="/">Names</a> <a href="/keys">API keys</a></nav><h1>${title}</h1>${body}</body>
+  <body><nav><a href="/">Names</a> <a href="/keys">API keys</a></nav>
+    <main><h1>${escapeHtml(title)}</h1>${body}</main></body>
 </html>`
 
 const style = `body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: 0.25rem 0.5rem; }
 tr { border-bottom: 1px solid #ccc; } td form { display: inline; } code { overflow-wrap: anywhere; }
+button, nav a, input:not([type=checkbox], [type=radio]), textarea { font: inherit; min-height: 44px; min-width: 44px; }
+nav a { display: inline-block; line-height: 44px; } textarea { display: block; width: 100%; }
 [role=status] { background: #eef6ee; padding: 0.5rem; } [role=alert] { background: #fbeaea; padding: 0.5rem; }`
 
 const explain = (error: Error) => `<p role="alert">${escapeHtml(error.message)}</p>`
+const report = (text: string) => `<p role="status">${escapeHtml(text)}</p>`
 
-async function showNames(query: Request['query']): Promise<string> {
+/** Asks before something that cannot be undone: the same form once more, with a question. */
+const ask = (question: string, action: string, fields: readonly (readonly [name: string, value: string])[]) =>
+  page(
+    question,
+    `<form method="post" action="${action}">
+    ${fields.map(([name, value]) => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`).join('')}
+    <button name="confirmed" value="yes">Yes</button>
+    <a href="${action.startsWith('/keys') ? '/keys' : '/'}">No</a></form>`,
+  )
+
+async function showNames(query: Request['query'], said = ''): Promise<string> {
   // A parameter that is sent twice is an array.
   const read = (name: string) => (typeof query[name] === 'string' ? query[name] : '')
-  const [search, kind, deleted] = [read('search'), read('in') === 'domain' ? 'domain' : 'below', query.deleted]
+  const [search, kind] = [read('search'), read('in') === 'domain' ? 'domain' : 'below']
   const filter: ListDomainsQuery = search === '' ? { order: 'newest' } : { [kind]: search }
-  const form = `<form>
+  const form = `${said}<form method="post" action="/names/add">
+    <label>Names to add, one on a line<textarea name="domains" rows="3" required></textarea></label>
+    <button>Add</button></form>
+    <form>
     <input name="search" aria-label="Name" value="${escapeHtml(search)}" placeholder="example.com">
     <label><input type="radio" name="in" value="below" ${kind === 'domain' ? '' : 'checked'}> below it</label>
     <label><input type="radio" name="in" value="domain" ${kind === 'domain' ? 'checked' : ''}> exactly it</label>
@@ -71,14 +89,14 @@ async function showNames(query: Request['query']): Promise<string> {
       <td>${createdAt.slice(0, 10)}</td></tr>`,
   )
   const more = new URLSearchParams({ search, in: kind, after: next ?? '' })
-  return `${form}${deleted === undefined ? '' : `<p role="status">${Number(deleted)} deleted</p>`}
-    <form method="post" action="/names/delete"><table><tr><th>Name</th><th>Since</th></tr>${rows.join('')}</table>
+  return `${form}<form method="post" action="/names/delete">
+    <table><tr><th>Name</th><th>Since</th></tr>${rows.join('')}</table>
     <button>Delete the chosen ones</button></form>
     ${domains.length === 0 ? '<p>No names.</p>' : ''}
     ${next === null ? '' : `<p><a href="/?${escapeHtml(String(more))}">More</a></p>`}`
 }
 
-function showKeys(newKey?: string): string {
+function showKeys(newKey?: string, said = ''): string {
   const button = (action: string, { hash }: StoredKeyRecord) =>
     `<form method="post" action="/keys/${action.toLowerCase()}">
       <button name="hash" value="${hash}">${action}</button></form>`
@@ -91,7 +109,7 @@ function showKeys(newKey?: string): string {
       <td>${isOver ? '' : button('Rotate', record) + button('Revoke', record)}</td></tr>`
   })
   const shown = newKey && `<p role="status">Copy it now, it is not shown again: <code>${newKey}</code></p>`
-  return `${shown ?? ''}<table><tr><th>Label</th><th>Key</th><th>State</th><th></th></tr>${rows.join('')}</table>
+  return `${said}${shown ?? ''}<table><tr><th>Label</th><th>Key</th><th>State</th><th></th></tr>${rows.join('')}</table>
     <form method="post" action="/keys/create"><input name="label" aria-label="Label" maxlength="200" required>
     <button>Create a key</button></form>`
 }
@@ -105,11 +123,16 @@ async function createKey(label: string | null): Promise<string> {
 const app = express()
 app.use((request, response, next) => {
   response.set({
-    'Content-Security-Policy': "default-src 'none'; style-src 'self'; form-action 'self'",
+    'Content-Security-Policy':
+      "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     'Cache-Control': 'no-store',
   })
   // A form on another site must not delete or create anything here.
-  const isForeign = !['same-origin', 'none', undefined].includes(request.get('sec-fetch-site'))
+  // Browsers send at least one of both, except very old ones.
+  const { 'sec-fetch-site': site, origin } = request.headers
+  const isForeign =
+    (site !== undefined && site !== 'same-origin' && site !== 'none') ||
+    (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== request.headers.host))
   if (request.method === 'POST' && isForeign) response.status(403).send('Send this from the page.')
   else next()
 })
@@ -118,11 +141,26 @@ app.use(express.urlencoded({ extended: false }))
 app.get('/style.css', (_, response) => void response.type('css').send(style))
 app.get('/', async (request, response) => void response.send(page('Names', await showNames(request.query))))
 app.get('/keys', (_, response) => void response.send(page('API keys', showKeys())))
+app.post('/names/add', async (request, response) => {
+  const names = String(request.body?.domains ?? '')
+    .split(/\s+/)
+    .filter(name => name !== '')
+  const { results, totals } = (await registerDomains(caller, { domains: names }, store)).data
+  const why = results.flatMap(result => (result.status === 'invalid' ? [explain(new Error(result.message))] : []))
+  const said = report(`${totals.created} added, ${totals.existing} there before, ${totals.invalid} invalid`)
+  response.send(page('Names', await showNames({}, said + why.join(''))))
+})
 app.post('/names/delete', async (request, response) => {
-  const chosen = [request.body?.domain ?? []].flat()
+  const chosen: string[] = [request.body?.domain ?? []].flat().map(String)
+  if (chosen.length > 0 && !request.body?.confirmed) {
+    const fields = chosen.map(name => ['domain', name] as const)
+    return void response.send(
+      ask(`Delete ${chosen.length === 1 ? chosen[0] : `${chosen.length} names`}?`, '/names/delete', fields),
+    )
+  }
   const deleted =
     chosen.length === 0 ? 0 : (await deleteDomains(caller, { domains: chosen }, store)).data.totals.deleted
-  response.redirect(303, `/?deleted=${deleted}`)
+  response.send(page('Names', await showNames({}, report(`${deleted} deleted`))))
 })
 app.post('/keys/create', async (request, response) => {
   const shown = await createKey(String(request.body?.label)).then(showKeys, explain)
@@ -139,9 +177,17 @@ app.post('/keys/rotate', async (request, response) => {
 })
 app.post('/keys/revoke', (request, response) => {
   const record = findOwnKey(request)
-  if (record) keys.revokeKey(record.hash)
-  response.redirect(303, '/keys')
+  if (!record) return void response.redirect(303, '/keys')
+  const named = `the key ${record.label ?? ''} ${record.hint ?? ''}`
+  if (!request.body?.confirmed)
+    return void response.send(ask(`Revoke ${named} for ever?`, '/keys/revoke', [['hash', record.hash]]))
+  keys.revokeKey(record.hash)
+  response.send(page('API keys', showKeys(undefined, report(`Revoked ${named}`))))
 })
+app.use(((error, _request, response, next) => {
+  if (isApiError(error)) response.status(error.status).send(page('That did not work', explain(error)))
+  else next(error)
+}) satisfies ErrorRequestHandler)
 
 /** Never a key of another team, whatever the form sends. */
 const findOwnKey = ({ body }: Request): StoredKeyRecord | undefined =>

@@ -153,8 +153,21 @@ describe('docs/README.md', () => {
 
   test.each([
     ...['webhook', 'export', 'telemetry', 'metrics', 'CLI', 'upgrade', 'FAQ', 'MySQL', 'quota', 'UUID', 'audit'],
-    ...['serverless', 'grants', 'testing my server'],
-  ])('leads to a page for who looks for %s', word => {
+    ...[
+      'serverless',
+      'grants',
+      'testing my server',
+      'Koa',
+      'Nuxt',
+      'Nitro',
+      'Elysia',
+      'Lambda',
+      'Docker',
+      'Kubernetes',
+    ],
+    ...['CORS', 'pagination', 'seed', 'fake timers', 'GDPR', 'bulk', 'merge', 'transfer', 'import', 'TypeORM', 'Neon'],
+    ...['Supabase', 'Redis', 'health check', 'CSV', 'suspended', 'Bun', 'Deno', 'trailing slash', 'ownership'],
+  ])('lists a page for %s', word => {
     expect(index).toMatch(new RegExp(`^\\| [^|]*\\b${word}\\b[^|]* \\| .*\\]\\(`, 'm'))
   })
 

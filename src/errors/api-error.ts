@@ -111,7 +111,7 @@ export function requireSendable({ code, status, message, headers }: ApiError): v
     throw new TypeError(`The status of an ApiError must be a whole number from 400 to 599; it is ${String(status)}`)
   }
   for (const [name, value] of Object.entries(headers)) {
-    if (/^(?:content-length|content-encoding|transfer-encoding)$/i.test(name)) {
+    if (/^(?:content-length|content-encoding|transfer-encoding|trailer)$/i.test(name)) {
       throw new TypeError(`An ApiError must not have the header field ${name}: the server says how the body is sent`)
     }
     // RFC 9110, sections 5.1 and 5.5. A line break in a value would inject another header field.

@@ -34,7 +34,7 @@ test('the names of the team are read page by page to the end, the newest first',
 
 test('a search finds one name, or what is below a name, and says what is wrong', async () => {
   const search = async (text, how) => {
-    await page.getByLabel('Name').fill(text)
+    await page.getByLabel('Name', { exact: true }).fill(text)
     await page.getByLabel(how).check()
     await button('Search').click()
   }
@@ -44,7 +44,7 @@ test('a search finds one name, or what is below a name, and says what is wrong',
   assert.deepEqual(await readNames(), ['*.example.org'])
   await search('"><script>alert(1)</script>', 'below it')
   assert.match(await page.getByRole('alert').innerText(), /^below must be a hostname/)
-  assert.equal(await page.getByLabel('Name').inputValue(), '"><script>alert(1)</script>')
+  assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), '"><script>alert(1)</script>')
 })
 
 test('what is exported is what is registered', async () => {
@@ -61,6 +61,8 @@ test('what is exported is what is registered', async () => {
 test('chosen names are deleted, and no others', async () => {
   for (const name of ['host-60.example.com', 'host-58.example.com']) await page.getByLabel(name).check()
   await button('Delete the chosen ones').click()
+  assert.equal(await page.getByRole('heading').innerText(), 'Delete 2 names?')
+  await button('Yes').click()
   assert.equal(await page.getByRole('status').innerText(), '2 deleted')
   assert.deepEqual((await readNames()).slice(0, 3), ['*.example.org', 'host-59.example.com', 'host-57.example.com'])
   await button('Delete the chosen ones').click()
@@ -90,18 +92,54 @@ test('a key is created and shown once, rotated and revoked', async () => {
   await page.goto(`${example.address}keys`)
   assert.ok(!(await page.content()).includes(second))
   await button('Revoke').last().click()
-  await page.getByText('revoked').waitFor()
+  assert.match(await page.getByRole('heading').innerText(), /^Revoke the key Import & <more> .* for ever\?$/)
+  await button('Yes').click()
+  assert.match(await page.getByRole('status').innerText(), /^Revoked the key Import/)
   assert.equal((await readKeys())[1][2], 'revoked')
   assert.equal(await button('Revoke').count(), 1)
 })
 
+test('names are added, and each that is invalid says why', async () => {
+  await page.getByLabel('Names to add').fill('www.example.net\n<b>\nhost-1.example.com')
+  await button('Add').click()
+  assert.equal(await page.getByRole('status').innerText(), '1 added, 1 there before, 1 invalid')
+  assert.match(await page.getByRole('alert').innerText(), /<b>/)
+  assert.equal((await readNames())[0], 'www.example.net')
+})
+
+test('buttons are large enough for fingers, the content is in main, and no other site may frame the page', async () => {
+  assert.equal(await page.getByRole('main').count(), 1)
+  for (const box of await Promise.all((await page.getByRole('button').all()).map(each => each.boundingBox())))
+    assert.ok(box.height >= 44 && box.width >= 44)
+  const policy = (await fetch(example.address)).headers.get('content-security-policy')
+  assert.match(policy, /frame-ancestors 'none'/)
+})
+
+test('a search or a form that makes no sense is no failure of the server', async () => {
+  for (const query of ['search[]=x', 'search=a&search=b', 'search=a%20b', 'in=x&after=%00', 'after=1'])
+    assert.equal((await fetch(`${example.address}?${query}`)).status, 200, query)
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  const many = Array.from({ length: 101 }, (_, index) => `domain=n${index}.com`).join('&')
+  for (const [path, body, status] of [
+    ['names/delete', `${many}&confirmed=yes`, 400],
+    ['names/add', 'domains=', 400],
+    ['keys/revoke', 'hash=1', 200],
+  ])
+    assert.equal((await fetch(example.address + path, { method: 'POST', headers, body })).status, status, path)
+})
+
 test('a form on another site can neither delete nor create', async () => {
-  const foreign = { 'Sec-Fetch-Site': 'cross-site', 'Content-Type': 'application/x-www-form-urlencoded' }
-  for (const path of ['names/delete', 'keys/create']) {
+  for (const [path, sent] of [
+    ['names/delete', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['keys/create', { 'Sec-Fetch-Site': 'same-site' }],
+    ['names/delete', { Origin: 'https://evil.example' }],
+    ['keys/create', { Origin: 'null' }],
+  ]) {
+    const foreign = { ...sent, 'Content-Type': 'application/x-www-form-urlencoded' }
     const response = await fetch(example.address + path, {
       method: 'POST',
       headers: foreign,
-      body: 'domain=*.example.org&label=x',
+      body: 'domain=*.example.org&label=x&confirmed=yes',
     })
     assert.equal(response.status, 403)
   }

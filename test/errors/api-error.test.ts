@@ -55,11 +55,14 @@ test.each([
   expect(() => new ApiError('unauthorized', 'Log in.', { headers })).toThrow(/cannot be sent/)
 })
 
-test.each(['Content-Length', 'content-encoding', 'Transfer-Encoding'])('%s is the server’s to send', name => {
-  expect(() => new ApiError('unauthorized', 'Log in.', { headers: { [name]: '5' } })).toThrow(
-    `An ApiError must not have the header field ${name}: the server says how the body is sent`,
-  )
-})
+test.each(['Content-Length', 'content-encoding', 'Transfer-Encoding', 'Trailer'])(
+  '%s is the server’s to send',
+  name => {
+    expect(() => new ApiError('unauthorized', 'Log in.', { headers: { [name]: '5' } })).toThrow(
+      `An ApiError must not have the header field ${name}: the server says how the body is sent`,
+    )
+  },
+)
 
 test.each([null, 402])('the options %j are refused', options => {
   expect(() => new ApiError('unauthorized', 'Log in.', options as never)).toThrow(/options .* must be an object/)

@@ -26,9 +26,9 @@ import { type HandlerResponse, respond, respondWithError } from './response.ts'
  * Makes the request handler that all adapters share, without a framework: it turns header fields and a body into a
  * status, header fields and a body. The adapter routes the method and the path to it.
  *
- * It checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`. It does
- * not read the body before the caller is known to be allowed. After a 408 or a 413, part of the body may still arrive:
- * close the connection.
+ * It checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`, 403
+ * `domain_limit_reached`. It does not read the body before the caller is known to be allowed. After a 408 or a 413,
+ * part of the body may still arrive: close the connection.
  *
  * @returns Never rejects.
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.

@@ -36,9 +36,10 @@ export interface RegisterDomainsOptions extends OperationOptions {
  *   answers 503.
  * @returns One result for each submitted hostname, in the submitted order, and totals.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
- *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`, and 503 `domain_registration_unavailable` when
- *   everything was saved but not yet synchronized. 500 `internal_error` when the team cannot be looked up, or when the
- *   store failed for every hostname.
+ *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`, 403 `domain_limit_reached`, which saves nothing, and
+ *   503 `domain_registration_unavailable` when everything was saved but not yet synchronized. 500 `internal_error` when
+ *   the team cannot be looked up, when the store failed for every hostname, or when it cannot count and the team has a
+ *   limit.
  * @throws {TypeError} for a time limit that is no time, before anything is done.
  *
  * @example
@@ -68,7 +69,7 @@ export const registerDomains = (
     const names = submitted.filter(isName)
     const causes: unknown[] = []
     const outcomes = await registerNames(
-      { store, teamId: team.id, deadline, onError: cause => causes.push(cause) },
+      { store, teamId: team.id, maxDomains: team.maxDomains, deadline, onError: cause => causes.push(cause) },
       names,
     )
     // Some results among others may be internal_error. A call for which the store could do nothing has failed.

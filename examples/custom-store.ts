@@ -39,12 +39,12 @@ type Waiting = Omit<PendingChange, 'since' | 'nextAttempt'> & { readonly since: 
 const HOUR = 3_600_000
 
 export async function createLevelStore({ folder, ...options }: LevelStoreOptions) {
-  const database = new ClassicLevel<string, Held | Waiting>(folder, { valueEncoding: 'json' })
+  const database = new ClassicLevel<string, Held | Waiting | true>(folder, { valueEncoding: 'json' })
   await database.open()
   const createId = createUuidGenerator()
 
-  type Operation = BatchOperation<typeof database, string, Held | Waiting>
-  const put = (keys: readonly string[], value: Held | Waiting): Operation[] =>
+  type Operation = BatchOperation<typeof database, string, Held | Waiting | true>
+  const put = (keys: readonly string[], value: Held | Waiting | true): Operation[] =>
     keys.map(key => ({ type: 'put', key, value }))
   const remove = (keys: readonly string[]): Operation[] => keys.map(key => ({ type: 'del', key }))
 
@@ -165,10 +165,12 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
         due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
         const taken = due.slice(0, limit)
         for (const change of taken) operations.push(...put([waitingKey(change)], { ...change, due: now + lease }))
+        operations.push(...put(['monitor'], true))
         return taken
       }),
     finish: changes =>
       takeTurn(async operations => {
+        operations.push(...put(['monitor'], true))
         const kinds = new Map(changes.map(({ domainId, kind }) => [domainId, kind]))
         for (const change of await get<Waiting>(changes.map(waitingKey))) {
           if (kinds.get(change.domainId) === change.kind) operations.push(...remove([waitingKey(change)]))
@@ -209,15 +211,16 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
     {
       register,
       find,
-      release: (teamId, { names, domainIds }, lease) =>
+      release: (teamId, { names, domainIds }, { lease, isPushed }) =>
         takeTurn(async operations => {
           const keys = [...names.map(({ domain }) => nameKey(domain)), ...domainIds.map(id => `id ${id}`)]
           const held = (await get<Held>(keys)).filter(each => each.teamId === teamId)
           const released = await toRegistrations([...new Map(held.map(each => [each.domainId, each])).values()])
+          const isMonitored = isPushed || (await get(['monitor'])).length > 0
           for (const registration of released) {
             operations.push(...remove(keysOf(registration)))
-            if (lease !== null)
-              operations.push(...wait(registration, 'released', registration.synchronized ? 0 : lease))
+            if (!registration.synchronized) operations.push(...wait(registration, 'released', lease))
+            else if (isMonitored) operations.push(...wait(registration, 'released', 0))
           }
           return released
         }),

@@ -29,6 +29,7 @@ const NAMES_BY_TEXT = `${sent('secondLevelDomain', 'path')} STRAIGHT_JOIN domain
 const NAMES_BY_ID = `${sent('domainId')} STRAIGHT_JOIN domain_names FORCE INDEX (PRIMARY) USING (domainId)`
 const CHANGES_BY_ID = `${sent('domainId', 'kind', 'wait', 'failure', 'refused')}
   STRAIGHT_JOIN domain_changes FORCE INDEX (PRIMARY) USING (domainId)`
+const NOTE_MONITOR = 'INSERT IGNORE INTO domain_monitor VALUES (1)'
 const NAME = `domainId, domain, registrableDomain, teamId, createdAt,
   domainId NOT IN (SELECT domainId FROM domain_changes) AS synchronized`
 const CHANGE = 'domainId, domain, registrableDomain, teamId, kind, refusals, since, due, lastFailure'
@@ -66,7 +67,7 @@ function createBackend(transact: Transact): StoreBackend {
 
     find: question => transact(ask => find(ask, question), { isolation: 'REPEATABLE READ' }),
 
-    release: (teamId, { names, domainIds }, lease) =>
+    release: (teamId, { names, domainIds }, { lease, isPushed }) =>
       transact(async ask => {
         const ids = domainIds.map(domainId => ({ domainId }))
         const keys = names.map(({ domain }) => toKey(domain))
@@ -80,7 +81,9 @@ function createBackend(transact: Transact): StoreBackend {
         await claim(ask, [...new Set([...names, ...seen].map(({ registrableDomain }) => registrableDomain))].sort())
         const released = await look()
         await ask(`DELETE domain_names FROM ${NAMES_BY_ID}`, released)
-        await addChanges(ask, 'released', released, 0, lease)
+        const isMonitored = isPushed || (await ask('SELECT id FROM domain_monitor')).length > 0
+        const recorded = released.filter(registration => isMonitored || !registration.synchronized)
+        await addChanges(ask, 'released', recorded, 0, lease)
         return released
       }),
 
@@ -111,11 +114,13 @@ function createBackend(transact: Transact): StoreBackend {
           const fresh = await ask(sql, 0, HOUR + lease, String(limit))
           const taken = [...fresh, ...(await ask(sql, 1, HOUR + lease, String(limit - fresh.length)))]
           await ask(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + ?`, taken, lease)
+          await ask(NOTE_MONITOR)
           return taken
         }),
 
       finish: changes =>
         transact(async ask => {
+          await ask(NOTE_MONITOR)
           await ask(`DELETE domain_changes FROM ${CHANGES_BY_ID} WHERE domain_changes.kind = sent.kind`, changes)
           await ask(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW}`, changes)
         }),

@@ -31,6 +31,11 @@ CREATE TABLE IF NOT EXISTS domain_changes (
   KEY (isRefused, due)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
+-- A row once anybody pushes. Without one there is no monitor, and a store without a push records no release.
+CREATE TABLE IF NOT EXISTS domain_monitor (
+  id INT NOT NULL PRIMARY KEY
+) ENGINE = InnoDB;
+
 -- One row for each registrable domain in which a name was ever registered, and for each team with a limit ('#' and the
 -- ID), for calls to lock.
 CREATE TABLE IF NOT EXISTS domain_locks (

@@ -4,6 +4,7 @@ import { createHandler } from '../http/handler.ts'
 import { operations } from '../http/operations.ts'
 import {
   DEFAULT_OPERATIONS,
+  DEFAULT_PAGE_TIME_LIMIT,
   type HandlerOptions,
   handlerRules,
   type PathOption,
@@ -15,6 +16,7 @@ import { type AdapterRequest, type OperationName, type RequestBody, readQuery, s
 import { respondWithError } from '../http/response.ts'
 import { requireOptions } from '../options.ts'
 import { createChunks } from './chunks.ts'
+import { deliver } from './deliver.ts'
 
 /** A request with what your framework passes along with it. */
 export interface FetchRequest<Context = unknown> extends AdapterRequest<Request> {
@@ -89,7 +91,7 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
   requireOptions(options, { ...handlerRules, path: pathRule })
   const { path, ...handlerOptions } = options
   const handle = createHandler(handlerOptions as HandlerOptions<FetchRequest<Context>>)
-  const offered = options.operations ?? DEFAULT_OPERATIONS
+  const { operations: offered = DEFAULT_OPERATIONS, pageTimeLimit = DEFAULT_PAGE_TIME_LIMIT } = options
 
   return async (request, ...[context]) => {
     const reading = createReading(request)
@@ -109,7 +111,7 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
       // HTTP/1.1 requires a `Host` (RFC 9112, section 3.2); HTTP/2 has no `Connection` (RFC 9113, section 8.2.2).
       if (request.headers.has('host')) headers.Connection = 'close'
     }
-    return new Response(stream ? toWebStream(stream) : body, { status, headers })
+    return new Response(stream ? toWebStream(stream, pageTimeLimit) : body, { status, headers })
   }
 }
 
@@ -122,11 +124,18 @@ function route({ method, url }: Request, path: string, offered: readonly Operati
   return { operation, methods: here.map(name => operations[name].method) }
 }
 
-function toWebStream(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
-  const iterator = pieces[Symbol.asyncIterator]()
+function toWebStream(pieces: AsyncIterable<string>, timeLimit: number): ReadableStream<Uint8Array> {
+  let iterator: AsyncIterator<string>
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        function cutOff(cause: unknown): void {
+          controller.error(cause)
+          void iterator.return?.()
+        }
+        iterator = deliver(pieces, { timeLimit, cutOff })
+      },
       async pull(controller) {
         const { done, value } = await iterator.next()
         if (done) controller.close()

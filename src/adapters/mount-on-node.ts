@@ -4,6 +4,7 @@ import { findOperation } from '../http/operations.ts'
 import {
   DEFAULT_BODY_TIME_LIMIT,
   DEFAULT_OPERATIONS,
+  DEFAULT_PAGE_TIME_LIMIT,
   type HandlerOptions,
   handlerRules,
   type PathOption,
@@ -14,7 +15,8 @@ import {
 import { type AdapterRequest, type HandlerRequest, type OperationName, readQuery } from '../http/request.ts'
 import type { HandlerResponse } from '../http/response.ts'
 import { type Rules, requireOptions } from '../options.ts'
-import { abandonBody, type NodeRequest, readNodeBody, readNodeHeader } from './node-body.ts'
+import { deliver } from './deliver.ts'
+import { abandonBody, cutOff, type NodeRequest, readNodeBody, readNodeHeader } from './node-body.ts'
 
 /** A request that is ours, on a server of Node. */
 interface Exchange<Raw> {
@@ -37,7 +39,8 @@ interface Exchange<Raw> {
  */
 export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & PathOption, rules: Rules = {}) {
   requireOptions(options, { ...handlerRules, path: pathRule, ...rules })
-  const { operations: offered = DEFAULT_OPERATIONS, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
+  const { operations: offered = DEFAULT_OPERATIONS } = options
+  const { bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT, pageTimeLimit = DEFAULT_PAGE_TIME_LIMIT } = options
   const handleRequest = createHandler(pickHandlerOptions(options))
   const path = toPath(options)
 
@@ -57,7 +60,10 @@ export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & 
       })
       if (response.headersSent || response.destroyed) return null
       abandonBody(request, response, handled.status, bodyTimeLimit)
-      return handled
+      const { stream } = handled
+      if (!stream) return handled
+      const delivery = { timeLimit: pageTimeLimit, cutOff: () => cutOff(response) }
+      return { ...handled, stream: deliver(stream, delivery) }
     },
   }
 }

@@ -88,6 +88,18 @@ function readStream(request: NodeRequest, limit: number): Promise<RequestBody> {
   })
 }
 
+/** RFC 9113, section 7. */
+const INTERNAL_ERROR = 2
+
+/**
+ * Ends a response so that it does not look complete: by closing the connection, or in HTTP/2 by resetting the stream
+ * with an error, since a client takes any other end for the end of the body (RFC 9113, section 8.1).
+ */
+export function cutOff(response: ServerResponse & { readonly stream?: ServerHttp2Stream }): void {
+  if (response.stream) response.stream.close(INTERNAL_ERROR)
+  else response.destroy()
+}
+
 /**
  * The body of an export: one piece at a time, no faster than the caller reads. When the caller is gone, no more is
  * taken; when there is no next piece, the answer is cut off, so that it does not look complete.

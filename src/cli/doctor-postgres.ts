@@ -12,6 +12,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   names: ['SELECT', 'INSERT', 'DELETE'],
   changes: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   locks: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+  monitor: ['SELECT', 'INSERT'],
   keys: ['SELECT', 'INSERT', 'UPDATE'],
   version: ['SELECT'],
 }

@@ -2,7 +2,15 @@ import { classifyHostname } from '../hostname/classify.ts'
 import { eachPage, eachRegistration, toCursor } from '../operations/each-registration.ts'
 import { findOwners } from '../operations/find-owners.ts'
 import { type ListedRegistration, MOST_AT_ONCE } from '../registry/store.ts'
-import { type Command, type Invocation, type Result, readInput, readLimit, requireValue } from './command.ts'
+import {
+  type Command,
+  type Invocation,
+  type Result,
+  readInput,
+  readLimit,
+  requireValue,
+  UsageError,
+} from './command.ts'
 import { plural, toPrintable, toTable } from './text.ts'
 
 const toData = ({ domain, domainId, teamId, createdAt, synchronized }: ListedRegistration) => ({
@@ -92,11 +100,21 @@ export const exportAll: Command = {
 }
 
 export const pending: Command = {
-  purpose: 'shows which changes wait to be pushed to your monitor, since when, and why; --limit, --after',
+  synopsis: '[--retry [ID…]]',
+  words: { least: 0, most: MOST_AT_ONCE },
+  purpose:
+    'shows which changes wait to be pushed to your monitor, since when, and why; --limit, --after; ' +
+    '--retry has the next sweep push those that failed, all or those of some IDs',
   options: ['limit', 'after'],
-  async run({ values, connect }: Invocation): Promise<Result> {
+  flags: ['retry'],
+  async run({ values, flags, operands, connect }: Invocation): Promise<Result> {
     const limit = readLimit(values, MOST_AT_ONCE)
+    if (operands.length > 0 && !flags.has('retry')) throw new UsageError('IDs of changes need --retry')
     const store = connect().createStore()
+    if (flags.has('retry')) {
+      const retried = await store.retryPending({ domainIds: operands.length > 0 ? operands : undefined })
+      return { text: `${plural(retried, 'change is', 'changes are')} due for the next sweep.\n`, data: { retried } }
+    }
     const { count, refused, oldest } = await store.pendingStats()
     const waiting = await store.listPending({ limit, after: values.after })
     const changes = waiting.map(({ kind, domain, domainId, teamId, since, nextAttempt, lastFailure }) => ({

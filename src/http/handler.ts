@@ -1,11 +1,12 @@
 import { type ApiError, isApiError, requireSendable } from '../errors/api-error.ts'
-import { failedStepOf, internalError } from '../errors/call-errors.ts'
+import { failedStepOf, internalError, unauthorized } from '../errors/call-errors.ts'
 import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import { requireOptions } from '../options.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline } from '../time/deadline.ts'
 import { MAX_DOMAINS } from '../wire/fields.ts'
+import { guardExport } from './export.ts'
 import { logFailure, type Step } from './failure.ts'
 import { operations } from './operations.ts'
 import {
@@ -108,7 +109,16 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
         duration: performance.now() - startedAt,
       } as ResultContext<Request>)
       if ('data' in answer) return respond(200, answer, headers)
-      const stream = answer.stream && reporting(answer.stream, error => report(error, 'list'))
+      const stream =
+        answer.stream &&
+        guardExport(answer.stream, {
+          report,
+          async requireCaller() {
+            const again = await identify(request, options, createDeadline(timeLimit))
+            requireScope(again.keyContext, scope)
+            if (again.limiterKey !== caller.limiterKey) throw unauthorized({ tokenSent: true })
+          },
+        })
       return { ...answer, headers: { ...answer.headers, ...headers }, ...(stream && { stream }) }
     } catch (error) {
       const apiError = toApiError(error)
@@ -137,27 +147,6 @@ const KEY_IS_CURRENT_FOR = 20
 function countNames(body: unknown): number {
   const { domains } = (body ?? {}) as { domains?: unknown }
   return Array.isArray(domains) && domains.length > 0 && domains.length <= MAX_DOMAINS ? domains.length : 1
-}
-
-/** Reports a failure in the middle of an answer. The adapter cuts the answer off. */
-async function* reporting(
-  pieces: AsyncIterable<string>,
-  report: (error: unknown) => void,
-): AsyncGenerator<string, void> {
-  const iterator = pieces[Symbol.asyncIterator]()
-  try {
-    for (;;) {
-      const { done, value } = await iterator.next().catch(error => {
-        report(isApiError(error) ? (error.cause ?? error) : error)
-        throw error
-      })
-      if (done) return
-      yield value
-    }
-  } finally {
-    // Also when the caller is gone, which a stream of Node throws in here, and is no failure.
-    await iterator.return?.()
-  }
 }
 
 /** Identifies the caller, and the key by which its calls are limited. */

@@ -18,6 +18,9 @@ export const DEFAULT_BODY_LIMIT = 256 * 1024
 /** Milliseconds until the request body must have arrived. */
 export const DEFAULT_BODY_TIME_LIMIT = 10_000
 
+/** Milliseconds until a page of an export must have been taken. */
+export const DEFAULT_PAGE_TIME_LIMIT = 30_000
+
 /** The options of every adapter: a store, either `keys` or `authenticate`, and settings. */
 export type HandlerOptions<Request extends HandlerRequest = HandlerRequest> = HandlerSettings<Request> &
   (CallersByKey | CallersByApplication<Request>)
@@ -84,6 +87,11 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    * is answered 408 `request_timeout` and the connection is closed. It does not limit a body parser of your server.
    */
   bodyTimeLimit?: number | undefined
+  /**
+   * Milliseconds for the caller to take a page of an export, which is about 20 kB, at most 2,147,483,647. Default
+   * 30,000. After that, the response is cut off.
+   */
+  pageTimeLimit?: number | undefined
   /**
    * Milliseconds that a call may wait for the key store and the limiter together, and once more for the store. At most
    * 2,147,483,647; default 30,000.
@@ -172,6 +180,7 @@ export const handlerRules = {
     expected: 'a whole number of bytes above 0, such as 262144',
   },
   bodyTimeLimit: timeLimitRule,
+  pageTimeLimit: timeLimitRule,
   timeLimit: timeLimitRule,
   onError: { holds: optional(isFunction), expected: 'a function that takes an error and its circumstances' },
   onResult: { holds: optional(isFunction), expected: 'a function that takes a result and its circumstances' },

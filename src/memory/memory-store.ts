@@ -61,7 +61,7 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   }
   firstTeams?.forEach(addTeam)
 
-  const backend = createMemoryBackend(options.synchronize !== undefined)
+  const backend = createMemoryBackend()
   const store = createManagedStore(backend, { ...options, findTeam: id => teams.get(id) ?? null })
   return { ...store, addTeam }
 }
@@ -70,7 +70,7 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
 const MOST = 2 ** 24
 
 /** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
-export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
+export function createMemoryBackend(): StoreBackend {
   const registrations = new Map<string, StoredRegistration>()
   /** In the order of registration, which is that of the IDs. */
   let ordered: StoredRegistration[] = []
@@ -131,15 +131,15 @@ export function createMemoryBackend(hasMonitor: boolean): StoreBackend {
       return { found, saved: newcomers.map(toRegistration) }
     },
 
-    release(teamId, { names, domainIds }, lease) {
+    release(teamId, { names, domainIds }, { lease, isPushed }) {
       const byId = domainIds.flatMap(id => findId(ordered, id) ?? [])
       const byName = namesIn(names.map(({ domain }) => domain))
       const own = new Set([...byName, ...byId].filter(held => held.teamId === teamId))
       const released = [...own].map(toRegistration)
-      requireRoom(registrations.size, outbox.size() + (hasMonitor ? released.length : 0))
+      requireRoom(registrations.size, outbox.size() + (isPushed ? released.length : 0))
       for (const registration of released) {
         registrations.delete(registration.domain)
-        if (hasMonitor) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
+        if (isPushed) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
       }
       ordered = ordered.filter(held => !own.has(held))
       return released

@@ -122,7 +122,8 @@ The same call again answers \`missing\`.`,
     operationId: 'exportDomains',
     summary: 'Export all registrations of a team',
     description: `Exports all registrations of one team in the order of registration, also of a suspended one. \
-If the answer is cut off, go on with the \`domainId\` of the last whole line as \`after\`.`,
+If the answer is cut off, resume with the \`domainId\` of the last whole line as \`after\`. \
+That is no feed: a registration that is made later may come before an ID that was exported.`,
     parameters: {
       team_id,
       after: [cursor, 'The `domainId` of the last line that has arrived.'],

@@ -82,10 +82,13 @@ export async function exportDomains(
   requireScope(keyContext, 'domains:read')
   const { teamId, after } = parseExportQuery(query, keyContext)
   const team = await requireTeam(teamId, keyContext, store, deadline)
-  const pages = eachPage(page => ask(store, page, startDeadline(options)), { teamId: team.id, after })
+  const pages = eachPage(page => ask(store, page, startDeadline(options)), { teamId: team.id, after }, EXPORT_PAGE)
   // Read before the answer begins, so that a store that is down is a 500.
   return toListedPages(await pages.next(), pages)
 }
+
+/** A reader that stalls holds a page, and what its connection buffers. */
+const EXPORT_PAGE = 200
 
 async function* toListedPages(
   first: IteratorResult<readonly ListedRegistration[], void>,

@@ -11,8 +11,30 @@ const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>
 
-/** The outbox over the table of changes. Each method is one transaction. */
-export const createOutbox = (transact: Transact): Outbox => ({
+/** The outbox over the table of changes. Each method is one transaction; the first push makes one more. */
+export function createOutbox(transact: Transact): Outbox {
+  let isNoted = false
+  /** Notes that somebody pushes. On Citus the note cannot be part of a transaction over shards. */
+  async function noteMonitor(): Promise<void> {
+    if (isNoted) return
+    await transact(async ({ change, statements }) => void change(statements.addMonitor))
+    isNoted = true
+  }
+  const steps = createSteps(transact)
+  return {
+    ...steps,
+    async take(limit, lease) {
+      await noteMonitor()
+      return steps.take(limit, lease)
+    },
+    async finish(changes) {
+      await noteMonitor()
+      await steps.finish(changes)
+    },
+  }
+}
+
+const createSteps = (transact: Transact): Outbox => ({
   take: (limit, lease) =>
     transact(async transaction => {
       const { ask, change, statements, engine } = transaction
@@ -81,9 +103,11 @@ export function addChanges(
   toWait: (registration: Registration) => number,
 ): void {
   if (registrations.length === 0) return
-  const sorted = sort(registrations)
-  const values = [...toArrays(sorted, 'domainId', 'domain', 'registrableDomain'), sorted.map(toWait)]
-  void change(statements.addChanges(sorted.length), toSecondLevelDomains(sorted), ...values, sorted[0]?.teamId, kind)
+  const rows = sort(registrations).map(registration => {
+    const { domain, domainId, registrableDomain } = registration
+    return [toKey(domain).secondLevelDomain, domainId, domain, registrableDomain, toWait(registration)]
+  })
+  void change(...statements.addChanges(rows, registrations[0]?.teamId, kind))
 }
 
 export function leaseWaiting(
@@ -102,8 +126,6 @@ export const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
 /** The parameters of a statement on items: their IDs, other values, and on Citus their second-level domains. */
 export function toNamed({ engine }: StoreTransaction, items: readonly Identified[], values: readonly Value[] = []) {
   const ids = toArrays(items, 'domainId')
-  return engine === 'Citus' ? [...ids, ...values, toSecondLevelDomains(items)] : [...ids, ...values]
+  if (engine !== 'Citus') return [...ids, ...values]
+  return [...ids, ...values, items.map(({ domain }) => toKey(domain).secondLevelDomain)]
 }
-
-const toSecondLevelDomains = (items: readonly Identified[]) =>
-  items.map(({ domain }) => toKey(domain).secondLevelDomain)

@@ -1,4 +1,4 @@
-import type { RegistrationStep, StoreBackend } from '../registry/managed-store.ts'
+import type { RegistrationStep, ReleaseRecording, StoreBackend } from '../registry/managed-store.ts'
 import { ancestorsOf } from '../registry/name.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
 import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
@@ -15,21 +15,27 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
   const createId = createUuidGenerator()
   return {
     toDomainId: toUuid,
-    register: step => transact(transaction => register(transaction, step, createId), { timeLimit: step.timeLimit }),
+    register: step =>
+      transact(transaction => register(transaction, step, createId), {
+        timeLimit: step.timeLimit,
+        claims: step.registrableDomains,
+      }),
     // Under snapshot isolation, since it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
     /**
      * Looks up in a transaction of its own: if Citus moves a shard between the first statement on it and the claim, a
      * worker sends the rest of the transaction to where the shard was, and what it deletes there is lost.
      */
-    async release(teamId, keys, lease) {
+    async release(teamId, keys, recording) {
       if (keys.names.length + keys.domainIds.length === 0) return []
       const seen = await transact(transaction => findHeld(transaction, teamId, keys))
       if (seen.size === 0) return []
       // Those of names that are not held too: one of them could be registered before another is released.
       const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
       const registrableDomains = [...new Set(locked)].sort()
-      return transact(transaction => release(transaction, registrableDomains, { teamId, keys, lease }))
+      return transact(transaction => release(transaction, registrableDomains, { teamId, keys, ...recording }), {
+        claims: registrableDomains,
+      })
     },
     list: page => transact(async transaction => (await list(transaction, page)).map(toListed)),
     count: teamId =>
@@ -92,27 +98,29 @@ function findNames({ ask, statements, engine }: StoreTransaction, domains: reado
   return ask(statements.findNames, domains, ...toArrays(domains.map(toKey), 'secondLevelDomain', 'path'))
 }
 
-interface Releasing {
+interface Releasing extends ReleaseRecording {
   readonly teamId: string
   readonly keys: ReleaseKeys
-  readonly lease: number
 }
 
 /** Claims, looks up, deletes, records, and deletes what it has claimed. */
 async function release(
   transaction: StoreTransaction,
   registrableDomains: readonly string[],
-  { teamId, keys, lease }: Releasing,
+  { teamId, keys, lease, isPushed }: Releasing,
 ): Promise<readonly Registration[]> {
-  const { change, statements } = transaction
+  const { ask, change, statements } = transaction
   void claim(transaction, registrableDomains)
   const held = await findHeld(transaction, teamId, keys)
   const ids = toNamed(transaction, sort([...held.values()]))
   const deleting = change(statements.deleteNames, ...ids)
   const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
   const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
-  // The push of a registration that still waits may be under way.
-  addChanges(transaction, 'released', released, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
+  // Asked after pending registrations: a first push that ends meanwhile takes one away, and has left its note before.
+  const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
+  const recorded = isMonitored ? released : released.filter(({ domainId }) => replaced.has(domainId))
+  // The push of a pending registration may be under way.
+  addChanges(transaction, 'released', recorded, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
   unlock(transaction, registrableDomains)
   return released
 }
@@ -153,12 +161,9 @@ async function list(transaction: StoreTransaction, page: ListPage): Promise<read
 
 function insert({ change, statements }: StoreTransaction, teamId: string, saved: readonly Registration[]): void {
   if (saved.length === 0) return
-  const keys = saved.map(({ domain }) => toKey(domain))
-  void change(
-    statements.insertNames(saved.length),
-    ...toArrays(saved, 'domainId'),
-    ...toArrays(keys, 'secondLevelDomain', 'path'),
-    ...toArrays(saved, 'domain', 'registrableDomain'),
-    teamId,
-  )
+  const rows = saved.map(({ domainId, domain, registrableDomain }) => {
+    const { secondLevelDomain, path } = toKey(domain)
+    return [domainId, secondLevelDomain, path, domain, registrableDomain]
+  })
+  void change(...statements.insertNames(rows, teamId))
 }

@@ -24,6 +24,7 @@ export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {
     names: `${quoted}.names`,
     changes: `${quoted}.changes`,
     locks: `${quoted}.locks`,
+    monitor: `${quoted}.monitor`,
     keys: `${quoted}.keys`,
     version: `${quoted}.version`,
   }
@@ -77,6 +78,11 @@ CREATE TABLE IF NOT EXISTS ${tables.locks} (
   second_level_domain text COLLATE "C" NOT NULL,
   registrable_domain text COLLATE "C" NOT NULL,
   PRIMARY KEY (second_level_domain, registrable_domain)
+)`,
+    `-- A row once anybody pushes. Without one there is no monitor, and a store without a push records no release.
+CREATE TABLE IF NOT EXISTS ${tables.monitor} (
+  id integer PRIMARY KEY CHECK (id = 1),
+  since timestamptz NOT NULL DEFAULT now()
 )`,
     ...createKeys(tables),
     `CREATE TABLE IF NOT EXISTS ${tables.version} (
@@ -154,11 +160,13 @@ const createKeys = ({ keys }: Tables) => [
  * Distributes the tables that are not distributed yet over the servers of Citus. A statement goes to the shards of the
  * second-level domains that it names as parameters, and else to all; see docs/citus.md.
  */
-const distribute = ({ locks, names, changes, keys, version }: Tables): string[] => [
+const distribute = ({ locks, names, changes, monitor, keys, version }: Tables): string[] => [
   toDistributed(locks, "'none'"),
   toDistributed(names, quoteLiteral(locks)),
   toDistributed(changes, quoteLiteral(locks)),
-  ...[keys, version].map(table => `SELECT create_reference_table(${quoteLiteral(table)}) ${unlessDistributed(table)}`),
+  ...[monitor, keys, version].map(
+    table => `SELECT create_reference_table(${quoteLiteral(table)}) ${unlessDistributed(table)}`,
+  ),
 ]
 
 const toDistributed = (table: string, neighbor: string) =>

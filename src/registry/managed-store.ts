@@ -120,6 +120,21 @@ export interface Decision {
   readonly waiting: readonly Registration[]
 }
 
+/** How to record releases in the {@link Outbox}. */
+export interface ReleaseRecording {
+  /**
+   * A registration that is still pending may be on its way to the monitor: its release MUST be due only after so many
+   * milliseconds, so that it does not overtake it. Any other release is due at once.
+   */
+  readonly lease: number
+  /**
+   * Whether this store pushes. If not, releases MUST be recorded all the same once any store has swept these tables or
+   * finished a push, and where the registration is still pending. Otherwise there is no monitor, and they SHOULD NOT be
+   * recorded, since nobody would ever take them away.
+   */
+  readonly isPushed: boolean
+}
+
 /** Where a {@link ManagedStore} keeps its registrations and its {@link Outbox}. All names are canonical. */
 export interface StoreBackend {
   /** See {@link DomainStore.register}. */
@@ -127,11 +142,10 @@ export interface StoreBackend {
   /** See {@link DomainStore.find}. */
   find(question: LookUp): Awaitable<LookUpResult>
   /**
-   * Releases what the team holds of these names and IDs; see {@link DomainStore.release}. A registration that still
-   * waits may be on its way to the monitor: its release MUST be due only after `lease` milliseconds, so that it does
-   * not overtake it. Any other release is due at once.
+   * Releases what the team holds of these names and IDs; see {@link DomainStore.release}. The releases are recorded in
+   * the outbox as {@link ReleaseRecording} says.
    */
-  release(teamId: string, keys: ReleaseKeys, lease: number): Awaitable<readonly Registration[]>
+  release(teamId: string, keys: ReleaseKeys, recording: ReleaseRecording): Awaitable<readonly Registration[]>
   /** See {@link DomainStore.list}. */
   list(page: ListPage): Awaitable<readonly ListedRegistration[]>
   /** @param teamId Default: all teams. */
@@ -188,7 +202,10 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
     register: request => backend.register(toStep(request, lease)),
     find: question => backend.find(question),
     release: (teamId, domains) =>
-      backend.release(teamId, readRelease(teamId, domains, toDomainId), leaseFor(timeLimit)),
+      backend.release(teamId, readRelease(teamId, domains, toDomainId), {
+        lease: leaseFor(timeLimit),
+        isPushed: push !== undefined,
+      }),
     list: options => backend.list(readListOptions(options, toDomainId)),
     count: options => backend.count(readCountOptions(options).teamId),
     ...(isInTransaction && { isInTransaction }),

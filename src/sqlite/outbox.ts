@@ -6,8 +6,13 @@ import type { PreparedStatements } from './statements.ts'
 
 /** The outbox of a SQLite store. `add` and `lease` are to be called in a transaction. */
 export function createOutbox(statements: PreparedStatements, { ask, transact }: SqliteConnection): StoreOutbox {
+  function noteMonitor(): void {
+    if (statements.findMonitor().length === 0) statements.addMonitor(Date.now())
+  }
+
   function take(limit: number, lease: number): PendingRow[] {
     const now = Date.now()
+    noteMonitor()
     statements.bringForward(now, after(LONGEST_WAIT + lease))
     const fresh = statements.findDue(0, now, limit)
     const due = [...fresh, ...statements.findDue(1, now, limit - fresh.length)]
@@ -50,7 +55,11 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
     },
 
     take: (limit, lease) => transact(() => take(limit, lease)),
-    finish: changes => transact(() => changes.forEach(finish)),
+    finish: changes =>
+      transact(() => {
+        noteMonitor()
+        changes.forEach(finish)
+      }),
 
     postpone: postponements => transact(() => postponements.forEach(postpone)),
     retry: domainIds => (domainIds ? retry(domainIds) : retryAll()),

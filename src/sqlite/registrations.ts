@@ -1,4 +1,4 @@
-import type { RegistrationStep } from '../registry/managed-store.ts'
+import type { RegistrationStep, ReleaseRecording } from '../registry/managed-store.ts'
 import { ancestorsOf, type Name } from '../registry/name.ts'
 import type { StoreOutbox } from '../registry/outbox.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
@@ -59,7 +59,12 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
     return row?.lastId ? Math.max(now, timeOf(row.lastId) + 1) : now
   }
 
-  function release(teamId: string, { names, domainIds }: ReleaseKeys, lease: number): Registration[] {
+  function release(
+    teamId: string,
+    { names, domainIds }: ReleaseKeys,
+    { lease, isPushed }: ReleaseRecording,
+  ): Registration[] {
+    const isMonitored = isPushed || statements.findMonitor().length > 0
     const byName = names.flatMap(({ domain }) => statements.findName(domain))
     const found = [...byName, ...domainIds.flatMap(domainId => statements.findId(domainId))]
     const held = new Map(found.map(row => [row.domainId, row]))
@@ -67,7 +72,8 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
       if (row.teamId !== teamId) return []
       const registration = toRegistration(row)
       statements.deleteName(row.domainId)
-      outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
+      if (!registration.synchronized) outbox.add(registration, 'released', lease)
+      else if (isMonitored) outbox.add(registration, 'released', 0)
       return [registration]
     })
   }

@@ -69,6 +69,11 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
 CREATE INDEX IF NOT EXISTS domain_registration_changes_due
   ON domain_registration_changes (refusals > 0, due, since);
 
+-- A row once anybody pushes. Without one there is no monitor, and a store without a push records no release.
+CREATE TABLE IF NOT EXISTS domain_registration_monitor (
+  since INTEGER NOT NULL -- milliseconds since 1970
+) STRICT;
+
 CREATE TABLE IF NOT EXISTS domain_registration_keys (
   hash TEXT NOT NULL PRIMARY KEY, -- SHA-256 in lower-case hex
   type TEXT NOT NULL CHECK (type IN ('organization', 'team')),

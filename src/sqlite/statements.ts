@@ -4,6 +4,7 @@ import type { Driver, RunStatement } from './driver.ts'
 
 const NAMES = 'domain_registration_names'
 const CHANGES = 'domain_registration_changes'
+const MONITOR = 'domain_registration_monitor'
 
 // The indexes are named, because SQLite may choose one that reads the names of all other teams.
 const BELOW = `${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND path < ?`
@@ -84,6 +85,8 @@ export const statements = {
     `INSERT OR REPLACE INTO ${CHANGES} (domain_id, kind, domain, registrable_domain, team_id, due, since)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   ),
+  findMonitor: statement<object>(`SELECT since FROM ${MONITOR}`),
+  addMonitor: statement(`INSERT INTO ${MONITOR} (since) VALUES (?)`),
   lease: statement(`UPDATE ${CHANGES} SET due = max(due, ?) WHERE domain_id = ?`),
   setDue: statement(`UPDATE ${CHANGES} SET due = ? WHERE domain_id = ?`),
   bringForward: statement(

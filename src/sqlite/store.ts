@@ -45,7 +45,7 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
     {
       register: step => transact(() => register(step), step.timeLimit),
       find: question => ask(() => find(question)),
-      release: (teamId, keys, lease) => transact(() => release(teamId, keys, lease)),
+      release: (teamId, keys, recording) => transact(() => release(teamId, keys, recording)),
       list: page => ask(() => list(page)),
       count: teamId => ask(() => count(teamId)),
       toDomainId: toUuid,

@@ -41,6 +41,58 @@ export const pendingCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'records-nothing-without-a-monitor',
+    name: 'SHOULD NOT record a release if nobody has ever pushed',
+    needs: ['release', 'countPending'],
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['a.com', 'b.com'])
+      await release(store, '1', ['a.com', 'b.com'])
+      checkEqual('what countPending returns', await methodOf(store, 'countPending')(), 0)
+    },
+  },
+  {
+    id: 'retries-when-told',
+    name: 'MUST make due what retryPending names, or everything, if its push failed; and return how many',
+    needs: ['release', 'retryPending'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      const retryPending = methodOf(store, 'retryPending')
+      await saveAndRelease(store, ...manyDomains(5))
+      for (const domain of ['n1.com', 'n3.com']) monitor.refused.add(domain)
+      await sweep(store)
+      monitor.refused.clear()
+      checkEqual('what an early sweep returns', await sweep(store), { synchronized: 0, failed: 0 })
+      const ids = monitor.accepted.map(({ domainId }) => domainId)
+      const ofName = (domain: string) => monitor.accepted.find(change => change.domain === domain)?.domainId ?? ''
+      const other = ids.filter(id => id !== ofName('n3.com'))
+      checkEqual('how many of the others were made due', await retryPending({ domainIds: other }), 1)
+      monitor.takePushes()
+      checkEqual('what a sweep returns', await sweep(store), { synchronized: 1, failed: 0 })
+      checkEqual('what it pushed', toDomains(monitor.takePushes().flat()), ['n1.com'])
+      checkEqual('how many of all were made due', [await retryPending(), await retryPending()], [1, 0])
+      checkEqual('what a sweep returns', await sweep(store), { synchronized: 1, failed: 0 })
+      for (const wrong of [{ domainIds: 'n3.com' }, { domainIds: [3] }, { ids: [] }]) {
+        const error = await checkRejects('retryPending', async () => retryPending(wrong as object))
+        checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
+      }
+    },
+  },
+  {
+    id: 'retry-takes-nothing-from-a-push',
+    name: 'MUST NOT make due with retryPending what is leased to a call and has not failed',
+    needs: ['release', 'retryPending'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      await save(store, '1', ['a.com', 'b.com'])
+      await release(store, '1', ['b.com'])
+      checkEqual('how many were made due', await methodOf(store, 'retryPending')(), 0)
+      checkEqual('what a sweep returns', await sweep(store), { synchronized: 0, failed: 0 })
+    },
+  },
+  {
     id: 'says-since-when-it-waits',
     name: 'MUST say how much waits, how much of it was refused, and since when the oldest of it waits',
     needs: ['release', 'pendingStats'],

@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import { connect } from 'node:http2'
-import { PassThrough } from 'node:stream'
+import { PassThrough, pipeline, type Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { createGzip } from 'node:zlib'
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fastify4 from 'fastify4'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsPlugin } from '../../src/adapters/fastify.ts'
 import type { HandlerOptions } from '../../src/http/index.ts'
-import { createKeys, createStore } from '../fixtures.ts'
+import { createKeys, createStore, team1 } from '../fixtures.ts'
+import { createGeneratedStore, toDomainId } from './generated-store.ts'
 import { describeHostileHttp } from './hostile.ts'
 import { listenOnFastify, startFastify } from './servers.ts'
 import { describeHttp } from './suite.ts'
@@ -238,6 +240,38 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         [{ message: expect.stringContaining('read before') }, { step: 'readBody' }],
       ])
     })
+
+    test.each([false, true])(
+      'over HTTP/2 resets the stream of an export that breaks off, so that it does not look complete: compressed %s',
+      async isCompressed => {
+        const { store } = createGeneratedStore(2500)
+        const list = (page?: { after?: string | undefined }) =>
+          page?.after === toDomainId(1999) ? Promise.reject(new Error('disk full')) : store.list?.(page)
+        const app = framework({ http2: true })
+        if (isCompressed)
+          app.addHook('onSend', async (_request, reply, payload) => {
+            reply.header('Content-Encoding', 'gzip')
+            return pipeline(payload as Readable, createGzip(), () => {})
+          })
+        app.register(domainsPlugin, {
+          store: { ...store, list } as typeof store,
+          authenticate: () => ({ ...team1, scopes: ['domains:read'] }),
+          operations: ['export'],
+          onError() {},
+        })
+        const { origin, close } = await listenOnFastify(app as never)
+        const session = connect(origin)
+        onTestFinished(async () => {
+          session.destroy()
+          await close()
+        })
+        const stream = session.request({ ':path': '/v1/domains/export' }).resume()
+        const ended = vi.fn()
+        stream.on('error', () => {}).on('end', ended)
+        await once(stream, 'close').catch(() => {})
+        expect([stream.rstCode, ended.mock.calls.length]).toEqual([2, 0])
+      },
+    )
 
     test('may serve HTTP/2', async () => {
       const { headers, options } = await createOptions()

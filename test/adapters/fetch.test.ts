@@ -1,12 +1,14 @@
 import type { Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
-import { describe, expect, test, vi } from 'vitest'
+import { compress } from 'hono/compress'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsHandler } from '../../src/adapters/fetch.ts'
 import { openapi } from '../../src/openapi/index.ts'
 import { createKeys, createStore, team1 } from '../fixtures.ts'
 import { whenListening } from '../listen.ts'
 import { expectDocumented } from './documented.ts'
+import { createGeneratedStore, toDomainId } from './generated-store.ts'
 import { describeHostileHttp } from './hostile.ts'
 import { describeHttp, type StartServer } from './suite.ts'
 
@@ -18,6 +20,24 @@ const startHono: StartServer = async ({ path = '/v1/domains', ...options }) => {
 
 describeHttp('fetch under Hono on Node', startHono)
 describeHostileHttp('fetch under Hono on Node', startHono)
+
+test('an export that breaks off under Hono with compress() does not look complete', async () => {
+  const { store } = createGeneratedStore(2500)
+  const list = (page?: { after?: string | undefined }) =>
+    page?.after === toDomainId(1999) ? Promise.reject(new Error('disk full')) : store.list?.(page)
+  const handle = domainsHandler({
+    store: { ...store, list } as typeof store,
+    authenticate: () => ({ ...team1, scopes: ['domains:read'] }),
+    operations: ['export'],
+    onError() {},
+  })
+  const app = new Hono().use(compress()).get('/v1/domains/export', context => handle(context.req.raw))
+  const { origin, close } = await whenListening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server)
+  onTestFinished(close)
+  const response = await fetch(`${origin}/v1/domains/export`)
+  expect(response.headers.get('Content-Encoding')).toBe('gzip')
+  await expect(response.text()).rejects.toThrow(/terminated/)
+})
 
 describe('fetch: a request', () => {
   async function create() {

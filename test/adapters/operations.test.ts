@@ -197,6 +197,22 @@ for (const [name, start, notOffered] of servers) {
         expect(context.onError).not.toHaveBeenCalled()
       })
 
+      test('is cut off if the client takes no page within the time limit', async () => {
+        const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
+        const context = await serve({ store: endless, operations: ['export'], pageTimeLimit: 100 })
+        const socket = await open(context)
+        socket.on('error', () => {})
+        const closed = once(socket, 'close')
+        await settled(seen)
+        await sleep(300)
+        const stalled = seen.pages
+        // It would go on for ever.
+        socket.resume()
+        await closed
+        expect(seen.pages).toBe(stalled)
+        expect(context.onError).not.toHaveBeenCalled()
+      })
+
       test('is cut off where the store fails in the middle, and the failure is reported', async () => {
         const failing = {
           ...store,

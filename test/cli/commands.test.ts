@@ -138,6 +138,22 @@ describe('on PostgreSQL', () => {
     expect(await database.run(release)).toMatchObject({ code: 1 })
   })
 
+  test('pending --retry makes due what failed, all or by ID', async () => {
+    const domains = ['r1.example.net', 'r2.example.net', 'r3.example.net']
+    await database.withStore(async store => {
+      const saved = await save(store, '6', domains)
+      await Promise.resolve(store.synchronize?.(saved)).catch(() => {})
+    })
+    const { changes } = JSON.parse((await database.run(['pending', '--json'])).stdout)
+    const failed = changes.filter((change: { lastFailure: string | null }) => change.lastFailure !== null)
+    expect(toDomains(failed)).toEqual(domains)
+    const one = await database.run(['pending', '--retry', failed[1].domainId])
+    expect(one).toMatchObject({ code: 0, stdout: '1 change is due for the next sweep.\n' })
+    const all = await database.run(['pending', '--retry', '--json'])
+    expect(JSON.parse(all.stdout)).toEqual({ retried: 2 })
+    expect((await database.run(['pending', failed[1].domainId])).code).toBe(2)
+  })
+
   test('list says where the next page begins', async () => {
     const registered = ['b.example.net', 'c.example.net', 'd.example.net']
     await database.withStore(async store => void (await save(store, '5', registered)))

@@ -23,6 +23,8 @@ const team = { id: '1', organizationId: '10', state: 'active' as const }
 const options = {
   findTeam: (id: string) => (id === '1' || id === '2' ? { ...team, id } : null),
   synchronize: () => Promise.reject(new Error('The monitor is offline')),
+  // What has failed waits for minutes.
+  synchronizeTimeLimit: 3_600_000,
   onError: () => {},
 }
 

@@ -213,7 +213,7 @@ describe('a role of PostgreSQL', () => {
     const { code, faults } = await examine(database, { env })
     expect([code, faults.map(({ check }) => check)]).toEqual([1, ['rights']])
     const grants = faults[0]?.advice?.replace('As the owner of the tables: ', '').split('; ') ?? []
-    expect(grants.length).toBe(6)
+    expect(grants.length).toBe(7)
     for (const grant of grants) await database.execute(grant.replace('…', role))
     expect(await examine(database, { env })).toMatchObject({ code: 0, healthy: true })
     // Rights that the doctor calls enough are enough for the commands that read and write.

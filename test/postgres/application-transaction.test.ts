@@ -71,6 +71,21 @@ test('it pushes nothing by itself, and says so', async () => {
   await expect(store.synchronizePending()).rejects.toThrow('sweep with a store on a pool')
 })
 
+test('in a transaction that has failed already, a call fails after a few statements', async () => {
+  await client.query('BEGIN')
+  await expect(client.query('SELECT 1 / 0')).rejects.toThrow('division by zero')
+  let sent = 0
+  const query = (text: string, values: unknown[]) => {
+    sent += 1
+    return client.query(text, values)
+  }
+  const store = createPostgresStore({ database: { query }, findTeam })
+  const calling = registerDomains(team1, { domains: manyDomains(100) }, store)
+  await expect(calling).rejects.toMatchObject({ status: 500, cause: { code: '25P02' } })
+  // One for each part of the call that is tried.
+  expect(sent).toBeLessThanOrEqual(10)
+})
+
 test('a release through a store without a monitor is recorded, and pushed by a store that has one', async () => {
   const pushed: string[] = []
   const synchronize = (changes: readonly Change[]) => void pushed.push(...changes.map(({ kind }) => kind))
@@ -81,6 +96,51 @@ test('a release through a store without a monitor is recorded, and pushed by a s
   await client.query('COMMIT')
   await serving.synchronizePending()
   expect(pushed).toEqual(['registered', 'released'])
+})
+
+describe('a change that somebody has locked', () => {
+  const lock = (domain: string) =>
+    client.query('SELECT FROM domain_registration.changes WHERE domain = $1 FOR UPDATE', [domain])
+  const refused = new Error('refused')
+
+  test.each([
+    ['is pushed', () => {}, ['a.com']],
+    ['is refused', () => Promise.reject(refused), ['a.com', 'b.com', 'c.com']],
+  ])('while it %s does not stop the sweep', async (_, answer, left) => {
+    let isOpen = true
+    const store = createPostgresStore({
+      database: pool,
+      findTeam,
+      timeLimit: 5_000,
+      onError: () => {},
+      async synchronize() {
+        if (isOpen) return
+        await lock('a.com')
+        await answer()
+      },
+    })
+    const domains = ['a.com', 'b.com', 'c.com']
+    await store.synchronize?.(await save(store, '1', domains))
+    await store.release('1', domains)
+    isOpen = false
+    await client.query('BEGIN')
+    // Neither takes as long as a wait for the lock.
+    const { synchronized, failed } = await store.synchronizePending()
+    expect([synchronized, failed]).toEqual(left.length === 1 ? [3, 0] : [0, 3])
+    expect(toDomains(await store.listPending())).toEqual(left)
+    const failures = (await store.listPending()).map(({ lastFailure }) => lastFailure)
+    expect(failures).toEqual(left.length === 1 ? [null] : [null, 'Error: refused', 'Error: refused'])
+    await client.query('ROLLBACK')
+  })
+
+  test('is not what a call in a transaction of the application does to a pending name', async () => {
+    const serving = createPostgresStore({ database: pool, findTeam, synchronize() {} })
+    await save(serving, '1', ['a.com'])
+    const store = await begin({ synchronize() {} })
+    expect((await registerDomains(team1, { domains: ['a.com'] }, store)).data.totals).toMatchObject({ existing: 1 })
+    const { rowCount } = await pool.query('SELECT FROM domain_registration.changes FOR UPDATE NOWAIT')
+    expect(rowCount).toBe(1)
+  })
 })
 
 test('what fails leaves the transaction as it was, and costs one result', async () => {

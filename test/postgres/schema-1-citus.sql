@@ -35,6 +35,10 @@ CREATE TABLE IF NOT EXISTS "domain_registration".locks (
   registrable_domain text COLLATE "C" NOT NULL,
   PRIMARY KEY (second_level_domain, registrable_domain)
 );
+CREATE TABLE IF NOT EXISTS "domain_registration".monitor (
+  id integer PRIMARY KEY CHECK (id = 1),
+  since timestamptz NOT NULL DEFAULT now()
+);
 CREATE TABLE IF NOT EXISTS "domain_registration".keys (
   hash text COLLATE "C" PRIMARY KEY,
   type text NOT NULL CHECK (type IN ('organization', 'team')),
@@ -57,6 +61,7 @@ SELECT create_distributed_table('"domain_registration".names', 'second_level_dom
    WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = '"domain_registration".names'::regclass);
 SELECT create_distributed_table('"domain_registration".changes', 'second_level_domain', colocate_with => '"domain_registration".locks')
    WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = '"domain_registration".changes'::regclass);
+SELECT create_reference_table('"domain_registration".monitor') WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = '"domain_registration".monitor'::regclass);
 SELECT create_reference_table('"domain_registration".keys') WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = '"domain_registration".keys'::regclass);
 SELECT create_reference_table('"domain_registration".version') WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = '"domain_registration".version'::regclass);
 INSERT INTO "domain_registration".version (version) VALUES (1) ON CONFLICT DO NOTHING

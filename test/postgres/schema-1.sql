@@ -35,6 +35,10 @@ CREATE TABLE IF NOT EXISTS "domain_registration".locks (
   registrable_domain text COLLATE "C" NOT NULL,
   PRIMARY KEY (second_level_domain, registrable_domain)
 );
+CREATE TABLE IF NOT EXISTS "domain_registration".monitor (
+  id integer PRIMARY KEY CHECK (id = 1),
+  since timestamptz NOT NULL DEFAULT now()
+);
 CREATE TABLE IF NOT EXISTS "domain_registration".keys (
   hash text COLLATE "C" PRIMARY KEY,
   type text NOT NULL CHECK (type IN ('organization', 'team')),

@@ -34,7 +34,7 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
     })
     const suite = domainStoreSuite({
       async createStore({ teams, ...setup }) {
-        for (const table of ['names', 'changes']) await clear(pool, `${quoted}.${table}`)
+        for (const table of ['names', 'changes', 'monitor']) await clear(pool, `${quoted}.${table}`)
         return createPostgresStore({
           ...setup,
           preparedStatements: options.preparedStatements,

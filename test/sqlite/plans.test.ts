@@ -46,6 +46,8 @@ const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatement
   findDue: ['changes_due (<expr>=? AND due<?)'],
   deleteChange: changeById,
   postpone: changeById,
+  findMonitor: ['SCAN monitor'],
+  addMonitor: [],
   retry: changeById,
   retryAll: [...changeById, 'changes_due (<expr>=? AND due>?)'],
   listChanges: ['PRIMARY KEY (domain_id>?)'],

@@ -31,6 +31,9 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS domain_registration_changes_due
   ON domain_registration_changes (refusals > 0, due, since);
+CREATE TABLE IF NOT EXISTS domain_registration_monitor (
+  since INTEGER NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS domain_registration_keys (
   hash TEXT NOT NULL PRIMARY KEY,
   type TEXT NOT NULL CHECK (type IN ('organization', 'team')),

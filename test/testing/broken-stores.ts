@@ -607,6 +607,26 @@ const ofSweeping: readonly BrokenStore[] = [
   wrapped('counts-nothing-without-synchronize', 'counts registrations that there is nothing to push to', () => ({
     countPending: () => 2,
   })),
+  wrapped('records-nothing-without-a-monitor', 'records a release for nobody', (store, _tables, setup) => {
+    let released = 0
+    return {
+      async release(teamId, domains) {
+        const registrations = await store.release(teamId, domains)
+        released += setup.synchronize ? 0 : registrations.length
+        return registrations
+      },
+      countPending: async () => (await store.countPending()) + released,
+    }
+  }),
+  wrapped('retries-when-told', 'retries all, whichever are named', store => ({
+    retryPending: (options = {}) => store.retryPending({ ...options, domainIds: undefined }),
+  })),
+  wrapped('retry-takes-nothing-from-a-push', 'retries what a call is about to push', (store, { waiting }) => ({
+    async retryPending(options) {
+      for (const each of waiting.values()) if (each.refusals === 0) each.due = 0
+      return store.retryPending(options)
+    },
+  })),
   wrapped('says-since-when-it-waits', 'does not count what was refused', store => ({
     pendingStats: async () => ({ ...(await store.pendingStats()), refused: 0 }),
   })),

@@ -249,13 +249,13 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
     {
       register,
       find: question => look(question),
-      release(teamId, { names, domainIds }, lease) {
+      release(teamId, { names, domainIds }, { lease, isPushed }) {
         const isAsked = (row: Row) => domainIds.includes(row.domainId) || names.some(name => name.domain === row.domain)
         const released = rows.filter(row => isAsked(row) && steps.canRelease(row, teamId))
         const registrations = released.map(row => steps.toRegistration(row, tables))
         for (const row of released) {
           steps.remove(rows, row)
-          if (lease === null) continue
+          if (!isPushed) continue
           const change = steps.recordRelease(row, waiting.get(row.domainId), lease)
           if (change) waiting.set(row.domainId, change)
           else waiting.delete(row.domainId)

@@ -1,0 +1,34 @@
+interface Delivery {
+  /** Milliseconds for each piece to be taken. */
+  readonly timeLimit: number
+  /** Ends the response so that it does not look complete. */
+  readonly cutOff: (cause: unknown) => void
+}
+
+/**
+ * Delivers the body of an export piece by piece. The response is cut off if there is no next piece, and if the caller
+ * does not take one in time: a caller that stops reading would hold its connection and a page for ever.
+ */
+export async function* deliver(
+  pieces: AsyncIterable<string>,
+  { timeLimit, cutOff }: Delivery,
+): AsyncGenerator<string, void> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const { done, value } = await iterator.next().catch(error => {
+        cutOff(error)
+        throw error
+      })
+      if (done) return
+      const timer = setTimeout(() => cutOff(new Error('A page of an export was not taken in time')), timeLimit)
+      try {
+        yield value
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+  } finally {
+    await iterator.return?.()
+  }
+}

@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createHandler, type HandlerOptions } from '../../src/http/index.ts'
+import { type KeyContext, registerDomains } from '../../src/index.ts'
+import { createKeys, createStore, organization, rejection, team1 } from '../fixtures.ts'
+
+const scopes = ['domains:read']
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
+
+describe('an export that takes longer than five seconds', () => {
+  /** Begins an export of 450 names, and returns what reads it piece by piece. */
+  async function begin(options: Partial<HandlerOptions>, sent: { authorization?: string; team_id?: string } = {}) {
+    const store = createStore()
+    const domains = Array.from({ length: 450 }, (_, index) => `n${index}.example.com`)
+    for (let start = 0; start < 450; start += 100)
+      await registerDomains(team1, { domains: domains.slice(start, start + 100) }, store)
+    const onError = vi.fn()
+    const settings = { store, onError, operations: ['export'], ...options } as HandlerOptions
+    const handle = createHandler(settings)
+    const header = (name: string) => (name === 'authorization' ? sent.authorization : undefined)
+    const readBody = () => expect.fail('An export has no body')
+    const { stream } = await handle({ operation: 'export', header, readBody, query: { team_id: sent.team_id } })
+    const iterator = stream?.[Symbol.asyncIterator]() as AsyncIterator<string>
+    const next = async () => String((await iterator.next()).value)
+    expect(await next()).toMatch(/^domain,/)
+    expect(await next()).toMatch(/^n0\./)
+    return { store, next, onError }
+  }
+  const wait = (milliseconds: number) => vi.advanceTimersByTime(milliseconds)
+
+  test('is cut off once its key is revoked, and that is no failure', async () => {
+    const { keys, issue } = createKeys()
+    const authorization = `Bearer ${await issue('team', '1', { scopes })}`
+    const { next, onError } = await begin({ keys }, { authorization })
+    const [record] = keys.listKeys({ type: 'team', ownerId: '1' })
+    keys.revokeKey(record?.hash ?? '')
+    wait(5000)
+    expect(await next()).toMatch(/^n200\./)
+    wait(1)
+    expect(await rejection(next())).toMatchObject({ status: 401 })
+    expect(onError).not.toHaveBeenCalled()
+  })
+
+  test.each<[what: string, then: () => KeyContext, status: number]>([
+    ['knows another caller', () => ({ ...team1, teamId: '2', scopes }), 401],
+    ['lets the caller read no longer', () => ({ ...team1, scopes: [] }), 403],
+  ])('is cut off where authenticate %s', async (_, then, status) => {
+    const authenticate = vi.fn<() => KeyContext>(() => ({ ...team1, scopes }))
+    const { next, onError } = await begin({ authenticate })
+    wait(5001)
+    expect(await next()).toMatch(/^n200\./)
+    authenticate.mockImplementation(then)
+    wait(5001)
+    expect(await rejection(next())).toMatchObject({ status })
+    expect(authenticate).toHaveBeenCalledTimes(3)
+    expect(onError).not.toHaveBeenCalled()
+  })
+
+  test('is cut off where the key store fails, which is reported', async () => {
+    const { keys, issue } = createKeys()
+    const authorization = `Bearer ${await issue('team', '1', { scopes })}`
+    const findKey = vi.spyOn(keys, 'findKey')
+    const { next, onError } = await begin({ keys }, { authorization })
+    findKey.mockImplementation(() => {
+      throw new Error('down')
+    })
+    wait(5001)
+    expect(await rejection(next())).toMatchObject({ status: 500 })
+    expect(onError.mock.calls).toMatchObject([[{ message: 'down' }, { step: 'authenticate' }]])
+  })
+
+  test('goes on when its team is suspended, which may export', async () => {
+    const { store, next } = await begin({ authenticate: () => ({ ...organization, scopes }) }, { team_id: '1' })
+    store.addTeam({ id: '1', organizationId: '10', state: 'suspended' })
+    wait(5001)
+    expect(await next()).toMatch(/^n200\./)
+    wait(5001)
+    expect(await next()).toMatch(/^n400\./)
+    expect(await next()).toBe('undefined')
+  })
+})

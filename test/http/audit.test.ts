@@ -38,9 +38,8 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
       answers.set(`${operation} ${status}`, (answers.get(`${operation} ${status}`) ?? 0) + 1)
     } while (random.chance(0.4))
   }
-  const results: readonly { readonly status: string; readonly domainId?: string }[] = told.flatMap(({ data }) =>
-    data && 'results' in data ? data.results : [],
-  )
+  type Result = { readonly status: string; readonly domainId?: string }
+  const results = told.flatMap(({ data }): readonly Result[] => (data && 'results' in data ? data.results : []))
   const idsOf = (...statuses: string[]) =>
     results.flatMap(({ status, domainId }) => (domainId !== undefined && statuses.includes(status) ? [domainId] : []))
   const held = (await store.list()).map(({ domainId }) => domainId)

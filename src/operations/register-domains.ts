@@ -76,7 +76,6 @@ export const registerDomains = (
     if (names.length > 0 && outcomes.every(isInternalError))
       throw internalError('No domain could be saved.', toOne(causes))
     for (const cause of causes) ignoreErrors(onError)(cause)
-    await synchronize(outcomes, store, deadline)
 
     let used = 0
     const results = submitted.map((read, index) =>
@@ -84,8 +83,20 @@ export const registerDomains = (
     )
     const totals = countTotals(results)
     context.totals = { ...totals }
-    return { data: { results, totals } }
+    const answer = { data: { results, totals } }
+    try {
+      await synchronize(outcomes, store, deadline)
+    } catch (error) {
+      if (totals.created > 0) savedAnswers.set(error as object, answer)
+      throw error
+    }
+    return answer
   })
+
+const savedAnswers = new WeakMap<object, RegisterDomainsResponse>()
+
+/** Returns the answer that a call would have given that registered something and was not synchronized. */
+export const savedAnswerOf = (error: object): RegisterDomainsResponse | undefined => savedAnswers.get(error)
 
 const rules: Rules = {
   onError: { holds: optional(isFunction), expected: 'a function that takes an error' },

@@ -18,7 +18,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
     register: step =>
       transact(transaction => register(transaction, step, createId), {
         timeLimit: step.timeLimit,
-        claims: step.registrableDomains,
+        claims: claimsOf(step),
       }),
     // Under snapshot isolation, since it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
@@ -46,15 +46,19 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
   }
 }
 
+/** Calls of a team with a limit take turns. */
+const claimsOf = ({ teamId, registrableDomains, counted }: Omit<RegistrationStep, 'decide'>) =>
+  counted ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains
+
 /** Claims, looks up, decides, saves. */
 async function register(
   transaction: StoreTransaction,
   { lease, decide, ...step }: RegistrationStep,
   createId: () => string,
 ): Promise<SavedRegistrations> {
-  const { teamId, registrableDomains, counted } = step
+  const { teamId, registrableDomains } = step
   // The look-ups are sent along with the claim, and see what was saved while it waited.
-  void claim(transaction, counted ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains)
+  void claim(transaction, claimsOf(step))
   const found = await find(transaction, step)
   const { created, waiting } = decide(found)
   if (created.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))

@@ -47,7 +47,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
 }
 
 /** Calls of a team with a limit take turns. */
-const claimsOf = ({ teamId, registrableDomains, counted }: Omit<RegistrationStep, 'decide'>) =>
+const claimsOf = ({ teamId, registrableDomains, counted }: Omit<RegistrationStep, 'decide' | 'lease'>) =>
   counted ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains
 
 /** Claims, looks up, decides, saves. */

@@ -31,6 +31,13 @@ function writeForPrograms(folder) {
   writeFileSync(join(folder, 'llms-full.txt'), pages.map(({ path }) => read(path)).join('\n\n'))
 }
 
+/** Pages outside `site/` do not find `vue` in its `node_modules`; what renders them on Node does. */
+const vueOfTheSite = {
+  name: 'vue of the site',
+  enforce: 'pre',
+  resolveId: (id, _, { ssr }) => (ssr && /^vue(?:\/server-renderer)?$/.test(id) ? { id, external: true } : undefined),
+}
+
 export default defineConfig({
   title: 'domain-registration',
   description,
@@ -43,7 +50,13 @@ export default defineConfig({
     ...exclude('site/', ['pages', 'reference', 'examples']),
   ],
   rewrites: toPage,
-  markdown: { anchor: { slugify: toAnchor }, config: md => adaptMarkdown(md, root) },
+  vite: { plugins: [vueOfTheSite] },
+  markdown: {
+    // VitePress's own themes have comments and keywords with too little contrast.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    anchor: { slugify: toAnchor },
+    config: md => adaptMarkdown(md, root),
+  },
   buildEnd: ({ outDir }) => writeForPrograms(outDir),
   themeConfig: {
     nav: [

@@ -54,5 +54,5 @@ export function createSidebar(readTitle) {
     text,
     items: paths.map(path => ({ path, text: readTitle(path) })),
   }))
-  return [...guides, { text: 'Reference', collapsed: true, items: reference }]
+  return [...guides, { text: 'Reference', items: reference }]
 }

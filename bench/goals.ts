@@ -17,7 +17,7 @@ const insert = 'one pipelined `INSERT … SELECT unnest …` of 100 rows into `n
 
 export const goals = {
   clock: goal('clock', '`npm test`, two idle cores', 'the clock', 180, 's'),
-  hold: goal('hold', 'any call of 256 KiB, into any store', 'the event loop is held', 50, 'ms'),
+  hold: goal('hold', 'any call of 256 KiB, deletes too, into any store', 'the event loop is held', 50, 'ms'),
   holdMillion: goal(
     'hold-million',
     'export and `reconcile` of a million names',
@@ -33,6 +33,7 @@ export const goals = {
   postgresMillions: goal('millions', 'the same 100 new names among 10 million rows', 'an empty table', 1.3, '×'),
   findOwners: goal('millions', '`findOwners`, 1,000 hostnames among 10 million', '1,000 look-ups by key', 3, '×'),
   export: goal('millions', 'export of a million names, memory at most', 'during the first tenth', 1.2, '×'),
+  client: goal('client', '`registerAll` of 100,000 names', 'a loop by hand of eight calls of 100 at once', 1.2, '×'),
   sqlite: goal('sqlite', 'SQLite, 100 new names, synchronous = FULL', 'a prepared `INSERT`, 100 times', 1.6, '×'),
   sqliteWildcards: goal('sqlite-wildcards', 'SQLite, a wildcard', 'a million names behind public suffixes', 1, 'ms'),
   gateway: goal('push', '3,000 changes through a gateway that answers 429', 'the fewest requests', 1.5, '×'),

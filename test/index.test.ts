@@ -23,6 +23,7 @@ const publicNames = {
       'findOwners',
       'generateApiKey',
       'hashApiKey',
+      'hostnameSchema',
       'isApiError',
       'listDomains',
       'parseApiKey',

@@ -71,7 +71,7 @@ export function createCalls<Result extends ResultOfName>(
   return {
     hasRoom: () => !failure && underWay < concurrency && sent.length < ANSWERS_AHEAD * concurrency,
     start(part: Part): void {
-      const call: Sent<Result> = { part: queue.markSent(part), isOver: false }
+      const call: Sent<Result> = { part, isOver: false }
       sent.push(call)
       underWay += 1
       send(call)

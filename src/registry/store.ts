@@ -239,6 +239,9 @@ export interface DomainStore {
    */
   list?(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
 
-  /** Counts registrations, of one team or of all. */
+  /**
+   * Counts registrations, of one team or of all. The cost grows with what is counted: ask rarely. In SQLite, nothing
+   * else runs in this process meanwhile.
+   */
   count?(options?: { readonly teamId?: string | undefined }): Awaitable<number>
 }

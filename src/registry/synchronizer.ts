@@ -60,9 +60,9 @@ interface Outcome {
  * Makes the pushes of a store from its {@link Outbox}.
  *
  * Changes are pushed in batches, in random order, and each is finished at once. {@link workByHalves} finds those that
- * are refused. Those come last from then on, and alone unless it may have been an outage. When nothing seems to succeed
- * any more, or the monitor says that it is unavailable, the rest is left for later. The monitor has to say so twice in a
- * row, unless it says for how long: a gateway may say it because of a single change.
+ * are refused. Those come last from then on, and alone unless it may have been an outage. When nothing seems to
+ * succeed any more, or the monitor says that it is unavailable, the rest is left for later. The monitor has to say so
+ * twice in a row, unless it says for how long: a gateway may say it because of a single change.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
   const { timeLimit, random = Math.random } = options

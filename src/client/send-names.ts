@@ -50,6 +50,8 @@ export class NamesError<Result> extends CallError {
 /** An operation with names, and the error that ends it. */
 export interface NamesOperation<Result> extends Operation {
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
+  /** Of options that it alone has. */
+  readonly rules?: Rules
 }
 
 export const concurrencyRule: Rule = {
@@ -74,10 +76,10 @@ const rules: Rules = {
 export async function* sendNames<Result extends ResultOfName>(
   names: Names,
   options: NamesOptions<Result>,
-  { Failure, ...operation }: NamesOperation<Result>,
+  { Failure, rules: ownRules, ...operation }: NamesOperation<Result>,
   kept: readonly Result[] = [],
 ): AsyncGenerator<Batch<Result>, void, undefined> {
-  requireOptions(options, rules)
+  requireOptions(options, { ...rules, ...ownRules })
   const { patience = DEFAULT_PATIENCE, concurrency = DEFAULT_CONCURRENCY, signal, onProgress } = options
   signal?.throwIfAborted()
   const bell = createBell()

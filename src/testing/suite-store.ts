@@ -19,7 +19,12 @@ export type StoreFeature =
   | 'count'
   | keyof OptionalMethods
 
-/** Every part that a bundled store has, and one made with `createManagedStore`. */
+/**
+ * Every part that a bundled store has, and one made with `createManagedStore`.
+ *
+ * @example
+ * const cases = domainStoreSuite({ createStore: setup => createMemoryStore(setup), features: managedStoreFeatures })
+ */
 export const managedStoreFeatures: readonly StoreFeature[] = [
   'synchronize',
   'held',

@@ -8,10 +8,11 @@ type OptionalMethods = Pick<
   'synchronizePending' | 'countPending' | 'pendingStats' | 'retryPending' | 'listPending'
 >
 
-/** An optional part of a store. */
+/** An optional part of a store; `held` is to count what a team holds, for teams with a limit. */
 export type StoreFeature =
   | 'synchronize'
   | 'isInTransaction'
+  | 'held'
   | 'find'
   | 'release'
   | 'list'
@@ -26,6 +27,7 @@ export type StoreFeature =
  */
 export const managedStoreFeatures: readonly StoreFeature[] = [
   'synchronize',
+  'held',
   'find',
   'release',
   'list',

@@ -1,9 +1,11 @@
 import type { Awaitable } from '../time/awaitable.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { allOrNothingCases } from './all-or-nothing-cases.ts'
+import { countHeld } from './calls.ts'
 import { checkEqual, explain } from './check.ts'
 import { findCases } from './find-cases.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
+import { limitCases } from './limit-cases.ts'
 import { listCases } from './list-cases.ts'
 import { lookUpCases } from './look-up-cases.ts'
 import { overlapCases } from './overlap-cases.ts'
@@ -91,6 +93,7 @@ const featureCases: readonly CaseDefinition[] = [
         typeof (store as Partial<Record<StoreFeature, unknown>>)[part] === 'function'
       const found: StoreFeature[] = managedStoreFeatures.filter(isThere)
       if (store.isInTransaction) found.push('isInTransaction')
+      if ((await countHeld(store, '1')) !== undefined) found.push('held')
       checkEqual('the optional parts of the store', found.sort(), [...features].sort())
     },
   },
@@ -115,6 +118,7 @@ const definitions: readonly CaseDefinition[] = [
   ...withFeatures(['release'], releaseCases),
   ...withFeatures(['synchronize', 'synchronizePending'], [...sweepCases, ...refusalCases, ...pendingCases]),
   ...withFeatures(['list'], listCases),
+  ...withFeatures(['held'], limitCases),
 ]
 
 /** What is refused on purpose is no news. */

@@ -8,19 +8,26 @@ type OptionalMethods = Pick<
   'synchronizePending' | 'countPending' | 'pendingStats' | 'retryPending' | 'listPending'
 >
 
-/** An optional part of a store. */
+/** An optional part of a store; `held` is to count what a team holds, for teams with a limit. */
 export type StoreFeature =
   | 'synchronize'
   | 'isInTransaction'
+  | 'held'
   | 'find'
   | 'release'
   | 'list'
   | 'count'
   | keyof OptionalMethods
 
-/** Every part that a bundled store has, and one made with `createManagedStore`. */
+/**
+ * Every part that a bundled store has, and one made with `createManagedStore`.
+ *
+ * @example
+ * const cases = domainStoreSuite({ createStore: setup => createMemoryStore(setup), features: managedStoreFeatures })
+ */
 export const managedStoreFeatures: readonly StoreFeature[] = [
   'synchronize',
+  'held',
   'find',
   'release',
   'list',

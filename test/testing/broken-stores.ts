@@ -1,7 +1,7 @@
 import type { ManagedStore, RegistrationStep } from '../../src/registry/managed-store.ts'
 import { isWildcard } from '../../src/registry/name.ts'
 import { type SweepOptions, toChange } from '../../src/registry/outbox.ts'
-import type { Change, LookUp, Registration } from '../../src/registry/store.ts'
+import type { Change, LookUp, Registration, Team } from '../../src/registry/store.ts'
 import type { ListPage } from '../../src/registry/store-arguments.ts'
 import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from '../../src/testing/index.ts'
 import {
@@ -533,6 +533,7 @@ const ofSweeping: readonly BrokenStore[] = [
   broken('pending-within-the-limit', 'sweeps up all at once', {
     choose: (waiting, _, now) => soundSteps.choose(waiting, 1000, now),
   }),
+  broken('pushes-in-batches', 'pushes all at once, however much the push takes', { batchSize: () => undefined }),
   leasing('pending-is-shared', 'leases nothing to a sweep', 'sweep', 0),
   broken('release-is-pushed', 'pushes the release of a wildcard as if it were registered', {
     push: (changes, context, push) =>
@@ -666,6 +667,27 @@ const ofListing: readonly BrokenStore[] = [
   ),
 ]
 
+const ofLimits: readonly BrokenStore[] = [
+  broken('held-is-counted', 'counts what all teams hold', { count: rows => rows.length }),
+  wrapped('held-is-counted-by-find', 'counts in `register` alone', store => ({
+    async find(question) {
+      const { held: _, ...found } = await store.find(question)
+      return found
+    },
+  })),
+  broken('held-is-less-after-a-release', 'never counts down', () => {
+    let most = 0
+    return { count: (rows, teamId) => (most = Math.max(most, soundSteps.count(rows, teamId))) }
+  }),
+  broken('limit-is-kept', 'forgets the limit of a team', {
+    findTeam(id, teams) {
+      const { maxDomains: _, ...team } = soundSteps.findTeam(id, teams) as Team
+      return team
+    },
+  }),
+  broken('race-under-a-limit', 'locks registrable domains alone', { createLock: lockWhere(shareRegistrableDomain) }),
+]
+
 export const brokenStores: readonly BrokenStore[] = [
   {
     id: 'features-are-as-declared',
@@ -679,4 +701,5 @@ export const brokenStores: readonly BrokenStore[] = [
   ...ofOtherMethods,
   ...ofSweeping,
   ...ofListing,
+  ...ofLimits,
 ]

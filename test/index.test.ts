@@ -19,6 +19,7 @@ const publicNames = {
     ],
     ...[
       'eachRegistration',
+      'importDomains',
       'exportDomains',
       'findOwners',
       'generateApiKey',

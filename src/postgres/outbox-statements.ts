@@ -68,8 +68,8 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     addChanges: createInsert(engine, {
       name: 'add_changes',
       into: `${changes} (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since)`,
-      types: ['text', 'uuid', 'text', 'text', 'double precision'],
-      toRow: elements => `${elements.slice(0, 4)}, ${afterWait(String(elements[4]))}, $6::text, $7::text, ${NOW}`,
+      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text'],
+      toRow: elements => `${elements.slice(0, 4)}, ${afterWait(String(elements[4]))}, ${elements[5]}, $7::text, ${NOW}`,
     }),
 
     /** Leases registrations to a call for $2, unless they are due even later. */

@@ -105,7 +105,8 @@ export function addChanges(
   if (registrations.length === 0) return
   const sorted = sort(registrations)
   const values = [...toArrays(sorted, 'domainId', 'domain', 'registrableDomain'), sorted.map(toWait)]
-  void change(statements.addChanges(sorted.length), toSecondLevelDomains(sorted), ...values, sorted[0]?.teamId, kind)
+  const teams = toArrays(sorted, 'teamId')
+  void change(statements.addChanges(sorted.length), toSecondLevelDomains(sorted), ...values, ...teams, kind)
 }
 
 export function leaseWaiting(

@@ -4,6 +4,7 @@ import { allOrNothingCases } from './all-or-nothing-cases.ts'
 import { checkEqual, explain } from './check.ts'
 import { findCases } from './find-cases.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
+import { importCases } from './import-cases.ts'
 import { listCases } from './list-cases.ts'
 import { lookUpCases } from './look-up-cases.ts'
 import { overlapCases } from './overlap-cases.ts'
@@ -90,6 +91,7 @@ const featureCases: readonly CaseDefinition[] = [
       const isThere = (part: StoreFeature) =>
         typeof (store as Partial<Record<StoreFeature, unknown>>)[part] === 'function'
       const found: StoreFeature[] = managedStoreFeatures.filter(isThere)
+      if (features.includes('import') && isThere('import')) found.push('import')
       if (store.isInTransaction) found.push('isInTransaction')
       checkEqual('the optional parts of the store', found.sort(), [...features].sort())
     },
@@ -115,6 +117,7 @@ const definitions: readonly CaseDefinition[] = [
   ...withFeatures(['release'], releaseCases),
   ...withFeatures(['synchronize', 'synchronizePending'], [...sweepCases, ...refusalCases, ...pendingCases]),
   ...withFeatures(['list'], listCases),
+  ...withFeatures(['import', 'list', 'release', 'synchronizePending', 'countPending'], importCases),
 ]
 
 /** What is refused on purpose is no news. */

@@ -16,9 +16,10 @@ export type StoreFeature =
   | 'release'
   | 'list'
   | 'count'
+  | 'import'
   | keyof OptionalMethods
 
-/** Every part that a bundled store has, and one made with `createManagedStore`. */
+/** Every part of a store that is made with `createManagedStore`. Bundled stores also have `import`. */
 export const managedStoreFeatures: readonly StoreFeature[] = [
   'synchronize',
   'find',

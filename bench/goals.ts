@@ -30,9 +30,29 @@ export const goals = {
   fetch: goal('http', 'fetch under Hono, the same', byHand, 1.2, '×'),
   postgres: goal('postgres', 'PostgreSQL, 100 new names', insert, 2, '×'),
   postgresExisting: goal('postgres', 'PostgreSQL, 100 existing names', insert, 1, '×'),
+  versionsSweep: goal('postgres-versions', 'PostgreSQL 15, a sweep of 1,000', 'PostgreSQL 18', 2, '×'),
+  versionsRelease: goal('postgres-versions', 'the same, a release of 1,000 that wait', 'PostgreSQL 18', 2, '×'),
+  versionsCall: goal('postgres-versions', 'the same, 100 new names with a monitor', 'PostgreSQL 18', 2, '×'),
+  crowd: goal('postgres-crowd', 'p99 of others while 1,000 callers want one domain', 'alone', 3, '×'),
+  postgresWildcards: goal(
+    'postgres-wildcards',
+    'PostgreSQL, wildcards over a million names behind public suffixes',
+    'over bases with nothing below',
+    5,
+    '×',
+  ),
+  churnLocks: goal(
+    'postgres-churn',
+    'a million names through 100,000 held, rows of `locks`',
+    'registrable domains held',
+    2,
+    '×',
+  ),
+  churnCall: goal('postgres-churn', 'the same, a call that replaces 100 names at the end', 'at the start', 1.2, '×'),
   postgresMillions: goal('millions', 'the same 100 new names among 10 million rows', 'an empty table', 1.3, '×'),
   findOwners: goal('millions', '`findOwners`, 1,000 hostnames among 10 million', '1,000 look-ups by key', 3, '×'),
   export: goal('millions', 'export of a million names, memory at most', 'during the first tenth', 1.2, '×'),
+  client: goal('client', '`registerAll` of 100,000 names', 'a loop by hand of eight calls of 100 at once', 1.2, '×'),
   sqlite: goal('sqlite', 'SQLite, 100 new names, synchronous = FULL', 'a prepared `INSERT`, 100 times', 1.6, '×'),
   sqliteWildcards: goal('sqlite-wildcards', 'SQLite, a wildcard', 'a million names behind public suffixes', 1, 'ms'),
   ascii: goal('hostnames', '`classifyHostname`, real ASCII hostnames', '`tldts.parse`, default options', 1.5, '×'),
@@ -47,7 +67,13 @@ export type GoalName = keyof typeof goals
 export type Section = (typeof goals)[GoalName]['section']
 
 /** These take minutes: they run only when they are named, and are started once. */
-export const longSections: readonly Section[] = ['clock', 'hold-million', 'millions']
+export const longSections: readonly Section[] = [
+  'clock',
+  'hold-million',
+  'millions',
+  'postgres-churn',
+  'postgres-wildcards',
+]
 
 /** These need the SQLite of Node 22.13 or later. */
 export const sectionsWithSqlite: readonly Section[] = ['hold', 'hold-million', 'sqlite', 'sqlite-wildcards']

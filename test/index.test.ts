@@ -24,6 +24,7 @@ const publicNames = {
       'findOwners',
       'generateApiKey',
       'hashApiKey',
+      'hostnameSchema',
       'isApiError',
       'listDomains',
       'parseApiKey',

@@ -1,3 +1,5 @@
+import { isText } from '../options.ts'
+import type { PreviewResult } from '../wire/response.ts'
 import { type FailedAttempt, type FieldsByStatus, readResults } from './answer.ts'
 import { type CallOptions, sendOnce } from './call.ts'
 import type { Part } from './part.ts'
@@ -16,6 +18,14 @@ export interface Operation {
   readonly path: '' | '/delete' | '/preview'
   /** What a result holds, by its status. */
   readonly fields: FieldsByStatus
+  /** Whether each call asks for a preview first, and sends what that suggests in place of a name. */
+  readonly corrects?: boolean
+}
+
+export const previewFields: FieldsByStatus = {
+  created: ['domain'],
+  existing: ['domain'],
+  invalid: ['code', 'message'],
 }
 
 /** Results of one call, and where their names are among all names. */
@@ -38,7 +48,7 @@ interface Sent<Result> {
  */
 export function createCalls<Result extends ResultOfName>(
   options: CallOptions & { readonly concurrency: number },
-  { path, fields }: Operation,
+  { path, fields, corrects = false }: Operation,
   queue: Queue,
   onEnd: () => void,
 ) {
@@ -49,11 +59,17 @@ export function createCalls<Result extends ResultOfName>(
   let underWay = 0
   let failure: FailedAttempt | undefined
 
+  function ask<Value>(url: string | URL, names: readonly string[], read: (answer: unknown) => Value) {
+    return sendOnce({ url, body: { domains: names, team_id: teamId }, read }, options)
+  }
+
   async function send(call: Sent<Result>): Promise<void> {
     const { names } = call.part
-    const body = { domains: names, team_id: teamId }
-    const read = (answer: unknown) => readResults<Result>(answer, names, fields)
-    const attempt = await sendOnce({ url, body, read }, options)
+    const corrected = corrects ? await ask(toUrlBelow(url, '/preview'), names, toCorrected(names)) : { value: names }
+    if ('failure' in corrected) return fail(call.part, corrected.failure)
+    const { value: domains } = corrected
+    const read = (answer: unknown) => toInputs(readResults<Result>(answer, domains, fields), names)
+    const attempt = await ask(url, domains, read)
     if ('failure' in attempt) return fail(call.part, attempt.failure)
     const answered = pick(call.part, attempt.value, result => !isInternalError(result))
     if (answered.places.length === 0) return fail(call.part, notProcessed)
@@ -71,7 +87,7 @@ export function createCalls<Result extends ResultOfName>(
   return {
     hasRoom: () => !failure && underWay < concurrency && sent.length < ANSWERS_AHEAD * concurrency,
     start(part: Part): void {
-      const call: Sent<Result> = { part: queue.markSent(part), isOver: false }
+      const call: Sent<Result> = { part, isOver: false }
       sent.push(call)
       underWay += 1
       send(call)
@@ -98,6 +114,20 @@ export function createCalls<Result extends ResultOfName>(
     parts: () => sent.map(({ part }) => part),
   }
 }
+
+/** Reads a preview of names: what to send in place of each. */
+const toCorrected = (names: readonly string[]) => (answer: unknown) =>
+  readResults<PreviewResult>(answer, names, previewFields).map(result => {
+    const suggestion = 'suggestion' in result ? result.suggestion : undefined
+    return isText(suggestion) ? suggestion : result.input
+  })
+
+/** Gives results the names that they are about, where others were sent. */
+const toInputs = <Result>(results: readonly Result[], names: readonly string[]): readonly Result[] =>
+  results.map((result, index) => {
+    const { input: sent } = result as { readonly input: string }
+    return sent === names[index] ? result : { ...result, input: names[index], sent }
+  })
 
 function toUrlBelow(url: string | URL, path: string): URL {
   const below = new URL(url)

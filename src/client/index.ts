@@ -25,6 +25,7 @@ export {
   RegisterAllError,
   type RegisterAllOptions,
   type RegisterAllResult,
+  type RegisterResult,
   registerAll,
 } from './register-all.ts'
 export type { Run } from './run.ts'

@@ -8,15 +8,17 @@ export interface Part {
   readonly places: readonly number[]
   /** Failures in a row while nothing else went through either. */
   readonly failures: number
-  /** How often the service failed at it while another call went through. */
+  /** How often the service failed at it although another call had gone through since it was sent before. */
   readonly refusals: number
-  /** How many calls had gone through when it was last sent. */
+  /** How many calls had gone through when it failed before, or when it was first sent. */
   readonly successesBefore: number
   /** When it may be sent again, by `performance.now()`. */
   readonly dueAt: number
+  /** Whether its only name was given up once, and is sent for the last time. */
+  readonly isLastTry: boolean
 }
 
-/** A name that fails alone and has so many refusals is given up: the service works, and not for this name. */
+/** A name that fails alone with so many refusals is given up: the service works, but not for this name. */
 const MOST_REFUSALS = 3
 /**
  * While nothing goes through, parts are split until there are so many. A split finds a name at which a part fails, but
@@ -39,11 +41,11 @@ export function afterFailure(
   const isOfService = failure.code === 'domain_registration_unavailable' || failure.code === 'internal_error'
   const isRefusal = isOfService && successes > part.successesBefore
   const refusals = part.refusals + (isRefusal ? 1 : 0)
-  if (part.names.length === 1 && refusals >= MOST_REFUSALS) return []
+  if (part.isLastTry || (part.names.length === 1 && refusals >= MOST_REFUSALS)) return []
   const isFirst = part.dueAt === 0
   const failures = isRefusal ? 1 : part.failures + 1
   const dueAt = performance.now() + toWait(failures, failure.retryAfter)
-  const again = { ...part, failures, refusals, dueAt }
+  const again = { ...part, failures, refusals, successesBefore: successes, dueAt }
   const isSplit = isOfService && !isFirst && (isRefusal || others < MOST_PARTS_IN_OUTAGE)
   return isSplit && part.names.length > 1 ? split(again) : [again]
 }

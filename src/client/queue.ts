@@ -10,7 +10,9 @@ export type Queue = ReturnType<typeof createQueue>
 /** @param patience Milliseconds for which everything may fail. */
 export function createQueue({ concurrency, patience }: { concurrency: number; patience: number }) {
   let aside: readonly Part[] = []
+  /** Each is tried once more at the end. */
   const givenUp: Part[] = []
+  const refused: Part[] = []
   let successes = 0
   let failuresInARow = 0
   let failingSince: number | undefined
@@ -18,22 +20,25 @@ export function createQueue({ concurrency, patience }: { concurrency: number; pa
 
   const setAside = (part: Part, failure: FailedAttempt) => {
     const again = afterFailure(part, failure, { successes, others: aside.length })
-    if (again.length === 0) {
-      givenUp.push(part)
-      refusal = failure
-    }
+    if (again.length === 0) (part.isLastTry ? refused : givenUp).push(part)
+    if (part.isLastTry) refusal = failure
     aside = [...aside, ...again].sort((one, other) => one.dueAt - other.dueAt)
   }
 
   return {
-    isEmpty: () => aside.length === 0,
-    /** Why names were given up; `undefined` if none was. */
+    isEmpty: () => aside.length === 0 && givenUp.length === 0,
+    /** Why names have no result in the end; `undefined` if all have one. */
     refusal: () => refusal,
     /** All parts that are not under way. */
-    parts: () => [...aside, ...givenUp],
+    parts: () => [...aside, ...givenUp, ...refused],
     /** While calls fail one after another, only those that failed before are tried. */
     mayTakeNew: () => aside.length === 0 || (failuresInARow < concurrency && aside.length < MOST_PARTS_ASIDE),
-    markSent: (part: Part): Part => ({ ...part, successesBefore: successes }),
+    markNew: (part: Part): Part => ({ ...part, successesBefore: successes }),
+    /** A name that was given up; for the end, when nothing else waits. */
+    takeGivenUp(): Part | undefined {
+      const part = aside.length === 0 ? givenUp.pop() : undefined
+      return part && { ...part, isLastTry: true }
+    },
     takeDue(): Part | undefined {
       const [first, ...others] = aside
       if (!first || first.dueAt > performance.now()) return undefined

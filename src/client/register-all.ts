@@ -1,18 +1,31 @@
+import { optional, type Rules } from '../options.ts'
 import { countTotals, type DomainResult, type Totals } from '../wire/response.ts'
 import type { Names } from './names-source.ts'
 import { createRun, type Run } from './run.ts'
 import { NamesError, type NamesOptions, type NamesProgress } from './send-names.ts'
 
+/** A result of registering. */
+export type RegisterResult = DomainResult & {
+  /** What was sent in place of the name, with {@link RegisterAllOptions.fix}. Absent if that was the name itself. */
+  readonly sent?: string
+}
+
 /** Options of {@link registerAll}. */
-export interface RegisterAllOptions extends NamesOptions<DomainResult> {}
+export interface RegisterAllOptions extends NamesOptions<RegisterResult> {
+  /**
+   * Asks for a preview of each call first, and sends the hostname that it suggests in place of a name that it refuses:
+   * `example.com` for `https://example.com/`. The service must offer the operation `preview`. Default `false`.
+   */
+  fix?: boolean | undefined
+}
 
 /** The progress of {@link registerAll}. */
-export interface Progress extends NamesProgress<DomainResult> {}
+export interface Progress extends NamesProgress<RegisterResult> {}
 
 /** The results of all calls. */
 export interface RegisterAllResult {
   /** One for each name, in the order of the names. None of them is an `internal_error`. */
-  readonly results: readonly DomainResult[]
+  readonly results: readonly RegisterResult[]
   readonly totals: Totals
 }
 
@@ -28,9 +41,11 @@ export interface RegisterAllResult {
  *   console.error(`${error.status} ${error.message} Not registered: ${error.inputs.join(', ')}`)
  * }
  */
-export class RegisterAllError extends NamesError<DomainResult> {
+export class RegisterAllError extends NamesError<RegisterResult> {
   override readonly name = 'RegisterAllError'
 }
+
+const rules: Rules = { fix: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' } }
 
 /** What results of registering hold. */
 export const registerFields = {
@@ -70,11 +85,16 @@ export const registerFields = {
  * for (const result of results) if (result.status === 'invalid') console.log(result.input, result.message)
  *
  * @example
+ * const { results } = await registerAll(names, { url: 'https://api.example.com/v1/domains', apiKey, fix: true })
+ * for (const { input, sent } of results) if (sent !== undefined) console.log(`${input} was sent as ${sent}`)
+ *
+ * @example
  * for await (const result of registerAll(new Set(names), { url: 'https://api.example.com/v1/domains', apiKey })) {
  *   if (result.status === 'invalid') console.log(result.input, result.message)
  * }
  */
-export function registerAll(domains: Names, options: RegisterAllOptions): Run<DomainResult, RegisterAllResult> {
-  const operation = { path: '', fields: registerFields, Failure: RegisterAllError } as const
+export function registerAll(domains: Names, options: RegisterAllOptions): Run<RegisterResult, RegisterAllResult> {
+  const corrects = options?.fix === true
+  const operation = { path: '', fields: registerFields, Failure: RegisterAllError, corrects, rules } as const
   return createRun(domains, options, operation, results => ({ results, totals: countTotals(results) }))
 }

@@ -50,6 +50,8 @@ export class NamesError<Result> extends CallError {
 /** An operation with names, and the error that ends it. */
 export interface NamesOperation<Result> extends Operation {
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
+  /** Of options that it alone has. */
+  readonly rules?: Rules
 }
 
 export const concurrencyRule: Rule = {
@@ -65,8 +67,8 @@ const rules: Rules = {
 
 /**
  * Sends any number of names in calls of 100, several at once, and yields their results in the order of the names. A
- * call that fails is passed by: it is sent again later, in halves if the service goes on failing at it, and its results
- * come then. It holds the calls under way and those that failed, and no others.
+ * call that fails is passed by: it is sent again after a while, in halves if the service goes on failing at it, and its
+ * results come then. It holds the calls under way and those that failed, and no others.
  *
  * @param kept The results that the caller keeps, for the error.
  * @throws {TypeError} for options or names that are wrong.
@@ -74,10 +76,10 @@ const rules: Rules = {
 export async function* sendNames<Result extends ResultOfName>(
   names: Names,
   options: NamesOptions<Result>,
-  { Failure, ...operation }: NamesOperation<Result>,
+  { Failure, rules: ownRules, ...operation }: NamesOperation<Result>,
   kept: readonly Result[] = [],
 ): AsyncGenerator<Batch<Result>, void, undefined> {
-  requireOptions(options, rules)
+  requireOptions(options, { ...rules, ...ownRules })
   const { patience = DEFAULT_PATIENCE, concurrency = DEFAULT_CONCURRENCY, signal, onProgress } = options
   signal?.throwIfAborted()
   const bell = createBell()
@@ -91,7 +93,11 @@ export async function* sendNames<Result extends ResultOfName>(
 
   function takeNext(): Part | undefined {
     if (!calls.hasRoom() || source.failure()) return undefined
-    return (queue.mayTakeNew() ? source.take() : undefined) ?? queue.takeDue()
+    const due = queue.takeDue()
+    if (due) return due
+    const next = queue.mayTakeNew() ? source.take() : undefined
+    if (next) return queue.markNew(next)
+    return source.isAtEnd() ? queue.takeGivenUp() : undefined
   }
   function findResumeAt(): number {
     const firsts = [...calls.parts(), ...queue.parts()].map(({ places }) => places[0] as number)

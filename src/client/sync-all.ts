@@ -1,6 +1,7 @@
 import { optional, type Rules, requireOptions } from '../options.ts'
 import type { InvalidResult, PreviewResult } from '../wire/response.ts'
 import { type CallOptions, callRules } from './call.ts'
+import { previewFields } from './calls.ts'
 import { deleteAll } from './delete-all.ts'
 import { listAll } from './list-all.ts'
 import type { Names } from './names-source.ts'
@@ -109,7 +110,7 @@ function describeRefused([first, ...others]: readonly InvalidResult[]): string {
 
 const previewing = {
   path: '/preview',
-  fields: { created: ['domain'], existing: ['domain'], invalid: ['code', 'message'] },
+  fields: previewFields,
   Failure: NamesError<PreviewResult>,
 } as const
 

@@ -220,7 +220,7 @@ export const rows: readonly Row[] = [
   // Without a dot before it, a backslash stands in the name of an account: `WORKGROUP\SERVER`.
   {
     reason: 'path',
-    pattern: /^[^?#\\]*\/|^\\\\|^[a-z]:\\|^[^?#\\/]*\.[^?#\\/]*\\/i,
+    pattern: /^[^?#\\]*\/|^\\\\|^[a-z]:\\|^[^?#\\/.]*\.[^?#\\/]*\\/i,
     problem: 'contains a path',
     undo: text => dropPath(text.replace(/^[\\/]+/, '')),
   },

@@ -1,7 +1,7 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.ts'
 import { apply, type PostgresTransaction } from './bridge.ts'
 import { createSequence, type Database, type Sequence, type Settings } from './database.ts'
-import { hasCode, retryConflicts } from './retry.ts'
+import { hasCode } from './retry.ts'
 import type { Answer, BoundStatement } from './statement.ts'
 
 /*
@@ -20,6 +20,9 @@ const STATEMENT_SHARE = 0.6
 
 /** The last call in each session, of whichever store. Calls run one after another: savepoints cannot overlap. */
 const lastTurn = new Map<string, Promise<unknown>>()
+
+/** What rolls back to a savepoint, in whichever session. */
+const rollbacks = new Set<Promise<unknown>>()
 
 export function fromTransaction(transaction: PostgresTransaction): Database {
   let session: string | undefined
@@ -90,7 +93,10 @@ async function inSavepoint<T>(
     isOver = true
     sequence.end()
     // Sent at once: behind a statement that still runs, and before anything that the application sends.
-    await deadline.wait(settle(transaction.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, [])))
+    const rollback = settle(transaction.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, []))
+    rollbacks.add(rollback)
+    void rollback.then(() => rollbacks.delete(rollback))
+    await deadline.wait(rollback)
     if (working.remaining() > 0) await deadline.wait(settle(transaction.query(RELEASE, [])))
     throw error
   }
@@ -104,16 +110,18 @@ const settle = (answer: PromiseLike<unknown>): Promise<unknown> => Promise.resol
 /** Names the session, whichever object sends its statements: process IDs are unique on a server while it runs. */
 async function identify(transaction: PostgresTransaction, deadline: Deadline): Promise<string> {
   const text = `SELECT concat_ws(' ', pg_backend_pid(), inet_server_addr(), inet_server_port()) AS session`
-  // The statement of another store may just have failed in its savepoint.
-  const { rows } = await retryConflicts(
-    deadline,
-    async () => {
-      if (deadline.remaining() === 0) throw new TimeLimitError('The time was over before the call began')
-      return transaction.query(text, [])
-    },
-    error => hasCode(error, aborted) && deadline.remaining() > 0,
-  )
-  return (rows[0] as { session: string }).session
+  for (;;) {
+    if (deadline.remaining() === 0) throw new TimeLimitError('The time was over before the call began')
+    try {
+      const { rows } = await transaction.query(text, [])
+      return (rows[0] as { session: string }).session
+    } catch (error) {
+      // The statement of another store may just have failed in its savepoint. It rolls back before this timer ends.
+      await new Promise(resolve => setTimeout(resolve))
+      if (!hasCode(error, aborted) || rollbacks.size === 0) throw error
+      await deadline.wait(Promise.all(rollbacks))
+    }
+  }
 }
 
 /** The SQLSTATE in_failed_sql_transaction. */

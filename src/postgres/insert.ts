@@ -1,41 +1,55 @@
 import type { Engine } from './engine.ts'
-import { prepared, type Statement, unprepared } from './statement.ts'
+import { prepared, type Statement, unprepared, type Value } from './statement.ts'
 
-/** A statement that inserts so many rows. */
-export type Insert = (length: number) => Statement
+type Row = readonly (string | number)[]
+
+/** Makes a statement that inserts rows, with its parameters. */
+export type Insert = (rows: readonly Row[], ...shared: readonly Value[]) => readonly [Statement, ...Value[]]
 
 interface Insertion {
   readonly name: string
   readonly into: string
-  /** The types of the first parameters, which are arrays. */
+  /** The types of the values of a row. */
   readonly types: readonly string[]
-  /** Returns the row of one element of each array, as SQL. */
-  toRow(elements: readonly string[]): string
+  /** The types of the values that all rows share. */
+  readonly shared?: readonly string[]
+  /** Returns a row, as SQL, of its own values and those that all share. */
+  toRow(values: readonly string[], shared: readonly string[]): string
   readonly onConflict?: string
 }
 
 /**
- * Makes an `INSERT` of the elements of arrays. Without `onConflict` it fails if a trigger of yours skips a row, since
- * what is not there must not be answered. Citus has no triggers.
+ * Makes an `INSERT`. Without `onConflict` it fails if a trigger of yours skips a row, since what is not there must not
+ * be answered. Citus has no triggers.
  */
-export function createInsert(engine: Engine, { name, into, types, toRow, onConflict = '' }: Insertion): Insert {
+export function createInsert(
+  engine: Engine,
+  { name, into, types, shared = [], toRow, onConflict = '' }: Insertion,
+): Insert {
+  const toParameters = (types: readonly string[], first: number) =>
+    types.map((type, index) => `$${first + index}::${type}`)
+
   if (engine === 'Citus') {
-    return length => unprepared(`INSERT INTO ${into} ${toValues(types, length, toRow)} ${onConflict}`)
+    // Each row goes to its shard with its own values: of arrays, every shard would get and unpack all.
+    return (rows, ...values) => {
+      const ofAll = toParameters(shared, 1)
+      const lists = rows.map((_, row) => toRow(toParameters(types, 1 + shared.length + row * types.length), ofAll))
+      const text = `INSERT INTO ${into} VALUES ${lists.map(list => `(${list})`).join(', ')} ${onConflict}`
+      return [unprepared(text), ...values, ...rows.flat()]
+    }
   }
-  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`)
+
+  const arrays = toParameters(types, 1).map(parameter => `${parameter}[]`)
   const elements = types.map((_, index) => `element_${index + 1}`)
   const text = `INSERT INTO ${into}
-       SELECT ${toRow(elements)} FROM unnest(${arrays.join(', ')}) AS asked (${elements.join(', ')}) ${onConflict}`
+       SELECT ${toRow(elements, toParameters(shared, 1 + types.length))}
+       FROM unnest(${arrays.join(', ')}) AS asked (${elements.join(', ')}) ${onConflict}`
   const complete = `WITH inserted AS (${text} RETURNING 1)
-     SELECT 1 / (count(*) = cardinality($1::${types[0]}[]))::integer AS complete FROM inserted`
+     SELECT 1 / (count(*) = cardinality(${arrays[0]}))::integer AS complete FROM inserted`
   const statement = prepared(name, onConflict === '' ? complete : text)
-  return () => statement
-}
-
-/** Returns the rows of array parameters as a list of values, which Citus sends to their shards. */
-function toValues(types: readonly string[], length: number, toRow: (elements: readonly string[]) => string) {
-  const rows = Array.from({ length }, (_, row) =>
-    toRow(types.map((type, index) => `($${index + 1}::${type}[])[${row + 1}]`)),
-  )
-  return `VALUES ${rows.map(row => `(${row})`).join(', ')}`
+  return (rows, ...values) => [
+    statement,
+    ...types.map((_, column) => rows.map(row => row[column] as string | number)),
+    ...values,
+  ]
 }

@@ -59,7 +59,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
       name: 'insert_names',
       into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
       types: ['uuid', 'text', 'text', 'text', 'text'],
-      toRow: elements => `${elements}, $6::text, statement_timestamp()`,
+      shared: ['text'],
+      toRow: (values, teamId) => `${values}, ${teamId}, statement_timestamp()`,
     }),
 
     /** With their own teams and times, which are in milliseconds. */

@@ -53,23 +53,15 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${condition} AND due > ${afterWait('$1')}`)}`,
     )
 
-  const rows = `unnest($1::uuid[], $2::text[], $3::double precision[], $4::text[], $5::integer[])
-         AS asked (domain_id, kind, wait, failure, refusals)`
-  const postponed =
-    engine === 'Citus'
-      ? rows
-      : `(
-         SELECT asked.* FROM ${rows} JOIN ${changes} AS waiting USING (domain_id, kind)
-         FOR UPDATE OF waiting SKIP LOCKED
-       ) AS asked`
-
   return {
     /** Adds changes that are due after their waits. */
     addChanges: createInsert(engine, {
       name: 'add_changes',
       into: `${changes} (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since)`,
       types: ['text', 'uuid', 'text', 'text', 'double precision', 'text'],
-      toRow: elements => `${elements.slice(0, 4)}, ${afterWait(String(elements[4]))}, ${elements[5]}, $7::text, ${NOW}`,
+      shared: ['text'],
+      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId], [kind]) =>
+        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, NOW].join(', '),
     }),
 
     /** Leases registrations to a call for $2, unless they are due even later. */
@@ -101,12 +93,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
       'hasten_releases',
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
     ),
-    postpone: unprepared(`UPDATE ${changes} AS waiting
-       SET due = ${afterWait('asked.wait')},
-         refusals = waiting.refusals + asked.refusals,
-         last_failure = coalesce(asked.failure, waiting.last_failure)
-       FROM ${postponed}
-       WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${inShards(engine, 'waiting', '$6')}`),
+    postpone: unprepared(postpone(changes, engine)),
 
     ...createRetries(changes, engine),
     ...createMonitorStatements(monitor),
@@ -116,6 +103,25 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
       `SELECT ${pending} FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
     ),
   }
+}
+
+/**
+ * Postpones changes that nobody has locked: $1 are their IDs, $2 their kinds, $3 the waits, $4 the failures, $5 how
+ * many refusals count.
+ */
+function postpone(changes: string, engine: Engine): string {
+  const rows = `unnest($1::uuid[], $2::text[], $3::double precision[], $4::text[], $5::integer[])
+         AS asked (domain_id, kind, wait, failure, refusals)`
+  const free = `(
+         SELECT asked.* FROM ${rows} JOIN ${changes} AS waiting USING (domain_id, kind)
+         FOR UPDATE OF waiting SKIP LOCKED
+       ) AS asked`
+  return `UPDATE ${changes} AS waiting
+       SET due = ${afterWait('asked.wait')},
+         refusals = waiting.refusals + asked.refusals,
+         last_failure = coalesce(asked.failure, waiting.last_failure)
+       FROM ${engine === 'Citus' ? rows : free}
+       WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${inShards(engine, 'waiting', '$6')}`
 }
 
 /** Statements that make changes due whose push failed. */

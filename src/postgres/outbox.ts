@@ -103,10 +103,11 @@ export function addChanges(
   toWait: (registration: Registration) => number,
 ): void {
   if (registrations.length === 0) return
-  const sorted = sort(registrations)
-  const values = [...toArrays(sorted, 'domainId', 'domain', 'registrableDomain'), sorted.map(toWait)]
-  const teams = toArrays(sorted, 'teamId')
-  void change(statements.addChanges(sorted.length), toSecondLevelDomains(sorted), ...values, ...teams, kind)
+  const rows = sort(registrations).map(registration => {
+    const { domain, domainId, registrableDomain, teamId } = registration
+    return [toKey(domain).secondLevelDomain, domainId, domain, registrableDomain, toWait(registration), teamId]
+  })
+  void change(...statements.addChanges(rows, kind))
 }
 
 export function leaseWaiting(
@@ -125,8 +126,6 @@ export const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
 /** The parameters of a statement on items: their IDs, other values, and on Citus their second-level domains. */
 export function toNamed({ engine }: StoreTransaction, items: readonly Identified[], values: readonly Value[] = []) {
   const ids = toArrays(items, 'domainId')
-  return engine === 'Citus' ? [...ids, ...values, toSecondLevelDomains(items)] : [...ids, ...values]
+  if (engine !== 'Citus') return [...ids, ...values]
+  return [...ids, ...values, items.map(({ domain }) => toKey(domain).secondLevelDomain)]
 }
-
-const toSecondLevelDomains = (items: readonly Identified[]) =>
-  items.map(({ domain }) => toKey(domain).secondLevelDomain)

@@ -23,7 +23,11 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
   const createId = createUuidGenerator()
   return {
     toDomainId: toUuid,
-    register: step => transact(transaction => register(transaction, step, createId), { timeLimit: step.timeLimit }),
+    register: step =>
+      transact(transaction => register(transaction, step, createId), {
+        timeLimit: step.timeLimit,
+        claims: step.registrableDomains,
+      }),
     // Under snapshot isolation, since it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
     /**
@@ -37,7 +41,9 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
       // Those of names that are not held too: one of them could be registered before another is released.
       const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
       const registrableDomains = [...new Set(locked)].sort()
-      return transact(transaction => release(transaction, registrableDomains, { teamId, keys, ...recording }))
+      return transact(transaction => release(transaction, registrableDomains, { teamId, keys, ...recording }), {
+        claims: registrableDomains,
+      })
     },
     import: request => transact(transaction => importAll(transaction, request)),
     list: page => transact(async transaction => (await list(transaction, page)).map(toListed)),
@@ -119,17 +125,11 @@ async function importAll(
 
 function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly ListedRegistration[]): void {
   if (saved.length === 0) return
-  const rows = saved.map(held => ({ ...held, ...toKey(held.domain), createdAt: held.createdAt.getTime() }))
-  const columns = [
-    'domainId',
-    'secondLevelDomain',
-    'path',
-    'domain',
-    'registrableDomain',
-    'teamId',
-    'createdAt',
-  ] as const
-  void change(statements.insertAsGiven(saved.length), ...toArrays(rows, ...columns))
+  const rows = saved.map(({ domainId, domain, registrableDomain, teamId, createdAt }) => {
+    const { secondLevelDomain, path } = toKey(domain)
+    return [domainId, secondLevelDomain, path, domain, registrableDomain, teamId, createdAt.getTime()]
+  })
+  void change(...statements.insertAsGiven(rows))
 }
 
 interface Releasing extends ReleaseRecording {
@@ -195,12 +195,9 @@ async function list(transaction: StoreTransaction, page: ListPage): Promise<read
 
 function insert({ change, statements }: StoreTransaction, teamId: string, saved: readonly Registration[]): void {
   if (saved.length === 0) return
-  const keys = saved.map(({ domain }) => toKey(domain))
-  void change(
-    statements.insertNames(saved.length),
-    ...toArrays(saved, 'domainId'),
-    ...toArrays(keys, 'secondLevelDomain', 'path'),
-    ...toArrays(saved, 'domain', 'registrableDomain'),
-    teamId,
-  )
+  const rows = saved.map(({ domainId, domain, registrableDomain }) => {
+    const { secondLevelDomain, path } = toKey(domain)
+    return [domainId, secondLevelDomain, path, domain, registrableDomain]
+  })
+  void change(...statements.insertNames(rows, teamId))
 }

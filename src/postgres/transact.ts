@@ -4,9 +4,9 @@ import type { Database, Transaction } from './database.ts'
 import { type Engine, findEngine, type Isolation, toSettings } from './engine.ts'
 import { createNameStatements } from './name-statements.ts'
 import { createOutboxStatements } from './outbox-statements.ts'
+import { createQueues } from './queues.ts'
 import { retryConflicts } from './retry.ts'
 import type { Tables } from './schema.ts'
-import { toArrays } from './statement.ts'
 
 /** All statements of the store, as an engine needs them. */
 export const createStatements = (tables: Tables, engine: Engine) => ({
@@ -25,7 +25,12 @@ export interface StoreTransaction extends Transaction {
 /** Runs a transaction, again after a conflict as long as there is time. */
 export type Transact = <T>(
   work: (transaction: StoreTransaction) => Promise<T>,
-  options?: { readonly timeLimit?: number; readonly isolation?: Isolation },
+  options?: {
+    readonly timeLimit?: number
+    readonly isolation?: Isolation
+    /** The registrable domains that it will claim, in ascending order. */
+    readonly claims?: readonly string[]
+  },
 ) => Promise<T>
 
 /** Of the time that is left, so that the server gives up first and the connection can be kept. */
@@ -34,9 +39,10 @@ const SERVER_SHARE = 0.9
 /** @param longest Milliseconds for each transaction. */
 export function createTransact(database: Database, tables: Tables, longest: number): Transact {
   let known: { readonly engine: Engine; readonly statements: Statements } | undefined
-  return async (work, { timeLimit = longest, isolation = 'read committed' } = {}) => {
+  const queues = createQueues()
+  return async (work, { timeLimit = longest, isolation = 'read committed', claims = [] } = {}) => {
     const deadline = createDeadline(Math.min(timeLimit, longest), longest)
-    return retryConflicts(deadline, async () => {
+    const attempt = async () => {
       if (!known) {
         const engine = await findEngine(database, deadline)
         known = { engine, statements: createStatements(tables, engine) }
@@ -44,7 +50,10 @@ export function createTransact(database: Database, tables: Tables, longest: numb
       const { engine, statements } = known
       const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation)
       return database.transact(deadline, settings, ({ ask, change }) => work({ ask, change, statements, engine }))
-    })
+    }
+    // A transaction of the application may hold locks already for which calls before it in a queue would wait.
+    const queued = database.isInTransaction ? [] : claims
+    return queues.run(queued, deadline, () => retryConflicts(deadline, attempt))
   }
 }
 
@@ -54,15 +63,13 @@ export function createTransact(database: Database, tables: Tables, longest: numb
  * @param registrableDomains In ascending order of code units.
  */
 export function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
-  return ask(statements.claim(registrableDomains.length), ...toLocks(registrableDomains))
+  return ask(...statements.claim(registrableDomains.map(toLock)))
 }
 
 /** Deletes the lock rows of registrable domains that this transaction has claimed. To be its last statement. */
 export function unlock({ change, statements }: StoreTransaction, registrableDomains: readonly string[]): void {
-  void change(statements.unlock, ...toLocks(registrableDomains))
+  void change(statements.unlock, registrableDomains.map(toSecondLevelDomain), registrableDomains)
 }
 
-const toLocks = (registrableDomains: readonly string[]) => [
-  ...toArrays(registrableDomains.map(toKey), 'secondLevelDomain'),
-  registrableDomains,
-]
+const toSecondLevelDomain = (domain: string) => toKey(domain).secondLevelDomain
+const toLock = (registrableDomain: string) => [toSecondLevelDomain(registrableDomain), registrableDomain]

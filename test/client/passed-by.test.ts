@@ -48,6 +48,34 @@ describe('a name that the monitor refuses', () => {
     expect(watched.size).toBe(990)
   })
 
+  test('is found with one call at a time as well', async () => {
+    const { store } = createMonitored({ refuses: ['n432.com'] })
+    const { options } = callHere(store)
+    const { error, milliseconds } = await whileTimeFlies(() => registerAll(names(1000), { ...options, concurrency: 1 }))
+    expect(error).toMatchObject({ inputs: ['n432.com'], resumeAt: 432 })
+    expect(milliseconds).toBeLessThan(2 * MINUTES)
+  })
+
+  test('and takes after it was given up has its result, since it is tried once more at the end', async () => {
+    const refuses = ['n7.com']
+    const { store, watched } = createMonitored({ refuses })
+    const { options, calls } = callHere(store)
+    async function* slowly() {
+      for (const name of names(20_000)) {
+        if (name.endsWith('00.com')) await new Promise(resolve => setTimeout(resolve, 1000))
+        yield name
+      }
+    }
+    const onProgress = () => {
+      if (performance.now() > 150_000) refuses.pop()
+    }
+    const { value } = await whileTimeFlies(() => registerAll(slowly(), { ...options, onProgress }))
+    expect(value?.totals).toEqual({ created: 19_900, existing: 100, invalid: 0 })
+    expect(watched.size).toBe(20_000)
+    expect(calls.indexOf(1)).toBeLessThan(calls.length - 10)
+    expect(calls.at(-1)).toBe(1)
+  })
+
   test('is retried until the patience is over if there is no other name to compare it with', async () => {
     const { store } = createMonitored({ refuses: ['a.com'] })
     const { options } = callHere(store)

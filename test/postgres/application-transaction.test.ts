@@ -72,6 +72,21 @@ test('it pushes nothing by itself, and says so', async () => {
   await expect(store.synchronizePending()).rejects.toThrow('sweep with a store on a pool')
 })
 
+test('in a transaction that has failed already, a call fails after a few statements', async () => {
+  await client.query('BEGIN')
+  await expect(client.query('SELECT 1 / 0')).rejects.toThrow('division by zero')
+  let sent = 0
+  const query = (text: string, values: unknown[]) => {
+    sent += 1
+    return client.query(text, values)
+  }
+  const store = createPostgresStore({ database: { query }, findTeam })
+  const calling = registerDomains(team1, { domains: manyDomains(100) }, store)
+  await expect(calling).rejects.toMatchObject({ status: 500, cause: { code: '25P02' } })
+  // One for each part of the call that is tried.
+  expect(sent).toBeLessThanOrEqual(10)
+})
+
 test('a release through a store without a monitor is recorded, and pushed by a store that has one', async () => {
   const pushed: string[] = []
   const synchronize = (changes: readonly Change[]) => void pushed.push(...changes.map(({ kind }) => kind))

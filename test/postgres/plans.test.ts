@@ -117,7 +117,7 @@ interface Plan {
 
 function statementOf(name: keyof Statements): Statement<unknown> {
   const statement = statements[name]
-  return typeof statement === 'function' ? statement(2) : statement
+  return typeof statement === 'function' ? statement([])[0] : statement
 }
 
 const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)]

@@ -1,0 +1,34 @@
+import { classifyHostname } from './classify.ts'
+
+/** The part of Standard Schema 1 (https://standardschema.dev) that a validator of a string fills. */
+export interface HostnameSchema {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: 'domain-registration'
+    readonly validate: (
+      value: unknown,
+    ) =>
+      | { readonly value: string; readonly issues?: undefined }
+      | { readonly issues: readonly { readonly message: string }[] }
+    /** For types alone. */
+    readonly types?: { readonly input: string; readonly output: string } | undefined
+  }
+}
+
+/**
+ * {@link classifyHostname} as a Standard Schema: for forms and routes that take one as a validator (TanStack Form,
+ * tRPC, Hono and others). Its output is the canonical form; its one issue is the message. Anything may be passed.
+ *
+ * @example
+ * hostnameSchema['~standard'].validate('WWW.Example.com.') // { value: 'www.example.com' }
+ */
+export const hostnameSchema: HostnameSchema = {
+  '~standard': {
+    version: 1,
+    vendor: 'domain-registration',
+    validate(value) {
+      const hostname = classifyHostname(value as string)
+      return hostname.valid ? { value: hostname.domain } : { issues: [{ message: hostname.message }] }
+    },
+  },
+}

@@ -1,0 +1,79 @@
+import type { Deadline } from '../time/deadline.ts'
+
+/** Lets calls that lock the same registrable domains wait in memory, rather than each on a connection of its own. */
+export interface Queues {
+  /**
+   * Runs work once it is its turn for each of the registrable domains. Turns come in the order of the calls.
+   *
+   * @param registrableDomains In ascending order, so that two calls cannot wait for each other.
+   * @throws {TimeLimitError} when the time is over before the work has begun.
+   */
+  run<T>(registrableDomains: readonly string[], deadline: Deadline, work: () => Promise<T>): Promise<T>
+}
+
+/** How many calls for one registrable domain run: one has the lock, and the next gets it without a round trip. */
+const RUNNING = 2
+
+interface Queue {
+  running: number
+  /** Each starts a call. In their order. */
+  readonly waiting: Set<() => void>
+}
+
+export function createQueues(): Queues {
+  /** Of the registrable domains of calls that run. */
+  const queues = new Map<string, Queue>()
+
+  /** @returns A promise only if the call has to wait. */
+  function enter(key: string, deadline: Deadline): Promise<void> | undefined {
+    const queue = queues.get(key) ?? { running: 0, waiting: new Set() }
+    queues.set(key, queue)
+    if (queue.running === RUNNING) return wait(key, queue, deadline)
+    queue.running += 1
+    return undefined
+  }
+
+  async function wait(key: string, { waiting }: Queue, deadline: Deadline): Promise<void> {
+    let start = () => {}
+    const turn = new Promise<void>(resolve => {
+      start = resolve
+    })
+    waiting.add(start)
+    try {
+      await deadline.wait(turn)
+    } catch (error) {
+      // Its turn may have come in the same moment.
+      if (!waiting.delete(start)) leave(key)
+      throw error
+    }
+  }
+
+  /** Gives the place of a call to the next one. */
+  function leave(key: string): void {
+    const queue = queues.get(key) as Queue
+    const [start] = queue.waiting
+    if (start) {
+      queue.waiting.delete(start)
+      start()
+      return
+    }
+    queue.running -= 1
+    if (queue.running === 0) queues.delete(key)
+  }
+
+  return {
+    async run(registrableDomains, deadline, work) {
+      const entered: string[] = []
+      try {
+        for (const key of new Set(registrableDomains)) {
+          const turn = enter(key, deadline)
+          if (turn) await turn
+          entered.push(key)
+        }
+        return await work()
+      } finally {
+        for (const key of entered) leave(key)
+      }
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { registerAll } from '../../src/client/index.ts'
+import { answer, loseAnswer, names, serve } from './serve.ts'
+
+const pasted = [
+  'https://Bücher.de/',
+  'example.com',
+  'localhost',
+  '"www.example.com",',
+  'www.example.com',
+  'exam ple.com',
+]
+
+test('with fix, what a preview suggests is sent in place of a name, and the result tells both', async () => {
+  const { options, store } = await serve()
+  const { results, totals } = await registerAll(pasted, { ...options, fix: true })
+  expect(results.map(result => [result.input, result.status, result.sent])).toEqual([
+    ['https://Bücher.de/', 'created', 'xn--bcher-kva.de'],
+    ['example.com', 'created', undefined],
+    ['localhost', 'invalid', undefined],
+    ['"www.example.com",', 'created', 'www.example.com'],
+    ['www.example.com', 'existing', undefined],
+    ['exam ple.com', 'invalid', undefined],
+  ])
+  expect(totals).toEqual({ created: 3, existing: 1, invalid: 2 })
+  expect((await store.list()).map(({ domain }) => domain)).toEqual([
+    ...['xn--bcher-kva.de', 'example.com', 'www.example.com'],
+  ])
+})
+
+test('without it nothing is replaced, and no preview is asked for', async () => {
+  let calls = 0
+  const { options } = await serve(() => {
+    calls += 1
+    return false
+  })
+  const { results } = await registerAll(pasted, options)
+  expect(results.map(({ status }) => status)).toEqual([
+    ...['invalid', 'created', 'invalid', 'invalid', 'created', 'invalid'],
+  ])
+  expect(calls).toBe(1)
+})
+
+test('a lost answer to a preview or a registration is asked for again, and each name has its result', async () => {
+  const { options } = await serve((call, response) => (call === 1 || call === 4 ? loseAnswer(response) : false))
+  const typed = names(250).map((name, index) => (index % 2 === 0 ? `https://${name}/` : name))
+  const { results } = await registerAll(typed, { ...options, fix: true, concurrency: 1 })
+  expect(results.map(({ input }) => input)).toEqual(typed)
+  expect(results.map(result => (result.status === 'invalid' ? result.code : result.domain))).toEqual(names(250))
+  expect(results.filter(({ sent }) => sent !== undefined)).toHaveLength(125)
+})
+
+test('a service without previews ends the work, and nothing was sent to be registered', async () => {
+  const { options, store } = await serve((_, response) =>
+    answer(response, 404, { error: 'not_found', message: 'None.' }),
+  )
+  await expect(registerAll(pasted, { ...options, fix: true })).rejects.toMatchObject({ status: 404, resumeAt: 0 })
+  expect(await store.count()).toBe(0)
+})
+
+test.each(['yes', 1, null])('fix %j is a mistake', async fix => {
+  const { options } = await serve()
+  await expect(registerAll(pasted, { ...options, fix } as never)).rejects.toThrow('"fix" must be true or false')
+})

@@ -1,0 +1,35 @@
+/** Runs `registerAll` as a process of its own, which its parent may kill, and tells how far it has come. */
+import { type Progress, type RegisterAllOptions, registerAll } from '../../src/client/index.ts'
+
+export interface RegisterTask {
+  /** The names are `n<number>.com`, from one number up to another one. */
+  readonly from: number
+  readonly to: number
+  readonly options: RegisterAllOptions
+}
+
+export type RegisterMessage =
+  | { readonly done: number; readonly resumeAt: number }
+  | { readonly failure: string }
+  | { readonly isDone: true }
+
+function* createNames({ from, to }: RegisterTask) {
+  for (let number = from; number < to; number += 1) yield `n${number}.com`
+}
+
+const tell = (message: RegisterMessage) => process.send?.(message)
+
+async function register(task: RegisterTask): Promise<void> {
+  const onProgress = ({ done, resumeAt }: Progress) => tell({ done: task.from + done, resumeAt: task.from + resumeAt })
+  for await (const { status } of registerAll(createNames(task), { ...task.options, onProgress })) {
+    if (status === 'invalid') throw new Error('A name was refused')
+  }
+}
+
+process.once('message', async (task: RegisterTask) => {
+  await register(task).then(
+    () => tell({ isDone: true }),
+    error => tell({ failure: String(error) }),
+  )
+  process.disconnect()
+})

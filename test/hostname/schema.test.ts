@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { hostnameSchema } from '../../src/index.ts'
+import { readCases } from '../vectors/read.ts'
+
+const { validate } = hostnameSchema['~standard']
+
+test.each(readCases<[string, string, string]>('accepted-names.json'))('%j is valid as %s, %j', (input, _, domain) => {
+  expect(validate(input)).toEqual({ value: domain })
+})
+
+test.each([['localhost'], [''], [null], [42], [undefined]])('%j has one issue, with a message', value => {
+  expect(validate(value)).toEqual({ issues: [{ message: expect.stringMatching(/.\.$/) }] })
+})
+
+test('a program that takes Standard Schemas takes it: here, the test runner itself', () => {
+  expect('WWW.Example.com.').toEqual(expect.schemaMatching(hostnameSchema))
+  expect('localhost').not.toEqual(expect.schemaMatching(hostnameSchema))
+})

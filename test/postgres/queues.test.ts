@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { registerDomains } from '../../src/operations/register-domains.ts'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { createQueues } from '../../src/postgres/queues.ts'
+import { createDeadline, TimeLimitError } from '../../src/time/deadline.ts'
+import { counts, seed } from '../counts.ts'
+import { team1, teams } from '../fixtures.ts'
+import { createRandom } from '../simulation/random.ts'
+import { openDatabase, type TestServer } from './server.ts'
+
+const soon = () => new Promise(resolve => setImmediate(resolve))
+
+/** Calls that end when they are told to, and what has begun so far. */
+function createCalls() {
+  const queues = createQueues()
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  return {
+    begun,
+    call: (name: string, keys: readonly string[], milliseconds = 10_000) =>
+      queues.run(keys, createDeadline(milliseconds), () => {
+        begun.push(name)
+        return new Promise<void>(resolve => ends.set(name, resolve))
+      }),
+    async end(name: string) {
+      ends.get(name)?.()
+      await soon()
+    },
+  }
+}
+
+describe('calls for the same registrable domain', () => {
+  test('run two at a time, in their order; others do not wait', async () => {
+    const { begun, call, end } = createCalls()
+    for (const name of ['1', '2', '3', '4']) void call(name, ['a.com'])
+    void call('elsewhere', ['b.com'])
+    await soon()
+    expect(begun).toEqual(['1', '2', 'elsewhere'])
+    await end('2')
+    await end('1')
+    expect(begun).toEqual(['1', '2', 'elsewhere', '3', '4'])
+  })
+
+  test('leave the queue when their time is over, and those behind them go on', async () => {
+    const { begun, call, end } = createCalls()
+    for (const name of ['1', '2']) void call(name, ['b.com'])
+    await expect(call('late', ['a.com', 'b.com'], 20)).rejects.toThrow(TimeLimitError)
+    void call('3', ['b.com'])
+    void call('4', ['a.com'])
+    void call('5', ['a.com'])
+    await end('1')
+    expect(begun).toEqual(['1', '2', '4', '5', '3'])
+  })
+
+  test('make room when they fail', async () => {
+    const queues = createQueues()
+    const deadline = createDeadline(10_000)
+    const fail = () => queues.run(['a.com'], deadline, () => Promise.reject(new Error('failed')))
+    const failures = await Promise.allSettled([fail(), fail(), fail(), fail()])
+    expect(failures.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
+  })
+
+  test(`all come to their turn, whatever they share, with SEED=${seed}`, async () => {
+    const random = createRandom(seed)
+    const queues = createQueues()
+    const running = new Map<string, number>()
+    const domains = ['a.com', 'b.com', 'c.com', 'd.com']
+    const enter = (keys: readonly string[], by: number) => {
+      for (const key of keys) running.set(key, (running.get(key) ?? 0) + by)
+      expect(Math.max(...running.values())).toBeLessThanOrEqual(2)
+    }
+    const work = Array.from({ length: counts.races * 10 }, () => {
+      const keys = domains.filter(() => random.chance(0.4))
+      return queues.run(keys, createDeadline(20_000), async () => {
+        enter(keys, 1)
+        for (let turn = random.integer(0, 3); turn > 0; turn -= 1) await soon()
+        enter(keys, -1)
+      })
+    })
+    await Promise.all(work)
+  })
+})
+
+describe('on PostgreSQL', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await openDatabase()
+    await migrate({ database: server.createPool() })
+  })
+  afterAll(() => server.stop())
+
+  test('fifty calls for a locked registrable domain hold two connections, and another call is answered', async () => {
+    const pool = server.createPool({ max: 4 })
+    const client = await server.createPool().connect()
+    onTestFinished(async () => {
+      await client.query('ROLLBACK')
+      client.release()
+    })
+    const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
+    const query = (text: string, values: unknown[]) => client.query(text, values)
+    await client.query('BEGIN')
+    const open = createPostgresStore({ database: { query }, findTeam })
+    await registerDomains(team1, { domains: ['hot.com'] }, open)
+
+    const store = createPostgresStore({ database: pool, findTeam })
+    const waiting = Array.from({ length: 50 }, (_, n) => registerDomains(team1, { domains: [`n${n}.hot.com`] }, store))
+    const { data } = await registerDomains(team1, { domains: ['other.com'] }, store)
+    expect(data.totals.created).toBe(1)
+    expect(pool.totalCount - pool.idleCount).toBe(2)
+    await client.query('COMMIT')
+    const totals = (await Promise.all(waiting)).map(answer => answer.data.totals)
+    expect(totals).toEqual(Array(50).fill({ created: 1, existing: 0, invalid: 0 }))
+  })
+})

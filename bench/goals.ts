@@ -7,7 +7,7 @@ export interface Goal<Name extends string = string> {
   readonly yardstick: string
   /** The median of the starts is to be at most this. */
   readonly most: number
-  readonly unit: '×' | 'ms' | 's' | 'kB' | 'MB'
+  readonly unit: '×' | 'ms' | 's' | 'kB' | 'MB' | 'pushes'
   /** What measures it: `npm run bench -- <section>`. */
   readonly section: Name
 }
@@ -55,6 +55,9 @@ export const goals = {
   client: goal('client', '`registerAll` of 100,000 names', 'a loop by hand of eight calls of 100 at once', 1.2, '×'),
   sqlite: goal('sqlite', 'SQLite, 100 new names, synchronous = FULL', 'a prepared `INSERT`, 100 times', 1.6, '×'),
   sqliteWildcards: goal('sqlite-wildcards', 'SQLite, a wildcard', 'a million names behind public suffixes', 1, 'ms'),
+  gateway: goal('push', '3,000 changes through a gateway that answers 429', 'the fewest requests', 1.5, '×'),
+  refusedOnce: goal('push', 'one refused change among 1,000', 'the first sweep', 25, 'pushes'),
+  refusedThen: goal('push', 'the same change, when it is due again', 'a sweep', 1, 'pushes'),
   ascii: goal('hostnames', '`classifyHostname`, real ASCII hostnames', '`tldts.parse`, default options', 1.5, '×'),
   international: goal('hostnames', 'the same, international hostnames', "`new URL('http://' + host)`", 2.5, '×'),
   memory: goal('memory', '`registerDomains`, 100 new names, in memory', '`tldts.parse`, the same names', 8, '×'),

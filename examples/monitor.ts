@@ -44,7 +44,7 @@ async function save(changes: readonly WebhookChange[]): Promise<void> {
   await journal.datasync()
 }
 
-/** Answers 4xx for what sending again cannot mend, and 5xx, by failing, for anything else. */
+/** Answers 4xx for what sending again cannot fix, and 503, by failing, while it cannot save anything. */
 async function receive(request: IncomingMessage): Promise<{ status: number; body?: unknown }> {
   if (request.method === 'GET') return { status: 200, body: Object.fromEntries(watched) }
   if (!(Number(request.headers['content-length']) <= 1_000_000)) return { status: 413 }
@@ -62,7 +62,7 @@ async function receive(request: IncomingMessage): Promise<{ status: number; body
 const server = createServer(async (request, response) => {
   const { status, body } = await receive(request).catch(error => {
     console.error(error)
-    return { status: 500, body: 'Send it again later' }
+    return { status: 503, body: 'Send it again later' }
   })
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(body && JSON.stringify(body))
 })

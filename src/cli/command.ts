@@ -19,8 +19,8 @@ export interface Invocation {
   readonly flags: ReadonlySet<string>
   /** What stands behind the name of the command. */
   readonly operands: readonly string[]
-  /** Where `--database` or `DATABASE_URL` leads; nothing is opened yet. */
-  readonly target: () => Target
+  /** Where `--database` or `DATABASE_URL` leads, or else the address `otherwise`; nothing is opened yet. */
+  readonly target: (otherwise?: string) => Target
   /**
    * Connects to the database, for as long as the command runs.
    *

@@ -89,7 +89,7 @@ const NO_WORDS = { least: 0, most: 0 }
 
 async function run({ command, ...request }: Request): Promise<number> {
   let connection: OpenDatabase | undefined
-  const target = () => readTarget(request.values, process.env)
+  const target = (otherwise?: string) => readTarget(request.values, process.env, otherwise)
   function connect(options?: { readonly mayCreate?: boolean }): OpenDatabase {
     connection = open(target(), options)
     return connection

@@ -3,10 +3,11 @@ import { SCHEMA_VERSION as SQLITE_VERSION, sqliteSchema } from '../sqlite/schema
 import type { Command, Invocation, Result } from './command.ts'
 
 export const migrate: Command = {
-  purpose: 'creates the tables if they are missing; --print only prints their SQL',
+  purpose: 'creates the tables if they are missing; --print only prints their SQL, and needs no database',
   flags: ['print'],
   async run({ flags, target, connect }: Invocation): Promise<Result> {
-    const place = target()
+    // Printing connects to nothing. Without an address it is the SQL of PostgreSQL.
+    const place = target(flags.has('print') ? 'postgres://' : undefined)
     if (flags.has('print')) {
       const sql = place.kind === 'postgres' ? postgresSchema({ schema: place.schema }) : sqliteSchema()
       return { text: sql, data: { sql } }

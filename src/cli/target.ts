@@ -3,22 +3,31 @@ import { type Target, UsageError, type Values } from './command.ts'
 /**
  * Reads `--database` and `--schema`.
  *
+ * @param otherwise The address if none was passed.
  * @throws {UsageError} that never shows the address: it may hold a password.
  */
-export function readTarget({ database, schema }: Values, environment: NodeJS.ProcessEnv): Target {
-  const address = database ?? environment.DATABASE_URL
+export function readTarget({ database, schema }: Values, environment: NodeJS.ProcessEnv, otherwise?: string): Target {
+  const address = database ?? environment.DATABASE_URL ?? otherwise
   if (!address) {
     throw new UsageError(
       'Pass --database postgres://user:password@machine/name or --database file.db, or set DATABASE_URL',
     )
   }
   if (/^postgres(?:ql)?:\/\//.test(address)) return { kind: 'postgres', url: address, schema }
+  if (keyWords.test(address)) {
+    throw new UsageError(
+      'The database must be an address, not key words of libpq: postgres://user:password@machine/name',
+    )
+  }
   if (/^[a-z][a-z+.-]+:/i.test(address)) {
     throw new UsageError('The database must be an address that begins with "postgres://", or the path of a SQLite file')
   }
   if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL; SQLite has no schemas')
   return { kind: 'sqlite', file: address }
 }
+
+/** The form "host=db user=me password=…", which would be taken for the name of a SQLite file. */
+const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i
 
 /** The parts of an address that no output may show. */
 export function findSecrets(environment: NodeJS.ProcessEnv, parameters: readonly string[]): string[] {
@@ -28,10 +37,12 @@ export function findSecrets(environment: NodeJS.ProcessEnv, parameters: readonly
 }
 
 /** Of an address alone, or behind the name of its option. In the spelling of the address, and decoded. */
-function findPasswords(text: string | undefined): string[] {
-  const [, beforeMachine] = /:\/\/[^/@:]*:([^@]*)@/.exec(text ?? '') ?? []
-  const [, inQuery] = /[?&]password=([^&]*)/.exec(text ?? '') ?? []
-  return [beforeMachine, inQuery].flatMap(secret => (secret === undefined ? [] : [secret, decode(secret)]))
+function findPasswords(text = ''): string[] {
+  // A password that is not encoded may have any character, so it ends at the last "@".
+  const [, , afterColon = ''] = /:\/\/([^:]*):(.*)/s.exec(text) ?? []
+  const beforeMachine = afterColon.slice(0, Math.max(0, afterColon.lastIndexOf('@')))
+  const [, named] = /password\s*=\s*'?([^&'\s]*)/i.exec(text) ?? []
+  return [beforeMachine, named].flatMap(secret => (secret ? [secret, decode(secret)] : []))
 }
 
 function decode(text: string): string {

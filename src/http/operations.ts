@@ -96,32 +96,43 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
       const format = formats[parseFormat(input as Query, keyContext)]
       const query = takeParameters(input as Query, requestFields.export)
       const pages = await exportDomains(keyContext, query, store, { timeLimit })
-      return respondWithStream(format.contentType, format.write(pages))
+      return respondWithStream(format.contentType, write(pages, format))
     },
   },
 }
 
 export const operationNames = Object.keys(operations) as readonly OperationName[]
 
-type Pages = AsyncIterable<readonly ListedDomain[]>
-
 const formats = {
   /** RFC 4180. No value needs quotes or is a formula to a spreadsheet: names begin with a letter, a digit or `*`. */
   csv: {
     contentType: 'text/csv; charset=utf-8; header=present',
-    async *write(pages: Pages) {
-      yield 'domain,domainId,createdAt\r\n'
-      for await (const page of pages)
-        yield page.map(({ domain, domainId, createdAt }) => `${domain},${domainId},${createdAt}\r\n`).join('')
-    },
+    head: 'domain,domainId,createdAt\r\n',
+    toLine: ({ domain, domainId, createdAt }: ListedDomain) => `${domain},${domainId},${createdAt}\r\n`,
   },
   ndjson: {
     contentType: 'application/x-ndjson; charset=utf-8',
-    async *write(pages: Pages) {
-      for await (const page of pages) yield page.map(listed => `${JSON.stringify(listed)}\n`).join('')
-    },
+    head: '',
+    toLine: (listed: ListedDomain) => `${JSON.stringify(listed)}\n`,
   },
 } as const
+
+/** Writes each page as one text, and holds nothing of it while the caller takes it. */
+async function* write(
+  pages: AsyncIterator<readonly ListedDomain[], void>,
+  { head, toLine }: (typeof formats)[keyof typeof formats],
+): AsyncGenerator<string, void> {
+  async function toText(): Promise<string> {
+    const { done, value } = await pages.next()
+    return done ? '' : value.map(toLine).join('')
+  }
+  try {
+    if (head !== '') yield head
+    for (let text = await toText(); text !== ''; text = await toText()) yield text
+  } finally {
+    await pages.return?.()
+  }
+}
 
 /**
  * Finds the operation of a request among those that are offered.

@@ -78,12 +78,18 @@ export async function readJson(request: HandlerRequest, limits: BodyLimits): Pro
   requireJson(request)
   if (Number(readHeader(request, 'content-length') ?? 0) > limit) throw payloadTooLarge(limit)
   const body = await readWithin(limits, request)
-  if ('json' in body) return body.json
+  if (has(body, 'json')) return body.json
   // A parser in front of us has a limit of its own; this is ours.
-  const length = 'text' in body ? new TextEncoder().encode(body.text).byteLength : body.bytes.byteLength
+  const length = has(body, 'text') ? new TextEncoder().encode(body.text).byteLength : body.bytes.byteLength
   if (length > limit) throw payloadTooLarge(limit)
-  return parseJson('text' in body ? body.text : decodeUtf8(body.bytes))
+  return parseJson(has(body, 'text') ? body.text : decodeUtf8(body.bytes))
 }
+
+/** Like `in`, but a polluted `Object.prototype` gives no body. */
+const has = <Name extends 'json' | 'text'>(
+  body: RequestBody,
+  name: Name,
+): body is Extract<RequestBody, Record<Name, unknown>> => Object.hasOwn(body, name)
 
 async function readWithin({ bodyLimit, bodyTimeLimit }: BodyLimits, request: HandlerRequest): Promise<RequestBody> {
   try {

@@ -38,14 +38,13 @@ async function* eachOf<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T,
 export async function* eachPage(
   list: (page: ListOptions) => Awaitable<readonly ListedRegistration[]>,
   options: EachRegistrationOptions,
-  size = MOST_AT_ONCE,
 ): AsyncGenerator<readonly ListedRegistration[], void, undefined> {
   for (let after = options.after; ; ) {
-    const page = await list({ ...options, after, limit: size })
+    const page = await list({ ...options, after, limit: MOST_AT_ONCE })
     const last = page.at(-1)
     if (!last) return
     yield page
-    if (page.length < size) return
+    if (page.length < MOST_AT_ONCE) return
     after = toCursor(last, options)
     await letOthersRun()
   }

@@ -11,7 +11,7 @@ import {
 } from '../wire/query.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
 import { requireMethod, tryStore } from './ask-store.ts'
-import { eachPage, toCursor } from './each-registration.ts'
+import { toCursor } from './each-registration.ts'
 import { type OperationOptions, startDeadline } from './operation-options.ts'
 import { requireTeam } from './team.ts'
 
@@ -75,28 +75,45 @@ export async function exportDomains(
   query: ExportDomainsQuery,
   store: DomainStore,
   options: OperationOptions = {},
-): Promise<AsyncGenerator<readonly ListedDomain[], void>> {
+): Promise<AsyncIterableIterator<readonly ListedDomain[], void>> {
   const deadline = startDeadline(options)
   requireParameters(query, requestFields.export)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { teamId, after } = parseExportQuery(query, keyContext)
   const team = await requireTeam(teamId, keyContext, store, deadline)
-  const pages = eachPage(page => ask(store, page, startDeadline(options)), { teamId: team.id, after }, EXPORT_PAGE)
+  const read = (start: string | undefined) =>
+    ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
   // Read before the answer begins, so that a store that is down is a 500.
-  return toListedPages(await pages.next(), pages)
+  return toPages(await read(after), read)
 }
 
 /** A reader that stalls holds a page, and what its connection buffers. */
 const EXPORT_PAGE = 200
 
-async function* toListedPages(
-  first: IteratorResult<readonly ListedRegistration[], void>,
-  others: AsyncIterable<readonly ListedRegistration[]>,
-): AsyncGenerator<readonly ListedDomain[], void> {
-  if (first.done) return
-  yield first.value.map(toListedDomain)
-  for await (const page of others) yield page.map(toListedDomain)
+/** Not a generator: between two pages, that would hold the registrations of the page before. */
+function toPages(
+  first: readonly ListedRegistration[],
+  read: (after: string) => Promise<readonly ListedRegistration[]>,
+): AsyncIterableIterator<readonly ListedDomain[], void> {
+  let begun: readonly ListedRegistration[] | undefined = first
+  let after: string | undefined
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    async next() {
+      const page = begun ?? (after === undefined ? [] : await read(after))
+      begun = undefined
+      after = page.length < EXPORT_PAGE ? undefined : page.at(-1)?.domainId
+      return page.length === 0 ? { done: true, value: undefined } : { done: false, value: page.map(toListedDomain) }
+    },
+    async return() {
+      begun = undefined
+      after = undefined
+      return { done: true, value: undefined }
+    },
+  }
 }
 
 const ask = (store: DomainStore, page: ListOptions, deadline: Deadline): Promise<readonly ListedRegistration[]> =>

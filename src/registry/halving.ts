@@ -22,6 +22,11 @@ export interface WorkByHalves<Item> {
   isOver(progress: Progress): boolean
   /** Returns a number from 0 up to 1: which half comes first. Default: always the first. */
   readonly random?: (() => number) | undefined
+  /**
+   * The most items of the first attempt, and of one after a failure; doubled with each success. For items of which many
+   * are likely to fail. Default: no limit.
+   */
+  readonly first?: number
   /** What became of other parts before. */
   readonly start?: Progress
 }
@@ -32,6 +37,8 @@ export interface Unfinished<Item> extends Progress {
   readonly alone: readonly { readonly item: Item; readonly cause: unknown }[]
   /** The items on which no attempt has decided. */
   readonly left: readonly Item[]
+  /** Those of them that were part of an attempt that failed, and perhaps others. */
+  readonly suspects: ReadonlySet<Item>
 }
 
 const NO_PROGRESS: Progress = { hasSucceeded: false, failures: 0, failuresInARow: 0, cause: undefined }
@@ -49,30 +56,33 @@ const SHRINKS_FROM = 3
  */
 export async function workByHalves<Item>(
   parts: readonly (readonly Item[])[],
-  { attempt, isOver, random = () => 0, start = NO_PROGRESS }: WorkByHalves<Item>,
+  { attempt, isOver, random = () => 0, first, start = NO_PROGRESS }: WorkByHalves<Item>,
 ): Promise<Unfinished<Item>> {
   const waiting = parts.filter(({ length }) => length > 0)
   const alone: { readonly item: Item; readonly cause: unknown }[] = []
   let { hasSucceeded, failures, failuresInARow, cause } = start
-  let largest = Number.POSITIVE_INFINITY
+  const suspects = new Set<Item>()
+  let largest = first ?? Number.POSITIVE_INFINITY
   while (waiting.length > 0 && !isOver({ hasSucceeded, failures, failuresInARow, cause })) {
     const part = takePart(waiting, largest)
     const failure = await attempt(part)
     if (!failure) {
       hasSucceeded = true
       failuresInARow = 0
-      largest = Number.POSITIVE_INFINITY
+      largest = first === undefined ? Number.POSITIVE_INFINITY : 2 * part.length
       continue
     }
     cause = failure.cause
     failures += 1
     failuresInARow += 1
-    if (cause instanceof TimeLimitError) largest = Math.max(1, Math.floor(part.length / 4))
+    for (const item of part) suspects.add(item)
+    if (first !== undefined) largest = first
+    else if (cause instanceof TimeLimitError) largest = Math.max(1, Math.floor(part.length / 4))
     else if (failuresInARow >= SHRINKS_FROM) largest = Math.max(1, Math.floor(part.length / 2))
     if (part.length === 1) alone.push({ item: part[0] as Item, cause })
     else waiting.push(...(random() < 0.5 ? halve(part) : halve(part).reverse()))
   }
-  return { hasSucceeded, failures, failuresInARow, cause, alone, left: waiting.flat() }
+  return { hasSucceeded, failures, failuresInARow, cause, alone, left: waiting.flat(), suspects }
 }
 
 /**

@@ -1,10 +1,11 @@
 /**
- * A push throws it to say that the monitor is away, and not that it refuses a change. Then no change is pushed alone,
- * and none counts as refused.
+ * A push throws it to say that the monitor is unavailable, and not that it refuses a change. With `retryAfter` the
+ * sweep ends; without it, at the second time in a row, since a gateway may say so because of a single change. What is
+ * left does not count as refused.
  *
  * @example
  * const { status } = await fetch(url, { method: 'POST' })
- * if (status >= 500) throw new MonitorUnavailableError(`The monitor answered ${status}`)
+ * if (status === 503) throw new MonitorUnavailableError(`The monitor answered ${status}`)
  */
 export class MonitorUnavailableError extends Error {
   override readonly name = 'MonitorUnavailableError'

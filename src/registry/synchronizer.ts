@@ -48,6 +48,8 @@ interface Outcome {
   readonly refused: readonly { readonly change: WaitingChange; readonly cause: unknown }[]
   /** Changes that were not pushed, or only together with others. */
   readonly left: readonly WaitingChange[]
+  /** Those of them that were pushed, and perhaps others. */
+  readonly suspects: ReadonlySet<WaitingChange>
   /** The last failure, if any. */
   readonly cause: unknown
   /** Why the rest was left, if not because pushes failed or took too long. */
@@ -58,9 +60,9 @@ interface Outcome {
  * Makes the pushes of a store from its {@link Outbox}.
  *
  * Changes are pushed in batches, in random order, and each is finished at once. {@link workByHalves} finds those that
- * are refused. A change that was refused before comes last and alone. When nothing seems to succeed any more, or the
- * monitor says that it is unavailable, the rest is left for later. The monitor has to say so twice in a row, unless it
- * says for how long: a gateway may say it because of a single change.
+ * are refused. Those come last from then on, and alone unless it may have been an outage. When nothing seems to
+ * succeed any more, or the monitor says that it is unavailable, the rest is left for later. The monitor has to say so
+ * twice in a row, unless it says for how long: a gateway may say it because of a single change.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
   const { timeLimit, random = Math.random } = options
@@ -80,11 +82,16 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   function toPostponements(outcome: Outcome): Postponement[] {
     const wait = waitOfLeft(outcome)
     const failure = wait > 0 ? describeFailure(outcome.cause) : undefined
-    const left = outcome.left.map(change => ({ change, wait, failure, isRefused: false }))
+    // While nothing succeeds, a refusal counts once: new changes then come first, and none waits for an hour.
+    const isFirst = (change: WaitingChange) => isAway(outcome) && change.refusals === 0
+    const mayBeRefused = outcome.endedBy === undefined && !isMonitorUnavailable(outcome.cause)
+    const left = outcome.left.map(change => {
+      const isRefused = mayBeRefused && isFirst(change) && outcome.suspects.has(change)
+      return { change, wait, failure, isRefused }
+    })
     const refused = outcome.refused.map(({ change, cause }) => {
       const failure = describeFailure(cause)
-      // Counted once only: a long outage of the monitor must not delay the change by an hour.
-      if (isAway(outcome)) return { change, wait, failure, isRefused: change.refusals === 0 }
+      if (isAway(outcome)) return { change, wait, failure, isRefused: isFirst(change) }
       return { change, wait: backoff(change.refusals), failure, isRefused: true }
     })
     return [...left, ...refused]
@@ -148,11 +155,12 @@ async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing
   const isOver = ({ failures, failuresInARow }: Progress) =>
     signal?.aborted || isUnavailable() || !hasTime() || failuresInARow >= mostInARow || failures >= MOST_FAILURES
 
-  const fresh = changes.filter(({ refusals }) => refusals === 0)
-  const before = changes.filter(({ refusals }) => refusals > 0)
+  const [fresh, once, often] = [0, 1, 2].map(count => changes.filter(change => Math.min(change.refusals, 2) === count))
   const ofFresh = await workByHalves(shuffle(toBatches(fresh, batchSize), random), { attempt, isOver, random })
-  const start = { ...ofFresh, failures: 0 }
-  const ofBefore = await workByHalves(shuffle(toBatches(before, 1), random), { attempt, isOver, random, start })
+  // Once may have been an outage: these may succeed together.
+  const parts = [...toBatches(shuffle(once, random), batchSize), ...toBatches(often, 1)]
+  const options = { attempt, isOver, random, first: 1, start: { ...ofFresh, failures: 0 } }
+  const ofBefore = await workByHalves(shuffle(parts, random), options)
   const endedBy = signal?.aborted ? 'stop' : isUnavailable() ? 'unavailable' : undefined
   return toOutcome(ofFresh, ofBefore, endedBy)
 }
@@ -173,6 +181,7 @@ function toOutcome(
     hasSucceeded,
     refused: alone.filter(({ cause }) => isRefusal(cause)),
     left: [...notRefused, ...ofFresh.left, ...ofBefore.left],
+    suspects: new Set([...ofFresh.suspects, ...ofBefore.suspects]),
     cause,
     endedBy,
   }
@@ -219,14 +228,14 @@ const pushOnce = (push: Push, part: readonly WaitingChange[], signal: AbortSigna
     )
   })
 
-function toBatches<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
+function toBatches<Item>(items: readonly Item[] = [], size: number): (readonly Item[])[] {
   const batches: (readonly Item[])[] = []
   for (let start = 0; start < items.length; start += size) batches.push(items.slice(start, start + size))
   return batches
 }
 
 /** So that no change comes first in every sweep, and holds others back if it makes the monitor fail. */
-function shuffle<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+function shuffle<Item>(items: readonly Item[] = [], random: () => number): readonly Item[] {
   const ranked = items.map(item => ({ item, rank: random() }))
   return ranked.sort((one, other) => one.rank - other.rank).map(({ item }) => item)
 }

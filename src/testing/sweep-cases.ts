@@ -114,6 +114,28 @@ export const sweepCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'pushes-in-batches',
+    name: 'SHOULD push at most the batchSize of the push at once, and keep what succeeded if a batch fails',
+    needs: ['release'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const push = (changes: readonly Change[]) => monitor.push(changes)
+      const store = await open(Object.assign(push, { batchSize: 2 }))
+      await saveAndRelease(store, ...manyDomains(6))
+      monitor.takePushes()
+      monitor.refused.add('n3.com')
+      checkEqual('what synchronizePending returns', await sweep(store), { synchronized: 5, failed: 1 })
+      const pushes = monitor.takePushes()
+      checkThat(
+        'no push has more than two changes',
+        pushes.every(({ length }) => length <= 2),
+        pushes.map(toDomains),
+      )
+      const times = toDomains(pushes.flat()).filter(domain => domain === 'n0.com').length
+      checkEqual('how often a change of another batch was pushed', times, 1)
+    },
+  },
+  {
     id: 'pending-is-shared',
     name: 'MUST NOT take for one sweep what another has just taken',
     needs: ['release'],

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -55,4 +56,37 @@ test.skipIf(!isLong).each(servers.filter(([name]) => !name.endsWith(' 4')))(
     expect(growth).toBeLessThan(FLAT)
   },
   300_000,
+)
+
+const READERS = 6
+
+test.each(servers.filter(([name]) => !name.endsWith(' 4')))(
+  'a reader of an export by %s that stalls holds at most 200 kB',
+  async (_, start) => {
+    const { store, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
+    const authenticate = () => ({ ...team1, scopes: ['domains:read'] })
+    const server = await start({ store, operations: ['export'], authenticate })
+    const { hostname, port } = new URL(server.origin)
+    const whenStalled = async () => {
+      for (let before = -1; before !== seen.pages; await sleep(200)) before = seen.pages
+    }
+    /** A socket that is paused before it is connected reads nothing at all. */
+    const open = async () => {
+      const socket = connect(Number(port), hostname).pause()
+      socket.on('error', () => {}).write('GET /v1/domains/export HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      return socket
+    }
+    // The code of everything is loaded by the first one.
+    const sockets = [await open()]
+    await whenStalled()
+    const before = readMemory()
+    for (let reader = 0; reader < READERS; reader += 1) sockets.push(await open())
+    await whenStalled()
+    const held = (readMemory() - before) / READERS
+    for (const socket of sockets) socket.destroy()
+    await server.close()
+    expect(seen.pages).toBeGreaterThan(READERS)
+    expect(held).toBeLessThan(200_000)
+  },
+  60_000,
 )

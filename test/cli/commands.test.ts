@@ -31,6 +31,13 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
     ['no team', ['release', 'a.com', '--database', address], /Pass --team/],
     ['no database', ['count'], /Pass --database/],
     ['another database', ['count', '--database', 'mysql://me:secret-word@127.0.0.1/x'], /begins with "postgres/],
+    ...['host=db user=me password=secret-word', "password = 'secret-word' dbname=x", 'HOST=db'].map(
+      (words): [string, string[], RegExp] => [
+        'key words of libpq',
+        ['migrate', '--database', words],
+        /not key words of libpq/,
+      ],
+    ),
     ['a schema in SQLite', ['count', '--database', 'a.db', '--schema', 'x'], /SQLite has no schemas/],
   ])('%s', async (_, parameters, message) => {
     const { code, stdout, stderr } = await run(parameters)
@@ -47,6 +54,21 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
     expect((await run(['list', '--svc_team_1_topsecret'])).stderr).not.toContain('topsecret')
     expect(stderr).not.toContain('topsecret')
   })
+})
+
+test('a password that is not encoded is hidden to the last "@"', async () => {
+  for (const password of ['secret@word', 'secret:word', 'sec/ret@word'])
+    for (const address of [`postgres://me:${password}@127.0.0.1:1/none`, `mysql://me:${password}@127.0.0.1/x`]) {
+      const { code, stdout, stderr } = await run(['count', '--database', address, `--${address}`])
+      expect(code).toBeGreaterThan(0)
+      expect(stdout + stderr).not.toContain(password)
+    }
+})
+
+test('migrate --print needs no database: it prints the SQL of PostgreSQL, or of SQLite for a file', async () => {
+  const { code, stdout } = await run(['migrate', '--print', '--schema', 'mine'])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('CREATE SCHEMA IF NOT EXISTS "mine"')])
+  expect((await run(['migrate', '--print', '--database', 'none.db'])).stdout).toContain('domain_registration_names')
 })
 
 test('without a command it shows all commands and exits 2; with --help it exits 0', async () => {

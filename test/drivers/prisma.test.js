@@ -46,7 +46,8 @@ describe('Prisma, through a bridge,', () => {
 
   const cases = domainStoreSuite({
     async createStore({ teams, ...options }) {
-      for (const table of ['names', 'changes']) await database.query(`DELETE FROM domain_registration.${table}`, [])
+      for (const table of ['names', 'changes', 'monitor'])
+        await database.query(`DELETE FROM domain_registration.${table}`, [])
       const findTeam = id => teams.find(team => team.id === id) ?? null
       return createPostgresStore({ ...options, database, findTeam })
     },

@@ -83,10 +83,14 @@ async function start({ create, hasten }: Modelled, seen: { pushed: number; refus
   let clock = 0
   vi.spyOn(performance, 'now').mockImplementation(() => now() + clock)
 
-  const pushTo = (pushed: string[]) => (changes: readonly Change[]) => {
-    const isRefused = ({ domain, kind }: Change) => domain.startsWith('b.example.') && kind === 'registered'
-    if (refuses && changes.some(isRefused)) throw new Error('refused')
-    pushed.push(...changes.map(({ kind, domain, teamId }) => `${kind} ${domain} for ${teamId}`))
+  /** A part of what is due may be refused while the rest succeeds. */
+  const pushTo = (pushed: string[]) => {
+    const push = (changes: readonly Change[]) => {
+      const isRefused = ({ domain, kind }: Change) => domain.startsWith('b.example.') && kind === 'registered'
+      if (refuses && changes.some(isRefused)) throw new Error('refused')
+      pushed.push(...changes.map(({ kind, domain, teamId }) => `${kind} ${domain} for ${teamId}`))
+    }
+    return Object.assign(push, { batchSize: 2 })
   }
   function onError(): void {
     seen.refused += 1

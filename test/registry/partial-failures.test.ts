@@ -114,6 +114,27 @@ describe('one of a thousand changes', () => {
     expect(await store.listPending()).toMatchObject([{ domain: 'n77.com' }])
   })
 
+  test('that was refused before is pushed alone, after all others', async () => {
+    const pushes: string[][] = []
+    const refused = ['n3.com', 'n8.com']
+    const { push } = createReceiver(changes => {
+      pushes.push(changes.map(({ domain }) => domain))
+      if (changes.some(({ domain }) => refused.includes(domain))) throw new Error('500')
+    })
+    const store = await waitingFor(push, 10)
+    for (let round = 0; round < 2; round += 1) {
+      await store.retryPending()
+      await store.synchronizePending()
+    }
+    await store.retryPending()
+    await Promise.allSettled([store.synchronize?.(await save(store, '1', manyDomains(3, 'new-')))])
+    await store.release('1', manyDomains(3, 'new-'))
+    pushes.length = 0
+    expect(await store.synchronizePending()).toEqual({ synchronized: 3, failed: 2 })
+    expect(pushes[0]).toEqual(manyDomains(3, 'new-'))
+    expect(pushes.slice(1).toSorted()).toEqual([['n3.com'], ['n8.com']])
+  })
+
   test('that is refused costs at most 25 pushes, and then one each time that it is due', async () => {
     const { receiver, push } = createReceiver(changes => {
       if (changes.some(isPoison)) throw new Error('500')

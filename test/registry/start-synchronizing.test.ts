@@ -70,6 +70,32 @@ describe('the loop', () => {
     expect(times.slice(7)).toEqual([360_000, 370_000, 380_000])
   })
 
+  test.each([
+    ['that says for how long is asked then', { retryAfter: 3_000 }, [0, 3_010, 13_010]],
+    ['that says for how long is asked within a minute', { retryAfter: 3_600_000 }, [0, 60_000]],
+    ['that does not say for how long is asked after the interval', { retryAfter: undefined }, [0, 10_000, 20_000]],
+  ])('a monitor that takes some changes, is unavailable, and %s', async (_, unavailable, expected) => {
+    let isFirst = true
+    const { store, times } = createSweeps(async () => {
+      const result = isFirst ? { synchronized: 600, failed: 400, unavailable } : none
+      isFirst = false
+      return result
+    })
+    const { stop } = startSynchronizing(store)
+    await pass((expected.at(-1) as number) + 10)
+    await stop()
+    expect(times).toEqual(expected)
+  })
+
+  test('an unavailable monitor that takes nothing is asked less and less, whatever it says', async () => {
+    const unavailable = { retryAfter: 500 }
+    const { store, times } = createSweeps(async () => ({ synchronized: 0, failed: 5, unavailable }))
+    const { stop } = startSynchronizing(store)
+    await pass(61_000)
+    await stop()
+    expect(times).toEqual([0, 20_000, 60_000])
+  })
+
   test('tells onError of a store that cannot be asked, goes on, and minds nothing that onError does', async () => {
     const onError = vi.fn(() => Promise.reject(new Error('the log is away')))
     const { store, times } = createSweeps(() => Promise.reject(new Error('no database')))

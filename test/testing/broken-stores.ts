@@ -533,6 +533,7 @@ const ofSweeping: readonly BrokenStore[] = [
   broken('pending-within-the-limit', 'sweeps up all at once', {
     choose: (waiting, _, now) => soundSteps.choose(waiting, 1000, now),
   }),
+  broken('pushes-in-batches', 'pushes all at once, however much the push takes', { batchSize: () => undefined }),
   leasing('pending-is-shared', 'leases nothing to a sweep', 'sweep', 0),
   broken('release-is-pushed', 'pushes the release of a wildcard as if it were registered', {
     push: (changes, context, push) =>

@@ -69,6 +69,7 @@ export interface Steps {
   /** What waits once a registration is released; `before` is what waited for it. */
   recordRelease(row: Row, before: Waiting | undefined, lease: number): Waiting | undefined
   list(rows: readonly Row[], page: ListPage): readonly Row[]
+  batchSize(push: Push): number | undefined
   /** What your application pushes. */
   push(changes: readonly Change[], context: Parameters<Push>[1], push: Push): unknown
   /** A last change to the store. */
@@ -167,6 +168,7 @@ export const soundSteps: Steps = {
       .toSorted((one, other) => direction * (keyOf(one) < keyOf(other) ? -1 : 1))
       .slice(0, limit)
   },
+  batchSize: push => push.batchSize,
   push: (changes, context, push) => push(changes, context),
   wrap: store => store,
 }
@@ -277,7 +279,11 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
     },
     {
       findTeam: id => steps.findTeam(id, teams),
-      synchronize: push && ((changes, context) => steps.push(changes, context, push)),
+      synchronize:
+        push &&
+        Object.assign((...[changes, context]: Parameters<Push>) => steps.push(changes, context, push), {
+          batchSize: steps.batchSize(push),
+        }),
       onError,
       synchronizeTimeLimit,
     },

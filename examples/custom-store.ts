@@ -79,9 +79,14 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
   const toRegistrations = async (held: readonly Held[]): Promise<Registration[]> =>
     (await toListed(held)).map(({ createdAt: _, ...registration }) => registration)
 
-  async function find({ teamId, domains, bases }: LookUp): Promise<LookUpResult> {
+  const prefixOf = (teamId: string | undefined) => (teamId === undefined ? 'id ' : `team ${teamId} `)
+  const count = async (teamId: string | undefined) =>
+    (await database.keys({ gt: prefixOf(teamId), lt: `${prefixOf(teamId)}~` }).all()).length
+
+  async function find({ teamId, domains, bases, counted }: LookUp): Promise<LookUpResult> {
     const registrations = await toRegistrations(await get<Held>(domains.map(nameKey)))
-    return { registrations, below: await Promise.all(bases.map(base => findBelow(base, teamId))) }
+    const below = await Promise.all(bases.map(base => findBelow(base, teamId)))
+    return { registrations, below, ...(counted && { held: await count(teamId) }) }
   }
 
   async function findBelow(base: string, teamId: string): Promise<NamesBelow> {
@@ -146,7 +151,7 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
       const start = after === undefined ? from : nameKey(after)
       return toListed((await range<Held>(start > from ? start : from, before)).filter(isListed).slice(0, limit))
     }
-    const prefix = teamId === undefined ? 'id ' : `team ${teamId} `
+    const prefix = prefixOf(teamId)
     const [from, before] = order === 'newest' ? [prefix, after] : [prefix + (after ?? ''), undefined]
     const end = before === undefined ? `${prefix}~` : prefix + before
     return toListed(await range<Held>(from, end, limit, order === 'newest'))
@@ -220,10 +225,7 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
           return released
         }),
       list,
-      count: async teamId => {
-        const prefix = teamId === undefined ? 'id ' : `team ${teamId} `
-        return (await database.keys({ gt: prefix, lt: `${prefix}~` }).all()).length
-      },
+      count,
       outbox,
     },
     options,

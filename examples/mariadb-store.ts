@@ -45,7 +45,8 @@ function createBackend(transact: Transact): StoreBackend {
     register: step =>
       transact(async ask => {
         const { teamId, lease } = step
-        await claim(ask, step.registrableDomains)
+        // Calls of a team with a limit take turns. Its lock comes before all others, as '#' comes before all names.
+        await claim(ask, step.counted ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
         const found = await find(ask, step)
         const { created, waiting } = step.decide(found)
         const saved = created.map(({ domain, registrableDomain }) => {
@@ -103,12 +104,7 @@ function createBackend(transact: Transact): StoreBackend {
         return rows.map(row => ({ ...toRegistration(row), createdAt: new Date(row.createdAt) }))
       }),
 
-    count: teamId =>
-      transact(async ask => {
-        const [sql, ...values] = teamId === undefined ? ['TRUE'] : ['teamId = ?', teamId]
-        const [row] = await ask(`SELECT COUNT(*) AS count FROM domain_names WHERE ${sql}`, ...values)
-        return row.count
-      }),
+    count: teamId => transact(ask => count(ask, teamId)),
 
     outbox: {
       take: (limit, lease) =>
@@ -176,11 +172,17 @@ const claim = (ask: Ask, registrableDomains: readonly string[]) =>
     registrableDomains.map(registrableDomain => ({ registrableDomain })),
   )
 
-async function find(ask: Ask, { teamId, domains, bases }: LookUp) {
+async function count(ask: Ask, teamId: string | undefined): Promise<number> {
+  const [sql, ...values] = teamId === undefined ? ['TRUE'] : ['teamId = ?', teamId]
+  const [row] = await ask(`SELECT COUNT(*) AS count FROM domain_names WHERE ${sql}`, ...values)
+  return row.count
+}
+
+async function find(ask: Ask, { teamId, domains, bases, counted }: LookUp) {
   const below = []
   for (const base of bases) below.push(await findBelow(ask, base, teamId))
   const rows = await ask(`SELECT ${NAME} FROM ${NAMES_BY_TEXT}`, domains.map(toKey))
-  return { registrations: rows.map(toRegistration), below }
+  return { registrations: rows.map(toRegistration), below, ...(counted && { held: await count(ask, teamId) }) }
 }
 
 async function findBelow(ask: Ask, base: string, teamId: string) {

@@ -36,7 +36,8 @@ CREATE TABLE IF NOT EXISTS domain_monitor (
   id INT NOT NULL PRIMARY KEY
 ) ENGINE = InnoDB;
 
--- One row for each registrable domain in which a name was ever registered, for calls to lock.
+-- One row for each registrable domain in which a name was ever registered, and for each team with a limit ('#' and the
+-- ID), for calls to lock.
 CREATE TABLE IF NOT EXISTS domain_locks (
   registrableDomain VARCHAR(253) NOT NULL PRIMARY KEY
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;

@@ -21,7 +21,7 @@ export {
 } from './keys/api-key.ts'
 export { authenticate } from './keys/authenticate.ts'
 export type { KeyContext, Scope } from './keys/key-context.ts'
-export type { KeyChanges, KeyOwner, KeyRecord, StoredKeyRecord } from './keys/key-record.ts'
+export type { CallingKey, KeyChanges, KeyOwner, KeyRecord, StoredKeyRecord } from './keys/key-record.ts'
 export type { KeyStore, ManagedKeyStore } from './keys/key-store.ts'
 export { createMemoryKeyStore, type MemoryKeyStore } from './keys/memory-key-store.ts'
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'

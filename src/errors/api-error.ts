@@ -8,6 +8,7 @@ export const statusByErrorCode = {
   unauthorized: 401,
   insufficient_scope: 403,
   team_suspended: 403,
+  domain_limit_reached: 403,
   team_not_found: 404,
   not_found: 404,
   method_not_allowed: 405,

@@ -97,6 +97,22 @@ export function teamSuspended(): ApiError {
   return new ApiError('team_suspended', 'The team is suspended: it can neither register nor delete domains.')
 }
 
+/** A call that is refused as a whole: it would take its team above the limit. */
+export interface LimitExcess {
+  /** The limit of the team. */
+  readonly maxDomains: number
+  /** How many domains the team holds. */
+  readonly held: number
+  /** How many the call would add. */
+  readonly added: number
+}
+
+export function domainLimitReached({ maxDomains, held, added }: LimitExcess): ApiError {
+  const limit = `${maxDomains} ${maxDomains === 1 ? 'domain' : 'domains'}`
+  const call = `${added} new ${added === 1 ? 'one' : 'ones'}`
+  return new ApiError('domain_limit_reached', `The team may hold ${limit}, holds ${held}, and this call has ${call}.`)
+}
+
 /** When to send a call again that nothing is wrong with, in seconds: what failed is expected to fail for moments. */
 const soon = { 'Retry-After': '5' }
 

@@ -1,4 +1,3 @@
-import ipaddr from 'ipaddr.js'
 import { topLevelOf } from './ldh-name.ts'
 import { cidrOf, ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
 
@@ -9,6 +8,9 @@ export interface AddressReading {
   /** Where the address is reserved: continues "is …". `null` for a public address. */
   readonly reserved: string | null
 }
+
+/** The eight numbers of 16 bits of an IPv6 address. */
+type Groups = readonly number[]
 
 /**
  * Tells whether a URL parser takes the name for an IPv4 address, well formed or not (WHATWG URL, "ends in a number
@@ -39,10 +41,8 @@ export function readIPv4(text: string): AddressReading | null {
 export function readIPv6(text: string): AddressReading | null {
   if (!text.includes(':')) return null
   const unbracketed = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
-  const hexadecimal = toHexadecimalGroups(unbracketed.replace(/^([^%]*)%[^/]*$/, '$1'))
-  if (hexadecimal === null) return null
-  const parsed = ipaddr.IPv6.parse(hexadecimal)
-  return { address: parsed.toRFC5952String(), reserved: findIPv6Block(parsed) }
+  const groups = parseIPv6(unbracketed.replace(/^([^%]*)%[^/]*$/, '$1'))
+  return groups === null ? null : { address: formatIPv6(groups), reserved: findIPv6Block(groups) }
 }
 
 /**
@@ -84,20 +84,17 @@ function formatIPv4(value: number): string {
 }
 
 const ipv4Ranges = ipv4Blocks.map(block => {
-  const [network, bits] = ipaddr.IPv4.parseCIDR(cidrOf(block))
-  const first = network.octets.reduce((value, octet) => value * 256 + octet, 0)
-  return { first, last: first + 2 ** (32 - bits) - 1, description: `in ${block}` }
+  const [network = '', bits] = cidrOf(block).split('/')
+  const first = parseIPv4(network) ?? 0
+  return { first, last: first + 2 ** (32 - Number(bits)) - 1, description: `in ${block}` }
 })
 
 function findIPv4Block(value: number): string | null {
   return ipv4Ranges.find(({ first, last }) => value >= first && value <= last)?.description ?? null
 }
 
-/**
- * Checks the form by RFC 4291, section 2.2, and writes an IPv4 address in the last 32 bits as hexadecimal groups. The
- * parser of `ipaddr.js` accepts more than the RFC, and throws on some of it.
- */
-function toHexadecimalGroups(text: string): string | null {
+/** Reads an address of RFC 4291, section 2.2, in which the last 32 bits may be written as an IPv4 address. */
+function parseIPv6(text: string): Groups | null {
   if (text.length > MAX_IPV6_LENGTH || !/^[0-9a-f.:]*$/.test(text)) return null
   const dotted = /(?<=:)[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/.exec(text)?.[0]
   const value = dotted === undefined ? null : parseIPv4(dotted)
@@ -106,39 +103,54 @@ function toHexadecimalGroups(text: string): string | null {
       ? text
       : `${text.slice(0, -dotted.length)}${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`
 
-  const halves = hexadecimal.split('::')
-  const groups = halves.flatMap(half => (half === '' ? [] : half.split(':')))
-  const isComplete = halves.length === 1 ? groups.length === 8 : halves.length === 2 && groups.length < 8
-  return isComplete && groups.every(group => /^[0-9a-f]{1,4}$/.test(group)) ? hexadecimal : null
+  const halves = hexadecimal.split('::').map(half => (half === '' ? [] : half.split(':')))
+  const written = halves.flat()
+  const isComplete = halves.length === 1 ? written.length === 8 : halves.length === 2 && written.length < 8
+  if (!isComplete || !written.every(group => /^[0-9a-f]{1,4}$/.test(group))) return null
+  const [start = [], end = []] = halves
+  const zeros = Array<string>(8 - written.length).fill('0')
+  return [...start, ...zeros, ...end].map(group => Number.parseInt(group, 16))
+}
+
+/** By RFC 5952, section 4: lower case, without leading zeros, the first of the longest runs of zeros as `::`. */
+function formatIPv6(groups: Groups): string {
+  const text = groups.map(group => group.toString(16)).join(':')
+  const [longest] = [...text.matchAll(/\b0(?::0)+\b/g)].sort((one, other) => other[0].length - one[0].length)
+  if (longest === undefined) return text
+  const end = longest.index + longest[0].length
+  return `${text.slice(0, longest.index).replace(/:$/, '')}::${text.slice(end).replace(/^:/, '')}`
 }
 
 /** The length of `0000:0000:0000:0000:0000:ffff:255.255.255.255`, the longest spelling. */
 const MAX_IPV6_LENGTH = 45
 
-const ipv6Cidrs = ipv6Blocks.map(block => ({
-  cidr: ipaddr.IPv6.parseCIDR(cidrOf(block)),
-  description: `in ${block}`,
-}))
+const toBits = (groups: Groups) => groups.map(group => group.toString(2).padStart(16, '0')).join('')
 
-function findIPv6Block(address: ipaddr.IPv6): string | null {
-  const block = ipv6Cidrs.find(({ cidr }) => address.match(cidr))?.description
-  const embedded = findEmbeddedIPv4(address.parts)
+const ipv6Prefixes = ipv6Blocks.map(block => {
+  const [network = '', bits] = cidrOf(block).split('/')
+  return { prefix: toBits(parseIPv6(network) ?? []).slice(0, Number(bits)), description: `in ${block}` }
+})
+
+function findIPv6Block(groups: Groups): string | null {
+  const bits = toBits(groups)
+  const block = ipv6Prefixes.find(({ prefix }) => bits.startsWith(prefix))?.description
+  const embedded = findEmbeddedIPv4(groups)
   if (embedded !== null) {
     const inner = findIPv4Block(embedded)
     const around = block ?? 'outside 2000::/3'
     return `${around}, and embeds ${formatIPv4(embedded)}${inner === null ? '' : `, which is ${inner}`}`
   }
   if (block !== undefined) return block
-  return isGlobalUnicast(address.parts) ? null : 'outside 2000::/3, the only block of global unicast (RFC 4291)'
+  return isGlobalUnicast(groups) ? null : 'outside 2000::/3, the only block of global unicast (RFC 4291)'
 }
 
-function isGlobalUnicast([first = 0]: readonly number[]): boolean {
+function isGlobalUnicast([first = 0]: Groups): boolean {
   return first >> 13 === 1
 }
 
 /** Returns the IPv4 address embedded in an IPv6 address. The blocks of such addresses are all reserved. */
-function findEmbeddedIPv4(parts: readonly number[]): number | null {
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = parts
+function findEmbeddedIPv4(groups: Groups): number | null {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups
   const join = (high: number, low: number) => high * 0x10000 + low
   const startsWithZeros = (a | b | c | d) === 0
   const mapped = startsWithZeros && e === 0 && f === 0xffff // ::ffff:0:0/96, RFC 4291

@@ -1,4 +1,5 @@
 import type { KeyContext } from '../keys/key-context.ts'
+import type { CallingKey } from '../keys/key-record.ts'
 import type { HandlerRequest } from './request.ts'
 
 /** The circumstances of a failure. */
@@ -7,6 +8,8 @@ export interface FailureContext<Request extends HandlerRequest = HandlerRequest>
   readonly request: Request
   /** Who is calling; `undefined` if the failure came before that was known. */
   readonly keyContext: KeyContext | undefined
+  /** Which key called; `undefined` before that is known, and where your application authenticates. */
+  readonly key: CallingKey | undefined
   /** What was being done when it failed. */
   readonly step: Step
 }

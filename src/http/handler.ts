@@ -3,6 +3,8 @@ import { failedStepOf, internalError, unauthorized } from '../errors/call-errors
 import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
+import type { CallingKey } from '../keys/key-record.ts'
+import { savedAnswerOf } from '../operations/register-domains.ts'
 import { requireOptions } from '../options.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline } from '../time/deadline.ts'
 import { MAX_DOMAINS } from '../wire/fields.ts'
@@ -27,9 +29,9 @@ import { type HandlerResponse, respond, respondWithError } from './response.ts'
  * Makes the request handler that all adapters share, without a framework: it turns header fields and a body into a
  * status, header fields and a body. The adapter routes the method and the path to it.
  *
- * It checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`. It does
- * not read the body before the caller is known to be allowed. After a 408 or a 413, part of the body may still arrive:
- * close the connection.
+ * It checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`, 403
+ * `domain_limit_reached`. It does not read the body before the caller is known to be allowed. After a 408 or a 413,
+ * part of the body may still arrive: close the connection.
  *
  * @returns Never rejects.
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
@@ -71,21 +73,32 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
     const startedAt = performance.now()
     const headers: Record<string, string> = {}
     let step: Step = 'authenticate'
-    let keyContext: KeyContext | undefined
-    const report = (error: unknown, failed: Step) => onError(error, { request, keyContext, step: failed })
+    let caller: Caller | undefined
+    const report = (error: unknown, failed: Step) =>
+      onError(error, { request, keyContext: caller?.keyContext, key: caller?.key, step: failed })
+    const tell = (status: 200 | 503, operation: OperationName, data: unknown) =>
+      onResult({
+        request,
+        keyContext: caller?.keyContext,
+        key: caller?.key,
+        operation,
+        status,
+        data,
+        duration: performance.now() - startedAt,
+      } as ResultContext<Request>)
     try {
       let deadline = createDeadline(timeLimit)
-      let caller = await identify(request, options, deadline)
-      keyContext = caller.keyContext
+      caller = await identify(request, options, deadline)
+      const { limiterKey } = caller
       const limit = async (points: number) => {
         step = 'consume'
-        const call = { key: caller.limiterKey, deadline, onError: (cause: unknown) => report(cause, 'consume') }
+        const call = { key: limiterKey, deadline, onError: (cause: unknown) => report(cause, 'consume') }
         Object.assign(headers, await limitRate(points, call))
       }
       await limit(1)
       const operation = requireOffered(request, options)
       const { scope, method, run, step: operationStep } = operations[operation]
-      requireScope(keyContext, scope)
+      requireScope(caller.keyContext, scope)
       step = 'readBody'
       const bodyAwaitedAt = performance.now()
       const input = method === 'GET' ? request.query : await readJson(request, { bodyLimit, bodyTimeLimit })
@@ -93,21 +106,13 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       if (keys && performance.now() - bodyAwaitedAt > KEY_IS_CURRENT_FOR) {
         step = 'authenticate'
         caller = await identify(request, options, deadline)
-        keyContext = caller.keyContext
-        requireScope(keyContext, scope)
+        requireScope(caller.keyContext, scope)
       }
       if (options.rateLimitPer === 'name') await limit(countNames(input) - 1)
       step = operationStep
       const registering = { timeLimit, onError: (cause: unknown) => report(cause, 'register') }
-      const answer = await run({ keyContext, input, store, options: registering })
-      const data = 'data' in answer ? answer.data : null
-      onResult({
-        request,
-        keyContext,
-        operation,
-        data,
-        duration: performance.now() - startedAt,
-      } as ResultContext<Request>)
+      const answer = await run({ keyContext: caller.keyContext, input, store, options: registering })
+      tell(200, operation, 'data' in answer ? answer.data : null)
       if ('data' in answer) return respond(200, answer, headers)
       const stream =
         answer.stream &&
@@ -116,12 +121,14 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
           async requireCaller() {
             const again = await identify(request, options, createDeadline(timeLimit))
             requireScope(again.keyContext, scope)
-            if (again.limiterKey !== caller.limiterKey) throw unauthorized({ tokenSent: true })
+            if (again.limiterKey !== limiterKey) throw unauthorized({ tokenSent: true })
           },
         })
       return { ...answer, headers: { ...answer.headers, ...headers }, ...(stream && { stream }) }
     } catch (error) {
       const apiError = toApiError(error)
+      const saved = savedAnswerOf(apiError)
+      if (saved) tell(503, 'create', saved.data)
       if (apiError.status >= 500) report(apiError.cause ?? apiError, failedStepOf(apiError) ?? step)
       return respondWithError(apiError, headers)
     }
@@ -149,20 +156,28 @@ function countNames(body: unknown): number {
   return Array.isArray(domains) && domains.length > 0 && domains.length <= MAX_DOMAINS ? domains.length : 1
 }
 
-/** Identifies the caller, and the key by which its calls are limited. */
+interface Caller {
+  readonly keyContext: KeyContext
+  /** Which key called, unless the application authenticates. */
+  readonly key: CallingKey | undefined
+  /** The key by which its calls are limited. */
+  readonly limiterKey: string
+}
+
 async function identify<Request extends HandlerRequest>(
   request: Request,
   { keys, authenticate, keyPrefix }: HandlerOptions<Request>,
   deadline: Deadline,
-): Promise<{ keyContext: KeyContext; limiterKey: string }> {
+): Promise<Caller> {
   if (keys) {
     const record = await deadline.wait(findKeyRecord(readHeader(request, 'authorization'), keys, { prefix: keyPrefix }))
-    return { keyContext: toKeyContext(record), limiterKey: record.hash }
+    const { hash, label = null, hint = null } = record
+    return { keyContext: toKeyContext(record), key: { hash, label, hint }, limiterKey: hash }
   }
   const keyContext = await deadline.wait(authenticate(request))
   requireKeyContext(keyContext)
   const owner = keyContext.type === 'organization' ? keyContext.organizationId : keyContext.teamId
-  return { keyContext, limiterKey: `${keyContext.type}:${owner}` }
+  return { keyContext, key: undefined, limiterKey: `${keyContext.type}:${owner}` }
 }
 
 /** Returns what was thrown if it can be sent. Your `authenticate` or a store may throw anything. */

@@ -1,5 +1,6 @@
 import { keyPrefixRule } from '../keys/api-key.ts'
 import type { KeyContext } from '../keys/key-context.ts'
+import type { CallingKey } from '../keys/key-record.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { hasMethods, isFunction, optional, type Rule, type Rules } from '../options.ts'
 import type { DomainStore } from '../registry/store.ts'
@@ -113,26 +114,33 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    */
   onError?: ((error: unknown, context: FailureContext<Request>) => void) | undefined
   /**
-   * Called with each answer of status 200, for an audit log or to count usage. The answer does not wait for it, and
-   * what it throws or rejects with is ignored.
+   * Called with each answer of status 200, and with each of 503 that registered something: saved, and not yet
+   * synchronized. For an audit log, or to count usage: each registration is `created` once. The answer does not wait
+   * for it, and what it throws or rejects with is ignored.
    *
    * @example
    * domainsRouter({
    *   store,
    *   keys,
-   *   onResult({ request, keyContext, operation, data, duration }) {
-   *     log.info({ keyContext, operation, data, duration, ip: request.raw.ip })
+   *   onResult({ request, key, operation, status, data, duration }) {
+   *     log.info({ key, operation, status, data, duration, ip: request.raw.ip })
    *   },
    * })
    */
   onResult?: ((result: ResultContext<Request>) => void) | undefined
 }
 
-/** A call that was answered with 200, and what it was answered: `operation` says what kind of `data` it is. */
+/**
+ * A call that was answered with 200 and this `data`, whose kind `operation` tells; or with 503, and its `data` is what
+ * was saved.
+ */
 export type ResultContext<Request extends HandlerRequest = HandlerRequest> = OperationResult & {
   /** The call; with an adapter, `request.raw` is the framework's own. */
   readonly request: Request
   readonly keyContext: KeyContext
+  /** Which key called; `undefined` where your application authenticates. */
+  readonly key: CallingKey | undefined
+  readonly status: 200 | 503
   /** Milliseconds from the call to its answer; of an export, to its beginning. */
   readonly duration: number
 }

@@ -43,6 +43,7 @@ export const findKeyRecord = (
     if (!record || record.hash !== hash || record.type !== key.type || record.ownerId !== key.id || !isActive(record))
       throw unauthorized({ tokenSent: true })
     if (record.type === 'team') context.teamId = record.ownerId
+    if (record.label) context.keyLabel = record.label
     return record
   })
 

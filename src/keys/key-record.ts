@@ -23,6 +23,16 @@ export interface KeyRecord {
   readonly expiresAt?: Date | null | undefined
 }
 
+/** The key of a call, for an audit log: enough to tell it from the owner's others, and never the key itself. */
+export interface CallingKey {
+  /** SHA-256 of the key in lower-case hex: the `hash` of its record. */
+  readonly hash: string
+  /** What the owner calls the key. */
+  readonly label: string | null
+  /** Its prefix and last four characters. */
+  readonly hint: string | null
+}
+
 /** A {@link KeyRecord} as a key store of this package returns it. */
 export interface StoredKeyRecord extends KeyRecord {
   readonly label: string | null

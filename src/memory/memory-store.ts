@@ -41,7 +41,8 @@ type StoredRegistration = Omit<ListedRegistration, 'synchronized'>
 
 /**
  * Makes a store in memory, to start with and to test with. Its registrations are lost when the process ends. Each
- * wildcard, a release and a sweep cost a pass over all of them: for more than some ten thousand, take SQLite.
+ * wildcard, a call of a team with a limit, a release and a sweep cost a pass over all of them: for more than some ten
+ * thousand, take SQLite.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
  *
@@ -124,15 +125,12 @@ export function createMemoryBackend(): StoreBackend {
     teamId,
     synchronized: !outbox.has(domainId),
   })
-  const toListed = (held: StoredRegistration): ListedRegistration => ({
-    ...toRegistration(held),
-    createdAt: held.createdAt,
-  })
+  const toListed = (held: StoredRegistration) => ({ ...toRegistration(held), createdAt: held.createdAt })
 
   const namesIn = (domains: readonly string[]) =>
     domains.map(domain => table.find(domain)).filter(held => held !== undefined)
 
-  function find({ teamId, domains, bases }: LookUp): LookUpResult {
+  function find({ teamId, domains, bases, counted }: LookUp): LookUpResult {
     const found = namesIn(domains)
     const all = bases.length === 0 ? [] : table.ordered()
     const isOwn = (held: StoredRegistration) => held.teamId === teamId
@@ -140,6 +138,7 @@ export function createMemoryBackend(): StoreBackend {
     return {
       registrations: found.map(toRegistration),
       below: bases.map(base => findBelow(base, ownFirst, teamId)),
+      ...(counted && { held: count(table.ordered(), teamId) }),
     }
   }
 
@@ -186,8 +185,7 @@ export function createMemoryBackend(): StoreBackend {
     },
 
     list: page => listPage(page.domain === undefined ? table.ordered() : namesIn([page.domain]), page).map(toListed),
-    count: teamId =>
-      (teamId === undefined ? table.ordered() : table.ordered().filter(held => held.teamId === teamId)).length,
+    count: teamId => count(table.ordered(), teamId),
   }
 }
 
@@ -196,6 +194,9 @@ function requireRoom(registrations: number, changes: number): void {
   if (registrations > MOST || changes > MOST)
     throw new Error(`The store in memory is full: it holds at most ${MOST} registrations and waiting changes`)
 }
+
+const count = (ordered: readonly StoredRegistration[], teamId: string | undefined): number =>
+  teamId === undefined ? ordered.length : ordered.filter(held => held.teamId === teamId).length
 
 /** @param ownFirst The registrations of the team that asks, then all others. */
 function findBelow(base: string, ownFirst: readonly StoredRegistration[], teamId: string): NamesBelow {

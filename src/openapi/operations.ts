@@ -185,8 +185,11 @@ export function describePaths(path: string, offered: readonly OperationName[], s
     const fault = isRead
       ? (['after must be the "next" of the page before.', 'A parameter is wrong.'] as const)
       : (['domains must hold at least one hostname.', 'The body is malformed.'] as const)
-    const without: readonly ErrorCode[] =
-      name === 'create' ? [] : ['domain_registration_unavailable', ...(isRead ? changing : [])]
+    const without: readonly ErrorCode[] = [
+      ...(name === 'create' ? [] : (['domain_registration_unavailable'] as const)),
+      ...(name === 'create' || name === 'preview' ? [] : (['domain_limit_reached'] as const)),
+      ...(isRead ? changing : []),
+    ]
     const ours = suffix === '' ? path : `${toPath({ path })}${suffix}`
     paths[ours] = {
       ...paths[ours],

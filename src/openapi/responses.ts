@@ -32,6 +32,10 @@ const errors = (
     `The API key lacks the scope \`${scope}\`. Send a key that holds it.`,
   ],
   team_suspended: [make.teamSuspended(), 'The team is suspended.'],
+  domain_limit_reached: [
+    make.domainLimitReached({ maxDomains: 1, held: 1, added: 1 }),
+    'The call would take the team above its limit; nothing was saved. Delete domains first, or send fewer new ones.',
+  ],
   team_not_found: [make.teamNotFound(), "The team does not exist, or is none of the organization's. Check `team_id`."],
   not_found: [make.notFound(), 'There is no operation at this path.'],
   method_not_allowed: [make.methodNotAllowed(allowed), `The method is not ${allowed.join(' or ')}.`],

@@ -1,4 +1,5 @@
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
+import { findRefusal } from '../registry/limit.ts'
 import type { Verdict } from '../registry/overlap.ts'
 import { createLookUp, judgeAll } from '../registry/request.ts'
 import type { DomainStore } from '../registry/store.ts'
@@ -35,14 +36,17 @@ export async function previewDomains(
   requireScope(keyContext, 'domains:create')
   const request = parseRequest(body, keyContext)
   const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
+  const maxDomains = team.maxDomains ?? null
 
   const submitted = request.domains.map(readSubmitted)
   const names = submitted.filter(isName)
   const { verdicts, found } = await tryStore('The registrations could not be looked up.', async () => {
-    const found = await waitForStore(store, find(createLookUp(team.id, names)), deadline)
-    return { verdicts: judgeAll(team.id, names, found), found: found.registrations }
+    const found = await waitForStore(store, find(createLookUp(team.id, names, maxDomains !== null)), deadline)
+    return { verdicts: judgeAll(team.id, names, found), found }
   })
-  const idOf = new Map(found.map(({ domain, domainId }) => [domain, domainId]))
+  const refusal = maxDomains === null ? null : findRefusal(maxDomains, found, verdicts)
+  if (refusal) throw refusal
+  const idOf = new Map(found.registrations.map(({ domain, domainId }) => [domain, domainId]))
   let used = 0
   const results = submitted.map((read, index): PreviewResult => {
     const input = request.domains[index] as string

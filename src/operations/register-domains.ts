@@ -36,9 +36,10 @@ export interface RegisterDomainsOptions extends OperationOptions {
  *   answers 503.
  * @returns One result for each submitted hostname, in the submitted order, and totals.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
- *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`, and 503 `domain_registration_unavailable` when
- *   everything was saved but not yet synchronized. 500 `internal_error` when the team cannot be looked up, or when the
- *   store failed for every hostname.
+ *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`, 403 `domain_limit_reached`, which saves nothing, and
+ *   503 `domain_registration_unavailable` when everything was saved but not yet synchronized. 500 `internal_error` when
+ *   the team cannot be looked up, when the store failed for every hostname, or when it cannot count and the team has a
+ *   limit.
  * @throws {TypeError} for a time limit that is no time, before anything is done.
  *
  * @example
@@ -68,14 +69,13 @@ export const registerDomains = (
     const names = submitted.filter(isName)
     const causes: unknown[] = []
     const outcomes = await registerNames(
-      { store, teamId: team.id, deadline, onError: cause => causes.push(cause) },
+      { store, teamId: team.id, maxDomains: team.maxDomains, deadline, onError: cause => causes.push(cause) },
       names,
     )
     // Some results among others may be internal_error. A call for which the store could do nothing has failed.
     if (names.length > 0 && outcomes.every(isInternalError))
       throw internalError('No domain could be saved.', toOne(causes))
     for (const cause of causes) ignoreErrors(onError)(cause)
-    await synchronize(outcomes, store, deadline)
 
     let used = 0
     const results = submitted.map((read, index) =>
@@ -83,8 +83,20 @@ export const registerDomains = (
     )
     const totals = countTotals(results)
     context.totals = { ...totals }
-    return { data: { results, totals } }
+    const answer = { data: { results, totals } }
+    try {
+      await synchronize(outcomes, store, deadline)
+    } catch (error) {
+      if (totals.created > 0) savedAnswers.set(error as object, answer)
+      throw error
+    }
+    return answer
   })
+
+const savedAnswers = new WeakMap<object, RegisterDomainsResponse>()
+
+/** Returns the answer that a call would have given that registered something and was not synchronized. */
+export const savedAnswerOf = (error: object): RegisterDomainsResponse | undefined => savedAnswers.get(error)
 
 const rules: Rules = {
   onError: { holds: optional(isFunction), expected: 'a function that takes an error' },

@@ -16,7 +16,7 @@ import { createUuidGenerator } from '../runtime/uuid.ts'
 import { FIRST_ID, LAST_ID } from './name-statements.ts'
 import { addChanges, leaseWaiting, sort, toNamed } from './outbox.ts'
 import { toArrayLiteral, toArrays } from './statement.ts'
-import { claim, type StoreTransaction, type Transact, unlock } from './transact.ts'
+import { claim, lockOfTeam, type StoreTransaction, type Transact, unlock } from './transact.ts'
 
 /** Looks up, saves and deletes registrations. Each method is one transaction. */
 export function createRegistrations(transact: Transact): Omit<StoreBackend, 'outbox'> {
@@ -26,7 +26,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
     register: step =>
       transact(transaction => register(transaction, step, createId), {
         timeLimit: step.timeLimit,
-        claims: step.registrableDomains,
+        claims: claimsOf(step),
       }),
     // Under snapshot isolation, since it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
@@ -55,6 +55,10 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
   }
 }
 
+/** Calls of a team with a limit take turns. */
+const claimsOf = ({ teamId, registrableDomains, counted }: Omit<RegistrationStep, 'decide' | 'lease'>) =>
+  counted ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains
+
 /** Claims, looks up, decides, saves. */
 async function register(
   transaction: StoreTransaction,
@@ -63,7 +67,7 @@ async function register(
 ): Promise<SavedRegistrations> {
   const { teamId, registrableDomains } = step
   // The look-ups are sent along with the claim, and see what was saved while it waited.
-  void claim(transaction, registrableDomains)
+  void claim(transaction, claimsOf(step))
   const found = await find(transaction, step)
   const { created, waiting } = decide(found)
   if (created.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
@@ -83,9 +87,10 @@ async function register(
   return { found, saved }
 }
 
-async function find(transaction: StoreTransaction, { teamId, domains, bases }: LookUp): Promise<LookUpResult> {
+async function find(transaction: StoreTransaction, { teamId, domains, bases, counted }: LookUp): Promise<LookUpResult> {
   const { ask, statements, engine } = transaction
   const finding = findNames(transaction, domains)
+  const counting = counted ? ask(statements.countOfTeam, teamId) : undefined
   const together = engine === 'Citus' ? bases.map(base => [base]) : bases.length > 0 ? [bases] : []
   const findingBelow = together.map(some => {
     // What lies within a base has the base or a name above it for its registrable domain.
@@ -94,7 +99,11 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases }: L
   })
   const { rows } = await finding
   const below = (await Promise.all(findingBelow)).flatMap(({ rows }) => rows)
-  return { registrations: rows.map(toRegistration), below: below.map(row => JSON.parse(row.below)) }
+  return {
+    registrations: rows.map(toRegistration),
+    below: below.map(row => JSON.parse(row.below)),
+    ...(counting && { held: Number((await counting).rows[0]?.count) }),
+  }
 }
 
 function findNames({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) {

@@ -73,6 +73,7 @@ export function createSchema(options: PostgresSchemaOptions, isDistributed = fal
     ...createNames(tables, isDistributed ? 'domain_id, second_level_domain' : 'domain_id'),
     ...createChanges(tables),
     `-- The registrable domains of calls, to lock. A release deletes the row of its own; the next call inserts it again.
+-- And teams with a limit, as '#' and the ID.
 CREATE TABLE IF NOT EXISTS ${tables.locks} (
   second_level_domain text COLLATE "C" NOT NULL,
   registrable_domain text COLLATE "C" NOT NULL,

@@ -60,11 +60,17 @@ export function createTransact(database: Database, tables: Tables, longest: numb
 /**
  * Locks registrable domains until the end of the transaction.
  *
- * @param registrableDomains In ascending order of code units.
+ * @param registrableDomains In ascending order of code units; the first may be a team's, see {@link lockOfTeam}.
  */
 export function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
   return ask(...statements.claim(registrableDomains.map(toLock)))
 }
+
+/**
+ * Returns the lock of a team, by which its calls take turns. It stands before those of registrable domains in the order
+ * of all locks: no hostname begins with `#` or a character before it.
+ */
+export const lockOfTeam = (teamId: string): string => `#${teamId}`
 
 /** Deletes the lock rows of registrable domains that this transaction has claimed. To be its last statement. */
 export function unlock({ change, statements }: StoreTransaction, registrableDomains: readonly string[]): void {

@@ -1,8 +1,10 @@
+import type { ApiError } from '../errors/api-error.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
 import { mostFailuresInARow, type Progress, workByHalves } from './halving.ts'
+import { findRefusal } from './limit.ts'
 import type { Verdict } from './overlap.ts'
 import { createRegistrationRequest, judgeAll } from './request.ts'
-import type { DomainStore, LookUpResult, Registration, SavedRegistrations } from './store.ts'
+import type { DomainStore, LookUpResult, Registration, SavedRegistrations, Team } from './store.ts'
 import type { Submitted } from './submitted.ts'
 
 /** The outcome for a submitted name. */
@@ -14,6 +16,8 @@ export type Outcome =
 interface Registrar {
   readonly store: DomainStore
   readonly teamId: string
+  /** The limit of the team; see {@link Team.maxDomains}. */
+  readonly maxDomains?: Team['maxDomains']
   readonly deadline: Deadline
   /** Called with the cause of each `internal_error`, once for each distinct failure. */
   readonly onError: (cause: unknown) => void
@@ -29,31 +33,37 @@ type Group = readonly number[]
  * time for the others.
  *
  * @returns One outcome for each name, in the same order.
+ * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. Nothing is saved then: if another
+ *   call has taken the room after a part of this one was saved, the rest is `internal_error`.
  */
 export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = names.map(() => unprocessed)
   const groups = toGroups(names)
   const failed: unknown[] = []
+  let isFull = false
 
   async function attempt(part: readonly Group[]) {
     const places = part.flat().sort((one, other) => one - other)
-    try {
-      const batch = await registerBatch(
-        registrar,
-        places.map(place => names[place] as Submitted),
-      )
-      batch.forEach((outcome, index) => {
+    const batch = await registerBatch(registrar, names, places).catch((cause: unknown) => ({ cause }))
+    if ('outcomes' in batch) {
+      batch.outcomes.forEach((outcome, index) => {
         outcomes[places[index] as number] = outcome
       })
       return null
-    } catch (cause) {
-      failed.push(cause)
-      return { cause }
     }
+    if ('refusal' in batch) {
+      if (!outcomes.some(({ status }) => status === 'created')) throw batch.refusal
+      isFull = true
+    }
+    const cause = 'refusal' in batch ? batch.refusal : batch.cause
+    failed.push(cause)
+    return { cause }
   }
 
   const isOver = ({ hasSucceeded, failures }: Progress) =>
-    registrar.deadline.remaining() < SHORTEST_WAIT || (!hasSucceeded && failures >= mostFailuresInARow(groups.length))
+    isFull ||
+    registrar.deadline.remaining() < SHORTEST_WAIT ||
+    (!hasSucceeded && failures >= mostFailuresInARow(groups.length))
   const { alone, left } = await workByHalves([groups], { attempt, isOver })
   const causes = alone.map(each => each.cause)
   if (left.length > 0) causes.push(...(failed.length > 0 ? failed : [new Error('No time was left to ask the store')]))
@@ -80,12 +90,29 @@ function toGroups(names: readonly Submitted[]): Group[] {
   return [...groups.values()]
 }
 
-async function registerBatch({ store, teamId, deadline }: Registrar, names: readonly Submitted[]): Promise<Outcome[]> {
+/**
+ * Registers some of the names of a call, and judges by the others too if the team has a limit.
+ *
+ * @param places Of the names to register.
+ * @returns Their outcomes, or why the team has no room for the call; nothing was saved then.
+ */
+async function registerBatch(
+  { store, teamId, maxDomains = null, deadline }: Registrar,
+  names: readonly Submitted[],
+  places: readonly number[],
+): Promise<{ readonly outcomes: readonly Outcome[] } | { readonly refusal: ApiError }> {
   const timeLimit = deadline.remaining() / 2
-  const request = createRegistrationRequest(teamId, names, timeLimit)
+  const part = places.map(place => names[place] as Submitted)
+  const limit = maxDomains === null ? undefined : { maxDomains, names }
+  const request = createRegistrationRequest(teamId, part, timeLimit, limit)
   const registered = await waitForStore(store, store.register(request), deadline, timeLimit)
-  const verdicts = judgeAll(teamId, names, requireFound(registered))
-  return toOutcomes(names, verdicts, registered)
+  const found = requireFound(registered)
+  if (!limit) return { outcomes: toOutcomes(part, judgeAll(teamId, part, found), registered) }
+  const verdicts = judgeAll(teamId, names, found)
+  const refusal = findRefusal(limit.maxDomains, found, verdicts)
+  if (refusal) return { refusal }
+  const ofPart = places.map(place => verdicts[place] as Verdict)
+  return { outcomes: toOutcomes(part, ofPart, registered) }
 }
 
 function requireFound({ found, saved }: SavedRegistrations): LookUpResult {

@@ -1,28 +1,41 @@
+import { findRefusal } from './limit.ts'
 import { ancestorsOf, baseOf, isWildcard, type Name, wildcardOver } from './name.ts'
 import { addBelow, type Held, type Holdings, isParted, judge, type Verdict } from './overlap.ts'
 import type { LookUp, LookUpResult, NamesBelow, RegistrationRequest } from './store.ts'
 import type { Submitted } from './submitted.ts'
+
+/** The limit of a team, which holds for a call as a whole. */
+export interface CallLimit {
+  readonly maxDomains: number
+  /** All names of the call. */
+  readonly names: readonly Submitted[]
+}
 
 /**
  * Turns the names of a call into the request for the store.
  *
  * @param submitted In the submitted order, duplicates included.
  * @param timeLimit In milliseconds.
+ * @param limit If the team has one: `submitted` may then be a part of its names, saved if there is room for all.
  */
 export function createRegistrationRequest(
   teamId: string,
   submitted: readonly Submitted[],
   timeLimit: number,
+  limit?: CallLimit,
 ): RegistrationRequest {
+  const judged = limit?.names ?? submitted
+  const part = new Set(submitted)
   return {
-    ...createLookUp(teamId, submitted),
+    ...createLookUp(teamId, judged, limit !== undefined),
     registrableDomains: [
       ...new Set(submitted.filter(isAllowed).map(({ registrableDomain }) => registrableDomain)),
     ].sort(),
     timeLimit,
     decide(found) {
-      const verdicts = judgeAll(teamId, submitted, found)
-      return submitted.filter((_, index) => verdicts[index]?.status === 'created')
+      const verdicts = judgeAll(teamId, judged, found)
+      if (limit && findRefusal(limit.maxDomains, found, verdicts)) return []
+      return judged.filter((name, index) => part.has(name) && verdicts[index]?.status === 'created')
     },
   }
 }
@@ -31,7 +44,7 @@ export function createRegistrationRequest(
 const isAllowed = ({ refusal }: Submitted) => refusal === undefined
 
 /** What has to be looked up to judge names: they themselves, every wildcard that could cover one, and what is below. */
-export function createLookUp(teamId: string, names: readonly Submitted[]): LookUp {
+export function createLookUp(teamId: string, names: readonly Submitted[], counted = false): LookUp {
   const domains = new Set<string>()
   for (const name of names) {
     const { domain } = name
@@ -39,7 +52,7 @@ export function createLookUp(teamId: string, names: readonly Submitted[]): LookU
     if (!isAllowed(name)) continue
     for (const base of ancestorsOf(domain)) domains.add(wildcardOver(base))
   }
-  return { teamId, domains: [...domains], bases: findBases(names) }
+  return { teamId, domains: [...domains], bases: findBases(names), ...(counted && { counted }) }
 }
 
 /**

@@ -173,14 +173,19 @@ export interface ReleaseKeys {
 }
 
 /**
- * A team with a number for an ID would be nobody's, and one that is "ACTIVE" suspended.
+ * A team with a number for an ID would be nobody's, one that is "ACTIVE" suspended, and a limit in a text none.
  *
  * @param found Where the team comes from, before the wrong value.
  * @throws {TypeError}
  */
-export function requireTeamShape({ id, organizationId, state }: Team, found = 'it is'): void {
+export function requireTeamShape({ id, organizationId, state, maxDomains }: Team, found = 'it is'): void {
   const wrong = Object.entries({ id, organizationId }).find(([, value]) => typeof value !== 'string')
   if (wrong) throw new TypeError(`The "${wrong[0]}" of a team must be a string; ${found} ${describe(wrong[1])}`)
   if (state !== 'active' && state !== 'suspended')
     throw new TypeError(`The "state" of a team must be "active" or "suspended"; ${found} ${describe(state)}`)
+  // Drivers return a bigint as text.
+  if (!(maxDomains === undefined || maxDomains === null || (Number.isSafeInteger(maxDomains) && maxDomains >= 0)))
+    throw new TypeError(
+      `The "maxDomains" of a team must be a whole number from 0, or null for none; ${found} ${describe(maxDomains)}`,
+    )
 }

@@ -7,6 +7,12 @@ export interface Team {
   readonly id: string
   readonly organizationId: string
   readonly state: 'active' | 'suspended'
+  /**
+   * The most domains that the team may hold, from 0. A call that would take it above fails as a whole with 403
+   * `domain_limit_reached`, before anything is saved; names that the team holds already do not count. The store must
+   * count; see {@link LookUp.counted}. Default: no limit.
+   */
+  readonly maxDomains?: number | null | undefined
 }
 
 /** A registered hostname. */
@@ -45,6 +51,8 @@ export interface LookUp {
   readonly domains: readonly string[]
   /** The canonical names below which to look, distinct: the bases of wildcards, without `*.`. */
   readonly bases: readonly string[]
+  /** Whether to count what the team holds, because it has a limit. Default: no. */
+  readonly counted?: boolean | undefined
 }
 
 /** The answer to a {@link LookUp}. */
@@ -53,6 +61,8 @@ export interface LookUpResult {
   readonly registrations: readonly Registration[]
   /** One for each of `bases`, in that order. */
   readonly below: readonly NamesBelow[]
+  /** If the look-up is `counted`: how many registrations the asking team holds. */
+  readonly held?: number | undefined
 }
 
 /**
@@ -192,6 +202,9 @@ export interface DomainStore {
    * - Looking up, deciding and saving MUST be one atomic step against every other `register` that shares a registrable
    *   domain: of two racing calls, the second sees what the first saved. Calls that share none SHOULD NOT wait for each
    *   other.
+   * - If the request is `counted`, counting MUST be part of that step, and the step MUST be atomic against every other
+   *   counted one of the same team too, whatever their registrable domains. A store that cannot count leaves `held`
+   *   out: calls of teams with `maxDomains` then fail with 500, and nothing is saved.
    * - A name MUST be found by its text alone, whatever its registrable domain was when it was registered, and MUST be
    *   saved only once.
    * - All names that `decide` returned MUST be saved durably before this resolves, and none of them if it rejects.

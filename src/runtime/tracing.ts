@@ -7,6 +7,8 @@ import { findBuiltinModule } from './builtin-module.ts'
 export interface TraceContext {
   /** The team that the call acts on. */
   teamId?: string
+  /** What the owner calls the key that was looked at, if it has a label. */
+  keyLabel?: string
   /** How many names were submitted, or changes pushed. */
   count?: number
   /** How many results have each status: `{ created: 2, existing: 0, invalid: 1 }`. */

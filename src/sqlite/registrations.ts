@@ -21,10 +21,11 @@ import type { PreparedStatements } from './statements.ts'
 export function createRegistrations(statements: PreparedStatements, outbox: StoreOutbox) {
   const createId = createUuidGenerator()
 
-  function find({ teamId, domains, bases }: LookUp): LookUpResult {
+  function find({ teamId, domains, bases, counted }: LookUp): LookUpResult {
     return {
       registrations: domains.flatMap(domain => statements.findName(domain).map(toRegistration)),
       below: bases.map(base => findBelow(statements, base, teamId)),
+      ...(counted && { held: count(teamId) }),
     }
   }
 

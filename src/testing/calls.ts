@@ -85,6 +85,12 @@ export async function lookUp(
   return inOrderOf(domains, found)
 }
 
+/** Asks `register` how many registrations a team holds. Registers nothing. */
+export async function countHeld(store: SuiteStore, teamId: string): Promise<number | undefined> {
+  const { found } = await store.register({ ...createRequest(teamId, [], [], () => []), counted: true })
+  return found.held
+}
+
 /** Sorts registrations that may be in any order. */
 export function inOrderOf(domains: readonly string[], found: LookUpResult): LookUpResult {
   checkThat('a list of registrations was found', Array.isArray(found.registrations), found.registrations)

@@ -1,10 +1,12 @@
 import type { Awaitable } from '../time/awaitable.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { allOrNothingCases } from './all-or-nothing-cases.ts'
+import { countHeld } from './calls.ts'
 import { checkEqual, explain } from './check.ts'
 import { findCases } from './find-cases.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
 import { importCases } from './import-cases.ts'
+import { limitCases } from './limit-cases.ts'
 import { listCases } from './list-cases.ts'
 import { lookUpCases } from './look-up-cases.ts'
 import { overlapCases } from './overlap-cases.ts'
@@ -93,6 +95,7 @@ const featureCases: readonly CaseDefinition[] = [
       const found: StoreFeature[] = managedStoreFeatures.filter(isThere)
       if (features.includes('import') && isThere('import')) found.push('import')
       if (store.isInTransaction) found.push('isInTransaction')
+      if ((await countHeld(store, '1')) !== undefined) found.push('held')
       checkEqual('the optional parts of the store', found.sort(), [...features].sort())
     },
   },
@@ -117,6 +120,7 @@ const definitions: readonly CaseDefinition[] = [
   ...withFeatures(['release'], releaseCases),
   ...withFeatures(['synchronize', 'synchronizePending'], [...sweepCases, ...refusalCases, ...pendingCases]),
   ...withFeatures(['list'], listCases),
+  ...withFeatures(['held'], limitCases),
   ...withFeatures(['import', 'list', 'release', 'synchronizePending', 'countPending'], importCases),
 ]
 

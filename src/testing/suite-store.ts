@@ -8,10 +8,11 @@ type OptionalMethods = Pick<
   'synchronizePending' | 'countPending' | 'pendingStats' | 'retryPending' | 'listPending'
 >
 
-/** An optional part of a store. */
+/** An optional part of a store; `held` is to count what a team holds, for teams with a limit. */
 export type StoreFeature =
   | 'synchronize'
   | 'isInTransaction'
+  | 'held'
   | 'find'
   | 'release'
   | 'list'
@@ -19,9 +20,15 @@ export type StoreFeature =
   | 'import'
   | keyof OptionalMethods
 
-/** Every part of a store that is made with `createManagedStore`. Bundled stores also have `import`. */
+/**
+ * Every part of a store that is made with `createManagedStore`. Bundled stores also have `import`.
+ *
+ * @example
+ * const cases = domainStoreSuite({ createStore: setup => createMemoryStore(setup), features: managedStoreFeatures })
+ */
 export const managedStoreFeatures: readonly StoreFeature[] = [
   'synchronize',
+  'held',
   'find',
   'release',
   'list',

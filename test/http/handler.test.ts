@@ -138,7 +138,7 @@ test('a key that is revoked while its body is on the way is refused, if that too
   vi.useRealTimers()
 })
 
-test('onResult learns of each answer of 200, with the call and how long it took, and changes none', async () => {
+test('onResult learns of each answer of 200, with the call, its key and its duration, and changes none', async () => {
   const onResult = vi.fn(() => {
     throw new Error('audit log down')
   })
@@ -149,8 +149,24 @@ test('onResult learns of each answer of 200, with the call and how long it took,
   expect((await handle(request({ authorization }))).status).toBe(415)
   const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
   const { data } = JSON.parse(answer.body)
+  const key = { hash: await hashApiKey(authorization.slice('Bearer '.length)), label: null, hint: null }
   expect(onResult.mock.calls).toEqual([
-    [{ request: call, keyContext, operation: 'create', data, duration: expect.any(Number) }],
+    [{ request: call, keyContext, key, operation: 'create', status: 200, data, duration: expect.any(Number) }],
+  ])
+})
+
+test('onResult learns of a 503 what was saved, once, and onError why it failed, both with the key', async () => {
+  const [onResult, onError] = [vi.fn(), vi.fn()]
+  const store = createStore({ synchronize: () => Promise.reject(new Error('away')) })
+  const { handle, authorization } = await createCase({ store, onResult, onError })
+  for (let call = 1; call <= 2; call += 1)
+    expect((await handle(request({ authorization, 'content-type': type }))).status).toBe(503)
+  const key = { hash: expect.any(String), label: null, hint: null }
+  const totals = { created: 1, existing: 0, invalid: 0 }
+  expect(onResult.mock.calls).toMatchObject([[{ status: 503, operation: 'create', key, data: { totals } }]])
+  expect(onError.mock.calls).toMatchObject([
+    [{}, { step: 'synchronize', key }],
+    [{}, { step: 'synchronize', key }],
   ])
 })
 

@@ -1,3 +1,4 @@
+import { isApiError } from '../../src/errors/api-error.ts'
 import { deleteDomains } from '../../src/operations/delete-domains.ts'
 import { listDomains } from '../../src/operations/list-domains.ts'
 import { previewDomains } from '../../src/operations/preview-domains.ts'
@@ -23,8 +24,16 @@ export interface Race {
   readonly calls: number
 }
 
+/** How many names a team may hold. Others have no limit. */
+export const limits: Readonly<Record<string, number>> = { 2: 3 }
+
 /** Of a store that is raced: teams are the same for all. */
-export const findTeam = (id: string) => ({ id, organizationId: '1', state: 'active' as const })
+export const findTeam = (id: string) => ({
+  id,
+  organizationId: '1',
+  state: 'active' as const,
+  maxDomains: limits[id] ?? null,
+})
 
 /** In microseconds, the same for all processes. */
 export const now = () => Number(process.hrtime.bigint() / 1000n)
@@ -70,11 +79,18 @@ async function call(store: RacedStore, random: Random, names: readonly Known[]):
     return { kind: 'release', teamId, names: some, released }
   }
   const isPreview = random.chance(0.2)
-  const { data } = await (isPreview ? previewDomains : registerDomains)(keyContext, { domains }, store)
+  const kind = isPreview ? 'preview' : 'register'
+  let data: Awaited<ReturnType<typeof previewDomains | typeof registerDomains>>['data']
+  try {
+    ;({ data } = await (isPreview ? previewDomains : registerDomains)(keyContext, { domains }, store))
+  } catch (error) {
+    if (isApiError(error) && error.code === 'domain_limit_reached') return { kind: 'refused', teamId, names: some }
+    throw error
+  }
   const results = data.results.map((result, index) => ({
     ...(some[index] as Known),
     verdict: result.status === 'invalid' ? result.code : result.status,
     domainId: 'domainId' in result ? result.domainId : undefined,
   }))
-  return { kind: isPreview ? 'preview' : 'register', teamId, results }
+  return { kind, teamId, results }
 }

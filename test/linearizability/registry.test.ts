@@ -30,6 +30,23 @@ const created = register([a, 'created', '1'])
 const half = list([a, '1'])
 const whole = list([a, '1'], [b, '2'])
 
+const refused = (name: typeof a): Operation => ({ kind: 'refused', teamId, names: [name] })
+
+test.each<[what: string, operations: Operation[]]>([
+  ['a call above the limit', [created, register([b, 'created', '2'])]],
+  ['a refusal below the limit', [refused(a)]],
+  ['a refusal of what is held', [created, refused(a)]],
+])('no order explains %s', (_, operations) => {
+  const deeds = operations.map((operation, index) => ({
+    client: String(index),
+    operation,
+    startedAt: 10 * index,
+    endedAt: 10 * index + 5,
+  }))
+  expect(findFault(deeds, ['a.com', 'b.com'], { [teamId]: 1 })).toContain('No order explains the others')
+  expect(findFault(deeds, ['a.com', 'b.com'])).toBeNull()
+})
+
 test.each<[what: string, order: 'at once' | 'in turn', operations: Operation[]]>([
   ['a name created twice', 'at once', [created, register([a, 'created', '2'])]],
   ['a name and a wildcard over it', 'at once', [register([x, 'created', '1']), register([wildcard, 'created', '2'])]],

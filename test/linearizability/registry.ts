@@ -12,6 +12,8 @@ import { type HeldName, type Known, verdictOf } from '../simulation/rules.ts'
 /** A call, with its answer. */
 export type Operation =
   | { readonly kind: 'register' | 'preview'; readonly teamId: string; readonly results: readonly Result[] }
+  /** A registration or a preview for which the team has no room. */
+  | { readonly kind: 'refused'; readonly teamId: string; readonly names: readonly Known[] }
   | {
       readonly kind: 'release'
       readonly teamId: string
@@ -42,16 +44,24 @@ export interface Deed {
 /** In no particular order. */
 type State = readonly Held[]
 
+/** By the ID of the team. */
+type Limits = Readonly<Record<string, number>>
+
 /**
  * Looks for an order of all calls on an empty registry, and leaves out of every call what is in other registrable
  * domains. With one, this proves that calls for each by itself behave as if they came one after another; with several,
  * that a call over all of them is one step.
  *
+ * @param limits How many names a team may hold. To be given with all registrable domains, since it counts in all.
  * @returns A report for a reader where there is no such order.
  */
-export function findFault(deeds: readonly Deed[], registrableDomains: readonly string[]): string | null {
+export function findFault(
+  deeds: readonly Deed[],
+  registrableDomains: readonly string[],
+  limits: Limits = {},
+): string | null {
   const isAsked = ({ registrableDomain }: Known) => registrableDomains.includes(registrableDomain)
-  const step = (state: State, { operation }: Deed) => takeStep(state, operation, isAsked)
+  const step = (state: State, { operation }: Deed) => takeStep(state, operation, isAsked, limits)
   const numbers = new Map(deeds.map((deed, number) => [deed, number]))
   const tried = new Set<string>()
   /** How far one can get. */
@@ -93,14 +103,19 @@ export function findFault(deeds: readonly Deed[], registrableDomains: readonly s
 }
 
 /** @returns The state after the call, or `null` where it cannot answer in this state what it has answered. */
-function takeStep(state: State, operation: Operation, isAsked: (name: Known) => boolean): State | null {
+function takeStep(state: State, operation: Operation, isAsked: (name: Known) => boolean, limits: Limits): State | null {
   const ofTeam = state.filter(held => operation.teamId === undefined || held.teamId === operation.teamId)
   if (operation.kind === 'list') return isSame(operation.listed.filter(isAsked), ofTeam) ? state : null
   if (operation.kind === 'release') {
     const given = ofTeam.filter(held => operation.names.some(({ domain }) => domain === held.domain))
     return isSame(operation.released.filter(isAsked), given) ? state.filter(held => !given.includes(held)) : null
   }
+  const limit = limits[operation.teamId]
+  if (operation.kind === 'refused') return limit === undefined || addTo(state, operation) > limit ? state : null
   const after = register(state, operation.teamId, operation.results.filter(isAsked))
+  const isAbove =
+    limit !== undefined && after !== null && after.length > state.length && countOf(after, operation) > limit
+  if (isAbove) return null
   return operation.kind === 'preview' ? after && state : after
 }
 
@@ -114,6 +129,17 @@ function register(state: State, teamId: string, results: readonly Result[]): Sta
     }
   }
   return held
+}
+
+const countOf = (state: State, { teamId }: { readonly teamId?: string }) =>
+  state.filter(held => held.teamId === teamId).length
+
+/** How many names a team would hold; what it holds already counts once. */
+function addTo(state: State, { teamId, names }: Extract<Operation, { kind: 'refused' }>): number {
+  const held = [...state]
+  for (const name of names)
+    if (verdictOf(name, teamId, held) === 'created') held.push({ ...name, teamId, domainId: '' })
+  return held.length > state.length ? countOf(held, { teamId }) : 0
 }
 
 const isSame = (answer: State, truth: State) => toText(answer) === toText(truth)

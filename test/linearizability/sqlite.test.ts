@@ -3,7 +3,7 @@ import { createSqliteStore, type SqliteStore } from '../../src/sqlite/index.ts'
 import { counts, seed } from '../counts.ts'
 import { createRandom } from '../simulation/random.ts'
 import { createFolder } from '../sqlite/create-folder.ts'
-import { findTeam, race } from './race.ts'
+import { findTeam, limits, race } from './race.ts'
 import { findFault } from './registry.ts'
 
 const { open } = createFolder()
@@ -20,7 +20,7 @@ test('some order explains the answers of calls that race for one SQLite file ove
   }))
   for (let round = 1; round <= counts.races; round += 1) {
     const deeds = await race({ clients, random, registrableDomains: REGISTRABLE_DOMAINS, calls: 40 })
-    expect(findFault(deeds, REGISTRABLE_DOMAINS), `round ${round}`).toBeNull()
+    expect(findFault(deeds, REGISTRABLE_DOMAINS, limits), `round ${round}`).toBeNull()
     for (const { teamId, domain } of (await stores[0]?.list()) ?? []) await stores[0]?.release(teamId, [domain])
   }
 }, 600_000)

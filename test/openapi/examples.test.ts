@@ -3,7 +3,9 @@ import { domainsHandler } from '../../src/adapters/fetch.ts'
 import { type ErrorCode, statusByErrorCode } from '../../src/errors/api-error.ts'
 import { createHandler, type HandlerOptions } from '../../src/http/index.ts'
 import { operations as table } from '../../src/http/operations.ts'
+import { createMemoryStore } from '../../src/memory/memory-store.ts'
 import { type Operation, openapi } from '../../src/openapi/index.ts'
+import { save } from '../../src/testing/calls.ts'
 import { createKeys, createStore, organization, scopes, team1 } from '../fixtures.ts'
 
 const document = openapi()
@@ -105,6 +107,12 @@ describe('the example of an error is what the library says:', () => {
   const asOrganization = { authenticate: () => organization }
   const domains = ['www.example.com']
 
+  function createFullStore() {
+    const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active', maxDomains: 1 }] })
+    void save(store, '1', ['held.com'])
+    return store
+  }
+
   /** How to get each code: what is set up, and what is sent. */
   const provocations: Record<
     Exclude<ErrorCode, 'not_found' | 'method_not_allowed'>, // See test/adapters/fetch.test.ts.
@@ -114,6 +122,7 @@ describe('the example of an error is what the library says:', () => {
     unauthorized: [{ keys: createKeys().keys }],
     insufficient_scope: [{ authenticate: () => ({ ...team1, scopes: [] }) }],
     team_suspended: [{ authenticate: () => ({ type: 'team', teamId: '9', scopes }) }],
+    domain_limit_reached: [{ ...asTeam1, store: createFullStore() }],
     team_not_found: [asOrganization, { domains, team_id: '3' }],
     request_timeout: [{ ...asTeam1, bodyTimeLimit: 1 }, new Promise(() => {})],
     payload_too_large: [asTeam1, { domains, padding: 'x'.repeat(300 * 1024) }],

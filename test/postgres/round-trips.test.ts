@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresStore, migrate, type PostgresStore } from '../../src/postgres/index.ts'
-import { lookUp, manyDomains, save } from '../../src/testing/calls.ts'
+import { createRequest, lookUp, manyDomains, save, toTestName } from '../../src/testing/calls.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
@@ -65,6 +65,17 @@ test('a call takes two round trips, whatever it finds', async () => {
   expect(await tripsOf(['b.a.com'])).toEqual([first, second])
   expect(await tripsOf(['*.d.com'])).toEqual([[...first, 'SELECT'], second])
   expect(await tripsOf(manyDomains(100))).toEqual([first, second])
+})
+
+test('a call of a team with a limit counts and locks in the same two round trips', async () => {
+  const name = toTestName('limited.com')
+  const request = createRequest('1', [name], [], () => [name])
+  trips = []
+  await store.register({ ...request, counted: true })
+  expect(trips).toEqual([[...first, 'SELECT'], second])
+  const pool = server.createPool()
+  const { rows } = await pool.query(`SELECT registrable_domain FROM domain_registration.locks ORDER BY 1`)
+  expect(rows[0]).toEqual({ registrable_domain: '#1' })
 })
 
 test('a call that changes nothing waits for no disk', async () => {

@@ -55,7 +55,7 @@ describe('a subscriber learns', () => {
   test('of a key whose team it is, and no step tells a key, a hash or a hostname', async () => {
     const told = listen()
     const { keys, issue } = createKeys()
-    const key = await issue('team', '1')
+    const key = await issue('team', '1', { label: 'deploy' })
     const caller = await authenticate(`Bearer ${key}`, keys)
     const store = createStore({ synchronize: async () => {} })
     await registerDomains(caller, { domains }, store)
@@ -64,6 +64,7 @@ describe('a subscriber learns', () => {
       ['push', undefined],
       ['register', '1'],
     ])
+    expect(told[0]).toMatchObject({ keyLabel: 'deploy' })
     const text = JSON.stringify(told)
     for (const secret of [key, await hashApiKey(key), ...domains, 'example']) expect(text).not.toContain(secret)
   })

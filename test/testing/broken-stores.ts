@@ -1,7 +1,7 @@
 import type { ManagedStore, RegistrationStep } from '../../src/registry/managed-store.ts'
 import { isWildcard } from '../../src/registry/name.ts'
 import { type SweepOptions, toChange } from '../../src/registry/outbox.ts'
-import type { Change, ImportFindings, ImportRequest, LookUp, Registration } from '../../src/registry/store.ts'
+import type { Change, ImportFindings, ImportRequest, LookUp, Registration, Team } from '../../src/registry/store.ts'
 import type { ListPage } from '../../src/registry/store-arguments.ts'
 import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from '../../src/testing/index.ts'
 import {
@@ -667,6 +667,27 @@ const ofListing: readonly BrokenStore[] = [
   ),
 ]
 
+const ofLimits: readonly BrokenStore[] = [
+  broken('held-is-counted', 'counts what all teams hold', { count: rows => rows.length }),
+  wrapped('held-is-counted-by-find', 'counts in `register` alone', store => ({
+    async find(question) {
+      const { held: _, ...found } = await store.find(question)
+      return found
+    },
+  })),
+  broken('held-is-less-after-a-release', 'never counts down', () => {
+    let most = 0
+    return { count: (rows, teamId) => (most = Math.max(most, soundSteps.count(rows, teamId))) }
+  }),
+  broken('limit-is-kept', 'forgets the limit of a team', {
+    findTeam(id, teams) {
+      const { maxDomains: _, ...team } = soundSteps.findTeam(id, teams) as Team
+      return team
+    },
+  }),
+  broken('race-under-a-limit', 'locks registrable domains alone', { createLock: lockWhere(shareRegistrableDomain) }),
+]
+
 const isImport = (step: RegistrationStep) => 'domainIds' in step
 
 const importing = (id: string, breaks: string, change: (request: ImportRequest) => ImportRequest): BrokenStore => ({
@@ -708,5 +729,6 @@ export const brokenStores: readonly BrokenStore[] = [
   ...ofOtherMethods,
   ...ofSweeping,
   ...ofListing,
+  ...ofLimits,
   ...ofImporting,
 ]

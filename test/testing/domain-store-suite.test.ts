@@ -46,7 +46,7 @@ describe('the cases', () => {
       const { findTeam, register } = createNaiveStore(setup)
       return { findTeam, register, isInTransaction: true }
     }
-    const later: readonly StoreFeature[] = ['isInTransaction']
+    const later: readonly StoreFeature[] = ['isInTransaction', 'held']
     expect([...(await findFailures({ createStore, features: later }))]).toEqual([])
   })
 

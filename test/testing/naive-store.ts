@@ -44,6 +44,8 @@ export interface Steps {
   /** Which registrations an exact look-up finds. */
   matches(row: Row, domain: string, question: LookUp): boolean
   isBelow(row: Row, base: string): boolean
+  /** How much a team holds, for a request that asks for it. */
+  count(rows: readonly Row[], teamId: string): number
   summarize(own: readonly Row[], others: readonly Row[], behind: readonly Row[], base: string): NamesBelow
   toRegistration(row: Row, tables: Tables): Registration
   /** A last change to what was found. */
@@ -99,6 +101,12 @@ export function lockWhere(mustWait: (one: RegistrationStep, other: RegistrationS
 export const shareRegistrableDomain = (one: RegistrationStep, other: RegistrationStep) =>
   one.registrableDomains.some(domain => other.registrableDomains.includes(domain))
 
+const shareLimit = (one: RegistrationStep, other: RegistrationStep) =>
+  one.counted === true && other.counted === true && one.teamId === other.teamId
+
+export const mustTakeTurns = (one: RegistrationStep, other: RegistrationStep) =>
+  shareRegistrableDomain(one, other) || shareLimit(one, other)
+
 export const toWaiting = (row: Row, kind: Change['kind'], wait: number): Waiting => ({
   change: toChange(row, kind),
   due: performance.now() + wait,
@@ -112,7 +120,8 @@ let lastId = 0
 export const soundSteps: Steps = {
   createRows: () => [],
   findTeam: (id, teams) => teams.find(team => team.id === id) ?? null,
-  createLock: lockWhere(shareRegistrableDomain),
+  createLock: lockWhere(mustTakeTurns),
+  count: (rows, teamId) => rows.filter(row => row.teamId === teamId).length,
   matches: (row, domain) => row.domain === domain,
   isBelow: (row, base) => ancestorsOf(row.domain).includes(base),
   summarize: (own, others, behind) => ({
@@ -183,8 +192,9 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
   let calls = 0
 
   function look(question: LookUp, hasWaited = false): LookUpResult {
-    const { domains, bases, teamId } = question
+    const { domains, bases, teamId, counted } = question
     const found = {
+      ...(counted && { held: steps.count(rows, teamId) }),
       registrations: rows
         .filter(row => domains.some(domain => steps.matches(row, domain, question)))
         .map(row => steps.toRegistration(row, tables)),

@@ -1,0 +1,84 @@
+/**
+ * The site: `docs/` as it is, with the pages of `site/pages` and what `generate.js` makes. Nothing is loaded from
+ * elsewhere, neither by a build nor by a page.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitepress'
+import { adaptMarkdown, toAnchor, toPage } from './links.js'
+import { createSidebar } from './sidebar.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+const read = path => readFileSync(join(root, path), 'utf8')
+const titles = { 'README.md': 'Start', 'docs/README.md': 'Index' }
+const readTitle = path => titles[path] ?? /^# (.+)$/m.exec(read(path))[1].replaceAll('`', '')
+const sidebar = createSidebar(readTitle)
+const pages = sidebar.flatMap(({ items }) => items)
+const toLink = path => `/${toPage(path).replace(/(?:index)?\.md$/, '')}`
+const base = process.env.SITE_BASE ?? '/'
+const description = JSON.parse(read('package.json')).description
+
+const exclude = (folder, pages) =>
+  readdirSync(join(root, folder))
+    .filter(name => !pages.includes(name))
+    .flatMap(name => [`${folder}${name}`, `${folder}${name}/**`])
+
+/** For programs that read: a list of the pages, and all guides in one file. */
+function writeForPrograms(folder) {
+  const list = pages.map(({ path, text }) => `- [${text}](${base}${toLink(path).slice(1)})`).join('\n')
+  writeFileSync(join(folder, 'llms.txt'), `# domain-registration\n\n> ${description}\n\n${list}\n`)
+  writeFileSync(join(folder, 'llms-full.txt'), pages.map(({ path }) => read(path)).join('\n\n'))
+}
+
+/** Pages outside `site/` do not find `vue` in its `node_modules`; what renders them on Node does. */
+const vueOfTheSite = {
+  name: 'vue of the site',
+  enforce: 'pre',
+  resolveId: (id, _, { ssr }) => (ssr && /^vue(?:\/server-renderer)?$/.test(id) ? { id, external: true } : undefined),
+}
+
+export default defineConfig({
+  title: 'domain-registration',
+  description,
+  lang: 'en',
+  base,
+  srcDir: '..',
+  // VitePress takes every Markdown file below srcDir that is not excluded.
+  srcExclude: [
+    ...exclude('', ['docs', 'site', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'AGENTS.md']),
+    ...exclude('site/', ['pages', 'reference', 'examples']),
+  ],
+  rewrites: toPage,
+  vite: { plugins: [vueOfTheSite] },
+  markdown: {
+    // VitePress's own themes have comments and keywords with too little contrast.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    anchor: { slugify: toAnchor },
+    config: md => adaptMarkdown(md, root),
+  },
+  buildEnd: ({ outDir }) => writeForPrograms(outDir),
+  themeConfig: {
+    nav: [
+      { text: 'Start', link: '/readme' },
+      { text: 'Index', link: '/docs/' },
+      { text: 'Reference', link: '/reference/' },
+    ],
+    sidebar: sidebar.map(group => ({
+      ...group,
+      items: group.items.map(({ path, text }) => ({ text, link: toLink(path) })),
+    })),
+    outline: [2, 3],
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          // Guides before the reference, which has each of their words as well.
+          searchOptions: {
+            boostDocument: id => (id.includes('/reference/') ? 0.2 : id.includes('/examples/') ? 0.4 : 1),
+          },
+        },
+      },
+    },
+  },
+})

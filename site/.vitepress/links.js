@@ -1,0 +1,71 @@
+/** Where the files of the repository stand on the site, and what makes links and anchors of their Markdown fit. */
+import { dirname, join, relative } from 'node:path/posix'
+
+/**
+ * Finds the page of a file.
+ *
+ * @param {string} path In the repository.
+ * @returns {string} The path of the page on the site, with `.md`.
+ */
+export function toPage(path) {
+  if (path.startsWith('examples/')) return path.replace(/\.\w+$/, '.md')
+  return path
+    .replace(/^site\/(?:pages\/)?/, '')
+    .replace(/^docs\/README\.md$/, 'docs/index.md')
+    .replace(/^(README|SECURITY|CHANGELOG|AGENTS)\.md$/, (_, name) => `${name.toLowerCase()}.md`)
+}
+
+/**
+ * Makes the anchor of a heading as GitHub does.
+ *
+ * @param {string} heading
+ */
+export function toAnchor(heading) {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+}
+
+/**
+ * Adapts Markdown that is written for GitHub.
+ *
+ * @param md The parser.
+ * @param {string} root The folder of the repository.
+ */
+export function adaptMarkdown(md, root) {
+  md.core.ruler.push('repository', ({ tokens, env }) => {
+    const source = relative(root, env.realPath ?? env.path)
+    for (const token of tokens) resolveLinks(token, source)
+    if (source === 'docs/errors.md' || source === 'docs/hostnames.md') addCodeAnchors(tokens)
+  })
+  // Without v-pre, Vue takes {{ }} in code for an expression of its own, and the page stays empty.
+  md.renderer.rules.code_inline = (tokens, index) => `<code v-pre>${md.utils.escapeHtml(tokens[index].content)}</code>`
+}
+
+/** Links between files of the repository become links between pages. */
+function resolveLinks({ children }, source) {
+  for (const link of children ?? []) {
+    const href = link.type === 'link_open' ? link.attrGet('href') : null
+    if (href === null || /^(?:[a-z]+:|#|\/)/.test(href)) continue
+    const [path, anchor] = href.split('#')
+    link.attrSet('href', `/${toPage(join(dirname(source), path))}${anchor ? `#${anchor}` : ''}`)
+  }
+}
+
+/** `## 403 \`team_suspended\`` and rows that begin with a code can be linked by the code: `docs/errors#team_suspended`. */
+function addCodeAnchors(tokens) {
+  const seen = new Set()
+  for (const [index, { type, tag, children }] of tokens.entries()) {
+    const opening = tokens[index - 1]
+    const isHeading = opening?.tag === 'h2'
+    const isFirstCell = opening?.tag === 'td' && tokens[index - 2]?.tag === 'tr'
+    if (type !== 'inline' || tag !== '' || !(isHeading || isFirstCell)) continue
+    const code = children.find(child => child.type === 'code_inline')?.content
+    if (code === undefined || !/^\w+$/.test(code) || seen.has(code)) continue
+    seen.add(code)
+    const anchor = new opening.constructor('html_inline', '', 0)
+    anchor.content = `<span id="${code}"></span>`
+    children.unshift(anchor)
+  }
+}

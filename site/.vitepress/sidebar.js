@@ -1,0 +1,58 @@
+/** The pages in the order in which somebody meets them, each by its path in the repository. */
+const groups = [
+  ['Try', ['site/pages/index.md', 'README.md', 'docs/faq.md', 'docs/hostnames.md']],
+  [
+    'Mount',
+    [
+      'docs/your-server.md',
+      'docs/recipes/express.md',
+      'docs/recipes/fastify.md',
+      'docs/recipes/hono.md',
+      'docs/recipes/nestjs.md',
+      'docs/recipes/nextjs.md',
+      'docs/recipes/sveltekit.md',
+      'docs/recipes/workers.md',
+      'docs/recipes/other-frameworks.md',
+      'docs/recipes/openapi.md',
+      'docs/recipes/testing.md',
+    ],
+  ],
+  [
+    'Choose a store',
+    [
+      'docs/stores.md',
+      'docs/sqlite.md',
+      'docs/postgres.md',
+      'docs/citus.md',
+      'docs/recipes/mysql.md',
+      'docs/recipes/drizzle.md',
+      'docs/recipes/kysely.md',
+      'docs/recipes/prisma.md',
+    ],
+  ],
+  ['Keys', ['docs/keys.md', 'docs/recipes/sessions.md', 'docs/recipes/better-auth.md', 'docs/recipes/ids.md']],
+  ['Call', ['docs/calls.md', 'docs/client.md', 'docs/errors.md']],
+  ['Monitor', ['docs/monitoring.md']],
+  ['Run', ['docs/operations.md', 'docs/cli.md', 'docs/tracing.md', 'SECURITY.md']],
+  ['Find', ['docs/README.md', 'CHANGELOG.md', 'AGENTS.md']],
+]
+const adapters = ['express', 'fastify', 'fetch']
+const entryPoints = ['http', 'client', 'webhook', 'openapi', 'postgres', 'sqlite', 'testing']
+const reference = [
+  ['index', 'domain-registration'],
+  ...adapters.map(name => [`adapters/${name}`, `…/${name}`]),
+  ...entryPoints.map(name => [name, `…/${name}`]),
+].map(([name, text]) => ({ path: `site/reference/${name}.md`, text }))
+
+/**
+ * Makes the sidebar.
+ *
+ * @param {(path: string) => string} readTitle What a page is called in it.
+ */
+export function createSidebar(readTitle) {
+  const guides = groups.map(([text, paths]) => ({
+    text,
+    items: paths.map(path => ({ path, text: readTitle(path) })),
+  }))
+  return [...guides, { text: 'Reference', items: reference }]
+}

@@ -1,0 +1,84 @@
+import { isApiError } from '../errors/api-error.ts'
+import { countHeld, manyDomains, methodOf, save, submit, submitForCodes } from './calls.ts'
+import { checkEqual } from './check.ts'
+import type { CaseDefinition } from './store-case.ts'
+import type { SuiteStore } from './suite-store.ts'
+
+/** The team that may hold five domains. */
+const LIMITED = '4'
+const LIMIT = 5
+
+/** Registers hostnames in the team with a limit. Returns the code of each result, or of the refusal of the call. */
+async function submitWithinLimit(store: SuiteStore, domains: readonly string[]): Promise<readonly string[]> {
+  try {
+    return await submitForCodes(store, LIMITED, domains)
+  } catch (error) {
+    if (!isApiError(error) || error.status !== 403) throw error
+    return [error.code]
+  }
+}
+
+export const limitCases: readonly CaseDefinition[] = [
+  {
+    id: 'held-is-counted',
+    name: 'MUST count, for a request that asks for it, what the asking team holds, and no other',
+    async test({ open }) {
+      const store = await open()
+      await save(store, '2', ['theirs.com'])
+      checkEqual('what a team holds at first', await countHeld(store, '1'), 0)
+      await save(store, '1', [...manyDomains(30), '*.example.com'])
+      checkEqual('what the team holds', await countHeld(store, '1'), 31)
+    },
+  },
+  {
+    id: 'held-is-counted-by-find',
+    name: 'MUST count in `find` too',
+    needs: ['find'],
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['a.com', 'b.com'])
+      await save(store, '2', ['c.com'])
+      const question = { teamId: '1', domains: ['c.com'], bases: [], counted: true }
+      checkEqual('what the team holds', (await methodOf(store, 'find')(question)).held, 2)
+    },
+  },
+  {
+    id: 'held-is-less-after-a-release',
+    name: 'MUST count what is held now, and not what was registered at any time',
+    needs: ['release'],
+    async test({ open }) {
+      const store = await open()
+      await save(store, '1', ['a.com', 'b.com', 'c.com'])
+      checkEqual('what the team holds before', await countHeld(store, '1'), 3)
+      await methodOf(store, 'release')('1', ['b.com'])
+      checkEqual('what the team holds afterwards', await countHeld(store, '1'), 2)
+    },
+  },
+  {
+    id: 'limit-is-kept',
+    name: 'MUST keep the limit of a team that `findTeam` answers, and save nothing of a call that is above it',
+    async test({ open }) {
+      const store = await open()
+      const [first, second, ...others] = manyDomains(LIMIT + 1) as [string, string, ...string[]]
+      checkEqual('two new names', await submitWithinLimit(store, [first, second]), ['created', 'created'])
+      const refused = await submitWithinLimit(store, [first, second, ...others])
+      checkEqual('four more, with the two', refused, ['domain_limit_reached'])
+      checkEqual('what the team holds then', await countHeld(store, LIMITED), 2)
+      await submit(store, LIMITED, others.slice(1))
+      const again = await submitWithinLimit(store, [first, second])
+      checkEqual('the two again, when the team is full', again, ['existing', 'existing'])
+    },
+  },
+  {
+    id: 'race-under-a-limit',
+    name: 'MUST let the calls of a team with a limit take turns, though they share no registrable domain',
+    async test({ open }) {
+      const store = await open()
+      await submit(store, LIMITED, ['held.com'])
+      const answers = await Promise.all(manyDomains(16).map(domain => submitWithinLimit(store, [domain])))
+      const created = answers.filter(([code]) => code === 'created')
+      checkEqual('how many of 16 names were registered, at the same moment', created.length, LIMIT - 1)
+      checkEqual('what the team holds then', await countHeld(store, LIMITED), LIMIT)
+    },
+  },
+]

@@ -1,0 +1,224 @@
+/**
+ * Reads the built site (`npm run docs:build`) in a real Chromium: its links, its search, its width on a phone, and
+ * both color schemes.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { launchChromium } from './chromium.js'
+
+const root = fileURLToPath(new URL('../../site/.vitepress/dist', import.meta.url))
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' }
+const scratch = mkdtempSync(join(tmpdir(), 'browser-'))
+const toFile = path => decodeURIComponent(path.endsWith('/') ? `${path}index.html` : path)
+const server = createServer((request, response) => {
+  const file = join(root, toFile(new URL(request.url, 'http://localhost').pathname))
+  if (!existsSync(file)) return response.writeHead(404).end()
+  response.writeHead(200, { 'Content-Type': types[extname(file)] ?? 'text/plain' }).end(readFileSync(file))
+})
+let browser
+let origin
+
+before(async () => {
+  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+  origin = `http://localhost:${server.address().port}`
+  browser = await launchChromium(scratch)
+})
+after(async () => {
+  await browser?.close()
+  server.close()
+  server.closeAllConnections()
+  rmSync(scratch, { recursive: true, force: true })
+})
+
+/** Opens a page in a fresh profile, hands it over, and checks that it asked nothing of others and had no error. */
+async function visit(path, options, use) {
+  const page = await (await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options })).newPage()
+  const complaints = []
+  page.on('pageerror', error => complaints.push(String(error)))
+  page.on('console', message => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('request', request => {
+    if (!request.url().startsWith(origin) && !request.url().startsWith('data:')) complaints.push(request.url())
+  })
+  try {
+    await page.goto(origin + path, { waitUntil: 'networkidle' })
+    await use(page)
+    assert.deepEqual(complaints, [])
+  } finally {
+    await page.context().close()
+  }
+}
+
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+const pages = new Map(
+  files
+    .filter(file => file.endsWith('.html') && file !== '404.html')
+    .map(file => [`/${file}`, readFileSync(join(root, file), 'utf8')]),
+)
+const guides = readdirSync(fileURLToPath(new URL('../../docs', import.meta.url)), { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.md'))
+  .map(file => `/docs/${file.replace('README', 'index').replace(/md$/, 'html')}`)
+
+test('each guide has a page, and each page a heading', () => {
+  assert.ok(guides.length > 20)
+  assert.deepEqual(
+    guides.filter(page => !pages.has(page)),
+    [],
+  )
+  assert.deepEqual(
+    [...pages].filter(([, html]) => !/<h1[ >]/.test(html)).map(([page]) => page),
+    [],
+  )
+})
+
+test('no link leads to a page, a file or an anchor that does not exist', () => {
+  const ids = new Map(
+    [...pages].map(([page, html]) => [page, new Set([...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id))]),
+  )
+  let count = 0
+  const isBroken = (page, href) => {
+    const { origin, pathname, hash } = new URL(href, `http://site${page}`)
+    if (origin !== 'http://site') return false
+    count += 1
+    const target = [toFile(pathname), `${pathname}.html`].find(path => existsSync(join(root, path)) && extname(path))
+    if (target === undefined) return true
+    return hash !== '' && !ids.get(target)?.has(decodeURIComponent(hash.slice(1)))
+  }
+  const broken = [...pages].flatMap(([page, html]) =>
+    [...html.matchAll(/ (?:href|src)="([^"]*)"/g)]
+      .map(([, href]) => href.replaceAll('&amp;', '&'))
+      .filter(href => isBroken(page, href))
+      .map(href => `${page} → ${href}`),
+  )
+  assert.ok(count > 2000)
+  assert.deepEqual([...new Set(broken)], [])
+})
+
+test('errors and codes of results can be linked by their code', () => {
+  const html = pages.get('/docs/errors.html')
+  for (const code of ['team_suspended', 'domain_registration_unavailable', 'wildcard_conflict', 'reserved_ip']) {
+    assert.equal(html.split(`id="${code}"`).length, 2, code)
+  }
+})
+
+test('llms.txt and the sidebar link each guide, and llms-full.txt holds them', () => {
+  const links = [...readFileSync(join(root, 'llms.txt'), 'utf8').matchAll(/\]\((.*)\)$/gm)].map(([, link]) => link)
+  assert.ok(links.length > 40)
+  const isPage = link => pages.has(toFile(link)) || pages.has(`${link}.html`)
+  assert.deepEqual(
+    links.filter(link => !isPage(link)),
+    [],
+  )
+  const sidebar = pages.get('/index.html')
+  for (const guide of guides) {
+    const link = guide.replace(/index\.html$/, '').replace(/\.html$/, '')
+    assert.ok(links.includes(link), link)
+    assert.ok(sidebar.includes(`href="${guide.replace(/index\.html$/, '')}"`), guide)
+  }
+  const full = readFileSync(join(root, 'llms-full.txt'), 'utf8')
+  assert.ok(full.includes(readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')))
+})
+
+/** What somebody types, and the path of the page that the first five results must have. */
+const searches = [
+  ['localhost', /hostnames|errors|readme/],
+  ['quota', /faq/],
+  ['Koa', /other-frameworks/],
+  ['Workers', /workers/],
+  ['rotate', /keys|docs\/#by-task/],
+  ['webhook', /monitoring/],
+  ['PgBouncer', /postgres/],
+  ['backup', /operations/],
+  ['upgrade', /operations|changelog/],
+  ['Prometheus', /tracing/],
+  ['OpenTelemetry', /tracing/],
+  ['UUID', /ids/],
+  ['Clerk', /ids/],
+  ['Prisma', /prisma/],
+  ['Drizzle', /drizzle/],
+  ['Kysely', /kysely/],
+  ['MariaDB', /mysql/],
+  ['Citus', /citus/],
+  ['NestJS', /nestjs/],
+  ['Next.js', /nextjs/],
+  ['SvelteKit', /sveltekit/],
+  ['Hono', /hono/],
+  ['better-auth', /better-auth/],
+  ['sessions', /sessions/],
+  ['team_suspended', /errors/],
+  ['wildcard_conflict', /errors|hostnames/],
+  ['public suffix', /hostnames|stores|docs\/#|readme/],
+  ['outbox', /docs\/#|monitoring|stores/],
+  ['doctor', /cli/],
+  ['export', /calls|cli/],
+  ['rate limit', /your-server/],
+  ['syncAll', /client/],
+  ['top-level await', /agents/],
+  ['idempotent', /monitoring|docs\/#|agents/],
+]
+
+test('the search finds each of thirty words in the right guide', async () => {
+  await visit('/', {}, async page => {
+    await page.getByRole('button', { name: 'Search' }).first().click()
+    const field = page.locator('#localsearch-input')
+    const results = page.locator('#localsearch-list')
+    const missed = []
+    for (const [words, expected] of searches) {
+      await field.fill('')
+      await results.locator('li').first().waitFor({ state: 'detached' })
+      await field.fill(words)
+      await results.locator('a.result').first().waitFor()
+      const links = await results.locator('a.result').evaluateAll(found => found.map(link => link.getAttribute('href')))
+      if (!links.slice(0, 5).some(link => expected.test(link))) missed.push([words, ...links.slice(0, 5)])
+    }
+    assert.deepEqual(missed, [])
+  })
+})
+
+const read = [
+  '/',
+  '/readme.html',
+  '/docs/',
+  '/docs/errors.html',
+  '/docs/recipes/express.html',
+  '/reference/client.html',
+]
+for (const colorScheme of ['light', 'dark']) {
+  test(`axe finds no serious violation in the ${colorScheme} scheme`, async () => {
+    const found = []
+    for (const path of read) {
+      await visit(path, { colorScheme }, async page => {
+        assert.equal(
+          await page.evaluate(() => document.documentElement.classList.contains('dark')),
+          colorScheme === 'dark',
+        )
+        await page.addScriptTag({ path: axe })
+        const { violations, passes } = await page.evaluate(() => globalThis.axe.run())
+        assert.ok(passes.length > 10)
+        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        found.push(...serious.flatMap(({ id, nodes }) => nodes.map(node => `${path} ${id}: ${node.html}`)))
+      })
+    }
+    assert.deepEqual(found, [])
+  })
+}
+
+test('a phone of 375 pixels shows each guide without sideways scrolling', async () => {
+  await visit('/', { viewport: { width: 375, height: 700 } }, async page => {
+    const wide = []
+    for (const path of ['/', '/readme.html', ...guides, '/reference/client.html']) {
+      await page.goto(origin + path)
+      const width = await page.evaluate(() => document.documentElement.scrollWidth)
+      if (width > 375) wide.push(`${path}: ${width}`)
+    }
+    assert.deepEqual(wide, [])
+  })
+})

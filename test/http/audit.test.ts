@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { createHandler, type ResultContext } from '../../src/http/index.ts'
+import type { DomainStore } from '../../src/registry/store.ts'
+import { manyDomains } from '../../src/testing/calls.ts'
+import { counts, seed } from '../counts.ts'
+import { createStore } from '../fixtures.ts'
+import { createRandom } from '../simulation/random.ts'
+
+const random = createRandom(seed)
+const scopes = ['domains:create', 'domains:delete']
+const names = [...manyDomains(12), '*.n1.com', 'x.n1.com', 'localhost']
+
+/** Makes calls at random, each sent again at random: its answer was lost, or said so. */
+async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
+  const store = createStore({
+    teams: [{ id: '1', organizationId: '10', state: 'active', maxDomains: 8 }],
+    synchronize() {
+      if (random.chance(0.3)) throw new Error('The monitor is away')
+    },
+    onError() {},
+  })
+  const told: ResultContext[] = []
+  const handle = createHandler({
+    store: { ...store, ...wrap(store) },
+    authenticate: () => ({ type: 'team', teamId: '1', scopes }) as const,
+    operations: ['create', 'delete'],
+    onError() {},
+    onResult: result => void told.push(result),
+  })
+  const answers = new Map<string, number>()
+  for (let call = 0; call < 60; call += 1) {
+    const operation = random.chance(0.3) ? 'delete' : 'create'
+    const domains = Array.from({ length: random.integer(1, 5) }, () => random.pick(names))
+    const fields: Record<string, string> = { 'content-type': 'application/json' }
+    do {
+      const request = { header: (name: string) => fields[name], readBody: () => ({ json: { domains } }), operation }
+      const { status } = await handle(request as Parameters<typeof handle>[0])
+      answers.set(`${operation} ${status}`, (answers.get(`${operation} ${status}`) ?? 0) + 1)
+    } while (random.chance(0.4))
+  }
+  type Result = { readonly status: string; readonly domainId?: string }
+  const results = told.flatMap(({ data }): readonly Result[] => (data && 'results' in data ? data.results : []))
+  const idsOf = (...statuses: string[]) =>
+    results.flatMap(({ status, domainId }) => (domainId !== undefined && statuses.includes(status) ? [domainId] : []))
+  const held = (await store.list()).map(({ domainId }) => domainId)
+  return { idsOf, held, answers }
+}
+
+test('onResult tells each registration as created once, whatever is sent again, refused or not pushed', async () => {
+  for (let run = 0; run < counts.races; run += 1) {
+    const { idsOf, held, answers } = await makeCalls(store => ({
+      ...store,
+      register(request) {
+        if (random.chance(0.1)) throw new Error('The store is down')
+        return store.register(request)
+      },
+    }))
+    const [created, deleted] = [idsOf('created'), idsOf('deleted')]
+    expect(new Set(created).size).toBe(created.length)
+    expect(created.filter(domainId => !deleted.includes(domainId)).sort()).toEqual(held.sort())
+    for (const status of ['create 200', 'create 403', 'create 503', 'delete 200'])
+      expect([...answers.keys()]).toContain(status)
+  }
+})
+
+test('what a store saved without an answer is told as existing by the next call that names it', async () => {
+  const lost: string[] = []
+  const { idsOf, held } = await makeCalls(store => ({
+    ...store,
+    async register(request) {
+      const registered = await store.register(request)
+      if (!random.chance(0.2)) return registered
+      lost.push(...registered.saved.map(({ domainId }) => domainId))
+      throw new Error('The connection was lost')
+    },
+  }))
+  const told = idsOf('created', 'existing')
+  expect(lost.length).toBeGreaterThan(0)
+  expect(idsOf('created').filter(domainId => lost.includes(domainId))).toEqual([])
+  expect(held.filter(domainId => !told.includes(domainId) && !lost.includes(domainId))).toEqual([])
+  expect(lost.some(domainId => told.includes(domainId))).toBe(true)
+})

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type DomainStore, isApiError, previewDomains, registerDomains } from '../../src/index.ts'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { createSqliteStore } from '../../src/sqlite/index.ts'
+import { manyDomains } from '../../src/testing/calls.ts'
+import { createStore, rejection, team1 } from '../fixtures.ts'
+import { openDatabase, type TestServer } from '../postgres/server.ts'
+import { createFolder } from '../sqlite/create-folder.ts'
+
+const toTeam = (maxDomains: number) => ({ id: '1', organizationId: '10', state: 'active', maxDomains }) as const
+const createLimitedStore = (maxDomains: number) => createStore({ teams: [toTeam(maxDomains)] })
+
+const register = async (store: DomainStore, domains: readonly string[], onError?: (cause: unknown) => void) =>
+  (await registerDomains(team1, { domains }, store, { onError })).data.totals
+const refused = (message: string) => ({ status: 403, code: 'domain_limit_reached', message })
+
+describe('a call', () => {
+  test('above the limit is refused as a whole, and its preview says the same', async () => {
+    const store = createLimitedStore(100)
+    await register(store, manyDomains(60))
+    const domains = manyDomains(50, 'new.')
+    const expected = refused('The team may hold 100 domains, holds 60, and this call has 50 new ones.')
+    expect(await rejection(register(store, domains))).toMatchObject(expected)
+    expect(await rejection(previewDomains(team1, { domains }, store))).toMatchObject(expected)
+    expect(await store.count()).toBe(60)
+    expect(await register(store, domains.slice(10))).toMatchObject({ created: 40 })
+  })
+
+  test('counts nothing that is held, sent twice or invalid', async () => {
+    const store = createLimitedStore(2)
+    await register(store, ['a.com'])
+    const domains = ['a.com', 'b.com', 'B.com', 'localhost', '', 'com']
+    const totals = { created: 1, existing: 2, invalid: 3 }
+    expect((await previewDomains(team1, { domains }, store)).data.totals).toEqual(totals)
+    expect(await register(store, domains)).toEqual(totals)
+    expect(await register(store, domains)).toEqual({ created: 0, existing: 3, invalid: 3 })
+  })
+
+  test('without new names passes above a limit that was lowered, and one new name does not', async () => {
+    const store = createLimitedStore(3)
+    await register(store, ['a.com', 'b.com', 'c.com'])
+    store.addTeam(toTeam(1))
+    expect(await register(store, ['a.com', 'b.com', 'localhost'])).toMatchObject({ existing: 2 })
+    const one = 'The team may hold 1 domain, holds 3, and this call has 1 new one.'
+    expect(await rejection(register(store, ['a.com', 'd.com']))).toMatchObject(refused(one))
+  })
+
+  test.each([null, undefined])('of a team whose limit is %s does not ask the store to count', async maxDomains => {
+    const store = createStore({ teams: [{ ...toTeam(0), maxDomains }] })
+    const asked = vi.spyOn(store, 'register')
+    expect(await register(store, ['a.com'])).toMatchObject({ created: 1 })
+    expect(asked.mock.calls[0]?.[0]).not.toHaveProperty('counted')
+  })
+
+  test('of a suspended team is refused for that', async () => {
+    const store = createStore({ teams: [{ ...toTeam(0), state: 'suspended' }] })
+    expect(await rejection(register(store, ['a.com']))).toMatchObject({ code: 'team_suspended' })
+  })
+
+  test('to a store that does not count fails, saves nothing, and the cause says why', async () => {
+    const store = createLimitedStore(5)
+    const withoutCount = <Answer extends { readonly held?: number | undefined }>({ held: _, ...found }: Answer) => found
+    const blind: DomainStore = {
+      findTeam: store.findTeam,
+      register: request => store.register({ ...request, decide: found => request.decide(withoutCount(found)) }),
+      find: async question => withoutCount(await store.find(question)),
+    }
+    const told = {
+      ...blind,
+      register: async (request: Parameters<DomainStore['register']>[0]) => {
+        const { found, saved } = await blind.register(request)
+        return { found: withoutCount(found), saved }
+      },
+    }
+    for (const call of [register(told, ['a.com']), previewDomains(team1, { domains: ['a.com'] }, told)]) {
+      const error = await rejection(call)
+      expect(error).toMatchObject({ status: 500, code: 'internal_error' })
+      expect(String((error as Error).cause)).toContain('"maxDomains"')
+    }
+    expect(await store.count()).toBe(0)
+  })
+
+  test('for a team whose limit is a text fails, and the cause says why', async () => {
+    const store = { ...createLimitedStore(5), findTeam: () => ({ ...toTeam(5), maxDomains: '5' as never }) }
+    const error = await rejection(register(store, ['a.com']))
+    expect(error).toMatchObject({ status: 500 })
+    expect(String((error as Error).cause)).toContain('"maxDomains" of a team must be a whole number from 0')
+  })
+})
+
+describe('a call that is saved in parts, because a name cannot be saved,', () => {
+  /** A store that cannot save poison.com, and calls `between` after it has saved something. */
+  function createPoisonedStore(maxDomains: number, between: () => unknown = () => {}) {
+    const store = createLimitedStore(maxDomains)
+    const poisoned: DomainStore = {
+      ...store,
+      async register(request) {
+        const registered = await store.register({
+          ...request,
+          decide(found) {
+            const names = request.decide(found)
+            if (names.some(({ domain }) => domain === 'poison.com')) throw new Error('poison')
+            return names
+          },
+        })
+        if (registered.saved.length > 0) await between()
+        return registered
+      },
+    }
+    return { store, poisoned }
+  }
+
+  test('loses that name alone, within the limit', async () => {
+    const { store, poisoned } = createPoisonedStore(30)
+    expect(await register(poisoned, [...manyDomains(29), 'poison.com'])).toEqual({
+      created: 29,
+      existing: 0,
+      invalid: 1,
+    })
+    expect(await store.count()).toBe(29)
+  })
+
+  test('is refused as a whole above the limit, and nothing is saved', async () => {
+    const { store, poisoned } = createPoisonedStore(29)
+    const expected = refused('The team may hold 29 domains, holds 0, and this call has 30 new ones.')
+    expect(await rejection(register(poisoned, [...manyDomains(29), 'poison.com']))).toMatchObject(expected)
+    expect(await store.count()).toBe(0)
+  })
+
+  test('has internal errors where another call has taken the room, and is refused when it is sent again', async () => {
+    let isTaken = false
+    const { store, poisoned } = createPoisonedStore(8, async () => {
+      if (isTaken) return
+      isTaken = true
+      await register(store, ['other-1.com', 'other-2.com'])
+    })
+    const domains = ['poison.com', ...manyDomains(7)]
+    const onError = vi.fn()
+    const { created, invalid } = await register(poisoned, domains, onError)
+    expect(created + invalid).toBe(8)
+    expect(await store.count()).toBe(created + 2)
+    expect(onError.mock.calls.map(([error]) => isApiError(error) && error.code)).toContain('domain_limit_reached')
+    expect(await rejection(register(poisoned, domains))).toMatchObject({ code: 'domain_limit_reached' })
+  })
+})
+
+describe('of 20 calls of 100 names at once, one fits below a limit of 100,', () => {
+  const findTeam = () => toTeam(100)
+  const { open } = createFolder()
+  let server: TestServer
+  beforeAll(async () => {
+    server = await openDatabase()
+    await migrate({ database: server.createPool() })
+  })
+  afterAll(() => server.stop())
+
+  test.each<[name: string, createStore: () => DomainStore]>([
+    ['memory', () => createLimitedStore(100)],
+    ['SQLite, over two connections', () => createSqliteStore({ database: open('limit.db'), findTeam })],
+    ['PostgreSQL, over two pools', () => createPostgresStore({ database: server.createPool({ max: 5 }), findTeam })],
+  ])('in %s', async (name, createStore) => {
+    const first = createStore()
+    const second = name === 'memory' ? first : createStore()
+    const calls = Array.from({ length: 20 }, (_, call) =>
+      register(call % 2 === 0 ? first : second, manyDomains(100, `c${call}.`)).catch(error => error.code),
+    )
+    const answers = await Promise.all(calls)
+    expect(answers.filter(answer => answer === 'domain_limit_reached')).toHaveLength(19)
+    expect(await first.count?.({ teamId: '1' })).toBe(100)
+  })
+})

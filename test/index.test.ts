@@ -19,12 +19,12 @@ const publicNames = {
     ],
     ...[
       'eachRegistration',
-      'importDomains',
       'exportDomains',
       'findOwners',
       'generateApiKey',
       'hashApiKey',
       'hostnameSchema',
+      'importDomains',
       'isApiError',
       'listDomains',
       'parseApiKey',

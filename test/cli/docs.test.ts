@@ -14,7 +14,7 @@ const examples = [...guide.matchAll(/```console\n(.*?)```/gs)].flatMap(([, block
     .slice(1)
     .map(text => {
       const end = text.indexOf('\n')
-      return { command: text.slice(0, end).replace('npx domain-registration ', ''), output: text.slice(end + 1) }
+      return { command: text.slice(0, end).replaceAll('npx domain-registration ', ''), output: text.slice(end + 1) }
     }),
 )
 

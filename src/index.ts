@@ -28,6 +28,13 @@ export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './
 export { deleteDomains } from './operations/delete-domains.ts'
 export { type EachRegistrationOptions, eachRegistration } from './operations/each-registration.ts'
 export { findOwners, type HostnameOwner } from './operations/find-owners.ts'
+export {
+  type ImportRejection,
+  type ImportResult,
+  importDomains,
+  type RegistrationToImport,
+  type RejectedImport,
+} from './operations/import-domains.ts'
 export { exportDomains, listDomains } from './operations/list-domains.ts'
 export type { OperationOptions } from './operations/operation-options.ts'
 export { previewDomains } from './operations/preview-domains.ts'
@@ -65,6 +72,8 @@ export {
 export type {
   Change,
   DomainStore,
+  ImportFindings,
+  ImportRequest,
   ListedRegistration,
   ListOptions,
   LookUp,

@@ -24,6 +24,7 @@ const publicNames = {
       'generateApiKey',
       'hashApiKey',
       'hostnameSchema',
+      'importDomains',
       'isApiError',
       'listDomains',
       'parseApiKey',

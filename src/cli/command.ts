@@ -67,11 +67,16 @@ export function readLimit({ limit = '100' }: Values, most = 999_999_999): number
   throw new UsageError(`--limit must be an integer from 1 to ${most}`)
 }
 
+/** Yields the lines of the standard input, without empty ones. */
+export async function* readLines(): AsyncGenerator<string, void> {
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() !== '') yield line.trim()
+  }
+}
+
 /** Reads the lines of the standard input, without empty ones. */
 export async function readInput(): Promise<string[]> {
   const lines: string[] = []
-  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (line.trim() !== '') lines.push(line.trim())
-  }
+  for await (const line of readLines()) lines.push(line)
   return lines
 }

@@ -5,7 +5,8 @@ import type { OpenDatabase } from './connection.ts'
 import { doctor } from './doctor.ts'
 import { createKey, expireKey, listKeys, revokeKey } from './keys.ts'
 import { migrate } from './migrate.ts'
-import { classify, count, exportAll, find, list, pending, release } from './names.ts'
+import { exportRegistrations, importRegistrations } from './move.ts'
+import { classify, count, find, list, pending, release } from './names.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { findSecrets, readTarget } from './target.ts'
@@ -23,7 +24,8 @@ const commands: Readonly<Record<string, Command>> = {
   release,
   count,
   pending,
-  export: exportAll,
+  export: exportRegistrations,
+  import: importRegistrations,
   classify,
 }
 

@@ -1,5 +1,5 @@
 import { classifyHostname } from '../hostname/classify.ts'
-import { eachPage, eachRegistration, toCursor } from '../operations/each-registration.ts'
+import { eachRegistration, toCursor } from '../operations/each-registration.ts'
 import { findOwners } from '../operations/find-owners.ts'
 import { type ListedRegistration, MOST_AT_ONCE } from '../registry/store.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from './command.ts'
 import { plural, toPrintable, toTable } from './text.ts'
 
-const toData = ({ domain, domainId, teamId, createdAt, synchronized }: ListedRegistration) => ({
+export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: ListedRegistration) => ({
   domain,
   domainId,
   teamId,
@@ -85,17 +85,6 @@ export const count: Command = {
   async run({ values: { team: teamId }, connect }: Invocation): Promise<Result> {
     const total = await connect().createStore().count({ teamId })
     return { text: `${total}\n`, data: { count: total } }
-  },
-}
-
-export const exportAll: Command = {
-  purpose: 'writes all registrations, of all teams or of --team, as lines of JSON; --after continues',
-  options: ['team', 'after'],
-  async run({ values: { team: teamId, after }, connect, write }: Invocation): Promise<undefined> {
-    const store = connect().createStore()
-    for await (const page of eachPage(store.list, { teamId, after }))
-      await write(page.map(registration => `${JSON.stringify(toData(registration))}\n`).join(''))
-    return undefined
   },
 }
 

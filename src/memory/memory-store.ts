@@ -6,6 +6,7 @@ import {
   managedStoreRules,
   type StoreBackend,
 } from '../registry/managed-store.ts'
+import type { Name } from '../registry/name.ts'
 import { addBelow, isParted } from '../registry/overlap.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
 import {
@@ -20,7 +21,7 @@ import {
   type Team,
 } from '../registry/store.ts'
 import { isOnPage, type ListPage, requireTeamShape, toUuid } from '../registry/store-arguments.ts'
-import { createUuidGenerator } from '../runtime/uuid.ts'
+import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
 import { createMemoryOutbox } from './memory-outbox.ts'
 
 /** Options of {@link createMemoryStore}. */
@@ -69,13 +70,52 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
 /** The most entries of a `Map` in V8. */
 const MOST = 2 ** 24
 
+/** Keeps registrations in the order of registration, which is that of the IDs. */
+function createTable() {
+  const byDomain = new Map<string, StoredRegistration>()
+  let ordered: StoredRegistration[] = []
+  const createId = createUuidGenerator()
+  /** New IDs are later than all imported ones. */
+  let firstTime = 0
+
+  function add(held: StoredRegistration): void {
+    byDomain.set(held.domain, held)
+    ordered.push(held)
+  }
+
+  return {
+    ordered: (): readonly StoredRegistration[] => ordered,
+    size: () => byDomain.size,
+    find: (domain: string) => byDomain.get(domain),
+    create(teamId: string, names: readonly Name[]): readonly StoredRegistration[] {
+      const createdAt = new Date()
+      const time = Math.max(createdAt.getTime(), firstTime)
+      const created = names.map(({ domain, registrableDomain }) => ({
+        domainId: createId(time),
+        domain,
+        registrableDomain,
+        teamId,
+        createdAt,
+      }))
+      created.forEach(add)
+      return created
+    },
+    import(all: readonly StoredRegistration[]): void {
+      all.forEach(add)
+      for (const { domainId } of all) firstTime = Math.max(firstTime, timeOfUuid(domainId) + 1)
+      ordered.sort((one, other) => (one.domainId < other.domainId ? -1 : 1))
+    },
+    remove(all: ReadonlySet<StoredRegistration>): void {
+      for (const { domain } of all) byDomain.delete(domain)
+      ordered = ordered.filter(held => !all.has(held))
+    },
+  }
+}
+
 /** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
 export function createMemoryBackend(): StoreBackend {
-  const registrations = new Map<string, StoredRegistration>()
-  /** In the order of registration, which is that of the IDs. */
-  let ordered: StoredRegistration[] = []
+  const table = createTable()
   const outbox = createMemoryOutbox()
-  const createId = createUuidGenerator()
 
   // Field by field: it is done for each name of a call, and a copy of all fields but one is far slower.
   const toRegistration = ({ domainId, domain, registrableDomain, teamId }: StoredRegistration): Registration => ({
@@ -88,17 +128,17 @@ export function createMemoryBackend(): StoreBackend {
   const toListed = (held: StoredRegistration) => ({ ...toRegistration(held), createdAt: held.createdAt })
 
   const namesIn = (domains: readonly string[]) =>
-    domains.map(domain => registrations.get(domain)).filter(held => held !== undefined)
+    domains.map(domain => table.find(domain)).filter(held => held !== undefined)
 
   function find({ teamId, domains, bases, counted }: LookUp): LookUpResult {
     const found = namesIn(domains)
-    const all = bases.length === 0 ? [] : ordered
+    const all = bases.length === 0 ? [] : table.ordered()
     const isOwn = (held: StoredRegistration) => held.teamId === teamId
     const ownFirst = [...all.filter(isOwn), ...all.filter(held => !isOwn(held))]
     return {
       registrations: found.map(toRegistration),
       below: bases.map(base => findBelow(base, ownFirst, teamId)),
-      ...(counted && { held: count(ordered, teamId) }),
+      ...(counted && { held: count(table.ordered(), teamId) }),
     }
   }
 
@@ -111,19 +151,8 @@ export function createMemoryBackend(): StoreBackend {
       const { teamId, lease } = step
       const found = find(step)
       const { created, waiting } = step.decide(found)
-      requireRoom(registrations.size + created.length, outbox.size() + (lease === null ? 0 : created.length))
-      const createdAt = new Date()
-      const newcomers = created.map(({ domain, registrableDomain }) => ({
-        domainId: createId(createdAt.getTime()),
-        domain,
-        registrableDomain,
-        teamId,
-        createdAt,
-      }))
-      for (const held of newcomers) {
-        registrations.set(held.domain, held)
-        ordered.push(held)
-      }
+      requireRoom(table.size() + created.length, outbox.size() + (lease === null ? 0 : created.length))
+      const newcomers = table.create(teamId, created)
       if (lease !== null) {
         for (const held of newcomers) outbox.add(toRegistration(held), 'registered', lease)
         outbox.lease(waiting, lease)
@@ -132,21 +161,31 @@ export function createMemoryBackend(): StoreBackend {
     },
 
     release(teamId, { names, domainIds }, { lease, isPushed }) {
-      const byId = domainIds.flatMap(id => findId(ordered, id) ?? [])
+      const byId = domainIds.flatMap(id => findId(table.ordered(), id) ?? [])
       const byName = namesIn(names.map(({ domain }) => domain))
       const own = new Set([...byName, ...byId].filter(held => held.teamId === teamId))
       const released = [...own].map(toRegistration)
-      requireRoom(registrations.size, outbox.size() + (isPushed ? released.length : 0))
+      requireRoom(table.size(), outbox.size() + (isPushed ? released.length : 0))
       for (const registration of released) {
-        registrations.delete(registration.domain)
         if (isPushed) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
       }
-      ordered = ordered.filter(held => !own.has(held))
+      table.remove(own)
       return released
     },
 
-    list: page => listPage(page.domain === undefined ? ordered : namesIn([page.domain]), page).map(toListed),
-    count: teamId => count(ordered, teamId),
+    import({ domainIds, decide, ...question }) {
+      const takenIds = domainIds.filter(id => findId(table.ordered(), id) || outbox.has(id))
+      const findings = { ...find(question), takenIds }
+      const given = decide(findings)
+      const waiting = given.filter(({ synchronized }) => !synchronized)
+      requireRoom(table.size() + given.length, outbox.size() + waiting.length)
+      table.import(given.map(({ synchronized: _, ...held }) => held))
+      for (const registration of waiting) outbox.add(registration, 'registered', 0)
+      return findings
+    },
+
+    list: page => listPage(page.domain === undefined ? table.ordered() : namesIn([page.domain]), page).map(toListed),
+    count: teamId => count(table.ordered(), teamId),
   }
 }
 

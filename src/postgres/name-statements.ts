@@ -63,6 +63,16 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
       toRow: (values, teamId) => `${values}, ${teamId}, statement_timestamp()`,
     }),
 
+    /** With their own teams and times, which are in milliseconds. */
+    insertAsGiven: createInsert(engine, {
+      name: 'insert_as_given',
+      into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
+      types: ['uuid', 'text', 'text', 'text', 'text', 'text', 'double precision'],
+      toRow: elements => `${elements.slice(0, 6)}, to_timestamp(${elements[6]} / 1000)`,
+    }),
+    findTakenIds: unprepared<Id>(selectIds(names)),
+    findPendingIds: unprepared<Id>(selectIds(changes)),
+
     deleteNames: unprepared<Id>(
       `DELETE FROM ${names} AS name WHERE domain_id = ANY ($1::uuid[]) ${inShards(engine, 'name', '$2')}
        ${returningId}`,
@@ -76,6 +86,9 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     countOfTeam: unprepared<{ count: string }>(`SELECT count(*)::text AS count FROM ${names} WHERE team_id = $1`),
   }
 }
+
+const selectIds = (table: string) =>
+  `SELECT ${toSelectList<Id>({ domainId: 'domain_id::text' })} FROM ${table} WHERE domain_id = ANY ($1::uuid[])`
 
 /** Finds names by their texts; on Citus by their second-level domains and paths, in the shards of each table. */
 function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {

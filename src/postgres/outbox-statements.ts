@@ -58,9 +58,9 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     addChanges: createInsert(engine, {
       name: 'add_changes',
       into: `${changes} (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since)`,
-      types: ['text', 'uuid', 'text', 'text', 'double precision'],
-      shared: ['text', 'text'],
-      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = ''], [teamId, kind]) =>
+      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text'],
+      shared: ['text'],
+      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId], [kind]) =>
         [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, NOW].join(', '),
     }),
 

@@ -104,10 +104,10 @@ export function addChanges(
 ): void {
   if (registrations.length === 0) return
   const rows = sort(registrations).map(registration => {
-    const { domain, domainId, registrableDomain } = registration
-    return [toKey(domain).secondLevelDomain, domainId, domain, registrableDomain, toWait(registration)]
+    const { domain, domainId, registrableDomain, teamId } = registration
+    return [toKey(domain).secondLevelDomain, domainId, domain, registrableDomain, toWait(registration), teamId]
   })
-  void change(...statements.addChanges(rows, registrations[0]?.teamId, kind))
+  void change(...statements.addChanges(rows, kind))
 }
 
 export function leaseWaiting(

@@ -2,7 +2,15 @@ import type { RegistrationStep, ReleaseRecording, StoreBackend } from '../regist
 import { ancestorsOf } from '../registry/name.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
 import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
-import type { LookUp, LookUpResult, Registration, SavedRegistrations } from '../registry/store.ts'
+import type {
+  ImportFindings,
+  ImportRequest,
+  ListedRegistration,
+  LookUp,
+  LookUpResult,
+  Registration,
+  SavedRegistrations,
+} from '../registry/store.ts'
 import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { FIRST_ID, LAST_ID } from './name-statements.ts'
@@ -37,6 +45,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
         claims: registrableDomains,
       })
     },
+    import: request => transact(transaction => importAll(transaction, request)),
     list: page => transact(async transaction => (await list(transaction, page)).map(toListed)),
     count: teamId =>
       transact(async ({ ask, statements }) => {
@@ -100,6 +109,36 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
 function findNames({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) {
   if (engine !== 'Citus') return ask(statements.findNames, domains)
   return ask(statements.findNames, domains, ...toArrays(domains.map(toKey), 'secondLevelDomain', 'path'))
+}
+
+/** Claims, looks up, decides, saves. */
+async function importAll(
+  transaction: StoreTransaction,
+  { registrableDomains, domainIds, decide, ...question }: ImportRequest,
+): Promise<ImportFindings> {
+  const { ask, statements } = transaction
+  void claim(transaction, registrableDomains)
+  const findingIds = [ask(statements.findTakenIds, domainIds), ask(statements.findPendingIds, domainIds)]
+  const [found, ...taken] = await Promise.all([find(transaction, question), ...findingIds])
+  const findings = { ...found, takenIds: taken.flatMap(({ rows }) => rows.map(row => row.domainId)) }
+  const saved = decide(findings)
+  insertAsGiven(transaction, saved)
+  addChanges(
+    transaction,
+    'registered',
+    saved.filter(({ synchronized }) => !synchronized),
+    () => 0,
+  )
+  return findings
+}
+
+function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly ListedRegistration[]): void {
+  if (saved.length === 0) return
+  const rows = saved.map(({ domainId, domain, registrableDomain, teamId, createdAt }) => {
+    const { secondLevelDomain, path } = toKey(domain)
+    return [domainId, secondLevelDomain, path, domain, registrableDomain, teamId, createdAt.getTime()]
+  })
+  void change(...statements.insertAsGiven(rows))
 }
 
 interface Releasing extends ReleaseRecording {

@@ -14,6 +14,8 @@ import type {
 } from './outbox.ts'
 import type {
   DomainStore,
+  ImportFindings,
+  ImportRequest,
   ListedRegistration,
   ListOptions,
   LookUp,
@@ -146,6 +148,8 @@ export interface StoreBackend {
    * the outbox as {@link ReleaseRecording} says.
    */
   release(teamId: string, keys: ReleaseKeys, recording: ReleaseRecording): Awaitable<readonly Registration[]>
+  /** See {@link DomainStore.import}. Without it the store cannot import. */
+  import?(request: ImportRequest): Awaitable<ImportFindings>
   /** See {@link DomainStore.list}. */
   list(page: ListPage): Awaitable<readonly ListedRegistration[]>
   /** @param teamId Default: all teams. */
@@ -206,6 +210,7 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
         lease: leaseFor(timeLimit),
         isPushed: push !== undefined,
       }),
+    ...(backend.import && { import: backend.import.bind(backend) }),
     list: options => backend.list(readListOptions(options, toDomainId)),
     count: options => backend.count(readCountOptions(options).teamId),
     ...(isInTransaction && { isInTransaction }),

@@ -65,21 +65,22 @@ export function judgeAll(teamId: string, submitted: readonly Submitted[], found:
   const holdings = createHoldings(teamId, findBases(submitted), found)
   return submitted.map(name => {
     const verdict = judge(name, teamId, holdings)
-    if (verdict.status === 'created') holdings.add(name)
+    if (verdict.status === 'created') holdings.add(name, teamId)
     return verdict
   })
 }
 
-const findBases = (names: readonly Submitted[]): string[] => [
+export const findBases = (names: readonly Submitted[]): string[] => [
   ...new Set(names.filter(name => isAllowed(name) && isWildcard(name.domain)).map(({ domain }) => baseOf(domain))),
 ]
 
 interface GrowingHoldings extends Holdings {
-  /** Adds a name that the team registers in this call. */
-  add(name: Name): void
+  /** Adds a name that a team registers in this call. */
+  add(name: Name, owner: string): void
 }
 
-function createHoldings(teamId: string, bases: readonly string[], found: LookUpResult): GrowingHoldings {
+/** @param teamId The team that asks. */
+export function createHoldings(teamId: string, bases: readonly string[], found: LookUpResult): GrowingHoldings {
   const owners = new Map(found.registrations.map(({ domain, teamId: owner }) => [domain, owner]))
   const wildcards = new Map<string, Held>(
     found.registrations.filter(({ domain }) => isWildcard(domain)).map(held => [baseOf(held.domain), held]),
@@ -96,14 +97,14 @@ function createHoldings(teamId: string, bases: readonly string[], found: LookUpR
 
     below: ({ domain }) => requireBelow(belowBases.get(baseOf(domain))),
 
-    add(name) {
-      const { domain } = name
-      owners.set(domain, teamId)
-      if (isWildcard(domain)) wildcards.set(baseOf(domain), { domain, teamId })
+    add(name, owner) {
+      const held = { domain: name.domain, teamId: owner }
+      owners.set(held.domain, owner)
+      if (isWildcard(held.domain)) wildcards.set(baseOf(held.domain), held)
       if (belowBases.size === 0) return
-      for (const base of ancestorsOf(domain)) {
+      for (const base of ancestorsOf(held.domain)) {
         const below = belowBases.get(base)
-        if (below && !isParted(name, base)) belowBases.set(base, addBelow(below, { domain, teamId }, teamId))
+        if (below && !isParted(name, base)) belowBases.set(base, addBelow(below, held, teamId))
       }
     },
   }

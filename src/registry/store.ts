@@ -127,6 +127,26 @@ export interface SavedRegistrations {
   readonly saved: readonly Registration[]
 }
 
+/** The findings for an {@link ImportRequest}. */
+export interface ImportFindings extends LookUpResult {
+  /** Those of its `domainIds` that a registration or a pending change has, in any order. */
+  readonly takenIds: readonly string[]
+}
+
+/** What {@link DomainStore.import} has to do in one atomic step. Its `teamId` is nobody's. */
+export interface ImportRequest extends LookUp {
+  /** The registrable domains to lock, as in a {@link RegistrationRequest}. */
+  readonly registrableDomains: readonly string[]
+  /** The IDs to look up: distinct, in lower case. */
+  readonly domainIds: readonly string[]
+  /**
+   * Decides what to save. Pure and synchronous; may be called any number of times, each time with fresher findings.
+   *
+   * @returns At most 1,000 registrations, to be saved with their own IDs, teams and times.
+   */
+  decide(found: ImportFindings): readonly ListedRegistration[]
+}
+
 /** Which registrations to list. */
 export interface ListOptions {
   /** Lists only this team's. Default: those of all teams. */
@@ -251,6 +271,18 @@ export interface DomainStore {
    * @throws {TypeError} for an option that is wrong or does not exist, such as a `limit` above 1,000.
    */
   list?(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
+
+  /**
+   * Saves registrations as they are, for {@link importDomains}.
+   *
+   * - Looking up, deciding and saving MUST be one atomic step, as in {@link register}; all are saved or none.
+   * - `domainId`, `domain`, `registrableDomain`, `teamId` and `createdAt` MUST be saved as they are given.
+   * - A registration that is not synchronized MUST be recorded as a pending change that is due at once, even if the
+   *   store has no push; a synchronized one MUST NOT be.
+   *
+   * @returns The findings that were passed to the call of `decide` whose registrations were saved.
+   */
+  import?(request: ImportRequest): Awaitable<ImportFindings>
 
   /**
    * Counts registrations, of one team or of all. The cost grows with what is counted: ask rarely. In SQLite, nothing

@@ -44,6 +44,9 @@ export function createUuidGenerator(): (now?: number) => string {
   }
 }
 
+/** RFC 9562, section 5.7: a UUID of version 7 begins with its time, in milliseconds. */
+export const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+
 /** Writes four words of 32 bits, most significant first. From character codes: joined parts would take more memory. */
 function format(a: number, b: number, c: number, d: number): string {
   // biome-ignore format: one line for each group

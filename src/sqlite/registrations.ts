@@ -4,6 +4,8 @@ import type { StoreOutbox } from '../registry/outbox.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
 import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
 import {
+  type ImportFindings,
+  type ImportRequest,
   type LookUp,
   type LookUpResult,
   type NamesBelow,
@@ -12,7 +14,7 @@ import {
   type SavedRegistrations,
 } from '../registry/store.ts'
 import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
-import { createUuidGenerator } from '../runtime/uuid.ts'
+import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
 import type { PreparedStatements } from './statements.ts'
 
 /** Looks up, saves and deletes registrations. Each function that writes is to be called in a transaction. */
@@ -43,11 +45,26 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
     const now = Date.now()
     const time = findTime(now)
     return names.map(({ domain, registrableDomain }) => {
-      const domainId = createId(time)
-      const { secondLevelDomain, path } = toKey(domain)
-      statements.insertName(domainId, domain, registrableDomain, secondLevelDomain, path, teamId, now)
-      return { domainId, domain, registrableDomain, teamId, synchronized }
+      const saved = { domainId: createId(time), domain, registrableDomain, teamId, synchronized }
+      insert(saved, now)
+      return saved
     })
+  }
+
+  /** @param createdAt In milliseconds since 1970. */
+  function insert({ domainId, domain, registrableDomain, teamId }: Registration, createdAt: number): void {
+    const { secondLevelDomain, path } = toKey(domain)
+    statements.insertName(domainId, domain, registrableDomain, secondLevelDomain, path, teamId, createdAt)
+  }
+
+  function importAll({ domainIds, decide, ...question }: ImportRequest): ImportFindings {
+    const isTaken = (id: string) => statements.findId(id).length > 0 || statements.findChange(id).length > 0
+    const findings = { ...find(question), takenIds: domainIds.filter(isTaken) }
+    for (const registration of decide(findings)) {
+      insert(registration, registration.createdAt.getTime())
+      if (!registration.synchronized) outbox.add(registration, 'registered', 0)
+    }
+    return findings
   }
 
   /**
@@ -56,7 +73,7 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
    */
   function findTime(now: number): number {
     const [row] = statements.findLastId()
-    return row?.lastId ? Math.max(now, timeOf(row.lastId) + 1) : now
+    return row?.lastId ? Math.max(now, timeOfUuid(row.lastId) + 1) : now
   }
 
   function release(
@@ -83,7 +100,7 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
 
   const list = (page: ListPage) => listPage(statements, page).map(toListed)
 
-  return { find, register, release, list, count }
+  return { find, register, release, importAll, list, count }
 }
 
 function findBelow(statements: PreparedStatements, base: string, teamId: string): NamesBelow {
@@ -117,6 +134,3 @@ function listPage(statements: PreparedStatements, page: ListPage): readonly Name
 
 /** IDs are hexadecimal digits and hyphens. */
 const AFTER_ALL_IDS = 'g'
-
-/** RFC 9562, section 5.7: a UUID of version 7 begins with the time in milliseconds. */
-const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

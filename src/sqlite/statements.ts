@@ -96,6 +96,7 @@ export const statements = {
     `SELECT ${change} FROM ${CHANGES} INDEXED BY ${CHANGES}_due
      WHERE (refusals > 0) = ? AND due <= ? ORDER BY due, since, domain_id LIMIT ?`,
   ),
+  findChange: statement<object>(`SELECT 1 AS one FROM ${CHANGES} WHERE domain_id = ?`),
   deleteChange: statement<object>(`DELETE FROM ${CHANGES} WHERE domain_id = ? AND kind = ? RETURNING domain_id`),
   postpone: statement(
     `UPDATE ${CHANGES} SET due = ?, refusals = refusals + ?, last_failure = coalesce(?, last_failure)

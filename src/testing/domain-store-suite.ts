@@ -5,6 +5,7 @@ import { countHeld } from './calls.ts'
 import { checkEqual, explain } from './check.ts'
 import { findCases } from './find-cases.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
+import { importCases } from './import-cases.ts'
 import { limitCases } from './limit-cases.ts'
 import { listCases } from './list-cases.ts'
 import { lookUpCases } from './look-up-cases.ts'
@@ -92,6 +93,7 @@ const featureCases: readonly CaseDefinition[] = [
       const isThere = (part: StoreFeature) =>
         typeof (store as Partial<Record<StoreFeature, unknown>>)[part] === 'function'
       const found: StoreFeature[] = managedStoreFeatures.filter(isThere)
+      if (features.includes('import') && isThere('import')) found.push('import')
       if (store.isInTransaction) found.push('isInTransaction')
       if ((await countHeld(store, '1')) !== undefined) found.push('held')
       checkEqual('the optional parts of the store', found.sort(), [...features].sort())
@@ -119,6 +121,7 @@ const definitions: readonly CaseDefinition[] = [
   ...withFeatures(['synchronize', 'synchronizePending'], [...sweepCases, ...refusalCases, ...pendingCases]),
   ...withFeatures(['list'], listCases),
   ...withFeatures(['held'], limitCases),
+  ...withFeatures(['import', 'list', 'release', 'synchronizePending', 'countPending'], importCases),
 ]
 
 /** What is refused on purpose is no news. */

@@ -17,10 +17,11 @@ export type StoreFeature =
   | 'release'
   | 'list'
   | 'count'
+  | 'import'
   | keyof OptionalMethods
 
 /**
- * Every part that a bundled store has, and one made with `createManagedStore`.
+ * Every part of a store that is made with `createManagedStore`. Bundled stores also have `import`.
  *
  * @example
  * const cases = domainStoreSuite({ createStore: setup => createMemoryStore(setup), features: managedStoreFeatures })

@@ -14,7 +14,7 @@ const examples = [...guide.matchAll(/```console\n(.*?)```/gs)].flatMap(([, block
     .slice(1)
     .map(text => {
       const end = text.indexOf('\n')
-      return { command: text.slice(0, end).replace('npx domain-registration ', ''), output: text.slice(end + 1) }
+      return { command: text.slice(0, end).replaceAll('npx domain-registration ', ''), output: text.slice(end + 1) }
     }),
 )
 
@@ -51,8 +51,9 @@ async function register({ withStore }: TestDatabase): Promise<void> {
 test('the guide shows each command', () => {
   const usage = execFileSync(process.execPath, ['dist/cli.js', '--help'], { encoding: 'utf8' })
   const commands = [...usage.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)/gm)].map(([, name = '']) => name)
-  expect(commands.length).toBe(13)
-  expect(commands.filter(name => !examples.some(({ command }) => command.startsWith(name)))).toEqual([])
+  expect(commands.length).toBe(14)
+  const shown = examples.flatMap(({ command }) => command.split(' | '))
+  expect(commands.filter(name => !shown.some(command => command.startsWith(name)))).toEqual([])
 })
 
 describe.each(databases)('on %s', (name, create) => {
@@ -68,6 +69,13 @@ describe.each(databases)('on %s', (name, create) => {
   )
   test.each(ofThis)('the output of "$command" is that of the guide', async ({ command, output }) => {
     if (command.startsWith('list')) await register(database)
+    const [first = '', second] = command.split(' | ')
+    if (second !== undefined) {
+      const { stdout: input } = await database.run(split(first))
+      const { stdout } = await database.run(split(second), { input })
+      expect(stdout).toBe(output)
+      return
+    }
     const parameters = split(command).map(word => word.replace(HASH, hash))
     const { stdout, stderr } = await database.run(parameters)
     hash = /Its hash is (\w+)/.exec(stdout)?.[1] ?? hash

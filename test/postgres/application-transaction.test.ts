@@ -58,6 +58,7 @@ describe('a store in a transaction of the application', () => {
     },
     features: [
       'isInTransaction',
+      'import',
       ...managedStoreFeatures.filter(feature => feature !== 'synchronize' && feature !== 'synchronizePending'),
     ],
     timeLimit: 20_000,

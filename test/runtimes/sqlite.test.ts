@@ -15,7 +15,7 @@ const tsc = fileURLToPath(import.meta.resolve('typescript/lib/tsc.js'))
 
 const allCases = domainStoreSuite({
   createStore: createMemoryStore,
-  features: managedStoreFeatures,
+  features: [...managedStoreFeatures, 'import'],
 }).map(({ id }) => ({ id, failure: null }))
 
 describe('the types of what hosts have fit the options:', () => {

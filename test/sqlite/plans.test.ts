@@ -44,6 +44,7 @@ const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatement
   setDue: changeById,
   bringForward: ['changes_due (<expr>=? AND due>?)'],
   findDue: ['changes_due (<expr>=? AND due<?)'],
+  findChange: changeById,
   deleteChange: changeById,
   postpone: changeById,
   findMonitor: ['SCAN monitor'],

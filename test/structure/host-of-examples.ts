@@ -22,6 +22,7 @@ declare global {
   const reply: (status: number, headers: Readonly<Record<string, string>>, body: object) => void
 
   const store: PostgresStore
+  const otherStore: PostgresStore
   const keys: PostgresKeyStore
   const options: PostgresStoreOptions
   const teams: Team[]

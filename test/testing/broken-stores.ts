@@ -1,7 +1,7 @@
 import type { ManagedStore, RegistrationStep } from '../../src/registry/managed-store.ts'
 import { isWildcard } from '../../src/registry/name.ts'
 import { type SweepOptions, toChange } from '../../src/registry/outbox.ts'
-import type { Change, LookUp, Registration, Team } from '../../src/registry/store.ts'
+import type { Change, ImportFindings, ImportRequest, LookUp, Registration, Team } from '../../src/registry/store.ts'
 import type { ListPage } from '../../src/registry/store-arguments.ts'
 import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from '../../src/testing/index.ts'
 import {
@@ -688,6 +688,34 @@ const ofLimits: readonly BrokenStore[] = [
   broken('race-under-a-limit', 'locks registrable domains alone', { createLock: lockWhere(shareRegistrableDomain) }),
 ]
 
+const isImport = (step: RegistrationStep) => 'domainIds' in step
+
+const importing = (id: string, breaks: string, change: (request: ImportRequest) => ImportRequest): BrokenStore => ({
+  ...wrapped(id, breaks, store => ({ import: request => store.import?.(change(request)) as Promise<ImportFindings> })),
+  features: allParts,
+})
+const allParts: readonly StoreFeature[] = [...managedStoreFeatures, 'import']
+
+const ofImporting: readonly BrokenStore[] = [
+  importing('imports-as-given', 'imports all into one team', request => ({
+    ...request,
+    decide: found => request.decide(found).map(row => ({ ...row, teamId: '1' })),
+  })),
+  importing('import-finds-ids', 'finds no ID', request => ({ ...request, domainIds: [] })),
+  importing('import-tells-the-monitor-the-rest', 'takes all that is imported for synchronized', request => ({
+    ...request,
+    decide: found => request.decide(found).map(row => ({ ...row, synchronized: true })),
+  })),
+  {
+    ...broken(
+      'import-and-calls-exclude-each-other',
+      'lets an import and a call run at the same time',
+      lockUnless((one, other) => isImport(one) !== isImport(other)),
+    ),
+    features: allParts,
+  },
+]
+
 export const brokenStores: readonly BrokenStore[] = [
   {
     id: 'features-are-as-declared',
@@ -702,4 +730,5 @@ export const brokenStores: readonly BrokenStore[] = [
   ...ofSweeping,
   ...ofListing,
   ...ofLimits,
+  ...ofImporting,
 ]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   domainStoreSuite,
-  managedStoreFeatures as features,
+  managedStoreFeatures,
   type StoreCase,
   type StoreFeature,
   type StoreSetup,
@@ -11,6 +11,7 @@ import {
 import { brokenStores } from './broken-stores.ts'
 import { createNaiveStore } from './naive-store.ts'
 
+const features: readonly StoreFeature[] = [...managedStoreFeatures, 'import']
 /** A store has one of both. */
 const allFeatures: readonly StoreFeature[] = [...features, 'isInTransaction']
 const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: allFeatures })

@@ -264,6 +264,23 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
         }
         return registrations
       },
+      async import({ domainIds, decide, ...question }) {
+        const unlock = await lock({ ...question, decide, domainIds } as unknown as RegistrationStep)
+        try {
+          const isTaken = (id: string) => waiting.has(id) || rows.some(row => row.domainId === id)
+          const found = { ...look(question), takenIds: domainIds.filter(isTaken) }
+          await pause()
+          const imported = decide(found)
+          await pause()
+          for (const { synchronized, ...row } of imported) {
+            rows.push(row)
+            if (!synchronized) waiting.set(row.domainId, toWaiting(row, 'registered', 0))
+          }
+          return found
+        } finally {
+          unlock()
+        }
+      },
       toDomainId: text => steps.toDomainId(text),
       list: page =>
         steps.list(rows, page).map(row => ({ ...steps.toRegistration(row, tables), createdAt: row.createdAt })),

@@ -1,0 +1,91 @@
+import { eachPage } from '../operations/each-registration.ts'
+import { importDomains, type RegistrationToImport } from '../operations/import-domains.ts'
+import type { ManagedStore } from '../registry/managed-store.ts'
+import { MOST_AT_ONCE } from '../registry/store.ts'
+import { type Command, type Invocation, type Result, readLines, UsageError } from './command.ts'
+import { toData } from './names.ts'
+import { plural, toTable } from './text.ts'
+
+/** The last line of `export --all`: without it, the lines may be cut off. */
+interface End {
+  readonly end: true
+  readonly registrations: number
+}
+
+export const exportRegistrations: Command = {
+  purpose: 'writes registrations as lines of JSON, of all teams or of --team; --after continues; --all for import',
+  options: ['team', 'after'],
+  flags: ['all'],
+  async run({ values: { team: teamId, after }, flags, connect, write }: Invocation): Promise<undefined> {
+    const isForImport = flags.has('all')
+    if (isForImport && (teamId !== undefined || after !== undefined))
+      throw new UsageError('--all takes neither --team nor --after')
+    const store = connect().createStore()
+    if (isForImport) await requireNoReleases(store)
+    let registrations = 0
+    for await (const page of eachPage(store.list, { teamId, after })) {
+      const lines = page.map(each =>
+        isForImport ? { ...toData(each), registrableDomain: each.registrableDomain } : toData(each),
+      )
+      await write(lines.map(line => `${JSON.stringify(line)}\n`).join(''))
+      registrations += page.length
+    }
+    if (isForImport) await write(`${JSON.stringify({ end: true, registrations } satisfies End)}\n`)
+    return undefined
+  },
+}
+
+/** An import has registrations alone: a release that is still pending would never reach the monitor. */
+async function requireNoReleases(store: ManagedStore): Promise<void> {
+  for (let after: string | undefined; ; ) {
+    const page = await store.listPending({ after })
+    const released = page.find(({ kind }) => kind === 'released')
+    if (released) {
+      throw new Error(
+        `The release of ${JSON.stringify(released.domain)} is still pending, and an import would lose it: ` +
+          'let the sweeps of your server push it first; see "pending"',
+      )
+    }
+    if (page.length < MOST_AT_ONCE) return
+    after = page.at(-1)?.domainId
+  }
+}
+
+export const importRegistrations: Command = {
+  purpose: 'saves the lines of "export --all" from the standard input, with their IDs, teams and times',
+  async run({ connect }: Invocation): Promise<Result> {
+    const store = connect().createStore()
+    let end: End | undefined
+    async function* read(): AsyncGenerator<RegistrationToImport, void> {
+      let number = 0
+      for await (const line of readLines()) {
+        number += 1
+        const parsed = parse(line, number)
+        if (isEnd(parsed)) end = parsed
+        else yield parsed
+      }
+    }
+    const { imported, existing, rejected } = await importDomains(store, read())
+    const total = imported + existing + rejected.length
+    const isWhole = end?.registrations === total
+    const counts = `Imported ${plural(imported, 'registration', 'registrations')}; ${existing} were there before.\n`
+    const cut = 'The input is not all of "export --all": it has no last line that counts its lines. Import it again.\n'
+    const rows = rejected.map(({ domain, teamId, domainId, code }) => [domain, teamId, domainId, code])
+    const table = `\nNot imported:\n${toTable(['DOMAIN', 'TEAM', 'ID', 'WHY'], rows, '')}`
+    return {
+      text: `${counts}${isWhole ? '' : cut}${rejected.length > 0 ? table : ''}`,
+      data: { imported, existing, rejected, isWhole },
+      isWrong: !isWhole || rejected.length > 0,
+    }
+  },
+}
+
+function parse(line: string, number: number): RegistrationToImport | End {
+  try {
+    return JSON.parse(line) as RegistrationToImport | End
+  } catch {
+    throw new Error(`Line ${number} is not JSON: pass what "export --all" writes`)
+  }
+}
+
+const isEnd = (parsed: RegistrationToImport | End): parsed is End => (parsed as Partial<End> | null)?.end === true

@@ -1,0 +1,187 @@
+import type { HostnameRejection } from '../hostname/classify.ts'
+import { isText, type Rules, requireFields } from '../options.ts'
+import { createImportRequest, type ImportConflict, judgeImports } from '../registry/judge-imports.ts'
+import { baseOf, isWildcard } from '../registry/name.ts'
+import { type DomainStore, type ListedRegistration, MOST_AT_ONCE } from '../registry/store.ts'
+import { isName, readSubmitted } from '../registry/submitted.ts'
+import { timeOfUuid } from '../runtime/uuid.ts'
+import { letOthersRun } from '../time/let-others-run.ts'
+import { requireMethod } from './ask-store.ts'
+
+/** A registration to import: what {@link eachRegistration} yields, or a line of an export. */
+export interface RegistrationToImport {
+  /** A UUID of version 7, as all bundled stores make them. */
+  readonly domainId: string
+  readonly domain: string
+  /** By the suffix list when it was registered. Default: by today's. */
+  readonly registrableDomain?: string | undefined
+  /** Nobody checks that the team exists. */
+  readonly teamId: string
+  /** A `Date`, or its text as by `Date.prototype.toISOString`. */
+  readonly createdAt: Date | string
+  /** `true`: the monitor knows it. `false`: the next sweep pushes it. */
+  readonly synchronized: boolean
+}
+
+/** Why a registration was not imported. */
+export type ImportRejection = HostnameRejection | ImportConflict | 'invalid_id' | 'invalid_date'
+
+/** A registration that was not imported. */
+export interface RejectedImport {
+  readonly domainId: string
+  readonly domain: string
+  readonly teamId: string
+  readonly code: ImportRejection
+  /** For a person. */
+  readonly message: string
+}
+
+/** The result of {@link importDomains}. */
+export interface ImportResult {
+  /** How many registrations were saved. */
+  readonly imported: number
+  /** How many were there before, with the same ID and team. */
+  readonly existing: number
+  /** All others, in the order in which they came. */
+  readonly rejected: readonly RejectedImport[]
+}
+
+/**
+ * Saves registrations of another store, with their IDs, teams and times, to move to another database. The rules of
+ * overlap apply to what the store holds and to what comes; limits of teams do not.
+ *
+ * It saves 1,000 at a time, each part in one atomic step. It keeps one part in memory, and all that it rejects. If it
+ * fails, the parts before are saved. Import the same again at any time: what is there with the same ID and team stays
+ * as it is. A name that was released since the first time comes back, so import before others release.
+ *
+ * | code | why |
+ * | --- | --- |
+ * | those of {@link classifyHostname} | it is not a hostname, or its `registrableDomain` is not the name or above it |
+ * | `invalid_id` | the ID is not a UUID of version 7, or is of the future |
+ * | `invalid_date` | the time is not a date since 1970, or is of the future |
+ * | `domain_has_another_id` | the team has registered it already, with another ID |
+ * | `id_is_taken` | another name has this ID, or a release of it is pending |
+ * | `wildcard_conflict` | a wildcard of the team covers it |
+ * | `subdomain_conflict` | the wildcard would cover registered names, of this team or another |
+ * | `domain_already_licensed` | another team has registered it, or a wildcard that covers it |
+ *
+ * A name that today's suffix list no longer allows keeps its registration.
+ *
+ * @param store A bundled store, or one that has the method `import`.
+ * @throws {TypeError} for a store without `import`, and for a registration that has not the shape of
+ *   {@link RegistrationToImport}, once those of the parts before it are saved.
+ * @throws the failure of the store, or of `registrations`.
+ *
+ * @example
+ * const { imported, existing, rejected } = await importDomains(store, eachRegistration(otherStore))
+ * console.log(imported, existing, rejected) // 3 0 []
+ */
+export async function importDomains(
+  store: DomainStore,
+  registrations: AsyncIterable<RegistrationToImport> | Iterable<RegistrationToImport>,
+): Promise<ImportResult> {
+  requireMethod(store, 'import')
+  const total = { imported: 0, existing: 0, rejected: [] as RejectedImport[] }
+  let part: RegistrationToImport[] = []
+  for await (const registration of registrations) {
+    requireFields(registration, rules, 'property', 'registration to import')
+    part.push(registration)
+    if (part.length < MOST_AT_ONCE) continue
+    await importPart(store, part, total)
+    part = []
+    await letOthersRun()
+  }
+  if (part.length > 0) await importPart(store, part, total)
+  return total
+}
+
+const rules: Rules = {
+  domainId: { holds: isText, expected: 'a string' },
+  domain: { holds: isText, expected: 'a string' },
+  registrableDomain: { holds: value => value === undefined || isText(value), expected: 'a string' },
+  teamId: { holds: value => isText(value) && value !== '', expected: 'a string that is not empty' },
+  createdAt: { holds: value => isText(value) || value instanceof Date, expected: 'a Date, or its text' },
+  synchronized: { holds: value => typeof value === 'boolean', expected: 'true or false' },
+}
+
+interface Total {
+  imported: number
+  existing: number
+  readonly rejected: RejectedImport[]
+}
+
+async function importPart(store: DomainStore, part: readonly RegistrationToImport[], total: Total): Promise<void> {
+  const latest = Date.now() + MOST_AHEAD
+  const read = part.map(each => readRow(each, latest))
+  const valid = read.filter(isReadable)
+  const rows = valid.map(({ row }) => row)
+  const found = await requireMethod(
+    store,
+    'import',
+  )(
+    createImportRequest(
+      rows,
+      valid.map(({ todaysDomain }) => todaysDomain),
+    ),
+  )
+  const verdicts = judgeImports(rows, found).values()
+  for (const [index, each] of read.entries()) {
+    const verdict = isReadable(each) ? verdicts.next().value : each
+    if (verdict === 'imported' || verdict === 'existing') total[verdict] += 1
+    else total.rejected.push(toRejected(part[index] as RegistrationToImport, verdict))
+  }
+}
+
+/** Milliseconds: how far the clock of the old store may have been ahead. */
+const MOST_AHEAD = 86_400_000
+
+interface Readable {
+  readonly row: ListedRegistration
+  readonly todaysDomain: string
+}
+
+interface Rejection {
+  readonly code: ImportRejection
+  readonly message: string
+}
+
+const isReadable = (read: Readable | Rejection): read is Readable => 'row' in read
+
+function readRow(given: RegistrationToImport, latest: number): Readable | Rejection {
+  const name = readSubmitted(given.domain)
+  if (!isName(name)) return name
+  const { domain, registrableDomain: todaysDomain } = name
+  const { registrableDomain = todaysDomain, teamId, synchronized } = given
+  const base = isWildcard(domain) ? baseOf(domain) : domain
+  if (base !== registrableDomain && !base.endsWith(`.${registrableDomain}`))
+    return { code: 'invalid_domain', message: 'Its "registrableDomain" is neither the name nor above it.' }
+  const domainId = given.domainId.toLowerCase()
+  if (!UUID_7.test(domainId) || timeOfUuid(domainId) > latest) return toRejection('invalid_id')
+  const createdAt = new Date(given.createdAt)
+  if (!(createdAt.getTime() >= 0 && createdAt.getTime() <= latest)) return toRejection('invalid_date')
+  return { row: { domainId, domain, registrableDomain, teamId, createdAt, synchronized }, todaysDomain }
+}
+
+/** RFC 9562, section 5.7. */
+const UUID_7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+
+const messages: Readonly<Record<ImportConflict | 'invalid_id' | 'invalid_date', string>> = {
+  invalid_id: 'The ID is not a UUID of version 7, or is of the future.',
+  invalid_date: 'The time is not a date since 1970, or is of the future.',
+  domain_has_another_id: 'The team has registered it already, with another ID.',
+  id_is_taken: 'Another name has this ID, or a release of it is pending.',
+  wildcard_conflict: 'A wildcard of the same team covers it.',
+  subdomain_conflict: 'The wildcard would cover names that are registered already.',
+  domain_already_licensed: 'Another team has registered it, or a wildcard that covers it.',
+}
+
+const toRejection = (code: keyof typeof messages): Rejection => ({ code, message: messages[code] })
+
+function toRejected(
+  { domainId, domain, teamId }: RegistrationToImport,
+  verdict: Rejection | ImportConflict | undefined,
+): RejectedImport {
+  if (verdict === undefined) throw new TypeError('The store did not return findings for the registrations')
+  const { code, message } = typeof verdict === 'string' ? toRejection(verdict) : verdict
+  return { domainId, domain, teamId, code, message }
+}

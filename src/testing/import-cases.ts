@@ -1,0 +1,109 @@
+import { createImportRequest } from '../registry/judge-imports.ts'
+import type { Change, ImportFindings, ListedRegistration } from '../registry/store.ts'
+import { createUuidGenerator } from '../runtime/uuid.ts'
+import { attempt, manyDomains, methodOf, save, toDomains, toTestName } from './calls.ts'
+import { checkEqual } from './check.ts'
+import type { CaseDefinition } from './store-case.ts'
+import type { SuiteStore } from './suite-store.ts'
+
+const createId = createUuidGenerator()
+
+const toImport = (domain: string, more: Partial<ListedRegistration> = {}): ListedRegistration => ({
+  ...toTestName(domain),
+  domainId: createId(),
+  teamId: '1',
+  createdAt: new Date('2026-01-02T03:04:05.006Z'),
+  synchronized: true,
+  ...more,
+})
+
+const importInto = async (store: SuiteStore, rows: readonly ListedRegistration[]): Promise<ImportFindings> =>
+  methodOf(
+    store,
+    'import',
+  )(
+    createImportRequest(
+      rows,
+      rows.map(({ registrableDomain }) => registrableDomain),
+    ),
+  )
+
+export const importCases: readonly CaseDefinition[] = [
+  {
+    id: 'imports-as-given',
+    name: 'MUST import registrations with the IDs, registrable domains, teams and times that they have',
+    async test({ open }) {
+      const store = await open()
+      const rows = [
+        toImport('www.example.com'),
+        toImport('*.example.org', { teamId: '2', createdAt: new Date(1) }),
+        toImport('a.b.example.net', { registrableDomain: 'b.example.net', teamId: '77' }),
+      ]
+      await importInto(store, rows)
+      checkEqual('what is listed', await methodOf(store, 'list')(), rows)
+    },
+  },
+  {
+    id: 'import-finds-ids',
+    name: 'MUST report to an import which IDs a registration or a pending change has',
+    async test({ open }) {
+      const store = await open(() => {})
+      const [held, released, free] = [toImport('a.com'), toImport('b.com'), toImport('c.com')]
+      await importInto(store, [held, released])
+      await methodOf(store, 'release')('1', ['b.com'])
+      const again = [held, released, free].map(({ domainId }, index) => toImport(`d${index}.com`, { domainId }))
+      const { takenIds } = await importInto(store, again)
+      checkEqual('the IDs in use', takenIds.toSorted(), [held.domainId, released.domainId])
+      const all = await methodOf(store, 'list')()
+      checkEqual('what is registered', toDomains(all), ['a.com', 'd2.com'])
+    },
+  },
+  {
+    id: 'import-tells-the-monitor-the-rest',
+    name: 'MUST push what is imported as unsynchronized, with its own team, and nothing else that is imported',
+    async test({ open }) {
+      const pushed: Change[] = []
+      const store = await open(changes => pushed.push(...changes))
+      const known = toImport('a.com')
+      const unknown = [
+        toImport('b.com', { synchronized: false }),
+        toImport('c.com', { synchronized: false, teamId: '2' }),
+      ]
+      await importInto(store, [known, ...unknown])
+      checkEqual('how many changes are pending', await methodOf(store, 'countPending')(), 2)
+      await methodOf(store, 'synchronizePending')()
+      checkEqual(
+        'what was pushed',
+        pushed.map(({ domainId, teamId }) => [domainId, teamId]).toSorted(),
+        unknown.map(({ domainId, teamId }) => [domainId, teamId]),
+      )
+    },
+  },
+  {
+    id: 'import-and-calls-exclude-each-other',
+    name: 'MUST look up, decide and save an import in one step against calls for the same registrable domains',
+    async test({ open }) {
+      const store = await open()
+      for (const domain of manyDomains(10)) {
+        await save(store, '2', [`other.${domain}`])
+        const [, { codes }] = await Promise.all([
+          importInto(store, [toImport(`a.${domain}`)]),
+          attempt(store, '2', [`a.${domain}`, `b.a.${domain}`]),
+          importInto(store, [toImport(`a.${domain}`)]),
+        ])
+        const listed = await methodOf(store, 'list')({ domain: `a.${domain}` })
+        checkEqual(`whose "a.${domain}" is`, toTeams(listed), codes[0] === 'created' ? ['2'] : ['1'])
+      }
+      const wildcards = manyDomains(10, 'w')
+      for (const domain of wildcards) {
+        await save(store, '2', [`${domain}`])
+        await Promise.all([importInto(store, [toImport(`*.${domain}`)]), attempt(store, '2', [`a.${domain}`])])
+      }
+      const all = await methodOf(store, 'list')()
+      const both = wildcards.filter(domain => all.filter(each => each.domain.endsWith(`.${domain}`)).length !== 1)
+      checkEqual('the wildcards that were registered together with a name below them, or not', both, [])
+    },
+  },
+]
+
+const toTeams = (registrations: readonly ListedRegistration[]) => registrations.map(({ teamId }) => teamId)

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createUuidGenerator } from '../../src/index.ts'
+import { manyDomains } from '../../src/testing/calls.ts'
+import { createPostgres, createSqlite, databases, type TestDatabase } from './databases.ts'
+
+const createId = createUuidGenerator()
+const rows = manyDomains(5500).map((domain, index) => ({
+  domainId: createId(),
+  domain,
+  registrableDomain: domain,
+  teamId: String(1 + (index % 3)),
+  synchronized: index % 10 !== 0,
+  createdAt: new Date(1_767_000_000_000 + index).toISOString(),
+}))
+const toLines = (all: readonly object[]) => all.map(each => `${JSON.stringify(each)}\n`).join('')
+const all = toLines([...rows, { end: true, registrations: rows.length }])
+
+const count = async (database: TestDatabase) => Number((await database.run(['count'])).stdout)
+
+// The lock of SQLite in WebAssembly is a folder, which outlives its process.
+const killable = databases.filter(([name]) => !name.includes('wasm'))
+
+describe.each(killable)('on %s', (_, create) => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await create()
+    await database.run(['migrate'])
+  })
+  afterAll(() => database.close())
+
+  test('an import that is killed and run again is complete', async () => {
+    const [flags, program] = [['--no-warnings'], join(process.cwd(), 'dist', 'cli.js')]
+    const parameters = [...flags, program, 'import', '--database', database.address]
+    const child = spawn(process.execPath, parameters, { cwd: database.folder, stdio: ['pipe', 'ignore', 'inherit'] })
+    const exit = once(child, 'exit')
+    // The input does not end, so neither does the import.
+    child.stdin.on('error', () => {}).write(toLines(rows))
+    while ((await count(database)) === 0);
+    child.kill('SIGKILL')
+    await exit
+    const saved = await count(database)
+    expect(saved % 1000).toBe(0)
+    const imported = await database.run(['import', '--json'], { input: all })
+    expect(JSON.parse(imported.stdout)).toEqual({
+      imported: rows.length - saved,
+      existing: saved,
+      rejected: [],
+      isWhole: true,
+    })
+    const exported = (await database.run(['export', '--all'])).stdout.trimEnd().split('\n')
+    expect(exported.map(line => JSON.parse(line))).toEqual([...rows, { end: true, registrations: rows.length }])
+  })
+})
+
+describe.each([
+  ['SQLite', createSqlite, 'PostgreSQL', createPostgres],
+  ['PostgreSQL', createPostgres, 'SQLite', createSqlite],
+] as const)('from %s', (_, createOld, name, createNew) => {
+  let old: TestDatabase
+  let next: TestDatabase
+  beforeAll(async () => {
+    ;[old, next] = [await createOld(), await createNew()]
+    for (const database of [old, next]) await database.run(['migrate'])
+    await old.run(['import'], { input: all })
+  })
+  afterAll(async () => {
+    await old.close()
+    await next.close()
+  })
+
+  test(`an export is imported into ${name} as it is`, async () => {
+    const { stdout } = await old.run(['export', '--all'])
+    const first = await next.run(['import'], { input: stdout })
+    expect(first).toMatchObject({ code: 0, stdout: 'Imported 5500 registrations; 0 were there before.\n' })
+    expect((await next.run(['export', '--all'])).stdout).toBe(stdout)
+    const again = await next.run(['import'], { input: stdout })
+    expect(again).toMatchObject({ code: 0, stdout: 'Imported 0 registrations; 5500 were there before.\n' })
+  })
+
+  test('lines that are cut off, rejected or not JSON exit 1', async () => {
+    const cut = await next.run(['import'], { input: toLines(rows.slice(0, 3)) })
+    expect(cut).toMatchObject({ code: 1, stdout: expect.stringContaining('Import it again.') })
+    const input = toLines([
+      { ...rows[0], teamId: '2' },
+      { end: true, registrations: 1 },
+    ])
+    const rejected = await next.run(['import'], { input })
+    expect(rejected).toMatchObject({ code: 1, stdout: expect.stringMatching(/n0\.com +2 .*domain_already_licensed/) })
+    const wrong = await next.run(['import'], { input: `${toLines(rows.slice(0, 1))}{"domainId":` })
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 2 is not JSON') })
+  })
+
+  test('an export for an import is refused while a release is pending', async () => {
+    await next.run(['release', '--team', '1', 'n0.com'])
+    const { code, stdout, stderr } = await next.run(['export', '--all'])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('The release of "n0.com" is still pending')
+  })
+})
+
+test('an export of all takes no team', async () => {
+  const database = await createSqlite()
+  expect(await database.run(['export', '--all', '--team', '1'])).toMatchObject({ code: 2 })
+  await database.close()
+})

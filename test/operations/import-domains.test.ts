@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import {
+  createMemoryStore,
+  createUuidGenerator,
+  eachRegistration,
+  importDomains,
+  type RegistrationToImport,
+} from '../../src/index.ts'
+import { manyDomains, save, submitForCodes } from '../../src/testing/calls.ts'
+import { createStore } from '../fixtures.ts'
+
+const createId = createUuidGenerator()
+const createdAt = '2026-01-02T03:04:05.006Z'
+const toImport = (domain: string, more: Partial<RegistrationToImport> = {}): RegistrationToImport => ({
+  domainId: createId(),
+  domain,
+  teamId: '1',
+  createdAt,
+  synchronized: true,
+  ...more,
+})
+
+async function collect<T>(walk: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const each of walk) all.push(each)
+  return all
+}
+
+test.each([0, 1, 999, 1000, 1001, 2500])(
+  'a copy of %i registrations is equal, and importing again adds nothing',
+  async count => {
+    const [old, store] = [createStore(), createStore()]
+    await save(old, '1', manyDomains(count))
+    await save(old, '2', ['*.example.org'])
+    const all = await collect(eachRegistration(old))
+    expect(await importDomains(store, eachRegistration(old))).toEqual({
+      imported: count + 1,
+      existing: 0,
+      rejected: [],
+    })
+    expect(await collect(eachRegistration(store))).toEqual(all)
+    expect(await importDomains(store, all)).toEqual({ imported: 0, existing: count + 1, rejected: [] })
+    expect(await collect(eachRegistration(store))).toEqual(all)
+  },
+)
+
+test('a line of JSON is imported like a registration, also in capitals', async () => {
+  const store = createStore()
+  const line = JSON.stringify({ ...toImport('WWW.Example.com'), domainId: createId().toUpperCase() })
+  const given = JSON.parse(line) as RegistrationToImport
+  await importDomains(store, [given])
+  expect(await store.list()).toEqual([
+    {
+      domainId: given.domainId.toLowerCase(),
+      domain: 'www.example.com',
+      registrableDomain: 'example.com',
+      teamId: '1',
+      createdAt: new Date(createdAt),
+      synchronized: true,
+    },
+  ])
+})
+
+describe('a registration is rejected if', () => {
+  const held = toImport('held.example.com')
+  test.each<[string, string, Partial<RegistrationToImport>]>([
+    ['its name is not a hostname', 'invalid_domain', { domain: 'a b.com' }],
+    ['its name is empty', 'empty_domain', { domain: ' ' }],
+    ['its name is a reserved address', 'reserved_ip', { domain: '127.0.0.1' }],
+    ['its registrable domain is not above it', 'invalid_domain', { registrableDomain: 'example.org' }],
+    ['its ID is not a UUID', 'invalid_id', { domainId: '7' }],
+    ['its ID is a UUID of version 4', 'invalid_id', { domainId: '0c8ad4b2-7f3c-4a5b-9c1d-2e3f4a5b6c7d' }],
+    ['its ID is of the future', 'invalid_id', { domainId: createUuidGenerator()(Date.now() + 2 * 86_400_000) }],
+    ['its time is not a date', 'invalid_date', { createdAt: 'yesterday' }],
+    ['its time is before 1970', 'invalid_date', { createdAt: new Date(-1) }],
+    ['its time is of the future', 'invalid_date', { createdAt: new Date(Date.now() + 2 * 86_400_000) }],
+    ['its team has the name with another ID', 'domain_has_another_id', { domain: 'held.example.com' }],
+    ['another name has its ID', 'id_is_taken', { domainId: held.domainId }],
+    ['another team has the name', 'domain_already_licensed', { domain: 'held.example.com', teamId: '2' }],
+    ['a wildcard of its team covers it', 'wildcard_conflict', { domain: 'a.example.org' }],
+    ['a wildcard of another team covers it', 'domain_already_licensed', { domain: 'a.example.org', teamId: '2' }],
+    ['it would cover a name of its team', 'subdomain_conflict', { domain: '*.example.com' }],
+    ['it would cover a name of another team', 'subdomain_conflict', { domain: '*.example.com', teamId: '2' }],
+  ])('%s', async (_, code, wrong) => {
+    const beside = [held, toImport('*.example.org')]
+    const row = toImport('new.example.net', wrong)
+    const good = toImport('good.example.net')
+    const rejected = [{ domainId: row.domainId, domain: row.domain, teamId: row.teamId, code }]
+
+    const later = createStore()
+    await importDomains(later, beside)
+    expect(await importDomains(later, [row, good])).toMatchObject({ imported: 1, existing: 0, rejected })
+    expect((await later.list()).map(({ domain }) => domain)).toEqual([...beside, good].map(({ domain }) => domain))
+
+    const together = createStore()
+    expect(await importDomains(together, [...beside, row, good])).toMatchObject({ imported: 3, rejected })
+  })
+})
+
+test('an ID whose release is pending is not used again', async () => {
+  const store = createMemoryStore({ synchronize: () => {} })
+  const row = toImport('a.example.com')
+  await importDomains(store, [row])
+  await store.release('1', ['a.example.com'])
+  expect(await importDomains(store, [row])).toMatchObject({ imported: 0, rejected: [{ code: 'id_is_taken' }] })
+  await store.synchronizePending()
+  expect(await importDomains(store, [row])).toMatchObject({ imported: 1, rejected: [] })
+})
+
+test("a name that today's suffix list does not allow keeps its registration", async () => {
+  const store = createStore()
+  const row = toImport('*.github.io', { registrableDomain: 'github.io' })
+  expect(await importDomains(store, [row, toImport('www.gone.invalidtld')])).toMatchObject({ imported: 2 })
+  expect(await store.list({ domain: '*.github.io' })).toMatchObject([{ registrableDomain: 'github.io' }])
+})
+
+test('registrations that come out of order are listed in order, before later ones', async () => {
+  const store = createStore()
+  const rows = manyDomains(5).map(domain => toImport(domain, { domainId: createId(Date.now() + 3_600_000) }))
+  await importDomains(store, rows.toReversed())
+  await submitForCodes(store, '1', ['later.example.com'])
+  expect((await store.list()).map(({ domain }) => domain)).toEqual([...manyDomains(5), 'later.example.com'])
+})
+
+test('what the monitor does not know is pushed by the next sweep, and nothing else', async () => {
+  const pushed: unknown[] = []
+  const store = createStore({ synchronize: changes => pushed.push(...changes) })
+  const [known, unknown] = [toImport('a.example.com'), toImport('b.example.com', { synchronized: false, teamId: '2' })]
+  await importDomains(store, [known, unknown])
+  await store.synchronizePending()
+  expect(pushed).toMatchObject([{ kind: 'registered', domainId: unknown.domainId, teamId: '2' }])
+})
+
+test('a registration without its shape ends the import, and the parts before it stay', async () => {
+  const store = createStore()
+  const wrong = { ...toImport('wrong.example.com'), teamId: 7 } as unknown as RegistrationToImport
+  const rows = [...manyDomains(1500).map(domain => toImport(domain)), wrong]
+  await expect(importDomains(store, rows)).rejects.toThrow('"teamId" must be a string that is not empty; it is 7')
+  expect(await store.count()).toBe(1000)
+  const { import: _, ...without } = store
+  await expect(importDomains(without, [])).rejects.toThrow('no method "import"')
+})

@@ -30,6 +30,13 @@ export const goals = {
   fetch: goal('http', 'fetch under Hono, the same', byHand, 1.2, '×'),
   postgres: goal('postgres', 'PostgreSQL, 100 new names', insert, 2, '×'),
   postgresExisting: goal('postgres', 'PostgreSQL, 100 existing names', insert, 1, '×'),
+  postgresLimit: goal(
+    'postgres',
+    'PostgreSQL, 100 new names of a team that holds 10,000, with a limit',
+    'without a limit',
+    2,
+    '×',
+  ),
   versionsSweep: goal('postgres-versions', 'PostgreSQL 15, a sweep of 1,000', 'PostgreSQL 18', 2, '×'),
   versionsRelease: goal('postgres-versions', 'the same, a release of 1,000 that wait', 'PostgreSQL 18', 2, '×'),
   versionsCall: goal('postgres-versions', 'the same, 100 new names with a monitor', 'PostgreSQL 18', 2, '×'),

@@ -30,6 +30,25 @@ export function createRegister(database: Pool, schema: string) {
     })
 }
 
+const HELD = 10_000
+
+/** Registers and releases the same names in two teams that hold as much, one of which has a limit. */
+async function compareLimit(database: Pool, schema: string): Promise<number> {
+  const sideOf = async (id: string, maxDomains: number | null) => {
+    const store = createPostgresStore({ database, schema, findTeam: () => ({ ...team, id, maxDomains }) })
+    const caller = { type: 'team', teamId: id, scopes: keyContext.scopes } as const
+    for (let held = 0; held < HELD; held += 100) await registerDomains(caller, { domains: newNames() }, store)
+    return async (domains: readonly string[]): Promise<number> => {
+      const milliseconds = await time(() => registerDomains(caller, { domains }, store))
+      if ((await store.release(id, domains)).length !== domains.length) throw new Error('The names were not saved')
+      return milliseconds
+    }
+  }
+  const [limited, unlimited] = [await sideOf('8', 10 * HELD), await sideOf('9', null)]
+  await database.query(`VACUUM ANALYZE ${schema}.names`)
+  return compare(newNames, { warmUp: 50, rounds: 100 }, limited, unlimited)
+}
+
 async function measure(): Promise<void> {
   const server = await startServer()
   const database = server.createPool({ max: 1, pipeline: true })
@@ -46,8 +65,9 @@ async function measure(): Promise<void> {
   }
   const existing = (names: readonly string[]) => register(names, 'existing')
   const postgresExisting = await compare(registered, { warmUp: 100, rounds: 150 }, existing, insert)
+  const postgresLimit = await compareLimit(database, schema)
   await server.stop()
-  report({ postgres, postgresExisting })
+  report({ postgres, postgresExisting, postgresLimit })
 }
 
 if (import.meta.filename === process.argv[1]) await measure()

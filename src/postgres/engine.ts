@@ -40,10 +40,10 @@ export type Engine = keyof typeof PLANNING
 
 /**
  * A condition that leads Citus to the shards of the second-level domains in an array parameter; nothing elsewhere. No
- * index has its collation, so none is walked for it.
+ * index has its collation, so none is walked for it; Citus would not send the default one to its workers.
  */
 export const inShards = (engine: Engine, table: string, parameter: string): string =>
-  engine === 'Citus' ? `AND ${table}.second_level_domain = ANY (${parameter}::text[] COLLATE "default")` : ''
+  engine === 'Citus' ? `AND ${table}.second_level_domain = ANY (${parameter}::text[] COLLATE "POSIX")` : ''
 
 export type Isolation = 'read committed' | 'repeatable read'
 

@@ -96,8 +96,8 @@ function findNames(names: string, engine: Engine, select: (condition?: string) =
 function findBelow(names: string, engine: Engine): string {
   const inRange = 'name.path > base.after AND name.path < base.before'
   const secondLevelDomain = engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'
-  // Without a collation of its own, this condition would choose an index by which all behind public suffixes is read.
-  const inShard = engine === 'Citus' ? `AND name.second_level_domain = (($1::text[])[1] COLLATE "default")` : ''
+  // With the collation of the column, it would choose an index by which all behind public suffixes is read.
+  const inShard = engine === 'Citus' ? `AND name.second_level_domain = (($1::text[])[1] COLLATE "POSIX")` : ''
   // Each condition is that of one index, which is the only one for the question. The limit also keeps the planner from
   // walking the names first.
   const findWithin = (condition: string, limit: number) =>

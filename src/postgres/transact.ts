@@ -63,6 +63,7 @@ export function createTransact(database: Database, tables: Tables, longest: numb
  * @param registrableDomains In ascending order of code units; the first may be a team's, see {@link lockOfTeam}.
  */
 export function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
+  if (registrableDomains.length === 0) return Promise.resolve()
   return ask(...statements.claim(registrableDomains.map(toLock)))
 }
 

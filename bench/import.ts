@@ -14,11 +14,14 @@ function findPackages(file: string): string[] {
   )
 }
 
+const toImport = (specifier: string) =>
+  `await import('${specifier}'${specifier.endsWith('.json') ? `, { with: { type: 'json' } }` : ''})`
+
 /** Milliseconds of the processor. */
 function importAll(specifiers: readonly string[]): number {
   const program = `
     const before = process.cpuUsage()
-    ${specifiers.map(specifier => `await import(${JSON.stringify(specifier)})`).join('\n')}
+    ${specifiers.map(toImport).join('\n')}
     const { user, system } = process.cpuUsage(before)
     console.log((user + system) / 1e3)`
   return Number(execFileSync(process.execPath, ['--input-type=module', '--eval', program], { cwd: root }))

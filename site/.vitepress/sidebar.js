@@ -14,6 +14,8 @@ const groups = [
       'docs/recipes/workers.md',
       'docs/recipes/other-frameworks.md',
       'docs/recipes/openapi.md',
+      'docs/recipes/admin.md',
+      'docs/recipes/audit.md',
       'docs/recipes/testing.md',
     ],
   ],

@@ -1,4 +1,5 @@
 import { classifyHostname } from '../hostname/classify.ts'
+import { displayHostname } from '../hostname/display.ts'
 import { eachRegistration, toCursor } from '../operations/each-registration.ts'
 import { findOwners } from '../operations/find-owners.ts'
 import { type ListedRegistration, MOST_AT_ONCE } from '../registry/store.ts'
@@ -12,6 +13,12 @@ import {
   UsageError,
 } from './command.ts'
 import { plural, toPrintable, toTable } from './text.ts'
+
+/** The name to copy, and as people read it where that is not the same. */
+function toReadable(domain: string): string {
+  const shown = displayHostname(domain)
+  return shown === domain ? domain : `${domain} (${shown})`
+}
 
 export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: ListedRegistration) => ({
   domain,
@@ -38,7 +45,12 @@ export const list: Command = {
     const page = found.slice(0, limit)
     const last = found.length > limit ? page.at(-1) : undefined
     const next = last ? toCursor(last, { below }) : null
-    const rows = page.map(({ domain, teamId, domainId, createdAt }) => [domain, teamId, domainId, createdAt])
+    const rows = page.map(({ domain, teamId, domainId, createdAt }) => [
+      toReadable(domain),
+      teamId,
+      domainId,
+      createdAt,
+    ])
     const text = toTable(['DOMAIN', 'TEAM', 'ID', 'CREATED'], rows, 'No registrations.')
     return {
       text: next === null ? text : `${text}\nThere are more: --after ${next}\n`,
@@ -137,7 +149,7 @@ export const classify: Command = {
     const data = inputs.map(input => ({ input, ...classifyHostname(input) }))
     const lines = data.map(hostname =>
       hostname.valid
-        ? `${hostname.kind.padEnd(WIDTH)}${hostname.domain}`
+        ? `${hostname.kind.padEnd(WIDTH)}${toReadable(hostname.domain)}`
         : `${hostname.code.padEnd(WIDTH)}${toPrintable(hostname.message)}`,
     )
     return { text: lines.map(line => `${line}\n`).join(''), data, isWrong: data.some(({ valid }) => !valid) }

@@ -1,6 +1,7 @@
+import tldts from 'tldts/package.json' with { type: 'json' }
 import { toUnicode } from 'tr46'
 import { expect, test } from 'vitest'
-import { classifyHostname } from '../../src/index.ts'
+import { classifyHostname, suffixList } from '../../src/index.ts'
 import { readCases } from '../vectors/read.ts'
 
 test.each(readCases<[string, string, string, string]>('accepted-names.json'))(
@@ -39,4 +40,8 @@ test('characters that mapping drops do not make a name too long', () => {
     expect(classifyHostname(`é${character.repeat(100)}.de`)).toMatchObject({ valid: true, domain: 'xn--9ca.de' })
   }
   expect(classifyHostname(`e\u0301${'\u00ad'.repeat(100)}.de`)).toMatchObject({ valid: true, domain: 'xn--9ca.de' })
+})
+
+test('the suffix list is that of the installed tldts, and its date is known', () => {
+  expect(suffixList).toEqual({ version: tldts.version, published: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) })
 })

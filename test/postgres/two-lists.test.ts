@@ -1,7 +1,6 @@
 import { afterAll, beforeAll } from 'vitest'
 import { migrate } from '../../src/postgres/index.ts'
-import { findTeam } from '../linearizability/race.ts'
-import { describeTwoLists } from '../registry/two-lists.ts'
+import { describeTwoLists, findTeam } from '../registry/two-lists.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer

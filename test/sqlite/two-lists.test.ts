@@ -1,5 +1,4 @@
-import { findTeam } from '../linearizability/race.ts'
-import { describeTwoLists } from '../registry/two-lists.ts'
+import { describeTwoLists, findTeam } from '../registry/two-lists.ts'
 import { openDatabase } from './open-database.ts'
 
 describeTwoLists(async () => {

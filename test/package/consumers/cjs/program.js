@@ -16,7 +16,7 @@ async function main() {
 
   express().use(domainsRouter({ store, keys: createMemoryKeyStore() }))
   await fastify().register(domainsPlugin, { store, keys: createMemoryKeyStore() })
-  const request = new Request('http://localhost/', { method: 'POST' })
+  const request = new Request('http://localhost/v1/domains', { method: 'POST' })
   assert.equal((await domainsHandler({ store, keys: createMemoryKeyStore() })(request)).status, 401)
   // An ApiError of the main entry point is known to the others: they share one class.
   const authenticate = () => {

@@ -19,7 +19,7 @@ await assert.rejects(registerDomains(keyContext, {}, store), error => error inst
 
 express().use(domainsRouter({ store, keys: createMemoryKeyStore() }))
 await fastify().register(domainsPlugin, { store, keys: createMemoryKeyStore() })
-const request = new Request('http://localhost/', { method: 'POST' })
+const request = new Request('http://localhost/v1/domains', { method: 'POST' })
 assert.equal((await domainsHandler({ store, keys: createMemoryKeyStore() })(request)).status, 401)
 const { status } = await createHandler({ store, keys: createMemoryKeyStore() })({
   header: () => null,

@@ -102,7 +102,7 @@ domainsRouter({ store })
 domainsRouter({ store, keys, bodylimit: 1 })
 
 // Callers.
-const onProgress = ({ done, total }: Progress) => console.log(done / total)
+const onProgress = ({ done, total }: Progress) => console.log(done, total ?? 'of some')
 registerAll(['a.com'], { url: 'https://api.test/v1/domains', apiKey: 'key', teamId: maybeText, onProgress })
   .then(({ results }) =>
     results.filter(result => result.status === 'invalid').map(({ code, message }) => [code, message]),

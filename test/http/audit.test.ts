@@ -47,6 +47,7 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
 }
 
 test('onResult tells each registration as created once, whatever is sent again, refused or not pushed', async () => {
+  const answered = new Set<string>()
   for (let run = 0; run < counts.races; run += 1) {
     const { idsOf, held, answers } = await makeCalls(store => ({
       ...store,
@@ -58,9 +59,9 @@ test('onResult tells each registration as created once, whatever is sent again, 
     const [created, deleted] = [idsOf('created'), idsOf('deleted')]
     expect(new Set(created).size).toBe(created.length)
     expect(created.filter(domainId => !deleted.includes(domainId)).sort()).toEqual(held.sort())
-    for (const status of ['create 200', 'create 403', 'create 503', 'delete 200'])
-      expect([...answers.keys()]).toContain(status)
+    for (const answer of answers.keys()) answered.add(answer)
   }
+  for (const answer of ['create 200', 'create 403', 'create 503', 'delete 200']) expect([...answered]).toContain(answer)
 })
 
 test('what a store saved without an answer is told as existing by the next call that names it', async () => {

@@ -201,7 +201,9 @@ function listMappings() {
 /** A constant of TypeScript, broken into lines of at most 120 columns. */
 function toConstant(name, comment, table) {
   const lines = table.match(/.{1,112}/g).map(line => `'${line}'`)
-  const text = lines.length === 1 ? ` ${lines}` : `\n  ${lines.join(' +\n  ')}`
+  // The formatter counts some characters beyond ASCII twice.
+  const fitsBeside = lines.length === 1 && /^[ -~]*$/.test(table)
+  const text = fitsBeside ? ` ${lines}` : `\n  ${lines.join(' +\n  ')}`
   return `/** ${comment} */\nexport const ${name} =${text}\n`
 }
 

@@ -34,9 +34,9 @@ export const DEFAULT_LIMIT = 100
 export const MAX_CURSOR_LENGTH = 512
 
 /**
- * The schemas of all fields that a call may have, in a body or a query. An error completes a sentence that begins with
- * the path of the field. They change nothing that was sent. They are made at the first call, so that a bundle which does not need them leaves the schema
- * library out.
+ * The schemas of all fields that a call may have, in a body or a query. They validate, and change nothing that was
+ * sent. An error completes a sentence that begins with the path of the field. They are made at the first call, so that
+ * a bundle which does not need them leaves the schema library out.
  */
 export function fieldSchemas() {
   schemas ??= createSchemas()

@@ -49,15 +49,13 @@ function createBackend(transact: Transact): StoreBackend {
         await claim(ask, step.counted ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
         const found = await find(ask, step)
         const { created, waiting } = step.decide(found)
-        const createdAt = new Date()
-        const saved = created.map(({ domain, registrableDomain }) => {
-          return { domainId: createId(), domain, registrableDomain, teamId, synchronized: lease === null, createdAt }
-        })
+        const same = { teamId, synchronized: lease === null, createdAt: new Date() }
+        const saved = created.map(name => ({ domainId: createId(), ...name, ...same }))
         await ask(
           `INSERT INTO domain_names (domainId, domain, registrableDomain, secondLevelDomain, path, teamId, createdAt)
            SELECT * FROM
            ${sent('domainId', 'domain', 'registrableDomain', 'secondLevelDomain', 'path', 'teamId', 'createdAt')}`,
-          saved.map(each => ({ ...each, ...toKey(each.domain), createdAt: createdAt.getTime() })),
+          saved.map(each => ({ ...each, ...toKey(each.domain), createdAt: +each.createdAt })),
         )
         if (lease !== null) {
           await addChanges(ask, 'registered', saved, lease, lease)
@@ -215,7 +213,9 @@ const addChanges = (ask: Ask, kind: string, registrations: readonly Registration
   )
 
 type NameRow = Omit<Registration, 'synchronized' | 'createdAt'> & { synchronized: number; createdAt: number }
-const toRegistration = (row: NameRow) => {
-  return { ...row, synchronized: row.synchronized > 0, createdAt: new Date(row.createdAt) }
-}
+const toRegistration = ({ synchronized: is, createdAt: at, ...row }: NameRow): Registration => ({
+  ...row,
+  synchronized: is > 0,
+  createdAt: new Date(at),
+})
 const toRange = (base: string) => [toKey(base).secondLevelDomain, rangeBelow(base).after, rangeBelow(base).before]

@@ -12,8 +12,8 @@ import {
 
 /**
  * Compares the tables with those that `migrate` makes, and yields each difference with the SQL that removes it. Reads
- * only catalogs, which any role may read. Columns, constraints and indexes of the application's own are not a difference,
- * except for a column that every insert of the package would fail for.
+ * only catalogs, which any role may read. Columns, constraints and indexes of the application's own are not a
+ * difference, except for a column that every insert of the package would fail for.
  */
 export async function* findPostgresDrift(ask: Ask, place: Place): AsyncGenerator<Finding> {
   const tables = toTables(place)

@@ -41,8 +41,8 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
   }
   const next = changes.length > limit ? (changes[limit - 1]?.domainId ?? null) : null
   const page = changes.slice(0, limit)
-  const rows = page.map(({ kind, domain, teamId, since, refusals, nextAttempt, lastFailure }) => [
-    ...[kind, toReadable(domain), teamId, since],
+  const rows = page.map(({ kind, domain, teamId, at, refusals, nextAttempt, lastFailure }) => [
+    ...[kind, toReadable(domain), teamId, at],
     ...[refusals, nextAttempt, lastFailure],
   ])
   const heads = ['CHANGE', 'DOMAIN', 'TEAM', 'SINCE', 'REFUSALS', 'NEXT ATTEMPT', 'LAST FAILURE']
@@ -66,12 +66,12 @@ async function* eachPending(store: ManagedStore, start: string | undefined): Asy
 }
 
 /** Some stores return more than the fields of a change. */
-const toData = ({ kind, domain, domainId, teamId, since, refusals, nextAttempt, lastFailure }: PendingChange) => ({
+const toData = ({ kind, domain, domainId, teamId, at, refusals, nextAttempt, lastFailure }: PendingChange) => ({
   kind,
   domain,
   domainId,
   teamId,
-  since,
+  at,
   refusals,
   nextAttempt,
   lastFailure,

@@ -294,7 +294,7 @@ describe('on PostgreSQL', () => {
     const { domains, changes } = await show('--team', '32', '--refused')
     expect(domains).toEqual(['one.example.org', 'two.example.org'])
     expect(changes[0]).toMatchObject({ refusals: 1, lastFailure: 'Error: The monitor is offline' })
-    expect(Date.parse(changes[0].nextAttempt)).toBeGreaterThan(Date.parse(changes[0].since))
+    expect(Date.parse(changes[0].nextAttempt)).toBeGreaterThan(Date.parse(changes[0].at))
     const first = await show('--team', '32', '--limit', '1')
     expect([first.domains, first.next]).toEqual([['one.example.org'], changes[0].domainId])
     const rest = await show('--team', '32', '--after', first.next)

@@ -182,7 +182,7 @@ async function examine(database: TestDatabase, options?: RunOptions) {
   return { code, healthy, faults }
 }
 
-/** A database with a registration that the monitor refused and a release that is pending, for the length of one test. */
+/** A database with a refused registration and a pending release, for the length of one test. */
 async function open(create: () => Promise<TestDatabase>): Promise<TestDatabase> {
   const database = await create()
   onTestFinished(() => database.close())

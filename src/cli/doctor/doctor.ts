@@ -71,7 +71,7 @@ function examineSuffixList(): Finding {
 }
 
 async function examinePending({ connect }: Invocation): Promise<Finding> {
-  const store = connect().createStore()
+  const store = connect().createStore({ timeLimit: PATIENCE })
   const { count, refused, oldest } = await store.pendingStats()
   if (!oldest) return ok('pending', 'no change waits to be pushed')
   const age = Date.now() - oldest.getTime()
@@ -88,5 +88,7 @@ async function examinePending({ connect }: Invocation): Promise<Finding> {
   return wrong('pending', finding, advice)
 }
 
+/** Milliseconds to count what is pending. */
+const PATIENCE = 3000
 /** Changes among which the last failure is sought. */
 const SHOWN = 1000

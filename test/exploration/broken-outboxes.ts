@@ -1,6 +1,6 @@
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import type { StoreBackend } from '../../src/registry/managed-store.ts'
-import { type Outbox, type PendingChange, toChange } from '../../src/registry/outbox.ts'
+import type { Outbox, PendingChange } from '../../src/registry/outbox.ts'
 import type { Change, Registration } from '../../src/registry/store.ts'
 import type { ScenarioName } from '../../src/testing/index.ts'
 
@@ -32,7 +32,16 @@ const broken = (breaks: string, scenario: ScenarioName, isFoundBySimulation: boo
 
 /** A memory store answers at once. */
 const pendingIn = (outbox: Outbox) => outbox.list(undefined, 1000) as readonly PendingChange[]
-const ofKind = (kind: Change['kind']) => (registration: Omit<Change, 'kind'>) => toChange(registration, kind)
+const ofKind =
+  (kind: Change['kind']) =>
+  ({ domainId, domain, registrableDomain, teamId }: Omit<Change, 'kind' | 'at'>): Change => ({
+    kind,
+    domainId,
+    domain,
+    registrableDomain,
+    teamId,
+    at: new Date(0),
+  })
 const ofBothKinds = (change: Change) => [ofKind('registered')(change), ofKind('released')(change)]
 
 const REGISTER_AND_RELEASE = 'a name is registered and released beside a sweep'

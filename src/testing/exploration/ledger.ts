@@ -22,7 +22,7 @@ export function createLedger() {
 
   return {
     violation: () => violation,
-    show: (value: unknown) => rename(JSON.stringify(value) ?? ''),
+    show: (value: unknown) => rename(JSON.stringify(value, withoutTimes) ?? ''),
 
     save(registrations: readonly Registration[]): void {
       for (const registration of registrations) {
@@ -86,6 +86,9 @@ export function createLedger() {
     ],
   }
 }
+
+/** Times differ each time, and decide nothing: leases end when that is chosen. */
+const withoutTimes = (field: string, value: unknown) => (field === 'at' || field === 'createdAt' ? undefined : value)
 
 interface Facts {
   readonly saved: ReadonlyMap<string, Registration>

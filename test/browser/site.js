@@ -38,7 +38,10 @@ after(async () => {
   rmSync(scratch, { recursive: true, force: true })
 })
 
-/** Opens a page in a fresh profile, hands it over once `prepare` is in it, and checks that it asked nothing of others and had no error. */
+/**
+ * Opens a page in a fresh profile after running `prepare` in it, hands it over, and checks that it sent no request to
+ * others and had no error.
+ */
 async function visit(path, { prepare, ...options }, use) {
   const page = await (await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options })).newPage()
   if (prepare) await page.addInitScript(prepare)

@@ -11,6 +11,8 @@ import { createVirtualClock, follow, type VirtualClock } from './virtual-clock.t
 
 export interface Simulation {
   readonly seed: number
+  /** Makes the database, in memory. */
+  readonly createBackend?: () => StoreBackend
   /** Counts what happened, to see that everything does. */
   readonly count?: (event: string) => void
   /** Learns what happens, for a reader. */
@@ -82,7 +84,8 @@ export async function simulate(simulation: Simulation): Promise<string | null> {
   }
 }
 
-async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock: VirtualClock) {
+async function runSchedule(simulation: Simulation, clock: VirtualClock) {
+  const { seed, createBackend = createMemoryBackend, count = () => {}, trace } = simulation
   const random = createRandom(seed)
   Math.random = random.fraction
   const rate = () => random.pick([0, 0, 0.05, 0.3])
@@ -96,7 +99,7 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
   )
   const batchSize = random.pick([undefined, undefined, 1, 3])
   const stormEnds = random.pick([4_000, 15_000, 40_000])
-  const backend = createMemoryBackend()
+  const backend = createBackend()
   const history: Held[] = []
   /** The last word that the monitor has heard of each ID, which is final where it was released. */
   const monitor = new Map<string, Change>()

@@ -19,7 +19,7 @@ export function readTarget({ database, schema }: Values, environment: NodeJS.Pro
       'The database must be an address, not key words of libpq: postgres://user:password@machine/name',
     )
   }
-  if (/^[a-z][a-z+.-]+:/i.test(address)) {
+  if (/^[a-z][a-z+.-]+:|:\/\//i.test(address)) {
     throw new UsageError('The database must be an address that begins with "postgres://", or the path of a SQLite file')
   }
   if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL; SQLite has no schemas')

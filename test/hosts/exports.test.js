@@ -1,4 +1,4 @@
-/** Exports that break off behind the compression of Express and Fastify, over HTTP/1 and HTTP/2. Run by `npm run test:hosts`. */
+/** Exports that break off behind the compression of Express and Fastify. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

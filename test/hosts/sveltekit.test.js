@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -11,6 +12,10 @@ import { generateApiKey } from 'domain-registration'
 
 const folder = join(import.meta.dirname, 'sveltekit')
 const run = (env, ...parameters) => spawn(process.execPath, parameters, { cwd: folder, env })
+
+after(() => {
+  for (const made of ['build', '.svelte-kit']) rmSync(join(folder, made), { recursive: true, force: true })
+})
 
 test('SvelteKit builds without any secret, and its server calls the handler', async () => {
   // Nothing but what finds programs: a build has no secrets.

@@ -106,10 +106,8 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
   }
 }
 
-function findNames({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) {
-  if (engine !== 'Citus') return ask(statements.findNames, domains)
-  return ask(statements.findNames, domains, ...toArrays(domains.map(toKey), 'secondLevelDomain', 'path'))
-}
+const findNames = ({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) =>
+  ask(statements.findNames, domains, ...(engine === 'Citus' ? toArrays(domains.map(toKey), 'secondLevelDomain') : []))
 
 /** Claims, looks up, decides, saves. */
 async function importAll(

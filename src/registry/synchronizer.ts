@@ -2,7 +2,7 @@ import { toPlainText } from '../errors/plain-text.ts'
 import { trace } from '../runtime/tracing.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { runWithin } from '../time/run-within.ts'
-import { mostFailuresInARow, type Progress, type Unfinished, workByHalves } from './halving.ts'
+import { type HalvingProgress, mostFailuresInARow, type Unfinished, workByHalves } from './halving.ts'
 import { isMonitorUnavailable } from './monitor-unavailable.ts'
 import {
   LONGEST_WAIT,
@@ -42,7 +42,7 @@ const MOST_FAILURES = 100
 const SHORTEST_WAIT = 1
 
 /** What became of changes that were pushed. */
-interface Outcome {
+interface PushOutcome {
   readonly hasSucceeded: boolean
   /** Changes that the monitor refused when they were pushed alone. */
   readonly refused: readonly { readonly change: WaitingChange; readonly cause: unknown }[]
@@ -71,7 +71,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   const backoff = (refusals: number) =>
     Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
 
-  function waitOfLeft({ hasSucceeded, endedBy, cause }: Outcome): number {
+  function waitOfLeft({ hasSucceeded, endedBy, cause }: PushOutcome): number {
     if (endedBy === 'stop') return 0
     const retryAfter = readRetryAfter(cause)
     if (hasSucceeded && endedBy !== 'unavailable') return 0
@@ -79,7 +79,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     return Math.max(firstWait(timeLimit), retryAfter ?? 0)
   }
 
-  function toPostponements(outcome: Outcome): Postponement[] {
+  function toPostponements(outcome: PushOutcome): Postponement[] {
     const wait = waitOfLeft(outcome)
     const failure = wait > 0 ? describeFailure(outcome.cause) : undefined
     // While nothing succeeds, a refusal counts once: new changes then come first, and none waits for an hour.
@@ -98,7 +98,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   }
 
   /** Pushes changes that are leased to the caller, and postpones those that failed. */
-  async function pushAll(changes: readonly WaitingChange[], signal?: AbortSignal): Promise<Outcome> {
+  async function pushAll(changes: readonly WaitingChange[], signal?: AbortSignal): Promise<PushOutcome> {
     const outcome = await pushInBatches(changes, { ...options, random, outbox, signal })
     const postponements = toPostponements(outcome)
     if (postponements.length > 0) await outbox.postpone(postponements)
@@ -139,7 +139,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
 }
 
 /** Whether the monitor seems unavailable: nothing succeeded, and not everything was pushed alone. */
-const isAway = ({ hasSucceeded, left }: Outcome): boolean => !hasSucceeded && left.length > 0
+const isAway = ({ hasSucceeded, left }: PushOutcome): boolean => !hasSucceeded && left.length > 0
 
 interface Pushing extends SynchronizerOptions {
   readonly random: () => number
@@ -148,11 +148,11 @@ interface Pushing extends SynchronizerOptions {
 }
 
 /** Pushes changes in batches, those that were refused before last and alone, and finishes those that were pushed. */
-async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing): Promise<Outcome> {
+async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing): Promise<PushOutcome> {
   const { batchSize = Number.POSITIVE_INFINITY, random, signal } = pushing
   const { attempt, hasTime, isUnavailable } = createAttempts(pushing)
   const mostInARow = Math.max(LEAST_FAILURES_IN_A_ROW, mostFailuresInARow(Math.min(batchSize, changes.length)))
-  const isOver = ({ failures, failuresInARow }: Progress) =>
+  const isOver = ({ failures, failuresInARow }: HalvingProgress) =>
     signal?.aborted || isUnavailable() || !hasTime() || failuresInARow >= mostInARow || failures >= MOST_FAILURES
 
   const [fresh, once, often] = [0, 1, 2].map(count => changes.filter(change => Math.min(change.refusals, 2) === count))
@@ -169,8 +169,8 @@ async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing
 function toOutcome(
   ofFresh: Unfinished<WaitingChange>,
   { hasSucceeded, cause, ...ofBefore }: Unfinished<WaitingChange>,
-  endedBy: Outcome['endedBy'],
-): Outcome {
+  endedBy: PushOutcome['endedBy'],
+): PushOutcome {
   const isRefusal = (failure: unknown) => {
     if (failure === cause && endedBy === 'stop') return false
     return !isMonitorUnavailable(failure) || (hasSucceeded && endedBy === undefined)
@@ -247,7 +247,7 @@ function readRetryAfter(cause: unknown): number | undefined {
 }
 
 /** Reports each change that was refused, and once why the rest was left, unless the sweep was stopped. */
-function tell(outcome: Outcome, report: SynchronizationErrorHandler): void {
+function tell(outcome: PushOutcome, report: SynchronizationErrorHandler): void {
   const { refused, left, cause, endedBy } = outcome
   if (left.length > 0 && cause !== undefined && endedBy !== 'stop') report(cause)
   if (isAway(outcome)) return

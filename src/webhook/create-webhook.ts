@@ -105,7 +105,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
       [SIGNATURE]: await sign({ id, timestamp, body }, await keys),
     }
     const limits = { fetch, timeLimit, bodyLimit: BODY_LIMIT, signal }
-    judge(await sendRequest(target, { method: 'POST', headers, body }, limits).catch(fail))
+    requireSuccess(await sendRequest(target, { method: 'POST', headers, body }, limits).catch(fail))
 
     function fail(cause: unknown): never {
       signal?.throwIfAborted()
@@ -129,7 +129,7 @@ const TRY_AGAIN = [408, 425, 429]
 const CANNOT_HANDLE = [500, 501, 505]
 
 /** @throws {Error} for any answer but 2xx. */
-function judge({ status, retryAfter, text }: ReceivedResponse): void {
+function requireSuccess({ status, retryAfter, text }: ReceivedResponse): void {
   if (status >= 200 && status < 300) return
   const excerpt = toPlainText(text, LONGEST_EXCERPT)
   const message = `The monitor answered ${status}${excerpt && `: ${excerpt}`}`

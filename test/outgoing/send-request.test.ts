@@ -39,6 +39,16 @@ test('an answer without an end is read up to 4 MiB by a client, which then gives
   await closed
 })
 
+test('the words of a hostile service come as one short line without control characters in a client’s error', async () => {
+  const hostile = `\u001b[2J\u202eAll is well.\r\n${'x'.repeat(100_000)}`
+  const fetch = async () => Response.json({ error: hostile, message: hostile }, { status: 400 })
+  const options = { url: 'http://x', apiKey: 'svc_team_1_00', fetch }
+  const { message, code } = (await rejection(registerAll(['a.com'], options))) as { message: string; code: string }
+  const words = / \[2J All is well\. x{50,}$/
+  expect([message, code]).toEqual([expect.stringMatching(words), expect.stringMatching(words)])
+  expect(Math.max(message.length, code.length)).toBeLessThanOrEqual(1000)
+})
+
 test.each([
   [200, undefined],
   [400, { message: expect.stringMatching(/^The monitor answered 400: a{200}$/) }],

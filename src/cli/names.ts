@@ -118,18 +118,18 @@ export const pending: Command = {
     }
     const { count, refused, oldest } = await store.pendingStats()
     const waiting = await store.listPending({ limit, after: values.after })
-    const changes = waiting.map(({ kind, domain, domainId, teamId, since, nextAttempt, lastFailure }) => ({
+    const changes = waiting.map(({ kind, domain, domainId, teamId, at, nextAttempt, lastFailure }) => ({
       kind,
       domain,
       domainId,
       teamId,
-      since,
+      at,
       nextAttempt,
       lastFailure,
     }))
     const age = oldest ? `, the oldest since ${oldest.toISOString()}` : ''
     const summary = `${plural(count, 'change waits', 'changes wait')}, ${refused} of them refused before${age}.\n`
-    const rows = changes.map(change => [change.kind, change.domain, change.teamId, change.since, change.lastFailure])
+    const rows = changes.map(change => [change.kind, change.domain, change.teamId, change.at, change.lastFailure])
     const table = toTable(['CHANGE', 'DOMAIN', 'TEAM', 'SINCE', 'LAST FAILURE'], rows, '')
     return {
       text: count === 0 ? 'Nothing waits.\n' : `${summary}\n${table}`,

@@ -2,7 +2,14 @@ import type { ErrorCode } from '../errors/api-error.ts'
 import { operations } from '../http/operations.ts'
 import { toPath } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
-import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_DOMAINS, MAX_LIMIT, MAX_TEAM_ID_LENGTH } from '../wire/fields.ts'
+import {
+  choices,
+  DEFAULT_LIMIT,
+  MAX_CURSOR_LENGTH,
+  MAX_DOMAINS,
+  MAX_LIMIT,
+  MAX_TEAM_ID_LENGTH,
+} from '../wire/fields.ts'
 import type { JsonSchema } from './document.ts'
 import { type AnsweredOperation, describeResponses } from './responses.ts'
 import { refer } from './schemas.ts'
@@ -107,7 +114,7 @@ The same call again answers \`missing\`.`,
       after: [cursor, 'The `next` of the page before.'],
       limit: [{ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }, 'The length of a page.'],
       order: [
-        { ...string, enum: ['oldest', 'newest'], default: 'oldest' },
+        { ...string, enum: [...choices.order], default: 'oldest' },
         'By the time of registration. Not with `below`: that list is in the order of names.',
       ],
       domain: [string, 'Only the registration of exactly this hostname.'],
@@ -127,7 +134,7 @@ That is no feed: a registration that is made later may come before an ID that wa
     parameters: {
       team_id,
       after: [cursor, 'The `domainId` of the last line that has arrived.'],
-      format: [{ ...string, enum: ['csv', 'ndjson'], default: 'csv' }, 'CSV (RFC 4180), or JSON on each line.'],
+      format: [{ ...string, enum: [...choices.format], default: 'csv' }, 'CSV (RFC 4180), or JSON on each line.'],
     },
     success: {
       description: 'A line for each registration.',
@@ -159,7 +166,7 @@ const requestBody = (bodyLimit: number) => ({
   },
 })
 
-interface Settings {
+interface PathSettings {
   readonly bodyLimit: number
   readonly rateLimited: boolean
   readonly security: Record<string, string[]>[]
@@ -171,7 +178,7 @@ interface Settings {
 const changing = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'team_suspended'] as const
 
 /** Describes the operations that are offered, by path and method. */
-export function describePaths(path: string, offered: readonly OperationName[], settings: Settings) {
+export function describePaths(path: string, offered: readonly OperationName[], settings: PathSettings) {
   const paths: Record<string, Record<string, object>> = {}
   for (const name of offered) {
     const { method, suffix, scope } = operations[name]

@@ -1,9 +1,16 @@
 import * as z from 'zod/mini'
 import { invalidRequest } from '../errors/call-errors.ts'
+import type { InvalidHostname } from '../hostname/classify.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import { isAddress, isWildcard } from '../registry/name.ts'
+import { isAddress, isWildcard, type Name } from '../registry/name.ts'
 import { MOST_AT_ONCE } from '../registry/store.ts'
-import { isName, readSubmitted } from '../registry/submitted.ts'
+import { isName, readSubmitted, toName } from '../registry/submitted.ts'
+
+/** What a field that is a choice may be. */
+export const choices = {
+  order: ['oldest', 'newest'],
+  format: ['csv', 'ndjson'],
+} as const
 
 /** The fields of each request, in the order in which they are checked. */
 export const requestFields = {
@@ -27,9 +34,9 @@ export const DEFAULT_LIMIT = 100
 export const MAX_CURSOR_LENGTH = 512
 
 /**
- * The schemas of all fields that a call may have, in a body or a query. An error completes a sentence that begins with
- * the path of the field. They are made at the first call, so that a bundle which does not need them leaves the schema
- * library out.
+ * The schemas of all fields that a call may have, in a body or a query. They validate, and change nothing that was
+ * sent. An error completes a sentence that begins with the path of the field. They are made at the first call, so that
+ * a bundle which does not need them leaves the schema library out.
  */
 export function fieldSchemas() {
   schemas ??= createSchemas()
@@ -39,7 +46,12 @@ export function fieldSchemas() {
 let schemas: ReturnType<typeof createSchemas> | undefined
 
 function createSchemas() {
-  const hostname = z.pipe(parameter(), z.transform(readHostname))
+  const hostname = parameter().check(
+    z.refine(text => isName(readSubmitted(text)), {
+      error: ({ input }) => `must be a hostname. ${(readSubmitted(input as string) as InvalidHostname).message}`,
+      abort: true,
+    }),
+  )
   return {
     domains: z
       .array(z.string({ error: 'must be a string.' }), { error: `must be an array of 1 to ${MAX_DOMAINS} hostnames.` })
@@ -52,20 +64,20 @@ function createSchemas() {
     team_id: z
       .string({ error: TEAM_ID })
       .check(z.regex(/^[0-9]+$/, { error: TEAM_ID }), z.maxLength(MAX_TEAM_ID_LENGTH, { error: TEAM_ID })),
-    limit: z.optional(z.pipe(parameter().check(z.refine(isLimit, { error: LIMIT })), z.transform(Number))),
+    limit: z.optional(parameter().check(z.refine(isLimit, { error: LIMIT }))),
     after: z.optional(
       parameter().check(z.maxLength(MAX_CURSOR_LENGTH, { error: 'must be the "next" of the page before.' })),
     ),
-    order: choice('oldest', 'newest'),
+    order: choice(choices.order),
     domain: z.optional(hostname),
     below: z.optional(
       hostname.check(
-        z.refine(name => !isWildcard(name) && !isAddress(name), {
+        z.refine(isPlainName, {
           error: 'must be a name such as "example.com": nothing is below a wildcard or an IP address.',
         }),
       ),
     ),
-    format: choice('csv', 'ndjson'),
+    format: choice(choices.format),
   }
 }
 
@@ -74,23 +86,16 @@ an organization key requires it.`
 const LIMIT = `must be an integer from 1 to ${MAX_LIMIT}.`
 const isLimit = (text: string) => /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_LIMIT
 
+function isPlainName(text: string): boolean {
+  const { domain } = toName(text) as Name
+  return !isWildcard(domain) && !isAddress(domain)
+}
+
 /** A parameter of a query that was sent twice is an array. */
 const parameter = () => z.string({ error: 'must be sent once.' })
 
-const choice = <const Choices extends readonly string[]>(...choices: Choices) =>
-  z.optional(
-    z.enum(choices, {
-      error: ({ input }) => (typeof input === 'string' ? `must be "${choices.join('" or "')}".` : 'must be sent once.'),
-    }),
-  )
-
-function readHostname(text: string, { issues }: { issues: z.core.$ZodRawIssue[] }): string {
-  const read = readSubmitted(text)
-  if (isName(read)) return read.domain
-  const message = `must be a hostname. ${read.message}`
-  issues.push({ code: 'custom', message, input: text })
-  return z.NEVER
-}
+const choice = (all: readonly string[]) =>
+  z.optional(parameter().check(z.refine(text => all.includes(text), { error: `must be "${all.join('" or "')}".` })))
 
 type Schemas = ReturnType<typeof createSchemas>
 type FieldValues<Name extends keyof Schemas> = { readonly [Each in Name]: z.output<Schemas[Each]> }

@@ -1,7 +1,8 @@
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import { type Rule, requireOptions } from '../options.ts'
-import { DEFAULT_LIMIT, readFields, requestFields } from './fields.ts'
+import { toName } from '../registry/submitted.ts'
+import { choices, DEFAULT_LIMIT, readFields, requestFields } from './fields.ts'
 
 /** The parameters of a query, as a framework read them: texts, or something else, such as an array. */
 export type Query = Readonly<Record<string, unknown>>
@@ -57,12 +58,13 @@ export interface ListQuery {
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
 export function parseListQuery(query: object, keyContext: KeyContext): ListQuery {
   const fields = readFields(withoutEmpty(query), requestFields.list, keyContext)
-  const { team_id: teamId, limit = DEFAULT_LIMIT, ...page } = fields
-  if (page.below !== undefined && page.domain !== undefined)
+  const { team_id: teamId, limit = DEFAULT_LIMIT, after, order } = fields
+  const [domain, below] = [fields.domain, fields.below].map(text => text && toName(text)?.domain)
+  if (below !== undefined && domain !== undefined)
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
-  if (page.below !== undefined && page.order !== undefined)
+  if (below !== undefined && order !== undefined)
     throw invalidRequest('order cannot be sent with "below": such a list is in the order of names.')
-  return { teamId, limit, ...page }
+  return { teamId, limit: Number(limit), after, order: choices.order.find(each => each === order), domain, below }
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
@@ -72,8 +74,10 @@ export function parseExportQuery(query: object, keyContext: KeyContext): Pick<Li
 }
 
 /** @throws {ApiError} 400 `invalid_request`. */
-export const parseFormat = (query: object, keyContext: KeyContext): 'csv' | 'ndjson' =>
-  readFields(withoutEmpty(query), requestFields.exportFormat, keyContext).format ?? 'csv'
+export function parseFormat(query: object, keyContext: KeyContext): 'csv' | 'ndjson' {
+  const { format } = readFields(withoutEmpty(query), requestFields.exportFormat, keyContext)
+  return choices.format.find(each => each === format) ?? 'csv'
+}
 
 /** A parameter that is empty counts as one that was not sent. A number is read as its digits, like a text. */
 const withoutEmpty = (query: object): Query =>

@@ -7,7 +7,8 @@ import { databases, type TestDatabase } from './databases.ts'
 /** The hash in the guide stands for that of the key which was made before. */
 const HASH = 'b7c1d0a94e5f62837b1c0d9a4e5f62837b1c0d9a4e5f62837b1c0d9a4e5f6283'
 
-const guide = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+const pages = ['cli', 'cli-keys', 'cli-registrations', 'cli-doctor']
+const guide = pages.map(page => readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8')).join('\n')
 const examples = [...guide.matchAll(/```console\n(.*?)```/gs)].flatMap(([, block = '']) =>
   block
     .split(/^\$ /m)

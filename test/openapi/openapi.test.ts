@@ -44,7 +44,9 @@ describe('a request', () => {
     for (const { name, schema } of parameters) {
       if (name === 'limit') continue
       const validated = z.toJSONSchema(fieldSchemas()[name], { io: 'input' })
-      const { default: _, ...described } = schema
+      const { default: _, enum: all, ...described } = schema
+      const isTaken = (text: string) => z.safeParse(fieldSchemas()[name], text).success
+      if (all) expect([...(all as string[]), 'Csv', 'other'].filter(isTaken)).toEqual(all)
       expect([name, described]).toEqual([name, keywords(validated)])
     }
   })

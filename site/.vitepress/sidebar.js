@@ -54,6 +54,8 @@ const groups = [
       'docs/cli-keys.md',
       'docs/cli-registrations.md',
       'docs/cli-doctor.md',
+      'docs/runbook.md',
+      'docs/messages.md',
       'docs/tracing.md',
       'SECURITY.md',
     ],

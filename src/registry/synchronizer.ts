@@ -1,10 +1,11 @@
-import { toPlainText } from '../errors/plain-text.ts'
+import { describeError } from '../errors/failure-log.ts'
 import { trace } from '../runtime/tracing.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { runWithin } from '../time/run-within.ts'
 import { type HalvingProgress, mostFailuresInARow, type Unfinished, workByHalves } from './halving.ts'
 import { isMonitorUnavailable } from './monitor-unavailable.ts'
 import {
+  changeOf,
   LONGEST_WAIT,
   type Outbox,
   type Postponement,
@@ -81,7 +82,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
 
   function toPostponements(outcome: PushOutcome): Postponement[] {
     const wait = waitOfLeft(outcome)
-    const failure = wait > 0 ? describeFailure(outcome.cause) : undefined
+    const failure = wait > 0 ? describeError(outcome.cause) : undefined
     // While nothing succeeds, a refusal counts once: new changes then come first, and none waits for an hour.
     const isFirst = (change: WaitingChange) => isAway(outcome) && change.refusals === 0
     const mayBeRefused = outcome.endedBy === undefined && !isMonitorUnavailable(outcome.cause)
@@ -90,7 +91,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
       return { change, wait, failure, isRefused }
     })
     const refused = outcome.refused.map(({ change, cause }) => {
-      const failure = describeFailure(cause)
+      const failure = describeError(cause)
       if (isAway(outcome)) return { change, wait, failure, isRefused: isFirst(change) }
       return { change, wait: backoff(change.refusals), failure, isRefused: true }
     })
@@ -113,7 +114,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
      * @throws the failure of the push, if any registration was not pushed. The others are marked all the same.
      */
     async synchronize(registrations: readonly Registration[], report: SynchronizationErrorHandler): Promise<void> {
-      const changes = registrations.map(registration => ({ ...toChange(registration, 'registered'), refusals: 0 }))
+      const changes = registrations.map(registration => ({ ...changeOf(registration, 'registered'), refusals: 0 }))
       const outcome = await pushAll(changes)
       const { refused, left, cause, hasSucceeded } = outcome
       if (refused.length + left.length === 0) return
@@ -222,10 +223,7 @@ function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
 const pushOnce = (push: Push, part: readonly WaitingChange[], signal: AbortSignal) =>
   trace('push', async context => {
     context.count = part.length
-    await push(
-      part.map(change => toChange(change, change.kind)),
-      { signal },
-    )
+    await push(part.map(toChange), { signal })
   })
 
 function toBatches<Item>(items: readonly Item[] = [], size: number): (readonly Item[])[] {
@@ -251,14 +249,5 @@ function tell(outcome: PushOutcome, report: SynchronizationErrorHandler): void {
   const { refused, left, cause, endedBy } = outcome
   if (left.length > 0 && cause !== undefined && endedBy !== 'stop') report(cause)
   if (isAway(outcome)) return
-  for (const { change, cause } of refused) report(cause, toChange(change, change.kind))
-}
-
-/** Room for the name of an error, and for what a webhook quotes of the monitor. */
-const LONGEST_DESCRIPTION = 255
-
-/** Describes a failure for operators. User names and passwords in URLs are left out. */
-function describeFailure(cause: unknown): string {
-  const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
-  return toPlainText(text.replace(/\/\/[^\s/@]*@/g, '//'), LONGEST_DESCRIPTION)
+  for (const { change, cause } of refused) report(cause, toChange(change))
 }

@@ -1,6 +1,6 @@
 import type { ManagedStore, RegistrationStep } from '../../src/registry/managed-store.ts'
 import { isWildcard } from '../../src/registry/name.ts'
-import { type SweepOptions, toChange } from '../../src/registry/outbox.ts'
+import { changeOf, type SweepOptions } from '../../src/registry/outbox.ts'
 import type { Change, ImportFindings, ImportRequest, LookUp, Registration, Team } from '../../src/registry/store.ts'
 import type { ListPage } from '../../src/registry/store-arguments.ts'
 import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from '../../src/testing/index.ts'
@@ -21,15 +21,14 @@ export interface BrokenStore {
   readonly id: string
   readonly breaks: string
   readonly features?: readonly StoreFeature[]
+  /** What it does otherwise than a sound one. */
+  readonly changes?: () => Partial<Steps>
   createStore(setup: StoreSetup): SuiteStore
 }
 
 function broken(id: string, breaks: string, changes: Partial<Steps> | (() => Partial<Steps>)): BrokenStore {
-  return {
-    id,
-    breaks,
-    createStore: setup => createNaiveStore(setup, typeof changes === 'function' ? changes() : changes),
-  }
+  const create = typeof changes === 'function' ? changes : () => changes
+  return { id, breaks, changes: create, createStore: setup => createNaiveStore(setup, create()) }
 }
 
 /** Replaces methods of a store that is sound. */
@@ -145,7 +144,7 @@ const pushing = (
 const releasing = (id: string, breaks: string, read: (domains: readonly string[]) => readonly string[]) =>
   wrapped(id, breaks, store => ({ release: async (teamId, domains) => store.release(teamId, read(domains)) }))
 
-const toRegistered = (registration: Registration) => toChange(registration, 'registered')
+const toRegistered = (registration: Registration) => changeOf(registration, 'registered')
 
 /** Pushes at once what it saves. */
 const pushSaved: Parameters<typeof wrapped>[2] = (store, _tables, { synchronize }) => ({
@@ -528,10 +527,14 @@ const ofSweeping: readonly BrokenStore[] = [
     postpone: ({ waiting }, { change }) => void waiting.delete(change.domainId),
   }),
   broken('pending-oldest-first', 'sweeps up the newest first', {
-    choose: (waiting, limit, now) => soundSteps.choose(waiting, 1000, now).toReversed().slice(0, limit),
+    choose: (waiting, limit, ...rest) =>
+      soundSteps
+        .choose(waiting, 1000, ...rest)
+        .toReversed()
+        .slice(0, limit),
   }),
   broken('pending-within-the-limit', 'sweeps up all at once', {
-    choose: (waiting, _, now) => soundSteps.choose(waiting, 1000, now),
+    choose: (waiting, _, ...rest) => soundSteps.choose(waiting, 1000, ...rest),
   }),
   broken('pushes-in-batches', 'pushes all at once, however much the push takes', { batchSize: () => undefined }),
   leasing('pending-is-shared', 'leases nothing to a sweep', 'sweep', 0),
@@ -585,10 +588,10 @@ const ofSweeping: readonly BrokenStore[] = [
     await Promise.all(pushes)
   }),
   broken('refused-let-new-ones-pass', 'sweeps what has waited longest first, however often it was refused', {
-    choose: (waiting, limit, now) =>
-      waiting
-        .filter(({ due }) => due <= now)
-        .toSorted((one, other) => one.since.getTime() - other.since.getTime())
+    choose: (waiting, limit, now, lease) =>
+      soundSteps
+        .choose(waiting, 1000, now, lease)
+        .toSorted((one, other) => one.change.at.getTime() - other.change.at.getTime())
         .slice(0, limit),
   }),
   broken('refused-is-told-to-its-own-sweep', 'keeps the onError of the last sweep for all of them', () => {

@@ -1,5 +1,5 @@
 import { LONGEST_WAIT, type PendingChange, type StoreOutbox, toChange } from '../registry/outbox.ts'
-import type { Change } from '../registry/store.ts'
+import type { Change, Registration } from '../registry/store.ts'
 
 interface Waiting {
   readonly change: Change
@@ -8,6 +8,8 @@ interface Waiting {
   refusals: number
   readonly since: Date
   lastFailure: string | null
+  /** Of a release: the ID whose registration is to be pushed before. */
+  follows?: string
 }
 
 /** The outbox of a memory store. */
@@ -21,10 +23,22 @@ export function createMemoryOutbox(): MemoryOutbox {
   const changes = new Map<string, Waiting>()
   const after = (milliseconds: number) => performance.now() + milliseconds
 
+  function add(registration: Registration, kind: Change['kind'], wait: number, follows?: string): void {
+    const change = toChange(registration, kind)
+    const waiting = { change, due: after(wait), refusals: 0, since: new Date(), lastFailure: null }
+    changes.set(change.domainId, follows === undefined ? waiting : { ...waiting, follows })
+  }
+
+  const isPassedOver = ({ follows = '' }: Waiting) => changes.get(follows)?.change.kind === 'registered'
+
   return {
-    add(registration, kind, wait) {
-      const change = toChange(registration, kind)
-      changes.set(change.domainId, { change, due: after(wait), refusals: 0, since: new Date(), lastFailure: null })
+    add,
+
+    transfer(former, registration, wait) {
+      for (const waiting of former.synchronized ? [] : changes.values())
+        if (waiting.follows === former.domainId) waiting.follows = registration.domainId
+      add(former, 'released', wait, registration.domainId)
+      add(registration, 'registered', 0)
     },
 
     has: domainId => changes.has(domainId),
@@ -39,7 +53,8 @@ export function createMemoryOutbox(): MemoryOutbox {
 
     take(limit, lease) {
       const [now, latest] = [after(0), after(LONGEST_WAIT + lease)]
-      const due = [...changes.values()].filter(waiting => waiting.due <= now || waiting.due > latest)
+      const isDue = ({ due }: Waiting) => due <= now || due > latest
+      const due = [...changes.values()].filter(waiting => isDue(waiting) && !isPassedOver(waiting))
       due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
       return due.slice(0, limit).map(waiting => {
         waiting.due = after(lease)

@@ -73,6 +73,13 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     findTakenIds: unprepared<Id>(selectIds(names)),
     findPendingIds: unprepared<Id>(selectIds(changes)),
 
+    /** Gives the names of the IDs $1 the IDs $2 and the team $3. Rows of the application that refer to them stay. */
+    transferNames: unprepared<Id>(
+      `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $3::text, created_at = statement_timestamp()
+       FROM unnest($1::uuid[], $2::uuid[]) AS asked (former, next)
+       WHERE name.domain_id = asked.former ${inShards(engine, 'name', '$4')} ${returningId}`,
+    ),
+
     deleteNames: unprepared<Id>(
       `DELETE FROM ${names} AS name WHERE domain_id = ANY ($1::uuid[]) ${inShards(engine, 'name', '$2')}
        ${returningId}`,

@@ -43,9 +43,12 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
   const passOver = passOverOf(engine)
   const isFree = isFreeIn(changes, engine)
 
+  const isAfterRegistration = `(SELECT followed.kind FROM ${changes} AS followed
+         WHERE followed.domain_id = waiting.follows AND followed.second_level_domain = waiting.second_level_domain
+       ) IS DISTINCT FROM 'registered'`
   const find = (condition: string) =>
     unprepared<WaitingChange>(
-      `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW}
+      `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
        ORDER BY due, domain_id LIMIT $1::bigint ${passOver}`,
     )
   const hasten = (condition: string) =>
@@ -57,12 +60,19 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     /** Adds changes that are due after their waits. */
     addChanges: createInsert(engine, {
       name: 'add_changes',
-      into: `${changes} (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since)`,
-      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text'],
+      into: `${changes}
+        (second_level_domain, domain_id, domain, registrable_domain, due, team_id, follows, kind, since)`,
+      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text', 'uuid'],
       shared: ['text'],
-      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId], [kind]) =>
-        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, NOW].join(', '),
+      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId, follows], [kind]) =>
+        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, follows, kind, NOW].join(', '),
     }),
+    /** Has what follows the IDs $1 follow the IDs $2 instead. */
+    follow: unprepared(
+      `UPDATE ${changes} AS waiting SET follows = asked.next
+       FROM unnest($1::uuid[], $2::uuid[]) AS asked (domain_id, next)
+       WHERE waiting.follows = asked.domain_id ${inShards(engine, 'waiting', '$3')}`,
+    ),
 
     /** Leases registrations to a call for $2, unless they are due even later. */
     lease: unprepared(

@@ -12,6 +12,8 @@ import {
   NOTHING_BELOW,
   type Registration,
   type SavedRegistrations,
+  type TransferRequest,
+  type TransferredRegistrations,
 } from '../registry/store.ts'
 import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
@@ -76,23 +78,44 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
     return row?.lastId ? Math.max(now, timeOfUuid(row.lastId) + 1) : now
   }
 
-  function release(
-    teamId: string,
-    { names, domainIds }: ReleaseKeys,
-    { lease, isPushed }: ReleaseRecording,
-  ): Registration[] {
+  function release(teamId: string, keys: ReleaseKeys, { lease, isPushed }: ReleaseRecording): readonly Registration[] {
     const isMonitored = isPushed || statements.findMonitor().length > 0
-    const byName = names.flatMap(({ domain }) => statements.findName(domain))
-    const found = [...byName, ...domainIds.flatMap(domainId => statements.findId(domainId))]
-    const held = new Map(found.map(row => [row.domainId, row]))
-    return [...held.values()].flatMap(row => {
-      if (row.teamId !== teamId) return []
-      const registration = toRegistration(row)
-      statements.deleteName(row.domainId)
+    const released = findHeld(teamId, keys)
+    for (const registration of released) {
+      statements.deleteName(registration.domainId)
       if (!registration.synchronized) outbox.add(registration, 'released', lease)
       else if (isMonitored) outbox.add(registration, 'released', 0)
-      return [registration]
+    }
+    return released
+  }
+
+  function findHeld(teamId: string, { names, domainIds }: ReleaseKeys): readonly Registration[] {
+    const byName = names.flatMap(({ domain }) => statements.findName(domain))
+    const found = [...byName, ...domainIds.flatMap(domainId => statements.findId(domainId))]
+    const held = new Map(found.filter(row => row.teamId === teamId).map(row => [row.domainId, row]))
+    return [...held.values()].map(toRegistration)
+  }
+
+  /** The row stays: rows of the application that refer to it are not deleted with it. */
+  function transfer(
+    { from, to, counted, decide }: TransferRequest,
+    keys: ReleaseKeys,
+    { lease, isPushed }: ReleaseRecording,
+  ): TransferredRegistrations {
+    const registrations = findHeld(from, keys)
+    const found = { registrations, ...(counted && { held: count(to) }) }
+    if (registrations.length === 0 || !decide(found)) return { found, saved: [] }
+    const isMonitored = isPushed || statements.findMonitor().length > 0
+    const now = Date.now()
+    const time = findTime(now)
+    const saved = registrations.map(former => {
+      const synchronized = former.synchronized && !isMonitored
+      const registration = { ...former, domainId: createId(time), teamId: to, synchronized }
+      statements.transferName(registration.domainId, to, now, former.domainId)
+      if (!synchronized) outbox.transfer(former, registration, former.synchronized ? 0 : lease)
+      return registration
     })
+    return { found, saved }
   }
 
   const count = (teamId: string | undefined) =>
@@ -100,7 +123,7 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
 
   const list = (page: ListPage) => listPage(statements, page).map(toListed)
 
-  return { find, register, release, importAll, list, count }
+  return { find, register, release, transfer, importAll, list, count }
 }
 
 function findBelow(statements: PreparedStatements, base: string, teamId: string): NamesBelow {

@@ -39,13 +39,14 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { ask, transact } = connection
   const statements = prepareAll(connection.driver, all)
   const outbox = createOutbox(statements, connection)
-  const { find, register, release, importAll, list, count } = createRegistrations(statements, outbox)
+  const { find, register, release, transfer, importAll, list, count } = createRegistrations(statements, outbox)
 
   return createManagedStore(
     {
       register: step => transact(() => register(step), step.timeLimit),
       find: question => ask(() => find(question)),
       release: (teamId, keys, recording) => transact(() => release(teamId, keys, recording)),
+      transfer: (...request) => transact(() => transfer(...request)),
       import: request => transact(() => importAll(request)),
       list: page => ask(() => list(page)),
       count: teamId => ask(() => count(teamId)),

@@ -35,7 +35,19 @@ const groups = [
   ['Keys', ['docs/keys.md', 'docs/recipes/sessions.md', 'docs/recipes/better-auth.md', 'docs/recipes/ids.md']],
   ['Call', ['docs/calls.md', 'docs/client.md', 'docs/errors.md']],
   ['Monitor', ['docs/monitoring.md']],
-  ['Run', ['docs/operations.md', 'docs/recipes/moving.md', 'docs/cli.md', 'docs/tracing.md', 'SECURITY.md']],
+  [
+    'Run',
+    [
+      'docs/operations.md',
+      'docs/recipes/moving.md',
+      'docs/cli.md',
+      'docs/cli-keys.md',
+      'docs/cli-registrations.md',
+      'docs/cli-doctor.md',
+      'docs/tracing.md',
+      'SECURITY.md',
+    ],
+  ],
   ['Find', ['docs/README.md', 'CHANGELOG.md', 'AGENTS.md']],
 ]
 const adapters = ['express', 'fastify', 'fetch']

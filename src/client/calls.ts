@@ -13,7 +13,7 @@ export interface ResultOfName {
   readonly code?: string
 }
 
-export interface Operation {
+export interface BatchOperation {
   /** Behind the URL for registering. */
   readonly path: '' | '/delete' | '/preview'
   /** What a result holds, by its status. */
@@ -48,7 +48,7 @@ interface Sent<Result> {
  */
 export function createCalls<Result extends ResultOfName>(
   options: CallOptions & { readonly concurrency: number },
-  { path, fields, corrects = false }: Operation,
+  { path, fields, corrects = false }: BatchOperation,
   queue: Queue,
   onEnd: () => void,
 ) {

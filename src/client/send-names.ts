@@ -1,7 +1,7 @@
 import { optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import type { CallFailure, FailedAttempt } from './answer.ts'
 import { CallError, type CallOptions, callRules, DEFAULT_PATIENCE, onProgressRule } from './call.ts'
-import { type Batch, createCalls, type Operation, type ResultOfName } from './calls.ts'
+import { type Batch, type BatchOperation, createCalls, type ResultOfName } from './calls.ts'
 import { countNames, createNamesSource, type Names } from './names-source.ts'
 import type { Part } from './part.ts'
 import { createQueue } from './queue.ts'
@@ -48,7 +48,7 @@ export class NamesError<Result> extends CallError {
 }
 
 /** An operation with names, and the error that ends it. */
-export interface NamesOperation<Result> extends Operation {
+export interface NamesOperation<Result> extends BatchOperation {
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
   /** Of options that it alone has. */
   readonly rules?: Rules

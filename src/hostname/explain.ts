@@ -3,7 +3,7 @@ import { dots, isAscii, type LabelFault } from './idna/labels.ts'
 import { mapCharacter } from './idna/mapping.ts'
 import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
 import type { Mistake } from './mistake.ts'
-import { dropPath, lines, type Row, rows } from './pasted-text.ts'
+import { dropPath, lines, type MistakeKind, rows } from './pasted-text.ts'
 import { nameCharacter, quote } from './quote.ts'
 import { suffixList } from './suffix-list.ts'
 
@@ -34,7 +34,7 @@ export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   return row === undefined ? explainFault(fault, whole) : toMistake(row, text, isWildcard)
 }
 
-function toMistake(row: Row, text: string, isWildcard: boolean): Mistake {
+function toMistake(row: MistakeKind, text: string, isWildcard: boolean): Mistake {
   const { reason, problem, advice, pattern } = row
   const found = problem === undefined ? findForeign(pattern.exec(text)?.[0] ?? '') : ''
   const meant = undo(row, text, isWildcard)?.trim()
@@ -47,7 +47,7 @@ function toMistake(row: Row, text: string, isWildcard: boolean): Mistake {
   }
 }
 
-function undo({ pattern, by, drop, undo }: Row, text: string, isWildcard: boolean): string | undefined {
+function undo({ pattern, by, drop, undo }: MistakeKind, text: string, isWildcard: boolean): string | undefined {
   if (by !== undefined) return text.split(pattern).join(by)
   return drop ? text.replace(drop, '') : undo?.(text, isWildcard)
 }

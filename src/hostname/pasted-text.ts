@@ -5,7 +5,7 @@ import type { HostnameReason } from './mistake.ts'
 import { isInPublicDns } from './public-suffix.ts'
 
 /** A kind of mistake: its pattern, its description, and what the sender meant if that is certain. */
-export interface Row {
+export interface MistakeKind {
   readonly reason: HostnameReason
   readonly pattern: RegExp
   /** Default: names the character that the pattern finds. */
@@ -35,7 +35,7 @@ const jsonObject = /^\{\s*"[^"]*"\s*:\s*"([^"]*)"\s*\}$/
  * Lines of files, of which a name is a part. They are looked for first, in the whole text: their separators do not
  * separate hostnames. As with {@link rows}, each has its cases, and the first that matches names the mistake.
  */
-export const lines: readonly Row[] = [
+export const lines: readonly MistakeKind[] = [
   {
     reason: 'hosts_file_line',
     pattern: /^(?:\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*)\s+(?!\d+\.\d)(?:[\w-]+\.[\w.-]*[a-z]|\w*localhost)(?:\s|$)/i,
@@ -119,7 +119,7 @@ const scheme = /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|\/{2,}|https?(?:[:;
  * has its cases in `test/vectors/pasted-names.json`. A row undoes its own mistake only, and the rest is examined again:
  * a URL in quotes before a comma takes three rows. No row guesses: what it suggests is in the text, or spelled there.
  */
-export const rows: readonly Row[] = [
+export const rows: readonly MistakeKind[] = [
   // From chats, PDF files and web pages: byte order marks, zero-width characters and bidi marks.
   {
     reason: 'invisible_character',

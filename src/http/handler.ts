@@ -108,7 +108,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
         caller = await identify(request, options, deadline)
         requireScope(caller.keyContext, scope)
       }
-      if (options.rateLimitPer === 'name') await limit(countNames(input) - 1)
+      if (options.rateLimitPer === 'name') await limit(countSubmitted(input) - 1)
       step = operationStep
       const registering = { timeLimit, onError: (cause: unknown) => report(cause, 'register') }
       const answer = await run({ keyContext: caller.keyContext, input, store, options: registering })
@@ -151,7 +151,7 @@ function requireOffered<Request extends HandlerRequest>(
 const KEY_IS_CURRENT_FOR = 20
 
 /** A body that will be refused counts as one name. */
-function countNames(body: unknown): number {
+function countSubmitted(body: unknown): number {
   const { domains } = (body ?? {}) as { domains?: unknown }
   return Array.isArray(domains) && domains.length > 0 && domains.length <= MAX_DOMAINS ? domains.length : 1
 }

@@ -1,4 +1,4 @@
-import { LONGEST_WAIT, type PendingChange, type StoreOutbox, toChange } from '../registry/outbox.ts'
+import { changeOf, LONGEST_WAIT, type PendingChange, type StoreOutbox } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
 
 interface Waiting {
@@ -6,7 +6,6 @@ interface Waiting {
   /** By the monotonic clock, in milliseconds. */
   due: number
   refusals: number
-  readonly since: Date
   lastFailure: string | null
   /** Of a release: the ID whose registration is to be pushed before. */
   follows?: string
@@ -24,8 +23,8 @@ export function createMemoryOutbox(): MemoryOutbox {
   const after = (milliseconds: number) => performance.now() + milliseconds
 
   function add(registration: Registration, kind: Change['kind'], wait: number, follows?: string): void {
-    const change = toChange(registration, kind)
-    const waiting = { change, due: after(wait), refusals: 0, since: new Date(), lastFailure: null }
+    const change = changeOf(registration, kind)
+    const waiting = { change, due: after(wait), refusals: 0, lastFailure: null }
     changes.set(change.domainId, follows === undefined ? waiting : { ...waiting, follows })
   }
 
@@ -94,7 +93,7 @@ export function createMemoryOutbox(): MemoryOutbox {
     stats() {
       const all = [...changes.values()]
       const oldest = all.reduce<Date | null>(
-        (oldest, { since }) => (oldest === null || since < oldest ? since : oldest),
+        (oldest, { change }) => (oldest === null || change.at < oldest ? change.at : oldest),
         null,
       )
       return { count: all.length, refused: all.filter(({ refusals }) => refusals > 0).length, oldest }
@@ -108,10 +107,9 @@ export function createMemoryOutbox(): MemoryOutbox {
   }
 }
 
-const toPending = ({ change, due, refusals, since, lastFailure }: Waiting): PendingChange => ({
+const toPending = ({ change, due, refusals, lastFailure }: Waiting): PendingChange => ({
   ...change,
   refusals,
-  since,
   nextAttempt: new Date(Date.now() + due - performance.now()),
   lastFailure,
 })

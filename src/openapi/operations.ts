@@ -166,7 +166,7 @@ const requestBody = (bodyLimit: number) => ({
   },
 })
 
-interface Settings {
+interface PathSettings {
   readonly bodyLimit: number
   readonly rateLimited: boolean
   readonly security: Record<string, string[]>[]
@@ -178,7 +178,7 @@ interface Settings {
 const changing = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'team_suspended'] as const
 
 /** Describes the operations that are offered, by path and method. */
-export function describePaths(path: string, offered: readonly OperationName[], settings: Settings) {
+export function describePaths(path: string, offered: readonly OperationName[], settings: PathSettings) {
   const paths: Record<string, Record<string, object>> = {}
   for (const name of offered) {
     const { method, suffix, scope } = operations[name]

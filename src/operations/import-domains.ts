@@ -140,14 +140,14 @@ interface Readable {
   readonly todaysDomain: string
 }
 
-interface Rejection {
+interface UnreadableRow {
   readonly code: ImportRejection
   readonly message: string
 }
 
-const isReadable = (read: Readable | Rejection): read is Readable => 'row' in read
+const isReadable = (read: Readable | UnreadableRow): read is Readable => 'row' in read
 
-function readRow(given: RegistrationToImport, latest: number): Readable | Rejection {
+function readRow(given: RegistrationToImport, latest: number): Readable | UnreadableRow {
   const name = readSubmitted(given.domain)
   if (!isName(name)) return name
   const { domain, registrableDomain: todaysDomain } = name
@@ -175,11 +175,11 @@ const messages: Readonly<Record<ImportConflict | 'invalid_id' | 'invalid_date', 
   domain_already_licensed: 'Another team has registered it, or a wildcard that covers it.',
 }
 
-const toRejection = (code: keyof typeof messages): Rejection => ({ code, message: messages[code] })
+const toRejection = (code: keyof typeof messages): UnreadableRow => ({ code, message: messages[code] })
 
 function toRejected(
   { domainId, domain, teamId }: RegistrationToImport,
-  verdict: Rejection | ImportConflict | undefined,
+  verdict: UnreadableRow | ImportConflict | undefined,
 ): RejectedImport {
   if (verdict === undefined) throw new TypeError('The store did not return findings for the registrations')
   const { code, message } = typeof verdict === 'string' ? toRejection(verdict) : verdict

@@ -1,9 +1,8 @@
-import type { WaitingChange } from '../registry/outbox.ts'
-import { type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts'
+import { type PendingRow, type StatsRow, toSelectList, type WaitingRow } from '../registry/row.ts'
 import { type Engine, inShards } from './engine.ts'
 import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
-import { type Id, prepared, returningId, toMilliseconds, unprepared } from './statement.ts'
+import { type Id, prepared, returningId, toMilliseconds, toTime, unprepared } from './statement.ts'
 
 /** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
@@ -18,11 +17,11 @@ const waiting = {
   registrableDomain: 'waiting.registrable_domain',
   teamId: 'waiting.team_id',
   refusals: 'waiting.refusals',
+  at: toMilliseconds('waiting.since'),
 }
-const change = toSelectList<WaitingChange>(waiting)
+const change = toSelectList<WaitingRow>(waiting)
 const pending = toSelectList<PendingRow>({
   ...waiting,
-  since: toMilliseconds('waiting.since'),
   nextAttempt: toMilliseconds('waiting.due'),
   lastFailure: 'waiting.last_failure',
 })
@@ -47,7 +46,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
          WHERE followed.domain_id = waiting.follows AND followed.second_level_domain = waiting.second_level_domain
        ) IS DISTINCT FROM 'registered'`
   const find = (condition: string) =>
-    unprepared<WaitingChange>(
+    unprepared<WaitingRow>(
       `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
        ORDER BY due, domain_id LIMIT $1::bigint ${passOver}`,
     )
@@ -61,11 +60,13 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     addChanges: createInsert(engine, {
       name: 'add_changes',
       into: `${changes}
-        (second_level_domain, domain_id, domain, registrable_domain, due, team_id, follows, kind, since)`,
-      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text', 'uuid'],
+        (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since, follows)`,
+      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text', 'double precision', 'uuid'],
       shared: ['text'],
-      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId, follows], [kind]) =>
-        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, follows, kind, NOW].join(', '),
+      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId, at = '', follows], [kind]) =>
+        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, toTime(at), follows].join(
+          ', ',
+        ),
     }),
     /** Has what follows the IDs $1 follow the IDs $2 instead. */
     follow: unprepared(

@@ -14,7 +14,7 @@ export interface Queues {
 /** How many calls for one registrable domain run: one has the lock, and the next gets it without a round trip. */
 const RUNNING = 2
 
-interface Queue {
+interface LockQueue {
   running: number
   /** Each starts a call. In their order. */
   readonly waiting: Set<() => void>
@@ -22,7 +22,7 @@ interface Queue {
 
 export function createQueues(): Queues {
   /** Of the registrable domains of calls that run. */
-  const queues = new Map<string, Queue>()
+  const queues = new Map<string, LockQueue>()
 
   /** @returns A promise only if the call has to wait. */
   function enter(key: string, deadline: Deadline): Promise<void> | undefined {
@@ -33,7 +33,7 @@ export function createQueues(): Queues {
     return undefined
   }
 
-  async function wait(key: string, { waiting }: Queue, deadline: Deadline): Promise<void> {
+  async function wait(key: string, { waiting }: LockQueue, deadline: Deadline): Promise<void> {
     let start = () => {}
     const turn = new Promise<void>(resolve => {
       start = resolve
@@ -50,7 +50,7 @@ export function createQueues(): Queues {
 
   /** Gives the place of a call to the next one. */
   function leave(key: string): void {
-    const queue = queues.get(key) as Queue
+    const queue = queues.get(key) as LockQueue
     const [start] = queue.waiting
     if (start) {
       queue.waiting.delete(start)

@@ -1,7 +1,7 @@
 import type { RegistrationStep, ReleaseRecording, StoreBackend } from '../registry/managed-store.ts'
 import { ancestorsOf } from '../registry/name.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
-import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
+import { type NameRow, toRegistration } from '../registry/row.ts'
 import type {
   ImportFindings,
   ImportRequest,
@@ -48,7 +48,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
       })
     },
     import: request => transact(transaction => importAll(transaction, request)),
-    list: page => transact(async transaction => (await list(transaction, page)).map(toListed)),
+    list: page => transact(async transaction => (await list(transaction, page)).map(toRegistration)),
     count: teamId =>
       transact(async ({ ask, statements }) => {
         const counting = teamId === undefined ? ask(statements.count) : ask(statements.countOfTeam, teamId)
@@ -78,14 +78,16 @@ async function register(
   const { created, waiting } = decide(found)
   if (created.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
     throw new TypeError('decide returned a name of a registrable domain that is not locked')
+  const createdAt = new Date()
   const saved = created.map(({ domain, registrableDomain }) => ({
     domainId: createId(),
     domain,
     registrableDomain,
     teamId,
     synchronized: lease === null,
+    createdAt,
   }))
-  insert(transaction, teamId, saved)
+  insert(transaction, teamId, saved, createdAt)
   if (lease !== null) {
     addChanges(transaction, 'registered', saved, () => lease)
     leaseWaiting(transaction, waiting, lease)
@@ -208,9 +210,10 @@ async function transfer(
   if (registrations.length === 0 || !decide(found)) return { found, saved: [] }
   const created = new Map(registrations.map(({ domainId }) => [domainId, createId()]))
   const toNext = ({ domainId }: Registration) => created.get(domainId) as string
+  const createdAt = new Date()
   const transferring = change(
     statements.transferNames,
-    ...toNamed(transaction, registrations, [registrations.map(toNext), to]),
+    ...toNamed(transaction, registrations, [registrations.map(toNext), to, createdAt.getTime()]),
   )
   const replaced = new Set(
     (await change(statements.replace, ...toNamed(transaction, registrations))).rows.map(row => row.domainId),
@@ -224,7 +227,7 @@ async function transfer(
   if (chained.length > 0) void change(statements.follow, ...toNamed(transaction, chained, [chained.map(toNext)]))
   const toWait = ({ domainId }: Registration) => (replaced.has(domainId) ? lease : 0)
   addChanges(transaction, 'released', recorded, toWait, toNext)
-  const toTransferred = (each: Registration) => ({ ...each, domainId: toNext(each), teamId: to })
+  const toTransferred = (each: Registration) => ({ ...each, domainId: toNext(each), teamId: to, createdAt })
   addChanges(transaction, 'registered', recorded.map(toTransferred), () => 0)
   unlock(transaction, registrableDomains)
   const saved = registrations.map(each => ({ ...toTransferred(each), synchronized: !isRecorded(each) }))
@@ -265,11 +268,16 @@ async function list(transaction: StoreTransaction, page: ListPage): Promise<read
   return order === 'newest' ? select('Newest', after ?? LAST_ID) : select('Oldest', after ?? FIRST_ID)
 }
 
-function insert({ change, statements }: StoreTransaction, teamId: string, saved: readonly Registration[]): void {
+function insert(
+  { change, statements }: StoreTransaction,
+  teamId: string,
+  saved: readonly Registration[],
+  createdAt: Date,
+): void {
   if (saved.length === 0) return
   const rows = saved.map(({ domainId, domain, registrableDomain }) => {
     const { secondLevelDomain, path } = toKey(domain)
     return [domainId, secondLevelDomain, path, domain, registrableDomain]
   })
-  void change(...statements.insertNames(rows, teamId))
+  void change(...statements.insertNames(rows, teamId, createdAt.getTime()))
 }

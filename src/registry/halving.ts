@@ -1,7 +1,7 @@
 import { TimeLimitError } from '../time/deadline.ts'
 
 /** What became of the attempts so far. */
-export interface Progress {
+export interface HalvingProgress {
   readonly hasSucceeded: boolean
   readonly failures: number
   /** Failures since the last success. */
@@ -19,7 +19,7 @@ export interface WorkByHalves<Item> {
    */
   attempt(part: readonly Item[]): Promise<{ readonly cause: unknown } | null>
   /** Asked before each attempt: whether to leave the rest. */
-  isOver(progress: Progress): boolean
+  isOver(progress: HalvingProgress): boolean
   /** Returns a number from 0 up to 1: which half comes first. Default: always the first. */
   readonly random?: (() => number) | undefined
   /**
@@ -28,11 +28,11 @@ export interface WorkByHalves<Item> {
    */
   readonly first?: number
   /** What became of other parts before. */
-  readonly start?: Progress
+  readonly start?: HalvingProgress
 }
 
 /** What is left of the work. */
-export interface Unfinished<Item> extends Progress {
+export interface Unfinished<Item> extends HalvingProgress {
   /** The items that failed alone. */
   readonly alone: readonly { readonly item: Item; readonly cause: unknown }[]
   /** The items on which no attempt has decided. */
@@ -41,7 +41,7 @@ export interface Unfinished<Item> extends Progress {
   readonly suspects: ReadonlySet<Item>
 }
 
-const NO_PROGRESS: Progress = { hasSucceeded: false, failures: 0, failuresInARow: 0, cause: undefined }
+const NO_PROGRESS: HalvingProgress = { hasSucceeded: false, failures: 0, failuresInARow: 0, cause: undefined }
 
 /** From this failure in a row on, attempts shrink. A single failing item causes fewer between two successes. */
 const SHRINKS_FROM = 3

@@ -1,6 +1,6 @@
 import type { ApiError } from '../errors/api-error.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
-import { mostFailuresInARow, type Progress, workByHalves } from './halving.ts'
+import { type HalvingProgress, mostFailuresInARow, workByHalves } from './halving.ts'
 import { findRefusal } from './limit.ts'
 import type { Verdict } from './overlap.ts'
 import { createRegistrationRequest, judgeAll } from './request.ts'
@@ -60,7 +60,7 @@ export async function registerNames(registrar: Registrar, names: readonly Submit
     return { cause }
   }
 
-  const isOver = ({ hasSucceeded, failures }: Progress) =>
+  const isOver = ({ hasSucceeded, failures }: HalvingProgress) =>
     isFull ||
     registrar.deadline.remaining() < SHORTEST_WAIT ||
     (!hasSucceeded && failures >= mostFailuresInARow(groups.length))

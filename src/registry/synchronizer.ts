@@ -2,9 +2,10 @@ import { toPlainText } from '../errors/plain-text.ts'
 import { trace } from '../runtime/tracing.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { runWithin } from '../time/run-within.ts'
-import { mostFailuresInARow, type Progress, type Unfinished, workByHalves } from './halving.ts'
+import { type HalvingProgress, mostFailuresInARow, type Unfinished, workByHalves } from './halving.ts'
 import { isMonitorUnavailable } from './monitor-unavailable.ts'
 import {
+  changeOf,
   LONGEST_WAIT,
   type Outbox,
   type Postponement,
@@ -42,7 +43,7 @@ const MOST_FAILURES = 100
 const SHORTEST_WAIT = 1
 
 /** What became of changes that were pushed. */
-interface Outcome {
+interface PushOutcome {
   readonly hasSucceeded: boolean
   /** Changes that the monitor refused when they were pushed alone. */
   readonly refused: readonly { readonly change: WaitingChange; readonly cause: unknown }[]
@@ -71,7 +72,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   const backoff = (refusals: number) =>
     Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
 
-  function waitOfLeft({ hasSucceeded, endedBy, cause }: Outcome): number {
+  function waitOfLeft({ hasSucceeded, endedBy, cause }: PushOutcome): number {
     if (endedBy === 'stop') return 0
     const retryAfter = readRetryAfter(cause)
     if (hasSucceeded && endedBy !== 'unavailable') return 0
@@ -79,7 +80,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     return Math.max(firstWait(timeLimit), retryAfter ?? 0)
   }
 
-  function toPostponements(outcome: Outcome): Postponement[] {
+  function toPostponements(outcome: PushOutcome): Postponement[] {
     const wait = waitOfLeft(outcome)
     const failure = wait > 0 ? describeFailure(outcome.cause) : undefined
     // While nothing succeeds, a refusal counts once: new changes then come first, and none waits for an hour.
@@ -98,7 +99,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   }
 
   /** Pushes changes that are leased to the caller, and postpones those that failed. */
-  async function pushAll(changes: readonly WaitingChange[], signal?: AbortSignal): Promise<Outcome> {
+  async function pushAll(changes: readonly WaitingChange[], signal?: AbortSignal): Promise<PushOutcome> {
     const outcome = await pushInBatches(changes, { ...options, random, outbox, signal })
     const postponements = toPostponements(outcome)
     if (postponements.length > 0) await outbox.postpone(postponements)
@@ -113,7 +114,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
      * @throws the failure of the push, if any registration was not pushed. The others are marked all the same.
      */
     async synchronize(registrations: readonly Registration[], report: SynchronizationErrorHandler): Promise<void> {
-      const changes = registrations.map(registration => ({ ...toChange(registration, 'registered'), refusals: 0 }))
+      const changes = registrations.map(registration => ({ ...changeOf(registration, 'registered'), refusals: 0 }))
       const outcome = await pushAll(changes)
       const { refused, left, cause, hasSucceeded } = outcome
       if (refused.length + left.length === 0) return
@@ -139,7 +140,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
 }
 
 /** Whether the monitor seems unavailable: nothing succeeded, and not everything was pushed alone. */
-const isAway = ({ hasSucceeded, left }: Outcome): boolean => !hasSucceeded && left.length > 0
+const isAway = ({ hasSucceeded, left }: PushOutcome): boolean => !hasSucceeded && left.length > 0
 
 interface Pushing extends SynchronizerOptions {
   readonly random: () => number
@@ -148,11 +149,11 @@ interface Pushing extends SynchronizerOptions {
 }
 
 /** Pushes changes in batches, those that were refused before last and alone, and finishes those that were pushed. */
-async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing): Promise<Outcome> {
+async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing): Promise<PushOutcome> {
   const { batchSize = Number.POSITIVE_INFINITY, random, signal } = pushing
   const { attempt, hasTime, isUnavailable } = createAttempts(pushing)
   const mostInARow = Math.max(LEAST_FAILURES_IN_A_ROW, mostFailuresInARow(Math.min(batchSize, changes.length)))
-  const isOver = ({ failures, failuresInARow }: Progress) =>
+  const isOver = ({ failures, failuresInARow }: HalvingProgress) =>
     signal?.aborted || isUnavailable() || !hasTime() || failuresInARow >= mostInARow || failures >= MOST_FAILURES
 
   const [fresh, once, often] = [0, 1, 2].map(count => changes.filter(change => Math.min(change.refusals, 2) === count))
@@ -169,8 +170,8 @@ async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing
 function toOutcome(
   ofFresh: Unfinished<WaitingChange>,
   { hasSucceeded, cause, ...ofBefore }: Unfinished<WaitingChange>,
-  endedBy: Outcome['endedBy'],
-): Outcome {
+  endedBy: PushOutcome['endedBy'],
+): PushOutcome {
   const isRefusal = (failure: unknown) => {
     if (failure === cause && endedBy === 'stop') return false
     return !isMonitorUnavailable(failure) || (hasSucceeded && endedBy === undefined)
@@ -222,10 +223,7 @@ function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
 const pushOnce = (push: Push, part: readonly WaitingChange[], signal: AbortSignal) =>
   trace('push', async context => {
     context.count = part.length
-    await push(
-      part.map(change => toChange(change, change.kind)),
-      { signal },
-    )
+    await push(part.map(toChange), { signal })
   })
 
 function toBatches<Item>(items: readonly Item[] = [], size: number): (readonly Item[])[] {
@@ -247,11 +245,11 @@ function readRetryAfter(cause: unknown): number | undefined {
 }
 
 /** Reports each change that was refused, and once why the rest was left, unless the sweep was stopped. */
-function tell(outcome: Outcome, report: SynchronizationErrorHandler): void {
+function tell(outcome: PushOutcome, report: SynchronizationErrorHandler): void {
   const { refused, left, cause, endedBy } = outcome
   if (left.length > 0 && cause !== undefined && endedBy !== 'stop') report(cause)
   if (isAway(outcome)) return
-  for (const { change, cause } of refused) report(cause, toChange(change, change.kind))
+  for (const { change, cause } of refused) report(cause, toChange(change))
 }
 
 /** Room for the name of an error, and for what a webhook quotes of the monitor. */

@@ -1,5 +1,5 @@
-import { LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
-import { type PendingRow, type StatsRow, toPending, toStats } from '../registry/row.ts'
+import { changeOf, LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
+import { type PendingRow, type StatsRow, toPending, toStats, toWaiting } from '../registry/row.ts'
 import { type Change, MOST_AT_ONCE, type Registration } from '../registry/store.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
@@ -46,8 +46,8 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
   }
 
   function add(registration: Registration, kind: Change['kind'], wait: number, follows: string | null = null): void {
-    const { domainId, domain, registrableDomain, teamId } = registration
-    statements.putChange(domainId, kind, domain, registrableDomain, teamId, after(wait), after(0), follows)
+    const { domainId, domain, registrableDomain, teamId, at } = changeOf(registration, kind)
+    statements.putChange(domainId, kind, domain, registrableDomain, teamId, after(wait), at.getTime(), follows)
   }
 
   return {
@@ -63,7 +63,7 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
       for (const { domainId } of registrations) statements.lease(after(lease), domainId)
     },
 
-    take: (limit, lease) => transact(() => take(limit, lease)),
+    take: (limit, lease) => transact(() => take(limit, lease).map(toWaiting)),
     finish: changes =>
       transact(() => {
         noteMonitor()

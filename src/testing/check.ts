@@ -50,7 +50,7 @@ function sortFields(value: unknown): unknown {
 const abridge = (text: string) => (text.length > 500 ? `${text.slice(0, 500)}…` : text)
 
 /** Says what was expected of a case that failed, and what came. */
-export function explain(cause: unknown): string {
+export function describeFailedCase(cause: unknown): string {
   if (cause instanceof UnmetExpectation) return cause.message
   if (cause instanceof TimeLimitError) return `expected an answer, got none: ${cause.message}`
   return `expected no failure, got ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`

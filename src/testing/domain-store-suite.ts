@@ -2,7 +2,7 @@ import type { Awaitable } from '../time/awaitable.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { allOrNothingCases } from './all-or-nothing-cases.ts'
 import { countHeld } from './calls.ts'
-import { checkEqual, explain } from './check.ts'
+import { checkEqual, describeFailedCase } from './check.ts'
 import { findCases } from './find-cases.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
 import { importCases } from './import-cases.ts'
@@ -157,7 +157,7 @@ async function runCase<Store extends SuiteStore>(
   try {
     await createDeadline(timeLimit).wait(test(trial))
   } catch (cause) {
-    throw new Error(`${id}: ${explain(cause)}`, { cause })
+    throw new Error(`${id}: ${describeFailedCase(cause)}`, { cause })
   } finally {
     for (const { end } of underWay) end()
     // Work that does not end even so has failed the case already.

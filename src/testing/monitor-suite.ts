@@ -3,7 +3,7 @@ import type { Change } from '../registry/store.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { toTestName } from './calls.ts'
-import { checkEqual, checkRejects, explain } from './check.ts'
+import { checkEqual, checkRejects, describeFailedCase } from './check.ts'
 import type { StoreCase } from './store-case.ts'
 
 /** A monitor of yours, behind the push that you pass to a store as `synchronize`. */
@@ -64,7 +64,7 @@ export function monitorSuite<Monitor extends MonitorUnderTest>({
     try {
       await createDeadline(timeLimit).wait(test(monitor, refused ?? ''))
     } catch (cause) {
-      throw new Error(`${id}: ${explain(cause)}`, { cause })
+      throw new Error(`${id}: ${describeFailedCase(cause)}`, { cause })
     } finally {
       await closeMonitor?.(monitor)
     }
@@ -77,6 +77,7 @@ const toChange = (kind: Change['kind'], domainId: string, domain = `${domainId}.
   kind,
   domainId,
   teamId: '1',
+  at: new Date(),
   ...toTestName(domain),
 })
 const registered = (...ids: string[]) => ids.map(id => toChange('registered', id))

@@ -71,7 +71,7 @@ export async function verifyWebhook(
     throw new TypeError('The body must be the text or bytes as they came, before any parsing')
   }
   const keys = await readSecrets(secret)
-  const [id, timestamp, signature] = [ID, TIMESTAMP, SIGNATURE].map(name => readHeader(headers, name))
+  const [id, timestamp, signature] = [ID, TIMESTAMP, SIGNATURE].map(name => readWebhookHeader(headers, name))
   if (!id || !timestamp || !signature) {
     throw new WebhookVerificationError(`The fields ${ID}, ${TIMESTAMP} and ${SIGNATURE} are needed`)
   }
@@ -89,7 +89,7 @@ export async function verifyWebhook(
   return parse(body)
 }
 
-function readHeader(headers: WebhookHeaders, name: string): string | undefined {
+function readWebhookHeader(headers: WebhookHeaders, name: string): string | undefined {
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined
   const [, value] = Object.entries(headers).find(([field]) => field.toLowerCase() === name) ?? []
   return typeof value === 'object' ? value.join(', ') : value

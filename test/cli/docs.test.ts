@@ -7,7 +7,8 @@ import { databases, type TestDatabase } from './databases.ts'
 /** The hash in the guide stands for that of the key which was made before. */
 const HASH = 'b7c1d0a94e5f62837b1c0d9a4e5f62837b1c0d9a4e5f62837b1c0d9a4e5f6283'
 
-const guide = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+const pages = ['cli', 'cli-keys', 'cli-registrations', 'cli-doctor']
+const guide = pages.map(page => readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8')).join('\n')
 const examples = [...guide.matchAll(/```console\n(.*?)```/gs)].flatMap(([, block = '']) =>
   block
     .split(/^\$ /m)
@@ -27,6 +28,8 @@ const normalize = (output: string) =>
     .replaceAll(/svc_team_1_…[\da-f]{4}/g, '<hint>')
     .replaceAll(/\b[\da-f]{64}\b/g, '<hash>')
     .replaceAll(/(PostgreSQL|SQLite|tldts) [\d.]+\d\b/g, '$1 <version>')
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/\d+ minutes?/g, '<age>')
     .replaceAll(/database "\w+"/g, 'database "<name>"')
 
 /** As a shell splits them. */
@@ -51,7 +54,7 @@ async function register({ withStore }: TestDatabase): Promise<void> {
 test('the guide shows each command', () => {
   const usage = execFileSync(process.execPath, ['dist/cli.js', '--help'], { encoding: 'utf8' })
   const commands = [...usage.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)/gm)].map(([, name = '']) => name)
-  expect(commands.length).toBe(14)
+  expect(commands.length).toBe(17)
   const shown = examples.flatMap(({ command }) => command.split(' | '))
   expect(commands.filter(name => !shown.some(command => command.startsWith(name)))).toEqual([])
 })
@@ -65,7 +68,8 @@ describe.each(databases)('on %s', (name, create) => {
   afterAll(() => database.close())
 
   const ofThis = examples.filter(
-    ({ command }) => !command.startsWith('doctor') || command.includes('registrations.db') === name.includes('SQLite'),
+    ({ command }) =>
+      !/^(?:doctor|backup)/.test(command) || command.includes('registrations.db') === name.includes('SQLite'),
   )
   test.each(ofThis)('the output of "$command" is that of the guide', async ({ command, output }) => {
     if (command.startsWith('list')) await register(database)

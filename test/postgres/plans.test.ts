@@ -40,7 +40,7 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   insertAsGiven: { values: [ids, domains, "'{.new,.*}'", domains, domains, "'{1,2}'", "'{0,0}'"], reads: [] },
   findTakenIds: { values: [ids], reads: ['names_by_id: (domain_id = )'] },
   findPendingIds: { values: [ids], reads: [changeById] },
-  transferNames: { values: [ids, ids, "'2'"], reads: ['names_by_id: (domain_id = )'] },
+  transferNames: { values: [ids, ids, "'2'", '0'], reads: ['names_by_id: (domain_id = )'] },
   deleteNames: { values: [ids], reads: ['names_by_id: (domain_id = )'] },
   listOldest: { values: [id, '1000'], reads: ['names_by_id: (domain_id > )', change] },
   listNewest: { values: [id, '1000'], reads: ['names_by_id: (domain_id < )', change] },
@@ -57,7 +57,7 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   count: { values: [], reads: ['any index'] },
   countOfTeam: { values: ["'1'"], reads: ['names_of_team: (team_id = )'] },
   addChanges: {
-    values: [domains, ids, domains, domains, "'{0,0}'", "'{1,1}'", "'{NULL,NULL}'", "'released'"],
+    values: [domains, ids, domains, domains, "'{0,0}'", "'{1,1}'", "'{0,0}'", "'{NULL,NULL}'", "'released'"],
     reads: [],
   },
   follow: { values: [ids, ids], reads: ['changes_following: (follows = )'] },

@@ -1,7 +1,7 @@
 export const NONE = '_'
 
 /** Consecutive code points of one kind. */
-export interface Run {
+export interface CodePointRun {
   readonly first: number
   readonly last: number
   /** A capital letter, whose meaning depends on the table, or {@link NONE}. */
@@ -12,7 +12,7 @@ export interface Run {
  * Reads a run-length table of all code points from 0 on: each kind is followed by the number of repetitions in base 36.
  * `_` is no kind. `_3AB9` is four code points of no kind, one A and ten Bs.
  */
-export function parseRuns(table: string): Run[] {
+export function parseRuns(table: string): CodePointRun[] {
   let next = 0
   return Array.from(table.matchAll(/([A-Z_])([0-9a-z]*)/g), ([, kind = '', more]) => {
     const first = next
@@ -24,7 +24,7 @@ export function parseRuns(table: string): Run[] {
 
 /** Makes a function from a code point to its kind. It reads the table at its first call. */
 export function createKindOf(table: string): (codePoint: number) => string {
-  let runs: readonly Run[] | undefined
+  let runs: readonly CodePointRun[] | undefined
   return codePoint => {
     runs ??= parseRuns(table)
     let low = 0

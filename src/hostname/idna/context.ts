@@ -2,16 +2,16 @@ import { kindOf, kinds } from './characters.ts'
 import { createKindOf, NONE } from './code-point-runs.ts'
 import { joiningTypes, scripts } from './tables.ts'
 
-type Rule = (label: readonly string[], index: number) => boolean
+type ContextRule = (label: readonly string[], index: number) => boolean
 
 /** RFC 5892, appendix A.1 and A.2, which UTS #46 has as well (CheckJoiners). */
-const joinerRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+const joinerRules: ReadonlyMap<string, ContextRule> = new Map<string, ContextRule>([
   ['\u200c', (label, index) => isAfterVirama(label, index) || joins(label, index)],
   ['\u200d', isAfterVirama],
 ])
 
 /** RFC 5892, appendix A.3 to A.6, which UTS #46 does not have. */
-const punctuationRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+const punctuationRules: ReadonlyMap<string, ContextRule> = new Map<string, ContextRule>([
   ['\u00b7', (label, index) => label[index - 1] === 'l' && label[index + 1] === 'l'],
   ['\u0375', (label, index) => isOfScript('G', label[index + 1])],
   ['\u05f3', (label, index) => isOfScript('H', label[index - 1])],
@@ -34,7 +34,7 @@ export function findMisplacedPunctuation(label: string): string | undefined {
   return Array.from(label).some(character => isOfScript('K', character)) ? undefined : '\u30fb'
 }
 
-function findMisplaced(label: string, rules: ReadonlyMap<string, Rule>): string | undefined {
+function findMisplaced(label: string, rules: ReadonlyMap<string, ContextRule>): string | undefined {
   const characters = Array.from(label)
   return characters.find((character, index) => rules.get(character)?.(characters, index) === false)
 }

@@ -1,4 +1,4 @@
-import { changeOf, LONGEST_WAIT, type PendingChange, type StoreOutbox } from '../registry/outbox.ts'
+import { changeOf, LONGEST_WAIT, type PendingChange, type PendingStats, type StoreOutbox } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
 
 interface Waiting {
@@ -90,14 +90,7 @@ export function createMemoryOutbox(): MemoryOutbox {
       }
     },
 
-    stats() {
-      const all = [...changes.values()]
-      const oldest = all.reduce<Date | null>(
-        (oldest, { change }) => (oldest === null || change.at < oldest ? change.at : oldest),
-        null,
-      )
-      return { count: all.length, refused: all.filter(({ refusals }) => refusals > 0).length, oldest }
-    },
+    stats: () => toStats([...changes.values()]),
 
     list(start = '', limit) {
       const all = [...changes.values()].filter(({ change }) => change.domainId > start)
@@ -113,3 +106,11 @@ const toPending = ({ change, due, refusals, lastFailure }: Waiting): PendingChan
   nextAttempt: new Date(Date.now() + due - performance.now()),
   lastFailure,
 })
+
+function toStats(all: readonly Waiting[]): PendingStats {
+  const oldest = all.reduce<Date | null>(
+    (oldest, { change }) => (oldest === null || change.at < oldest ? change.at : oldest),
+    null,
+  )
+  return { count: all.length, refused: all.filter(({ refusals }) => refusals > 0).length, oldest }
+}

@@ -22,7 +22,7 @@ import {
 } from '../registry/store.ts'
 import { isOnPage, type ListPage, type ReleaseKeys, requireTeamShape, toUuid } from '../registry/store-arguments.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
-import { createMemoryOutbox } from './memory-outbox.ts'
+import { createMemoryOutbox, type MemoryOutbox } from './memory-outbox.ts'
 
 /** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions extends Omit<ManagedStoreOptions, 'findTeam'> {
@@ -112,11 +112,8 @@ function createTable() {
   }
 }
 
-/** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
-export function createMemoryBackend(): StoreBackend {
-  const table = createTable()
-  const outbox = createMemoryOutbox()
-
+/** Looks registrations up, and adds whether they are synchronized. */
+function createLookUps(table: ReturnType<typeof createTable>, outbox: MemoryOutbox) {
   const toRegistration = (held: StoredRegistration): Registration => ({
     ...held,
     synchronized: !outbox.has(held.domainId),
@@ -142,6 +139,15 @@ export function createMemoryBackend(): StoreBackend {
     const found = new Set([...namesIn(names.map(({ domain }) => domain)), ...byId])
     return [...found].filter(held => held.teamId === teamId)
   }
+
+  return { find, findOwn, namesIn, toRegistration }
+}
+
+/** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
+export function createMemoryBackend(): StoreBackend {
+  const table = createTable()
+  const outbox = createMemoryOutbox()
+  const { find, findOwn, namesIn, toRegistration } = createLookUps(table, outbox)
 
   return {
     outbox,

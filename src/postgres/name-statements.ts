@@ -73,7 +73,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     findTakenIds: unprepared<Id>(selectIds(names)),
     findPendingIds: unprepared<Id>(selectIds(changes)),
 
-    /** Gives the names of the IDs $1 the IDs $2, the team $3 and the time $4. Rows of the application that refer to them stay. */
+    /** Gives the names of the IDs $1 the IDs $2, the team $3 and the time $4. Your own rows that refer to them stay. */
     transferNames: unprepared<Id>(
       `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $3::text,
          created_at = ${toTime('$4::double precision')}

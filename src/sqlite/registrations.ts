@@ -45,7 +45,7 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
   function save(teamId: string, names: readonly Name[], synchronized: boolean): Registration[] {
     if (names.length === 0) return []
     const createdAt = new Date()
-    const time = findTime(createdAt.getTime())
+    const time = findTime(statements, createdAt.getTime())
     return names.map(({ domain, registrableDomain }) => {
       const saved = { domainId: createId(time), domain, registrableDomain, teamId, synchronized, createdAt }
       insert(saved)
@@ -69,14 +69,17 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
     return findings
   }
 
-  /**
-   * Returns a time after that of the last ID. Since writers take turns, IDs then sort in the order of registration,
-   * even if the clocks of several processes disagree.
-   */
-  function findTime(now: number): number {
-    const [row] = statements.findLastId()
-    return row?.lastId ? Math.max(now, timeOfUuid(row.lastId) + 1) : now
-  }
+  const count = (teamId: string | undefined) =>
+    (teamId === undefined ? statements.count() : statements.countOfTeam(teamId))[0]?.count ?? 0
+
+  const list = (page: ListPage) => listPage(statements, page).map(toRegistration)
+
+  return { find, register, importAll, list, count }
+}
+
+/** Releases and transfers; see {@link createRegistrations}. */
+export function createReleases(statements: PreparedStatements, outbox: StoreOutbox) {
+  const createId = createUuidGenerator()
 
   function release(teamId: string, keys: ReleaseKeys, { lease, isPushed }: ReleaseRecording): readonly Registration[] {
     const isMonitored = isPushed || statements.findMonitor().length > 0
@@ -103,11 +106,11 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
     { lease, isPushed }: ReleaseRecording,
   ): TransferredRegistrations {
     const registrations = findHeld(from, keys)
-    const found = { registrations, ...(counted && { held: count(to) }) }
+    const found = { registrations, ...(counted && { held: statements.countOfTeam(to)[0]?.count ?? 0 }) }
     if (registrations.length === 0 || !decide(found)) return { found, saved: [] }
     const isMonitored = isPushed || statements.findMonitor().length > 0
     const createdAt = new Date()
-    const time = findTime(createdAt.getTime())
+    const time = findTime(statements, createdAt.getTime())
     const saved = registrations.map(former => {
       const synchronized = former.synchronized && !isMonitored
       const registration = { ...former, domainId: createId(time), teamId: to, synchronized, createdAt }
@@ -118,12 +121,16 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
     return { found, saved }
   }
 
-  const count = (teamId: string | undefined) =>
-    (teamId === undefined ? statements.count() : statements.countOfTeam(teamId))[0]?.count ?? 0
+  return { release, transfer }
+}
 
-  const list = (page: ListPage) => listPage(statements, page).map(toRegistration)
-
-  return { find, register, release, transfer, importAll, list, count }
+/**
+ * Returns a time after that of the last ID. Since writers take turns, IDs then sort in the order of registration,
+ * even if the clocks of several processes disagree.
+ */
+function findTime(statements: PreparedStatements, now: number): number {
+  const [row] = statements.findLastId()
+  return row?.lastId ? Math.max(now, timeOfUuid(row.lastId) + 1) : now
 }
 
 function findBelow(statements: PreparedStatements, base: string, teamId: string): NamesBelow {

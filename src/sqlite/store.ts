@@ -8,7 +8,7 @@ import {
 import { toUuid } from '../registry/store-arguments.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { createOutbox } from './outbox.ts'
-import { createRegistrations } from './registrations.ts'
+import { createRegistrations, createReleases } from './registrations.ts'
 import { statements as all, prepareAll } from './statements.ts'
 
 /** Options of {@link createSqliteStore}. */
@@ -39,7 +39,8 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { ask, transact } = connection
   const statements = prepareAll(connection.driver, all)
   const outbox = createOutbox(statements, connection)
-  const { find, register, release, transfer, importAll, list, count } = createRegistrations(statements, outbox)
+  const { find, register, importAll, list, count } = createRegistrations(statements, outbox)
+  const { release, transfer } = createReleases(statements, outbox)
 
   return createManagedStore(
     {

@@ -36,7 +36,7 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
     values: ["'{crowd.com}'", "'{.}'", "'{/}'", `'{"{crowd.com}"}'`, "'2'"],
     reads: [below, within, ownWithin],
   },
-  insertNames: { values: [ids, domains, "'{.new,.*}'", domains, domains, "'1'"], reads: [] },
+  insertNames: { values: [ids, domains, "'{.new,.*}'", domains, domains, "'1'", '0'], reads: [] },
   insertAsGiven: { values: [ids, domains, "'{.new,.*}'", domains, domains, "'{1,2}'", "'{0,0}'"], reads: [] },
   findTakenIds: { values: [ids], reads: ['names_by_id: (domain_id = )'] },
   findPendingIds: { values: [ids], reads: [changeById] },

@@ -73,6 +73,14 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     findTakenIds: unprepared<Id>(selectIds(names)),
     findPendingIds: unprepared<Id>(selectIds(changes)),
 
+    /** Gives the names of the IDs $1 the IDs $2, the team $3 and the time $4. Your own rows that refer to them stay. */
+    transferNames: unprepared<Id>(
+      `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $3::text,
+         created_at = ${toTime('$4::double precision')}
+       FROM unnest($1::uuid[], $2::uuid[]) AS asked (former, next)
+       WHERE name.domain_id = asked.former ${inShards(engine, 'name', '$5')} ${returningId}`,
+    ),
+
     deleteNames: unprepared<Id>(
       `DELETE FROM ${names} AS name WHERE domain_id = ANY ($1::uuid[]) ${inShards(engine, 'name', '$2')}
        ${returningId}`,

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../errors/call-errors.ts'
-import { describeStep, type FailureContext, logFailure } from '../http/failure.ts'
+import { type FailureRecord, writeToConsole } from '../errors/failure-log.ts'
+import { createDefaultOnError } from '../http/failure.ts'
 import { operations } from '../http/operations.ts'
 import {
   DEFAULT_OPERATIONS,
@@ -59,7 +60,10 @@ const pluginRules: Rules = {
  * app.register(domainsPlugin, { store, keys })
  */
 export async function domainsPlugin(app: FastifyInstance, options: DomainsPluginOptions): Promise<void> {
-  const { handle } = mountOnNode({ ...options, onError: options.onError ?? logToFastify }, pluginRules)
+  const { handle } = mountOnNode(
+    { ...options, onError: options.onError ?? createDefaultOnError(toFastifyLog) },
+    pluginRules,
+  )
 
   async function respond(
     operation: OperationName,
@@ -125,15 +129,11 @@ function isExactly(own: string, url: string): boolean {
   return withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase().endsWith(own.toLowerCase())
 }
 
-function logToFastify(error: unknown, { request, step }: FailureContext<AdapterRequest<FastifyRequest>>): void {
-  try {
-    const { log } = request.raw
-    if (isNoLogger(log)) logFailure(error, { step })
-    else log.error({ err: error }, describeStep(step))
-  } catch {
-    // pino marks an error to find circles, and so cannot log one that is frozen.
-    logFailure(error, { step })
-  }
+/** The same as on the console, as fields; the logger has the time and the ID of the request. */
+function toFastifyLog({ raw: { log } }: AdapterRequest<FastifyRequest>): (record: FailureRecord) => void {
+  if (isNoLogger(log)) return writeToConsole
+  return ({ requestId: _, ...record }) =>
+    log.error({ package: 'domain-registration', ...record }, `${record.step} failed`)
 }
 
 /** Without a logger, Fastify hands out one that does nothing. A logger that is switched off has a level. */

@@ -26,6 +26,8 @@ export type OperationName = 'create' | 'preview' | 'delete' | 'list' | 'export'
 export interface HandlerRequest {
   /** What is asked for, by method and path; see {@link HandlerOptions.operations}. Default `create`. */
   readonly operation?: OperationName | undefined
+  /** The ID of the request, where the framework gives it one: for `onError`, `onResult` and the log. */
+  readonly id?: string | undefined
   /** The parameters of the query, decoded; one that is sent several times is a list. For `list` and `export`. */
   readonly query?: Query | undefined
   /**

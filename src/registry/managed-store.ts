@@ -1,3 +1,4 @@
+import { createFailureLog } from '../errors/failure-log.ts'
 import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { isFunction, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import type { Awaitable } from '../time/awaitable.ts'
@@ -24,6 +25,8 @@ import type {
   RegistrationRequest,
   SavedRegistrations,
   Team,
+  TransferRequest,
+  TransferredRegistrations,
 } from './store.ts'
 import {
   type ListPage,
@@ -58,7 +61,7 @@ export interface ManagedStoreOptions {
    * `batchSize` of `synchronize`, which {@link createWebhook} sets to 100, else all that a call or a sweep has.
    */
   batchSize?: number | undefined
-  /** Called with each change that the monitor refused, and when pushes fail altogether. Default: `console.error`. */
+  /** Called with each change that the monitor refused, and when pushes fail altogether. Default: the console. */
   onError?: SynchronizationErrorHandler | undefined
 }
 
@@ -150,6 +153,17 @@ export interface StoreBackend {
   release(teamId: string, keys: ReleaseKeys, recording: ReleaseRecording): Awaitable<readonly Registration[]>
   /** See {@link DomainStore.import}. Without it the store cannot import. */
   import?(request: ImportRequest): Awaitable<ImportFindings>
+  /**
+   * See {@link DomainStore.transfer}: `keys` are its `domains`. Without it the store cannot transfer.
+   *
+   * Both changes are recorded if a release would be, the registration as due at once and the release as due when a
+   * release would be, and as one that follows the registration; see {@link Outbox}.
+   */
+  transfer?(
+    request: TransferRequest,
+    keys: ReleaseKeys,
+    recording: ReleaseRecording,
+  ): Awaitable<TransferredRegistrations>
   /** See {@link DomainStore.list}. */
   list(page: ListPage): Awaitable<readonly ListedRegistration[]>
   /** @param teamId Default: all teams. */
@@ -192,7 +206,7 @@ export const managedStoreRules: Rules = {
  */
 export function createManagedStore(backend: StoreBackend, options: ManagedStoreOptions): ManagedStore {
   requireOptions(options, managedStoreRules)
-  const { findTeam, synchronize: push, onError = reportToConsole } = options
+  const { findTeam, synchronize: push, onError = createSynchronizationLog() } = options
   const { synchronizeTimeLimit: timeLimit = DEFAULT_PUSH_TIME_LIMIT } = options
   const { outbox, isInTransaction = false } = backend
   const { batchSize = push?.batchSize } = options
@@ -200,17 +214,19 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
   const toDomainId: ToDomainId = text => (backend.toDomainId ? backend.toDomainId(text) : text)
   const synchronizer = push && createSynchronizer({ push, timeLimit, batchSize }, outbox)
   const lease = push ? (isInTransaction ? 0 : leaseFor(timeLimit)) : null
+  const recording = { lease: leaseFor(timeLimit), isPushed: push !== undefined }
+  const { transfer } = backend
 
   return {
     findTeam,
     register: request => backend.register(toStep(request, lease)),
     find: question => backend.find(question),
-    release: (teamId, domains) =>
-      backend.release(teamId, readRelease(teamId, domains, toDomainId), {
-        lease: leaseFor(timeLimit),
-        isPushed: push !== undefined,
-      }),
+    release: (teamId, domains) => backend.release(teamId, readRelease(teamId, domains, toDomainId), recording),
     ...(backend.import && { import: backend.import.bind(backend) }),
+    ...(transfer && {
+      transfer: (request: TransferRequest) =>
+        transfer.call(backend, request, readRelease(request.from, request.domains, toDomainId), recording),
+    }),
     list: options => backend.list(readListOptions(options, toDomainId)),
     count: options => backend.count(readCountOptions(options).teamId),
     ...(isInTransaction && { isInTransaction }),
@@ -256,7 +272,15 @@ function toStep({ decide, ...request }: RegistrationRequest, lease: number | nul
   }
 }
 
-function reportToConsole(error: unknown, ...change: readonly unknown[]): void {
-  // biome-ignore lint/suspicious/noConsole: without onError, a failure is shown where the application looks
-  console.error('domain-registration: a change could not be pushed to the monitor', ...change, error)
+/** Logs what could not be pushed, without its hostname. */
+function createSynchronizationLog(): SynchronizationErrorHandler {
+  const log = createFailureLog()
+  return (error, change) => {
+    const step = 'pushing changes to the monitor'
+    if (!change) log(error, { step })
+    else {
+      const { kind, domainId, domain, teamId } = change
+      log(error, { step, teamId, count: 1, change: `${kind} ${domainId}` }, { domain })
+    }
+  }
 }

@@ -16,7 +16,7 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
   const address = 'postgres://me:secret-word@127.0.0.1:1/none'
   test.each<[string, string[], RegExp]>([
     ['no command', ['--json'], /The command comes first/],
-    ['an unknown command', ['registr'], /is one of: migrate, doctor, keys create/],
+    ['an unknown command', ['registr'], /is one of: migrate, status, doctor, keys create/],
     ['an unknown option', ['list', '--tea', '1'], /'--tea'/],
     ['a word too many', ['count', '1'], /takes only options/],
     ['a word too few', ['find'], /takes HOSTNAME/],

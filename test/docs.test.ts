@@ -8,6 +8,7 @@ import { transform } from 'esbuild'
 import express from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { german } from '../examples/messages-in-german.ts'
+import { files as pictures } from '../site/pictures.ts'
 import { domainsRouter } from '../src/adapters/express.ts'
 import { statusByErrorCode } from '../src/errors/api-error.ts'
 import { classifyHostname } from '../src/hostname/classify.ts'
@@ -113,9 +114,19 @@ describe('a page begins with about ten lines that print what they say:', () => {
   }
 })
 
-test('AGENTS.md has at most 60 lines, and README.md at most 1,000 words: what does not fit stands in docs/', () => {
+test('AGENTS.md has at most 60 lines, and README.md at most 900 words: what does not fit stands in docs/', () => {
   expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(60)
-  expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(1000)
+  expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900)
+})
+
+test('each picture is as site/pictures.ts draws it, and a page shows it with a text in its place', () => {
+  const shown = guides.flatMap(guide => [...read(guide).matchAll(/!\[([^\]]+)\]\((?:[./\w]*\/)?(\w+\.svg)\)/g)])
+  const texts = new Map(shown.map(([, text = '', file = '']) => [file, text]))
+  expect(Object.keys(pictures).length).toBeGreaterThan(4)
+  for (const [file, picture] of Object.entries(pictures)) {
+    expect(read(`docs/pictures/${file}`), 'node --import tsx site/pictures.ts draws it again').toBe(picture)
+    expect(texts.get(file)?.length, file).toBeGreaterThan(30)
+  }
 })
 
 test('what is in the package says so where it names what is only in the repository', () => {

@@ -1,6 +1,6 @@
 /**
- * Tells OpenTelemetry of each step of the library: a span within that of the request, and metrics. Start your SDK first:
- * `node --import ./sdk.js --import ./opentelemetry.js server.js`.
+ * Tells OpenTelemetry of each step of the library: a span within that of the request, and metrics. Start your SDK
+ * first: `node --import ./sdk.js --import ./opentelemetry.js server.js`.
  */
 import { tracingChannel } from 'node:diagnostics_channel'
 import { context as active, metrics, type Span, SpanStatusCode, trace } from '@opentelemetry/api'

@@ -24,8 +24,8 @@ export interface TraceContext {
    */
   error?: unknown
   /**
-   * What became of the step. `saved`: registered, but not synchronized (503). `rejected`: by a rule, such as a call that
-   * is wrong or not allowed (4xx). `failed`: nothing new was saved, or nothing pushed.
+   * What became of the step. `saved`: registered, but not synchronized (503). `rejected`: the call is wrong or not
+   * allowed (4xx). `failed`: nothing new was saved, or nothing pushed.
    */
   outcome?: 'done' | 'saved' | 'rejected' | 'failed'
 }

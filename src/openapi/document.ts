@@ -40,6 +40,24 @@ export interface OpenApiResponse<Content = { 'application/json': MediaType }> {
   content: Content
 }
 
+/** What is sent to a monitor, and what its responses mean. */
+export interface Webhooks {
+  'domains.changed': {
+    post: Pick<Operation, 'operationId' | 'summary' | 'description' | 'tags' | 'security' | 'requestBody'> & {
+      parameters: {
+        name: string
+        in: 'header'
+        required: true
+        description: string
+        schema: JsonSchema
+        example: string
+      }[]
+      /** By status or range: `2XX`. */
+      responses: Record<string, Pick<OpenApiResponse, 'description'> & Partial<Pick<OpenApiResponse, 'headers'>>>
+    }
+  }
+}
+
 type ExportResponse = OpenApiResponse<Record<'text/csv' | 'application/x-ndjson', MediaType>>
 
 /** The paths of the operations with these names. */
@@ -84,5 +102,7 @@ export interface OpenApiDocument<Path extends string = '/v1/domains', Name exten
   servers: Server[]
   tags: { name: string; description: string }[]
   paths: Paths<Path, Name>
+  /** Only with the option `webhooks`. */
+  webhooks?: Webhooks
   components: { schemas: Record<keyof typeof schemas, JsonSchema>; securitySchemes: Record<string, SecurityScheme> }
 }

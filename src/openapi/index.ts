@@ -8,5 +8,6 @@ export type {
   ReadOperation,
   SecurityScheme,
   Server,
+  Webhooks,
 } from './document.ts'
 export { type OpenApiOptions, openapi } from './openapi.ts'

@@ -7,6 +7,7 @@ import type { Info, OpenApiDocument, SecurityScheme, Server } from './document.t
 import { describePaths } from './operations.ts'
 import { schemas } from './schemas.ts'
 import { apiKeys, isPlainObject, securityRules } from './security.ts'
+import { webhooks as described } from './webhooks.ts'
 
 /** Options of {@link openapi}: the description of your API, and the options of the handler that affect its answers. */
 export interface OpenApiOptions<Path extends string = string, Name extends OperationName = OperationName> {
@@ -31,7 +32,11 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
   bodyLimit?: number | undefined
   /** Whether the handler has a `rateLimiter`. Without one there is no 429. Default `true`. */
   rateLimited?: boolean | undefined
+  /** Whether the document has `domains.changed`, as `createWebhook` sends it to a monitor. Default `false`. */
+  webhooks?: boolean | undefined
 }
+
+const booleanRule = { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' }
 
 const rules: Rules = {
   info: { holds: optional(isPlainObject), expected: 'an object, such as { title: "Monitoring", version: "2.3" }' },
@@ -41,7 +46,8 @@ const rules: Rules = {
   keyPrefix: handlerRules.keyPrefix,
   ...securityRules,
   bodyLimit: handlerRules.bodyLimit,
-  rateLimited: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
+  rateLimited: booleanRule,
+  webhooks: booleanRule,
 }
 
 /**
@@ -79,22 +85,24 @@ export function openapi<const Path extends string = typeof DEFAULT_PATH, Name ex
     securitySchemes = options.security ? {} : apiKeys(keyPrefix, operations),
     bodyLimit = DEFAULT_BODY_LIMIT,
     rateLimited = true,
+    webhooks = false,
   } = options
   const knowsKeys = options.security === undefined
   const paths = describePaths(path, operations, { bodyLimit, rateLimited, security, knowsKeys })
-  const components = { schemas: findUsed(paths), securitySchemes }
+  const components = { schemas: findUsed(webhooks ? { paths, described } : paths), securitySchemes }
   return structuredClone({
     openapi: '3.1.1',
     info: { title: 'Domain registration', version: '1', description, ...info },
     servers,
     tags: [{ name: 'Domains', description: 'Hostnames that a team has registered, so that they can be monitored.' }],
     paths: (knowsKeys ? paths : describeCallers(paths)) as unknown as OpenApiDocument<Path, Name>['paths'],
+    ...(webhooks && { webhooks: described }),
     components: knowsKeys ? components : { ...components, schemas: describeCallers(components.schemas) },
   })
 }
 
 /** Only what the operations refer to, and what that refers to: a linter warns of the rest. */
-function findUsed(paths: object): typeof schemas {
+function findUsed(operations: object): typeof schemas {
   const used = new Set<string>()
   const collect = (part: unknown): void => {
     for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
@@ -103,7 +111,7 @@ function findUsed(paths: object): typeof schemas {
       collect(schemas[name as keyof typeof schemas])
     }
   }
-  collect(paths)
+  collect(operations)
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))) as typeof schemas
 }
 

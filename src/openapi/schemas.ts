@@ -155,6 +155,18 @@ export const schemas = {
     domainId: text('Identifies the registration.'),
     createdAt: { ...text('When it was registered, in UTC (RFC 3339).'), format: 'date-time' },
   }),
+  DomainsChanged: request('What has changed. Ignore unknown fields.', {
+    type: status('domains.changed'),
+    data: request('The changes.', { changes: { type: 'array', minItems: 1, items: refer('DomainChange') } }),
+  }),
+  DomainChange: request('A hostname was registered or released.', {
+    kind: status('registered', 'released'),
+    domainId: text('Identifies the registration. IDs are never reused.'),
+    domain,
+    registrableDomain: text('The registrable domain of the hostname; of an IP address, the address.'),
+    teamId: text('The team that registered or released it.'),
+    at: { ...text('When it was registered or released, in UTC (RFC 3339).'), format: 'date-time' },
+  }),
   ErrorResponse: answer('The whole call failed.', {
     error: text('What went wrong, for programs: a code listed with the status, or one of this server alone.'),
     message: text('What went wrong and what to send instead, for a person.'),

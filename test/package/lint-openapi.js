@@ -68,6 +68,7 @@ const documents = {
   ],
   'with sessions': [openapi({ ...application, ...session })],
   'of all operations': [openapi({ ...application, operations })],
+  'with webhooks': [openapi({ ...application, webhooks: true })],
   'of reading alone': [openapi({ ...application, operations: ['list', 'export'] })],
   'of all operations, of @fastify/swagger': [await documentOfFastify({ keys, rateLimiter, operations })],
   'by default': [openapi(), factsOfTheApplication],

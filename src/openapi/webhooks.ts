@@ -1,0 +1,88 @@
+import { ID, SIGNATURE, TIMESTAMP } from '../webhook/signature.ts'
+import type { JsonSchema, Webhooks } from './document.ts'
+import { refer } from './schemas.ts'
+
+/** That of the Standard Webhooks documentation. */
+const EXAMPLE_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+
+const change = {
+  kind: 'registered',
+  domainId: '01a1fdc4-24dc-7291-9bdf-caca67ce70da',
+  domain: 'www.example.com',
+  registrableDomain: 'example.com',
+  teamId: '1',
+  at: '2026-01-02T03:04:05.678Z',
+}
+const body = {
+  type: 'domains.changed',
+  data: { changes: [change, { ...change, kind: 'released', at: '2026-01-02T03:04:06.789Z' }] },
+}
+
+const SIGNATURE_PATTERN = 'v1,[A-Za-z0-9+/]{43}='
+
+const header = (name: string, description: string, schema: JsonSchema, example: string) =>
+  ({ name, in: 'header', required: true, description, schema: { type: 'string', ...schema }, example }) as const
+
+const parameters = [
+  header(
+    ID,
+    'Follows from the changes: the same whenever the same ones are sent together again.',
+    { pattern: '^msg_[0-9a-f]{32}$' },
+    'msg_6881afb012ca534213014253c24f136b',
+  ),
+  header(TIMESTAMP, 'When this request was sent, in seconds since 1970.', { pattern: '^[0-9]{1,12}$' }, '1767323047'),
+  header(
+    SIGNATURE,
+    'HMAC-SHA256 of the ID, the time and the body as sent, joined by full stops; one signature for each secret.',
+    { pattern: `^${SIGNATURE_PATTERN}( ${SIGNATURE_PATTERN})*$` },
+    'v1,eUyqif9gWteF2gIjODEnNzZX2GpgfaGo7WlJhGPtlbE=',
+  ),
+]
+
+const refused = { description: 'The monitor refuses one of the changes. The sender finds out which.' }
+const unavailable = {
+  description: 'The monitor is unavailable. The changes are sent again later.',
+  headers: {
+    'Retry-After': { description: 'For how many seconds, or until when.', schema: { type: 'string' }, example: '120' },
+  },
+}
+
+/** What a monitor receives from `createWebhook`. A status on its own takes precedence over its range. */
+export const webhooks: Webhooks = {
+  'domains.changed': {
+    post: {
+      operationId: 'domainsChanged',
+      summary: 'Tell the monitor what was registered and released',
+      description: `Sent to the monitor for changes that it has not accepted yet, signed by Standard Webhooks 1.0.
+
+The same change can arrive again, and in any order: go by \`domainId\`, and ignore \`registered\` after \`released\`.
+
+The example is signed with the secret \`${EXAMPLE_SECRET}\`; its body is sent as JSON without white space.`,
+      tags: ['Domains'],
+      security: [],
+      parameters,
+      requestBody: {
+        description: 'JSON in UTF-8. Verify the signature with the bytes as they came, before any parsing.',
+        required: true,
+        content: {
+          'application/json': {
+            schema: refer('DomainsChanged'),
+            examples: { changes: { summary: 'A hostname is registered, and released a second later', value: body } },
+          },
+        },
+      },
+      responses: {
+        '2XX': { description: 'The monitor has saved all changes.' },
+        '3XX': unavailable,
+        '4XX': refused,
+        '408': unavailable,
+        '425': unavailable,
+        '429': unavailable,
+        '500': refused,
+        '501': refused,
+        '505': refused,
+        '5XX': unavailable,
+      },
+    },
+  },
+}

@@ -50,6 +50,7 @@ const groups = [
     [
       'docs/operations.md',
       'docs/recipes/moving.md',
+      'docs/recipes/teams.md',
       'docs/cli.md',
       'docs/cli-keys.md',
       'docs/cli-registrations.md',

@@ -58,6 +58,7 @@ const groups = [
       'docs/runbook.md',
       'docs/messages.md',
       'docs/tracing.md',
+      'docs/proof.md',
       'SECURITY.md',
     ],
   ],

@@ -19,6 +19,8 @@ import { createVirtualClock, follow, type VirtualClock } from './virtual-clock.t
 
 export interface Simulation {
   readonly seed: number
+  /** Makes the database, in memory. */
+  readonly createBackend?: () => StoreBackend
   /** Counts what happened, to see that everything does. */
   readonly count?: (event: string) => void
   /** Learns what happens, for a reader. */
@@ -90,7 +92,8 @@ export async function simulate(simulation: Simulation): Promise<string | null> {
   }
 }
 
-async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock: VirtualClock) {
+async function runSchedule(simulation: Simulation, clock: VirtualClock) {
+  const { seed, createBackend = createMemoryBackend, count = () => {}, trace } = simulation
   const random = createRandom(seed)
   Math.random = random.fraction
   const rate = () => random.pick([0, 0, 0.05, 0.3])
@@ -104,7 +107,7 @@ async function runSchedule({ seed, count = () => {}, trace }: Simulation, clock:
   )
   const batchSize = random.pick([undefined, undefined, 1, 3])
   const stormEnds = random.pick([4_000, 15_000, 40_000])
-  const backend = createMemoryBackend()
+  const backend = createBackend()
   const history: Held[] = []
   /** The ID that a transferred registration got, by its former one. */
   const successors = new Map<string, string>()

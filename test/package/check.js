@@ -38,6 +38,7 @@ try {
     /^dist\/types\/(?:esm|cjs)\/(?:[\w-]+\/)*[\w-]+\.d\.ts(?:\.map)?$/,
     /^src\/(?:[\w-]+\/)*[\w-]+(?:\.d)?\.ts$/,
     /^docs\/(?:recipes\/)?[\w-]+\.md$/,
+    /^docs\/pictures\/[\w-]+\.(?:svg|png)$/,
     /^examples\/[\w-]+\.(?:ts|mjs|txt|sql)$/,
   ]
   const ofNoUse = paths.filter(path => !needed.includes(path) && !ofUse.some(pattern => pattern.test(path)))

@@ -39,7 +39,7 @@ try {
     /^src\/(?:[\w-]+\/)*[\w-]+(?:\.d)?\.ts$/,
     /^docs\/(?:recipes\/)?[\w-]+\.md$/,
     /^docs\/pictures\/[\w-]+\.(?:svg|png)$/,
-    /^examples\/[\w-]+\.(?:ts|mjs|txt|sql)$/,
+    /^examples\/[\w-]+\.(?:ts|mjs|txt|sql|yml)$/,
   ]
   const ofNoUse = paths.filter(path => !needed.includes(path) && !ofUse.some(pattern => pattern.test(path)))
   assert.deepEqual(ofNoUse, [], 'of no use in the tarball')

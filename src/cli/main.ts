@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { type Command, type Invocation, type Target, UsageError, type Values } from './command.ts'
 import type { OpenDatabase } from './connection.ts'
-import { doctor } from './doctor.ts'
+import { doctor } from './doctor/doctor.ts'
 import { createKey, expireKey, listKeys, revokeKey } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { exportRegistrations, importRegistrations } from './move.ts'

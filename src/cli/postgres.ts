@@ -7,6 +7,7 @@ import { findTeam, loadDriver, type OpenDatabase } from './connection.ts'
 
 /** What is needed of a `Pool` of `pg`. */
 export type Pool = PostgresPool & {
+  connect(): Promise<Pick<Pool, 'query'> & { release(): void }>
   query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>
   on(event: 'error', listener: () => void): unknown
   end(): Promise<void>

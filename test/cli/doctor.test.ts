@@ -79,8 +79,8 @@ const faultsOfPostgres: Record<string, Fault> = {
   'that one table is missing': {
     plant: sql('DROP TABLE domain_registration.locks'),
     check: 'tables',
-    finding: /^not all there: locks missing/,
-    advice: migrateFirst,
+    finding: /^the table "locks" is missing/,
+    advice: /Run as the owner/,
   },
   'that transactions can only read': {
     plant: alter('default_transaction_read_only = on'),
@@ -157,7 +157,13 @@ const faultsOfSqlite: Record<string, Fault> = {
 
 interface Report {
   readonly healthy: boolean
-  readonly findings: readonly { check: string; state: string; finding: string; advice?: string }[]
+  readonly findings: readonly {
+    check: string
+    state: string
+    finding: string
+    advice?: string
+    sql?: readonly string[]
+  }[]
 }
 
 async function examine(database: TestDatabase, options?: RunOptions) {
@@ -165,7 +171,8 @@ async function examine(database: TestDatabase, options?: RunOptions) {
   expect(stderr).toBe('')
   expect(stdout).not.toContain('secret-word')
   const { healthy, findings } = JSON.parse(stdout) as Report
-  return { code, healthy, faults: findings.filter(({ state }) => state !== 'ok') }
+  const faults = findings.filter(({ state }) => state !== 'ok').map(({ sql: _, ...fault }) => fault)
+  return { code, healthy, faults }
 }
 
 /** A database in which one name is registered that the monitor refuses, for the length of one test. */
@@ -195,6 +202,16 @@ describe.each(databases)('on %s', (name, create) => {
       })
     },
   )
+})
+
+test('after a restore that lost a primary key, the SQL that doctor prints in words makes all well', async () => {
+  const database = await open(createPostgres)
+  await database.execute('ALTER TABLE domain_registration.locks DROP CONSTRAINT locks_pkey')
+  const { code, stdout } = await database.run(['doctor'])
+  expect([code, stdout]).toEqual([1, expect.stringContaining('locks: the constraint "locks_pkey" is missing')])
+  const [, sql = ''] = /-> Run as the owner of the tables:\n((?: {23}.+\n)+)/.exec(stdout) ?? []
+  await database.execute(sql)
+  expect(await examine(database)).toMatchObject({ code: 0 })
 })
 
 describe('a role of PostgreSQL', () => {

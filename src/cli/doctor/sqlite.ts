@@ -1,9 +1,10 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { explainFailure } from '../sqlite/failures.ts'
-import { SCHEMA_VERSION } from '../sqlite/schema.ts'
+import { explainFailure } from '../../sqlite/failures.ts'
+import { SCHEMA_VERSION } from '../../sqlite/schema.ts'
+import { type Handle, hasTables, openHandle } from '../sqlite.ts'
 import { compareVersions, type Finding, noTables, ok, wrong } from './finding.ts'
-import { type Handle, hasTables, openHandle } from './sqlite.ts'
+import { findSqliteDrift } from './sqlite-drift.ts'
 
 /** SQLite has STRICT tables from 3.37 on (sqlite.org/stricttables.html). */
 const OLDEST_LIBRARY = [3, 37] as const
@@ -21,11 +22,24 @@ export async function* examineSqlite(file: string): AsyncGenerator<Finding> {
     yield examineRights(file, handle)
     if (!isMigrated) return yield noTables()
     const row = first<{ version: number | null }>('SELECT max(version) AS version FROM domain_registration_version')
-    yield compareVersions(row.version ?? 0, SCHEMA_VERSION)
+    const version = compareVersions(row.version ?? 0, SCHEMA_VERSION)
+    if (version) yield version
+    else yield* examineDefinitions(handle)
   } catch (error) {
     throw explainFailure(error)
   } finally {
     handle.close()
+  }
+}
+
+function* examineDefinitions(handle: Handle): Generator<Finding> {
+  const model = openHandle(':memory:')
+  try {
+    const findings = [...findSqliteDrift(handle, model)]
+    if (findings.length === 0) yield ok('tables', `there, in version ${SCHEMA_VERSION}, as migrate makes them`)
+    yield* findings
+  } finally {
+    model.close()
   }
 }
 

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
-import type { Command, Invocation, Result } from './command.ts'
-import { examinePostgres } from './doctor-postgres.ts'
-import { examineSqlite } from './doctor-sqlite.ts'
+import type { Command, Invocation, Result } from '../command.ts'
+import { findSecrets } from '../target.ts'
+import { describeError, plural, toPrintable } from '../text.ts'
 import { type Finding, ok, wrong } from './finding.ts'
-import { findSecrets } from './target.ts'
-import { describeError, plural, toPrintable } from './text.ts'
+import { examinePostgres } from './postgres.ts'
+import { examineSqlite } from './sqlite.ts'
 
 /** Milliseconds after which a change that waits is a fault: refused changes are tried again at least once an hour. */
 const ALARMING_AGE = 60 * 60 * 1000
@@ -33,9 +33,10 @@ export const doctor: Command = {
 const countWrong = (findings: readonly Finding[]) => findings.filter(({ state }) => state === 'wrong').length
 
 function toText(findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ check, state, finding, advice }) => [
+  const lines = findings.flatMap(({ check, state, finding, advice, sql = [] }) => [
     `${state.padEnd(7)}${check.padEnd(13)}${toPrintable(finding)}`,
     ...(advice === undefined ? [] : [`${' '.repeat(20)}-> ${toPrintable(advice)}`]),
+    ...sql.flatMap(statement => `${statement};`.split('\n').map(line => `${' '.repeat(23)}${toPrintable(line)}`)),
   ])
   const count = countWrong(findings)
   const verdict = count === 0 ? 'All is well.' : `${plural(count, 'thing is', 'things are')} wrong.`

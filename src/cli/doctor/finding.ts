@@ -1,16 +1,24 @@
 /** What an examination has found. */
 export interface Finding {
   readonly check: string
-  /** A note is no fault. */
+  /** A note is not a fault. */
   readonly state: 'ok' | 'note' | 'wrong'
   readonly finding: string
   /** What to do. */
   readonly advice: string | undefined
+  /** The SQL of the advice, one statement each, to run in this order. */
+  readonly sql?: readonly string[] | undefined
 }
 
 const inState =
   (state: Finding['state']) =>
-  (check: string, finding: string, advice?: string): Finding => ({ check, state, finding, advice })
+  (check: string, finding: string, advice?: string, sql?: readonly string[]): Finding => ({
+    check,
+    state,
+    finding,
+    advice,
+    sql,
+  })
 export const ok = inState('ok')
 export const note = inState('note')
 export const wrong = inState('wrong')
@@ -19,10 +27,12 @@ export const wrong = inState('wrong')
 export const noTables = (finding = 'not there', check = 'tables'): Finding =>
   wrong(check, finding, 'Run "domain-registration migrate" with a role that may create them; mind --schema')
 
-/** The version of the tables against the one that this package needs. */
-export function compareVersions(version: number, needed: number): Finding {
-  if (version === needed) return ok('tables', `there, in version ${version}`)
+/** The version of the tables against the one that this package needs; nothing if it is that. */
+export function compareVersions(version: number, needed: number): Finding | undefined {
+  if (version === needed) return undefined
   const advice =
     version > needed ? 'Install the newer version of the package here' : 'Run "domain-registration migrate"'
   return wrong('tables', `of version ${version}, and this package needs ${needed}`, advice)
 }
+
+export const AS_OWNER = 'Run as the owner of the tables:'

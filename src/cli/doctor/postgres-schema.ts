@@ -1,0 +1,81 @@
+import { createSchema } from '../../postgres/schema.ts'
+import type { Place } from './postgres-connection.ts'
+
+/** A table as `migrate` makes it, or as it is. */
+export interface Table {
+  readonly name: string
+  readonly columns: ReadonlyMap<string, Column>
+  readonly constraints: readonly Constraint[]
+  readonly indexes: readonly Index[]
+}
+
+export interface Column {
+  /** With its collation, unless that is the default of the type. */
+  readonly type: string
+  readonly isRequired: boolean
+  readonly default: string | undefined
+}
+
+export interface Constraint {
+  /** As PostgreSQL names it by itself. */
+  readonly name: string
+  readonly definition: string
+}
+
+export interface Index {
+  readonly name: string
+  /** `UNIQUE`, the method, the columns and the condition. */
+  readonly definition: string
+  readonly isValid: boolean
+}
+
+/** A table of the package, with the SQL that makes it. */
+export interface ExpectedTable extends Table {
+  readonly statement: string
+  /** What makes an index, by its name. */
+  readonly indexStatements: ReadonlyMap<string, string>
+}
+
+const CREATE_TABLE = /^CREATE TABLE IF NOT EXISTS .+\.(\w+) \(\n(.*)\n\)$/s
+const CREATE_INDEX = /^CREATE (UNIQUE )?INDEX IF NOT EXISTS (\w+) ON .+\.(\w+) (?:USING (\w+) )?(\(.*)$/s
+
+/** Reads the tables in the SQL that `migrate` runs, which has one column or constraint in each line. */
+export function readExpectedTables({ schema, isDistributed }: Place): ExpectedTable[] {
+  const statements = createSchema({ schema }, isDistributed).map(text => text.replaceAll(/ *--.*\n/g, '\n').trim())
+  return statements.flatMap(statement => {
+    const [, name, lines = ''] = CREATE_TABLE.exec(statement) ?? []
+    if (name === undefined) return []
+    const indexes = statements.flatMap(text => {
+      const [, unique = '', index, table, method = 'btree', rest] = CREATE_INDEX.exec(text) ?? []
+      return table === name && index !== undefined ? [{ name: index, definition: unique + method + rest, text }] : []
+    })
+    return {
+      ...readTable(name, lines.split(/,?\n/)),
+      statement,
+      indexes: indexes.map(({ name, definition }) => ({ name, definition, isValid: true })),
+      indexStatements: new Map(indexes.map(({ name, text }) => [name, text])),
+    }
+  })
+}
+
+function readTable(name: string, lines: readonly string[]): Pick<Table, 'name' | 'columns' | 'constraints'> {
+  const columns = new Map<string, Column>()
+  const constraints: Constraint[] = []
+  for (const line of lines.map(text => text.trim())) {
+    if (line.startsWith('PRIMARY KEY')) {
+      constraints.push({ name: `${name}_pkey`, definition: line })
+      continue
+    }
+    const [, column = '', type = '', rest = ''] = /^(\w+) (\S+(?: COLLATE "C")?) ?(.*)$/.exec(line) ?? []
+    const isKey = rest.includes('PRIMARY KEY')
+    const [, check] = /(CHECK .*)/.exec(rest) ?? []
+    columns.set(column, {
+      type,
+      isRequired: isKey || rest.includes('NOT NULL'),
+      default: /DEFAULT (\S+)/.exec(rest)?.[1],
+    })
+    if (isKey) constraints.push({ name: `${name}_pkey`, definition: `PRIMARY KEY (${column})` })
+    if (check !== undefined) constraints.push({ name: `${name}_${column}_check`, definition: check })
+  }
+  return { name, columns, constraints }
+}

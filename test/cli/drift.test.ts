@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { findPostgresDrift } from '../../src/cli/doctor/postgres-drift.ts'
+import { readExpectedTables } from '../../src/cli/doctor/postgres-schema.ts'
+import { findSqliteDrift } from '../../src/cli/doctor/sqlite-drift.ts'
+import { migrate } from '../../src/postgres/index.ts'
+import { sqliteSchema } from '../../src/sqlite/index.ts'
+import { findInstalledPostgres, NOT_INSTALLED } from '../postgres/installed.ts'
+import { openDatabase, startServer, type TestServer } from '../postgres/server.ts'
+import { openDatabase as openFile, type TestDatabase } from '../sqlite/open-database.ts'
+
+const place = { schema: 'domain_registration', isDistributed: false }
+const tables = readExpectedTables(place)
+const table = (name: string) => `domain_registration.${name}`
+const columnsOf = tables.flatMap(({ name, columns }) => [...columns].map(([column, is]) => ({ name, column, ...is })))
+
+/** SQL that changes one thing of the tables, by what it does. */
+const changes: Readonly<Record<string, string>> = Object.fromEntries([
+  ...tables.map(({ name }) => [`drops ${name}`, `DROP TABLE ${table(name)}`]),
+  ...columnsOf.flatMap(({ name, column, isRequired, type, default: preset }) => {
+    const alter = `ALTER TABLE ${table(name)} ALTER COLUMN ${column}`
+    const isOfKey = tables.some(each => each.name === name && each.constraints.some(mentions(column)))
+    return [
+      [`drops ${name}.${column}`, `ALTER TABLE ${table(name)} DROP COLUMN ${column} CASCADE`],
+      ...(isRequired && !isOfKey ? [[`lets ${name}.${column} be null`, `${alter} DROP NOT NULL`]] : []),
+      ...(isRequired ? [] : [[`lets ${name}.${column} not be null`, `${alter} SET NOT NULL`]]),
+      ...(preset === undefined ? [] : [[`drops the default of ${name}.${column}`, `${alter} DROP DEFAULT`]]),
+      ...(type.startsWith('text')
+        ? [
+            [`narrows ${name}.${column}`, `${alter} TYPE ${type === 'text[]' ? 'varchar[]' : 'varchar(500)'}`],
+            [`collates ${name}.${column}`, `${alter} TYPE ${type.split(' ')[0]} COLLATE "POSIX"`],
+          ]
+        : []),
+    ]
+  }),
+  ...tables.flatMap(({ name, constraints, indexes }) => [
+    ...constraints.map(({ name: constraint }) => [
+      `drops ${constraint}`,
+      `ALTER TABLE ${table(name)} DROP CONSTRAINT ${constraint}`,
+    ]),
+    ...indexes.flatMap(({ name: index }) => [
+      [`drops ${index}`, `DROP INDEX ${table(index)}`],
+      [`makes ${index} another`, `DROP INDEX ${table(index)}; CREATE INDEX ${index} ON ${table(name)} ((1))`],
+      [
+        `leaves ${index} invalid`,
+        `UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${table(index)}'::regclass`,
+      ],
+    ]),
+  ]),
+  [
+    'gives a key to other columns',
+    'ALTER TABLE domain_registration.names DROP CONSTRAINT names_pkey; ' +
+      'ALTER TABLE domain_registration.names ADD CONSTRAINT other PRIMARY KEY (path, second_level_domain)',
+  ],
+  [
+    'changes a condition',
+    'DROP INDEX domain_registration.names_within; ' +
+      'CREATE INDEX names_within ON domain_registration.names (registrable_domain, path) WHERE path = domain',
+  ],
+  [
+    'changes a check',
+    'ALTER TABLE domain_registration.changes DROP CONSTRAINT changes_kind_check; ' +
+      "ALTER TABLE domain_registration.changes ADD CONSTRAINT changes_kind_check CHECK (kind IN ('registered'))",
+  ],
+  ['changes a type', 'ALTER TABLE domain_registration.changes ALTER COLUMN refusals TYPE bigint'],
+  ['makes a column of ours too many', 'ALTER TABLE domain_registration.names ADD COLUMN "of Ann" text NOT NULL'],
+])
+
+function mentions(column: string) {
+  return ({ definition }: { definition: string }) => definition.startsWith('PRIMARY') && definition.includes(column)
+}
+
+const installed = findInstalledPostgres()
+const servers: readonly [string, (() => Promise<TestServer>) | undefined][] = [
+  ['PostgreSQL 18', openDatabase],
+  [
+    installed ? `PostgreSQL ${installed.version}` : NOT_INSTALLED,
+    installed && (() => startServer([], installed.programs)),
+  ],
+]
+
+describe.each(servers)('on %s', (_, open) => {
+  let server: TestServer
+  let pool: ReturnType<TestServer['createPool']>
+  beforeAll(async () => {
+    if (!open) return
+    server = await open()
+    pool = server.createPool()
+    await migrate({ database: pool })
+  })
+  afterAll(() => server?.stop())
+
+  const ask = async (text: string, ...values: readonly unknown[]) => (await pool.query(text, [...values])).rows as never
+  async function examine(): Promise<Finding[]> {
+    const findings: Finding[] = []
+    for await (const finding of findPostgresDrift(ask, place)) findings.push(finding)
+    return findings
+  }
+
+  test.skipIf(!open)('tables as migrate makes them do not differ', async () => {
+    expect(await examine()).toEqual([])
+  })
+
+  test.skipIf(!open)('what an application adds does not differ', async () => {
+    await pool.query(`ALTER TABLE domain_registration.names ADD COLUMN note text,
+        ADD COLUMN kind text NOT NULL DEFAULT 'x';
+      CREATE INDEX of_ours ON domain_registration.names (note);
+      ALTER TABLE domain_registration.names ADD CHECK (kind <> ''), ADD UNIQUE (domain_id, note);
+      ALTER INDEX domain_registration.names_by_id RENAME TO names_by_their_id;
+      ALTER INDEX domain_registration.names_of_team SET (fillfactor = 70)`)
+    expect(await examine()).toEqual([])
+    await pool.query('DROP SCHEMA domain_registration CASCADE')
+    await migrate({ database: pool })
+  })
+
+  test.skipIf(!open).each(Object.entries(changes))(
+    'SQL that %s is found, and undone by what is printed',
+    async (_, sql) => {
+      await pool.query(sql)
+      const found = await examine()
+      expect(found.length).toBeGreaterThan(0)
+      for (const statement of found.flatMap(({ sql = [] }) => sql)) await pool.query(statement)
+      expect(await examine()).toEqual([])
+    },
+  )
+})
+
+describe('on SQLite', () => {
+  const parts = [...sqliteSchema().matchAll(/^CREATE (?:UNIQUE )?(TABLE|INDEX) IF NOT EXISTS (\w+)/gm)]
+  const statements = [...sqliteSchema().matchAll(/^CREATE TABLE IF NOT EXISTS (\w+) \(\n(.*?)\n\)[^;]*/gms)]
+  const nameOf = (line: string) => line.trim().split(' ')[0] ?? ''
+  const replaced = (name: string, statement: string) => `DROP TABLE ${name}; ${statement}`
+  const changes: Readonly<Record<string, string>> = Object.fromEntries([
+    ...parts.map(([, type, name = '']) => [`drops ${name}`, `DROP ${type} ${name}`]),
+    ...statements.flatMap(([statement, name = '', columns = '']) =>
+      columns.split('\n').flatMap(line => [
+        [
+          `calls ${nameOf(line)} of ${name} otherwise`,
+          replaced(name, statement.replace(line, line.replaceAll(new RegExp(`\\b${nameOf(line)}\\b`, 'g'), 'other'))),
+        ],
+        [
+          `changes the type of ${nameOf(line)} of ${name}`,
+          replaced(name, statement.replace(line, line.replace(/INTEGER|TEXT/, 'ANY'))),
+        ],
+      ]),
+    ),
+    ...statements.map(([statement, name = '']) => [
+      `makes ${name} lax`,
+      replaced(name, statement.replace('STRICT', '')),
+    ]),
+    [
+      'changes a condition',
+      'DROP INDEX domain_registration_names_within; CREATE INDEX domain_registration_names_within ' +
+        "ON domain_registration_names (registrable_domain, path) WHERE path <> ''",
+    ],
+  ])
+
+  function examine(database: TestDatabase): Finding[] {
+    const model = openFile()
+    const findings = [...findSqliteDrift(database, model)]
+    model.close()
+    return findings
+  }
+
+  function open() {
+    const database = openFile()
+    onTestFinished(() => void database.close())
+    database.exec(sqliteSchema())
+    return { database, examine: () => examine(database) }
+  }
+
+  test('tables as the stores make them, and those of the application, do not differ', () => {
+    const { database, examine } = open()
+    database.exec('CREATE TABLE of_ours (a); CREATE INDEX of_ours_a ON of_ours (a)')
+    expect(examine()).toEqual([])
+  })
+
+  test.each(Object.entries(changes))('SQL that %s is found, and undone by what is printed', (_, sql) => {
+    const { database, examine } = open()
+    database.exec(sql)
+    const found = examine()
+    expect(found.length).toBeGreaterThan(0)
+    for (const statement of found.flatMap(({ sql = [] }) => sql)) database.exec(statement)
+    expect(examine()).toEqual([])
+  })
+
+  test("a table that is made anew keeps its rows, and a copy of columns that are not the package's", () => {
+    const { database, examine } = open()
+    database.exec(`INSERT INTO domain_registration_keys (hash, type, owner_id, scopes, created_at)
+      VALUES ('a', 'team', '1', '[]', 0); ALTER TABLE domain_registration_keys ADD COLUMN note TEXT DEFAULT 'ours'`)
+    for (const statement of examine().flatMap(({ sql = [] }) => sql)) database.exec(statement)
+    expect(examine()).toEqual([])
+    const select = (table: string) => database.prepare(`SELECT * FROM ${table}`).all()
+    expect(select('domain_registration_keys')).toMatchObject([{ hash: 'a', owner_id: '1' }])
+    expect(select('domain_registration_keys_before')).toMatchObject([{ hash: 'a', note: 'ours' }])
+  })
+})

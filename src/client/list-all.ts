@@ -80,7 +80,7 @@ function readPage(body: unknown, after: string | undefined): ListDomainsResponse
   if (!Array.isArray(domains)) throw new Error('it has no data.domains')
   for (const [index, listed] of domains.entries())
     requireTexts(`domains[${index}]`, listed, ['domain', 'domainId', 'createdAt'])
-  if (next !== null && !isText(next)) throw new Error('data.next is neither a text nor null')
+  if (next !== null && !isText(next)) throw new Error('data.next is neither a string nor null')
   if (next !== null && next === after) throw new Error('data.next is that of the page before')
   return { domains, next }
 }

@@ -56,7 +56,7 @@ export interface NamesOperation<Result> extends BatchOperation {
 
 export const concurrencyRule: Rule = {
   holds: optional(count => Number.isInteger(count) && Number(count) > 0),
-  expected: 'a whole number above 0',
+  expected: 'an integer above 0',
 }
 
 const rules: Rules = {

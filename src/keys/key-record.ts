@@ -80,7 +80,7 @@ const rules = {
   },
   label: {
     holds: optional(label => label === null || isLabel(label)),
-    expected: `a text of at most ${LONGEST_LABEL} characters without a key in it, or null`,
+    expected: `a string of at most ${LONGEST_LABEL} characters without a key in it, or null`,
     isSecret: true,
   },
   hint: {

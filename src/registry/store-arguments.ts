@@ -186,6 +186,6 @@ export function requireTeamShape({ id, organizationId, state, maxDomains }: Team
   // Drivers return a bigint as text.
   if (!(maxDomains === undefined || maxDomains === null || (Number.isSafeInteger(maxDomains) && maxDomains >= 0)))
     throw new TypeError(
-      `The "maxDomains" of a team must be a whole number from 0, or null for none; ${found} ${describe(maxDomains)}`,
+      `The "maxDomains" of a team must be an integer from 0, or null for none; ${found} ${describe(maxDomains)}`,
     )
 }

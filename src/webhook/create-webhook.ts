@@ -52,12 +52,12 @@ const rules: Rules = {
   url: httpUrlRule('https://monitor.example.com/changes'),
   secret: {
     holds: secret => isText(secret) || Array.isArray(secret),
-    expected: 'a text that begins with "whsec_", or an array of them',
+    expected: 'a string that begins with "whsec_", or an array of them',
     isSecret: true,
   },
   batchSize: {
     holds: optional(size => Number.isInteger(size) && Number(size) > 0),
-    expected: 'a whole number above 0',
+    expected: 'an integer above 0',
   },
   timeLimit: timeLimitRule,
   fetch: { holds: optional(isFunction), expected: 'a function like fetch' },

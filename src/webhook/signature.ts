@@ -28,7 +28,7 @@ export interface Message {
 export function readSecrets(secret: string | readonly string[]): Promise<readonly CryptoKey[]> {
   const secrets = typeof secret === 'string' ? [secret] : secret
   if (!Array.isArray(secrets) || secrets.length === 0) {
-    throw new TypeError(`The secret must be a text, or an array of at least one; it is ${describe(secret)}`)
+    throw new TypeError(`The secret must be a string, or an array of at least one; it is ${describe(secret)}`)
   }
   const keys = secrets.map(readSecret)
   return Promise.all(keys.map(key => crypto.subtle.importKey('raw', key, algorithm, false, ['sign'])))

@@ -81,7 +81,7 @@ for (const [name, framework] of versions) {
     test.each([
       ['entity.parse.failed', expect.stringContaining('The request body is not valid JSON; ')],
       ['request.aborted', 'The request body was cut short.'],
-      ['request.size.invalid', 'The request body is not as long as its "Content-Length" says.'],
+      ['request.size.invalid', 'The length of the request body differs from its "Content-Length".'],
     ])('has what its body parser calls %s told as what it is', async (type, message) => {
       const { headers, router } = await createRouter()
       const app = framework().use((_request, _response, next) => next(Object.assign(new Error('refused'), { type })))

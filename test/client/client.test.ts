@@ -186,7 +186,7 @@ test.each<[what: string, fetch: typeof globalThis.fetch]>([
   const limited = await rejection(registerAll(['a.com'], { ...unused, fetch, timeLimit: 5, patience: 0 }))
   expect(limited).toMatchObject({
     message: '1 name has no result. The last failure: The answer got lost, or none came.',
-    cause: { message: 'No answer within 5 ms' },
+    cause: { message: 'No response within 5 ms' },
   })
   const signal = AbortSignal.timeout(5)
   expect(await rejection(registerAll(['a.com'], { ...unused, fetch, signal }))).toBe(signal.reason)
@@ -217,7 +217,7 @@ test.each([
   [{ apiKey: undefined }, /"apiKey" must be an API key/],
   [{ teamid: '1' }, /"teamid" does not exist; there are .*"teamId"/],
   [{ patience: -1 }, /"patience" must be a number of milliseconds, 0 or more/],
-  [{ concurrency: 0 }, /"concurrency" must be a whole number above 0/],
+  [{ concurrency: 0 }, /"concurrency" must be an integer above 0/],
 ])('refuses %j', async (changes, message) => {
   expect(String(await rejection(registerAll([], { ...unused, ...changes } as never)))).toMatch(message)
 })

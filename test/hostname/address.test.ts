@@ -122,7 +122,7 @@ describe('in every spelling that a URL parser or inet_aton accepts', () => {
     },
   )
 
-  test('8.8.4.4 is accepted in one, rejected in every other, and suggested only if all four numbers are in the input', () => {
+  test('8.8.4.4 is accepted in one, rejected in every other, and suggested only if its four numbers are', () => {
     const all = [...spellings('8.8.4.4')].flatMap(spelling => disguises.map(disguise => disguise(spelling)))
     const accepted = new Set(all.filter(spelling => classifyHostname(spelling).valid).map(spelling => spelling.trim()))
     expect(accepted).toEqual(new Set(['8.8.4.4', '8.8.4.4.']))
@@ -170,7 +170,7 @@ describe('in every IPv6 spelling', () => {
     expect(all.filter(form => outcomeOf(form) !== 'reserved_ip')).toEqual([])
   })
 
-  test('a public address is accepted in canonical form or brackets, and its canonical form is suggested for others', () => {
+  test('a public address is accepted in canonical form or brackets; for others that form is suggested', () => {
     for (const form of forms('2606:4700:4700::1111')) {
       const classification = classifyHostname(form)
       const isCanonical =

@@ -51,7 +51,7 @@ const wrong: [option: string, message: RegExp, options: unknown][] = [
   ]),
   ...[Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY, '262144', null].map((bodyLimit): [string, RegExp, unknown] => [
     'bodyLimit',
-    /"bodyLimit" must be a whole number of bytes above 0/,
+    /"bodyLimit" must be an integer number of bytes above 0/,
     { ...right, bodyLimit },
   ]),
   // A timer of more than 32 bits would end at once.

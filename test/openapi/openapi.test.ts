@@ -126,7 +126,7 @@ test('the operations that are offered stand at their paths, with their schemas, 
   // What an answer to GET cannot be is not among its statuses.
   expect(Object.keys(reading.paths['/v1/domains'].get.responses).join()).toBe('200,400,401,403,404,405,429,500')
   expect(reading.paths['/v1/domains'].get.responses[405]?.description).toContain('is not GET.')
-  expect(() => openapi({ operations: ['remove'] as never })).toThrow('"operations" must be a list with some of')
+  expect(() => openapi({ operations: ['remove'] as never })).toThrow('"operations" must be an array with some of')
 })
 
 test('either kind of key is enough', () => {
@@ -174,7 +174,7 @@ test('the application says whose API it is and where', () => {
 test.each([
   [{ path: 'v1/domains' }, /"path" must be a path that begins with "\/"/],
   [{ keyPrefix: 'a_b' }, /"keyPrefix" must be one or more ASCII letters and digits/],
-  [{ bodyLimit: 0 }, /"bodyLimit" must be a whole number of bytes/],
+  [{ bodyLimit: 0 }, /"bodyLimit" must be an integer number of bytes/],
   [{ rateLimit: true }, /"rateLimit" does not exist; there are .*"rateLimited"/],
   [{ security: 'session' }, /"security" must be an array/],
   [{ info: [] }, /"info" must be an object/],

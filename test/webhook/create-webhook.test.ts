@@ -133,14 +133,14 @@ test('a signal ends a push, also between batches', async () => {
 })
 
 test.each<[options: object, message: RegExp]>([
-  [{ secret: undefined }, /^The option "secret" must be a text/],
+  [{ secret: undefined }, /^The option "secret" must be a string/],
   [{ secret: 'hidden' }, /^A secret must be "whsec_" and 24 to 64 random bytes in base64/],
   [{ secret: `whsec_${btoa('hidden')}` }, /^A secret must be/],
   [{ secret: [secret, 'hidden'] }, /^A secret must be/],
-  [{ secret: [] }, /^The secret must be a text, or an array of at least one/],
+  [{ secret: [] }, /^The secret must be a string, or an array of at least one/],
   [{ url: 'https://me:hidden@monitor.test/' }, /"url" must be an http: or https: URL without a user name/],
   [{ url: 'ftp://monitor.test/hidden' }, /"url" must be/],
-  [{ batchSize: 0 }, /"batchSize" must be a whole number above 0/],
+  [{ batchSize: 0 }, /"batchSize" must be an integer above 0/],
   [{ timeLimit: Number.NaN }, /"timeLimit" must be/],
   [{ timeout: 5 }, /"timeout" does not exist/],
 ])('refuses %j, and shows no secret', (options, message) => {

@@ -45,7 +45,7 @@ export function sendRequest(
   init: RequestInit,
   { fetch = globalThis.fetch, timeLimit, bodyLimit, signal }: RequestOptions,
 ): Promise<ReceivedResponse> {
-  const limits = { milliseconds: timeLimit, message: `No answer within ${timeLimit} ms`, signal }
+  const limits = { milliseconds: timeLimit, message: `No response within ${timeLimit} ms`, signal }
   return runWithin(limits, async signal => {
     // A redirect would turn the POST into a GET, or send the key to another server.
     const response = await fetch(url, { ...init, redirect: 'manual', signal })

@@ -99,7 +99,7 @@ describe('listAll', () => {
   test.each<[what: string, body: unknown, message: RegExp]>([
     ['null', null, /it has no data\.domains/],
     ['no objects', { data: { domains: [null], next: null } }, /domains\[0\]\.domain is no text/],
-    ['a page without a cursor', { data: { domains: [listed] } }, /data\.next is neither a text nor null/],
+    ['a page without a cursor', { data: { domains: [listed] } }, /data\.next is neither a string nor null/],
     ['a cursor that stays', { data: { domains: [listed], next: 'here' } }, /data\.next is that of the page before/],
   ])('refuses %s', async (_, body, message) => {
     const fetch = vi.fn(async () => Response.json(body))

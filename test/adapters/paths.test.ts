@@ -7,7 +7,7 @@ import { servers } from './servers.ts'
 
 const OURS = '/v1/domains'
 
-/** What a POST to a path does; `null`: it is none of ours, and gets 404. */
+/** What a POST to a path does; `null`: it is not ours, and gets 404. */
 const paths: readonly (readonly [path: string, operation: 'create' | 'preview' | 'delete' | null])[] = [
   ['', 'create'],
   ['/', 'create'],
@@ -56,7 +56,7 @@ const paths: readonly (readonly [path: string, operation: 'create' | 'preview' |
 test('forty paths are tried', () => expect(paths.length).toBeGreaterThanOrEqual(40))
 
 describe.each(servers)('%s', (_, start) => {
-  test('answers a POST to each path as the table says, and registers at its own path alone', async () => {
+  test('handles a POST to each path as in the table, and registers only at its own path', async () => {
     const found: [path: string, operation: string | null][] = []
     for (const [path] of paths) {
       const store = createStore()

@@ -37,6 +37,6 @@ test.each<[field: string, changes: object, message: RegExp]>([
   ['hint', { hint: 'svc_team_3_…abcd!' }, /"hint" must be/],
   ['hint', { hint: ' svc_team_3_…abcd' }, /"hint" must be/],
   ['a field', { expireAt: new Date() }, /The field "expireAt" does not exist/],
-])('a key record with a wrong %s is refused', (_, changes, message) => {
+])('a key record with a wrong %s is rejected', (_, changes, message) => {
   expect(() => add({ ...record, ...changes })).toThrow(message)
 })

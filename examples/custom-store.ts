@@ -9,7 +9,6 @@ import { type BatchOperation, ClassicLevel } from 'classic-level'
 import {
   createManagedStore,
   createUuidGenerator,
-  type ListedRegistration,
   type ListPage,
   type LookUp,
   type LookUpResult,
@@ -31,9 +30,9 @@ export interface LevelStoreOptions extends ManagedStoreOptions {
 }
 
 /** A registration, but for what the outbox knows: whether it is synchronized. */
-type Held = Omit<ListedRegistration, 'synchronized' | 'createdAt'> & { readonly createdAt: string }
+type Held = Omit<Registration, 'synchronized' | 'createdAt'> & { readonly createdAt: string }
 /** A change as it is kept. Times are milliseconds since 1970. */
-type Waiting = Omit<PendingChange, 'since' | 'nextAttempt'> & { readonly since: number; readonly due: number }
+type Waiting = Omit<PendingChange, 'at' | 'nextAttempt'> & { readonly at: number; readonly due: number }
 
 /** A change is due at once if it is due later than this and a lease: a clock was wrong. */
 const HOUR = 3_600_000
@@ -68,7 +67,7 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
   const allWaiting = () => range<Waiting>('waiting ', 'waiting!')
 
   /** Tells of registrations whether they are synchronized: no change of theirs waits. */
-  async function toListed(held: readonly Held[]): Promise<ListedRegistration[]> {
+  async function toRegistrations(held: readonly Held[]): Promise<Registration[]> {
     const waiting = new Set((await get<Waiting>(held.map(waitingKey))).map(({ domainId }) => domainId))
     return held.map(({ createdAt, ...registration }) => ({
       ...registration,
@@ -76,8 +75,6 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
       createdAt: new Date(createdAt),
     }))
   }
-  const toRegistrations = async (held: readonly Held[]): Promise<Registration[]> =>
-    (await toListed(held)).map(({ createdAt: _, ...registration }) => registration)
 
   const prefixOf = (teamId: string | undefined) => (teamId === undefined ? 'id ' : `team ${teamId} `)
   const count = async (teamId: string | undefined) =>
@@ -110,7 +107,7 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
       const createdAt = new Date()
       const saved = created.map(({ domain, registrableDomain }) => {
         const domainId = createId(createdAt.getTime())
-        const registration = { domainId, domain, registrableDomain, teamId: step.teamId }
+        const registration = { domainId, domain, registrableDomain, teamId: step.teamId, createdAt }
         operations.push(...put(keysOf(registration), { ...registration, createdAt: createdAt.toISOString() }))
         if (step.lease !== null) operations.push(...wait(registration, 'registered', step.lease))
         return { ...registration, synchronized: step.lease === null }
@@ -125,36 +122,30 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
   }
 
   const wait = (registration: Omit<Registration, 'synchronized'>, kind: Waiting['kind'], milliseconds: number) => {
-    const { domainId, domain, registrableDomain, teamId } = registration
-    const [since, due] = [Date.now(), Date.now() + milliseconds]
-    const change = { kind, domainId, domain, registrableDomain, teamId, refusals: 0, since, due, lastFailure: null }
+    const { domainId, domain, registrableDomain, teamId, createdAt } = registration
+    const [now, due] = [Date.now(), Date.now() + milliseconds]
+    const at = kind === 'registered' ? createdAt.getTime() : now
+    const change = { kind, domainId, domain, registrableDomain, teamId, at, refusals: 0, due, lastFailure: null }
     return put([waitingKey(change)], change)
   }
 
-  async function list({
-    teamId,
-    after,
-    limit,
-    order,
-    domain,
-    below,
-  }: ListPage): Promise<readonly ListedRegistration[]> {
+  async function list({ teamId, after, limit, order, domain, below }: ListPage): Promise<readonly Registration[]> {
     const isListed = (held: Held) => teamId === undefined || held.teamId === teamId
     const isAfter = ({ domainId }: Held) =>
       after === undefined || (order === 'newest' ? domainId < after : domainId > after)
     if (domain !== undefined) {
       const held = await get<Held>([nameKey(domain)])
-      return toListed(held.filter(each => isListed(each) && isAfter(each)).slice(0, limit))
+      return toRegistrations(held.filter(each => isListed(each) && isAfter(each)).slice(0, limit))
     }
     if (below !== undefined) {
       const [from, before] = belowKeys(below)
       const start = after === undefined ? from : nameKey(after)
-      return toListed((await range<Held>(start > from ? start : from, before)).filter(isListed).slice(0, limit))
+      return toRegistrations((await range<Held>(start > from ? start : from, before)).filter(isListed).slice(0, limit))
     }
     const prefix = prefixOf(teamId)
     const [from, before] = order === 'newest' ? [prefix, after] : [prefix + (after ?? ''), undefined]
     const end = before === undefined ? `${prefix}~` : prefix + before
-    return toListed(await range<Held>(from, end, limit, order === 'newest'))
+    return toRegistrations(await range<Held>(from, end, limit, order === 'newest'))
   }
 
   const outbox: Outbox = {
@@ -166,7 +157,7 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
         const taken = due.slice(0, limit)
         for (const change of taken) operations.push(...put([waitingKey(change)], { ...change, due: now + lease }))
         operations.push(...put(['monitor'], true))
-        return taken
+        return taken.map(change => ({ ...change, at: new Date(change.at) }))
       }),
     finish: changes =>
       takeTurn(async operations => {
@@ -196,13 +187,13 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
       }),
     async stats() {
       const waiting = await allWaiting()
-      const oldest = waiting.length === 0 ? null : new Date(Math.min(...waiting.map(({ since }) => since)))
+      const oldest = waiting.length === 0 ? null : new Date(Math.min(...waiting.map(({ at }) => at)))
       return { count: waiting.length, refused: waiting.filter(({ refusals }) => refusals > 0).length, oldest }
     },
     list: async (after = '', limit) =>
-      (await range<Waiting>(`waiting ${after}`, 'waiting!', limit)).map(({ since, due, ...change }) => ({
+      (await range<Waiting>(`waiting ${after}`, 'waiting!', limit)).map(({ at, due, ...change }) => ({
         ...change,
-        since: new Date(since),
+        at: new Date(at),
         nextAttempt: new Date(due),
       })),
   }

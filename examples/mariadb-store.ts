@@ -32,7 +32,7 @@ const CHANGES_BY_ID = `${sent('domainId', 'kind', 'wait', 'failure', 'refused')}
 const NOTE_MONITOR = 'INSERT IGNORE INTO domain_monitor VALUES (1)'
 const NAME = `domainId, domain, registrableDomain, teamId, createdAt,
   domainId NOT IN (SELECT domainId FROM domain_changes) AS synchronized`
-const CHANGE = 'domainId, domain, registrableDomain, teamId, kind, refusals, since, due, lastFailure'
+const CHANGE = 'domainId, domain, registrableDomain, teamId, kind, refusals, at, due, lastFailure'
 const EXACTLY = 'secondLevelDomain = ? AND path = ?'
 const BELOW = 'secondLevelDomain = ? AND path > ? AND path < ?'
 
@@ -49,14 +49,13 @@ function createBackend(transact: Transact): StoreBackend {
         await claim(ask, step.counted ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
         const found = await find(ask, step)
         const { created, waiting } = step.decide(found)
-        const saved = created.map(({ domain, registrableDomain }) => {
-          return { domainId: createId(), domain, registrableDomain, teamId, synchronized: lease === null }
-        })
+        const same = { teamId, synchronized: lease === null, createdAt: new Date() }
+        const saved = created.map(name => ({ domainId: createId(), ...name, ...same }))
         await ask(
           `INSERT INTO domain_names (domainId, domain, registrableDomain, secondLevelDomain, path, teamId, createdAt)
-           SELECT sent.*, ${NOW} FROM
-           ${sent('domainId', 'domain', 'registrableDomain', 'secondLevelDomain', 'path', 'teamId')}`,
-          saved.map(registration => ({ ...registration, ...toKey(registration.domain) })),
+           SELECT * FROM
+           ${sent('domainId', 'domain', 'registrableDomain', 'secondLevelDomain', 'path', 'teamId', 'createdAt')}`,
+          saved.map(each => ({ ...each, ...toKey(each.domain), createdAt: +each.createdAt })),
         )
         if (lease !== null) {
           await addChanges(ask, 'registered', saved, lease, lease)
@@ -101,7 +100,7 @@ function createBackend(transact: Transact): StoreBackend {
           ...where.flatMap(([, ...values]) => values),
           String(limit),
         )
-        return rows.map(row => ({ ...toRegistration(row), createdAt: new Date(row.createdAt) }))
+        return rows.map(toRegistration)
       }),
 
     count: teamId => transact(ask => count(ask, teamId)),
@@ -115,7 +114,7 @@ function createBackend(transact: Transact): StoreBackend {
           const taken = [...fresh, ...(await ask(sql, 1, HOUR + lease, String(limit - fresh.length)))]
           await ask(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + ?`, taken, lease)
           await ask(NOTE_MONITOR)
-          return taken
+          return taken.map(change => ({ ...change, at: new Date(change.at) }))
         }),
 
       finish: changes =>
@@ -149,15 +148,15 @@ function createBackend(transact: Transact): StoreBackend {
       stats: () =>
         transact(async ask => {
           const refused = 'COUNT(NULLIF(isRefused, 0)) AS refused'
-          const [row] = await ask(`SELECT COUNT(*) AS count, ${refused}, MIN(since) AS oldest FROM domain_changes`)
+          const [row] = await ask(`SELECT COUNT(*) AS count, ${refused}, MIN(at) AS oldest FROM domain_changes`)
           return { ...row, oldest: row.oldest === null ? null : new Date(row.oldest) }
         }),
 
       list: (after = '', limit) =>
         transact(async ask => {
           const sql = `SELECT ${CHANGE} FROM domain_changes WHERE domainId > ? ORDER BY domainId LIMIT ?`
-          return (await ask(sql, after, String(limit))).map(({ since, due, ...change }) => {
-            return { ...change, since: new Date(since), nextAttempt: new Date(due) }
+          return (await ask(sql, after, String(limit))).map(({ at, due, ...change }) => {
+            return { ...change, at: new Date(at), nextAttempt: new Date(due) }
           })
         }),
     },
@@ -205,15 +204,18 @@ async function findBelow(ask: Ask, base: string, teamId: string) {
 /** A release takes the place of the registration that still waits, and is due only when that was surely pushed. */
 const addChanges = (ask: Ask, kind: string, registrations: readonly Registration[], wait: number, lease: number) =>
   ask(
-    `INSERT INTO domain_changes (domainId, domain, registrableDomain, teamId, kind, since, due)
-     SELECT domainId, domain, registrableDomain, teamId, kind, ${NOW}, ${NOW} + wait
-     FROM ${sent('domainId', 'domain', 'registrableDomain', 'teamId', 'kind', 'wait')}
-     ON DUPLICATE KEY UPDATE kind = VALUES(kind), since = VALUES(since), due = VALUES(since) + ?, refusals = 0,
-       lastFailure = NULL`,
-    registrations.map(registration => ({ ...registration, kind, wait })),
+    `INSERT INTO domain_changes (domainId, domain, registrableDomain, teamId, kind, at, due)
+     SELECT domainId, domain, registrableDomain, teamId, kind, at, ${NOW} + wait
+     FROM ${sent('domainId', 'domain', 'registrableDomain', 'teamId', 'kind', 'at', 'wait')}
+     ON DUPLICATE KEY UPDATE kind = VALUES(kind), at = VALUES(at), due = ${NOW} + ?, refusals = 0, lastFailure = NULL`,
+    registrations.map(each => ({ ...each, kind, at: kind === 'registered' ? +each.createdAt : Date.now(), wait })),
     lease,
   )
 
-type NameRow = Omit<Registration, 'synchronized'> & { readonly synchronized: number; readonly createdAt: number }
-const toRegistration = ({ createdAt: _, ...row }: NameRow) => ({ ...row, synchronized: row.synchronized > 0 })
+type NameRow = Omit<Registration, 'synchronized' | 'createdAt'> & { synchronized: number; createdAt: number }
+const toRegistration = ({ synchronized: is, createdAt: at, ...row }: NameRow): Registration => ({
+  ...row,
+  synchronized: is > 0,
+  createdAt: new Date(at),
+})
 const toRange = (base: string) => [toKey(base).secondLevelDomain, rangeBelow(base).after, rangeBelow(base).before]

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS domain_changes (
   registrableDomain VARCHAR(253) NOT NULL,
   teamId VARCHAR(255) NOT NULL,
   kind VARCHAR(10) NOT NULL, -- 'registered' or 'released'
-  since BIGINT NOT NULL,
+  at BIGINT NOT NULL,
   due BIGINT NOT NULL, -- when a sweep may push it
   refusals INT NOT NULL DEFAULT 0, -- how often the monitor refused it alone
   isRefused BOOLEAN AS (refusals > 0) STORED, -- sweeps take first what was never refused

@@ -50,7 +50,15 @@ export default defineConfig({
     ...exclude('site/', ['pages', 'reference', 'examples']),
   ],
   rewrites: toPage,
-  vite: { plugins: [vueOfTheSite] },
+  vite: {
+    plugins: [vueOfTheSite],
+    resolve: {
+      alias: {
+        'domain-registration/fetch': join(root, 'dist/fetch.js'),
+        'domain-registration': join(root, 'dist/index.js'),
+      },
+    },
+  },
   markdown: {
     // VitePress's own themes have comments and keywords with too little contrast.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },

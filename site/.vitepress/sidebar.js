@@ -1,6 +1,6 @@
 /** The pages in the order in which somebody meets them, each by its path in the repository. */
 const groups = [
-  ['Try', ['site/pages/index.md', 'README.md', 'docs/faq.md', 'docs/hostnames.md']],
+  ['Try', ['site/pages/index.md', 'site/pages/playground.md', 'README.md', 'docs/faq.md', 'docs/hostnames.md']],
   [
     'Mount',
     [

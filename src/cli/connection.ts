@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import type { KeyOwner } from '../keys/key-record.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
 import type { ManagedStore } from '../registry/managed-store.ts'
 
@@ -8,10 +9,17 @@ export interface OpenDatabase {
   /** A store without a monitor: what it releases waits for a sweep of the application. */
   createStore(): ManagedStore
   createKeyStore(): ManagedKeyStore
+  /** Lists who has keys: organizations first, each by its ID. */
+  listOwners(): Promise<readonly KeyOwner[]>
   /** Creates the tables if they are missing. */
   migrate(): Promise<void>
   close(): Promise<void>
 }
+
+/** SQL for {@link OpenDatabase.listOwners}. IDs are digits, so a longer one is a larger number. */
+export const selectOwners = (table: string): string =>
+  `SELECT type, owner_id AS "ownerId" FROM ${table}
+   GROUP BY type, owner_id ORDER BY type, length(owner_id), owner_id`
 
 /** Teams are the application's; nothing that the command line does asks for one. */
 export const findTeam = () => null

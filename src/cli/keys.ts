@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { generateApiKey, hashApiKey, parseApiKey } from '../keys/api-key.ts'
 import { SCOPES } from '../keys/key-context.ts'
 import type { KeyOwner, StoredKeyRecord } from '../keys/key-record.ts'
@@ -12,7 +13,10 @@ import {
 } from './command.ts'
 import { toTable } from './text.ts'
 
-const owner = ['team', 'organization']
+const ownerOptions = ['team', 'organization']
+
+/** As long both keys of a rotation work, in milliseconds. */
+const OVERLAP_OF_KEYS = 7 * 24 * 60 * 60 * 1000
 
 /** @throws {UsageError} unless exactly one owner was passed. */
 function readOwner({ team, organization }: Values): KeyOwner {
@@ -33,33 +37,114 @@ function readDate(text: string, option: string): Date {
 
 export const createKey: Command = {
   synopsis: '--team ID | --organization ID',
-  purpose: 'makes a key and prints it once; --scopes, --label, --expires, --prefix',
-  options: [...owner, 'scopes', 'label', 'expires', 'prefix'],
+  purpose: 'makes a key and prints it once; --scopes, --label, --expires, --prefix; --teams FILE: only for one of them',
+  options: [...ownerOptions, 'scopes', 'label', 'expires', 'prefix', 'teams'],
   async run({ values, connect }: Invocation): Promise<Result> {
     const { type, ownerId } = readOwner(values)
     const scopes = (values.scopes ?? 'domains:create').split(',')
     if (!scopes.every(scope => SCOPES.some(known => known === scope)))
       throw new UsageError(`--scopes is a list with commas, of ${SCOPES.join(', ')}`)
-    const expiresAt = values.expires === undefined ? null : readDate(values.expires, 'expires')
-    if (expiresAt && expiresAt.getTime() <= Date.now()) throw new UsageError('--expires is in the past')
+    const expiresAt = readExpiry(values)
     const { label = null, prefix } = values
     const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })
+    if (type === 'organization' && values.teams) throw new UsageError('--teams is for the key of a team')
+    const teams = await readTeams(values)
+    if (teams && !teams.has(ownerId)) throw new Error(`Team ${ownerId} is not among those of --teams`)
     const keys = connect().createKeyStore()
     await keys.addKey({ hash, hint, type, ownerId, scopes, label, expiresAt })
-    const text = `${key}\n\nThis is the only time that the key is shown. Its hash is ${hash}.\n`
-    return { text, data: { key, hash, hint, type, ownerId, scopes, label, expiresAt } }
+    return { text: showOnce(key, hash), data: { key, hash, hint, type, ownerId, scopes, label, expiresAt } }
+  },
+}
+
+function readExpiry({ expires }: Values): Date | null {
+  if (expires === undefined) return null
+  const date = readDate(expires, 'expires')
+  if (date.getTime() <= Date.now()) throw new UsageError('--expires is in the past')
+  return date
+}
+
+/** Reads the IDs of the application's teams, one a line, from the file of `--teams`. */
+async function readTeams({ teams: file }: Values): Promise<ReadonlySet<string> | undefined> {
+  if (file === undefined) return undefined
+  const lines = file === '-' ? await readInput() : readFileSync(file, 'utf8').split('\n')
+  const ids = lines.map(line => line.trim()).filter(line => line !== '')
+  if (ids.length === 0 || !ids.every(id => /^\d+$/.test(id)))
+    throw new Error('--teams must have the ID of a team in each line, digits only, and at least one')
+  return new Set(ids)
+}
+
+const showOnce = (key: string, hash: string) =>
+  `${key}\n\nThis is the only time that the key is shown. Its hash is ${hash}.\n`
+
+export const rotateKey: Command = {
+  synopsis: 'HASH|-',
+  words: { least: 1, most: 1 },
+  purpose:
+    'makes another key with the same owner, scopes and label; the old one expires in a week; --expires, --prefix',
+  options: ['expires', 'prefix'],
+  async run({ values, operands, connect }: Invocation): Promise<Result> {
+    const expiresAt = readExpiry(values)
+    const oldHash = await readHash(operands)
+    const keys = connect().createKeyStore()
+    const old = await keys.findKey(oldHash)
+    if (!old) return unknownKey(oldHash)
+    const end = new Date(Date.now() + OVERLAP_OF_KEYS)
+    const oldExpiresAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end
+    if (old.revokedAt || oldExpiresAt.getTime() <= Date.now())
+      throw new Error(`The key is ${stateOf(old)}: make another one with "keys create"`)
+    const { type, ownerId, scopes, label } = old
+    const prefix = values.prefix ?? old.hint?.split('_')[0]
+    const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })
+    await keys.addKey({ hash, hint, type, ownerId, scopes, label, expiresAt })
+    await keys.updateKey(oldHash, { expiresAt: oldExpiresAt })
+    const rows = [
+      ['new', hint, expiresAt ?? 'never'],
+      ['old', old.hint, oldExpiresAt],
+    ]
+    const data = { key, hash, hint, type, ownerId, scopes, label, expiresAt }
+    return {
+      text: `${showOnce(key, hash)}\n${toTable(['KEY', 'HINT', 'EXPIRES'], rows, '')}`,
+      data: { ...data, old: { hash: oldHash, hint: old.hint, expiresAt: oldExpiresAt } },
+    }
   },
 }
 
 export const listKeys: Command = {
-  synopsis: '--team ID | --organization ID',
-  purpose: "lists an owner's keys: hash, hint, label, scopes, dates",
-  options: owner,
+  synopsis: '[--team ID | --organization ID]',
+  purpose: "lists an owner's keys, or all: hash, hint, label, scopes, dates; --teams FILE marks those of no team in it",
+  options: [...ownerOptions, 'teams'],
   async run({ values, connect }: Invocation): Promise<Result> {
-    const keys = await connect().createKeyStore().listKeys(readOwner(values))
-    const heads = ['HASH', 'HINT', 'LABEL', 'SCOPES', 'CREATED', 'STATE']
-    const rows = keys.map(key => [key.hash, key.hint, key.label, key.scopes.join(), key.createdAt, stateOf(key)])
-    return { text: toTable(heads, rows, 'No keys.'), data: keys }
+    const isOfOne = values.team !== undefined || values.organization !== undefined
+    const owner = isOfOne ? readOwner(values) : undefined
+    const teams = await readTeams(values)
+    const database = connect()
+    const store = database.createKeyStore()
+    const keys: StoredKeyRecord[] = []
+    for (const each of owner ? [owner] : await database.listOwners()) keys.push(...(await store.listKeys(each)))
+    if (!teams) return { text: toKeyTable(keys), data: keys }
+    const isKnown = ({ type, ownerId }: KeyOwner) => type === 'organization' || teams.has(ownerId)
+    return { text: toKeyTable(keys, isKnown), data: keys.map(key => ({ ...key, ownerIsKnown: isKnown(key) })) }
+  },
+}
+
+function toKeyTable(keys: readonly StoredKeyRecord[], isKnown = (_: KeyOwner) => true): string {
+  const heads = ['HASH', 'OWNER', 'HINT', 'LABEL', 'SCOPES', 'CREATED', 'STATE']
+  const rows = keys.map(key => [
+    key.hash,
+    `${key.type} ${key.ownerId}${isKnown(key) ? '' : ' (unknown)'}`,
+    ...[key.hint, key.label, key.scopes.join(), key.createdAt, stateOf(key)],
+  ])
+  return toTable(heads, rows, 'No keys.')
+}
+
+export const whoseKey: Command = {
+  synopsis: 'HASH|-',
+  words: { least: 1, most: 1 },
+  purpose: 'tells whose a key is, and whether it is valid',
+  async run({ operands, connect }: Invocation): Promise<Result> {
+    const hash = await readHash(operands)
+    const key = await connect().createKeyStore().findKey(hash)
+    return key ? { text: toKeyTable([key]), data: key } : unknownKey(hash)
   },
 }
 

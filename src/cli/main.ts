@@ -1,12 +1,15 @@
 #!/usr/bin/env node
+import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
+import { backup } from './backup.ts'
 import { type Command, type Invocation, type Target, UsageError, type Values } from './command.ts'
 import type { OpenDatabase } from './connection.ts'
 import { doctor } from './doctor/doctor.ts'
-import { createKey, expireKey, listKeys, revokeKey } from './keys.ts'
+import { createKey, expireKey, listKeys, revokeKey, rotateKey, whoseKey } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { exportRegistrations, importRegistrations } from './move.ts'
-import { classify, count, find, list, pending, release } from './names.ts'
+import { classify, count, find, list, release } from './names.ts'
+import { pending } from './pending.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { findSecrets, readTarget } from './target.ts'
@@ -16,7 +19,9 @@ const commands: Readonly<Record<string, Command>> = {
   migrate,
   doctor,
   'keys create': createKey,
+  'keys rotate': rotateKey,
   'keys list': listKeys,
+  'keys who': whoseKey,
   'keys expire': expireKey,
   'keys revoke': revokeKey,
   list,
@@ -26,6 +31,7 @@ const commands: Readonly<Record<string, Command>> = {
   pending,
   export: exportRegistrations,
   import: importRegistrations,
+  backup,
   classify,
 }
 
@@ -38,6 +44,7 @@ ${Object.entries(commands)
   --database ADDRESS  postgres://… or the path of a SQLite file; default: the environment's DATABASE_URL
   --schema NAME       the schema of the tables in PostgreSQL; default domain_registration
   --json              prints JSON
+  --version           prints the version of the package
 
 Exit codes: 0 done, 1 something is wrong, 2 called in a wrong way. See docs/cli.md of the package.
 `
@@ -51,7 +58,8 @@ interface Request extends Pick<Invocation, 'values' | 'flags' | 'operands'> {
  *
  * @throws {UsageError}
  */
-function read(parameters: readonly string[]): Request | 'help' {
+function read(parameters: readonly string[]): Request | 'help' | 'version' {
+  if (parameters[0] === '--version') return 'version'
   const name = [parameters.slice(0, 2).join(' '), parameters[0] ?? ''].find(name => Object.hasOwn(commands, name))
   const command = name === undefined ? undefined : commands[name]
   if (name === undefined || command === undefined) {
@@ -103,6 +111,9 @@ async function run({ command, ...request }: Request): Promise<number> {
   }
 }
 
+/** The program lies in a folder of the package. */
+const readVersion = (): string => (createRequire(import.meta.url)('../package.json') as { version: string }).version
+
 const open = (target: Target, options?: { readonly mayCreate?: boolean }): OpenDatabase =>
   target.kind === 'postgres' ? openPostgres(target) : openSqlite(target.file, options)
 
@@ -117,6 +128,10 @@ async function main(parameters: readonly string[]): Promise<number> {
   const secrets = findSecrets(process.env, parameters)
   try {
     const request = read(parameters)
+    if (request === 'version') {
+      await write(`${readVersion()}\n`)
+      return 0
+    }
     if (request === 'help') {
       await write(usage)
       return parameters.length === 0 ? 2 : 0

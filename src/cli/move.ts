@@ -1,7 +1,7 @@
 import { eachPage } from '../operations/each-registration.ts'
 import { importDomains, type RegistrationToImport } from '../operations/import-domains.ts'
 import type { ManagedStore } from '../registry/managed-store.ts'
-import { MOST_AT_ONCE } from '../registry/store.ts'
+import { type ListedRegistration, MOST_AT_ONCE } from '../registry/store.ts'
 import { type Command, type Invocation, type Result, readLines, UsageError } from './command.ts'
 import { toData } from './names.ts'
 import { plural, toTable } from './text.ts'
@@ -13,26 +13,41 @@ interface End {
 }
 
 export const exportRegistrations: Command = {
-  purpose: 'writes registrations as lines of JSON, of all teams or of --team; --after continues; --all for import',
-  options: ['team', 'after'],
+  purpose:
+    'writes registrations as lines of JSON, of all teams or of --team; --after resumes; --format csv; --all for import',
+  options: ['team', 'after', 'format'],
   flags: ['all'],
-  async run({ values: { team: teamId, after }, flags, connect, write }: Invocation): Promise<undefined> {
+  async run({ values, flags, connect, write }: Invocation): Promise<undefined> {
+    const { team: teamId, after, format = 'ndjson' } = values
     const isForImport = flags.has('all')
-    if (isForImport && (teamId !== undefined || after !== undefined))
-      throw new UsageError('--all takes neither --team nor --after')
+    if (isForImport && [teamId, after, values.format].some(value => value !== undefined))
+      throw new UsageError('--all takes neither --team nor --after nor --format')
+    if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format must be csv or ndjson')
     const store = connect().createStore()
     if (isForImport) await requireNoReleases(store)
     let registrations = 0
+    if (format === 'csv') await write(`${columns.join()}\r\n`)
     for await (const page of eachPage(store.list, { teamId, after })) {
-      const lines = page.map(each =>
-        isForImport ? { ...toData(each), registrableDomain: each.registrableDomain } : toData(each),
-      )
-      await write(lines.map(line => `${JSON.stringify(line)}\n`).join(''))
+      const toLine = format === 'csv' ? toCsv : isForImport ? toImportLine : toJsonLine
+      await write(page.map(toLine).join(''))
       registrations += page.length
     }
     if (isForImport) await write(`${JSON.stringify({ end: true, registrations } satisfies End)}\n`)
     return undefined
   },
+}
+
+const toJsonLine = (registration: ListedRegistration) => `${JSON.stringify(toData(registration))}\n`
+
+const toImportLine = (registration: ListedRegistration) =>
+  `${JSON.stringify({ ...toData(registration), registrableDomain: registration.registrableDomain })}\n`
+
+const columns = ['domain', 'domainId', 'teamId', 'createdAt', 'synchronized'] as const
+
+/** RFC 4180. No value needs quotes or is a formula to a spreadsheet. */
+function toCsv({ createdAt, ...registration }: ListedRegistration): string {
+  const row = { ...registration, createdAt: createdAt.toISOString() }
+  return `${columns.map(column => row[column]).join()}\r\n`
 }
 
 /** An import has registrations alone: a release that is still pending would never reach the monitor. */

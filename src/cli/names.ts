@@ -2,20 +2,14 @@ import { classifyHostname } from '../hostname/classify.ts'
 import { displayHostname } from '../hostname/display.ts'
 import { eachRegistration, toCursor } from '../operations/each-registration.ts'
 import { findOwners } from '../operations/find-owners.ts'
-import { type ListedRegistration, MOST_AT_ONCE } from '../registry/store.ts'
-import {
-  type Command,
-  type Invocation,
-  type Result,
-  readInput,
-  readLimit,
-  requireValue,
-  UsageError,
-} from './command.ts'
+import type { ManagedStore } from '../registry/managed-store.ts'
+import type { ListedRegistration, Registration } from '../registry/store.ts'
+import { toUuid } from '../registry/store-arguments.ts'
+import { type Command, type Invocation, type Result, readInput, readLimit, requireValue } from './command.ts'
 import { plural, toPrintable, toTable } from './text.ts'
 
 /** The name to copy, and as people read it where that is not the same. */
-function toReadable(domain: string): string {
+export function toReadable(domain: string): string {
   const shown = displayHostname(domain)
   return shown === domain ? domain : `${domain} (${shown})`
 }
@@ -60,20 +54,57 @@ export const list: Command = {
 }
 
 export const find: Command = {
-  synopsis: 'HOSTNAME…',
+  synopsis: 'HOSTNAME_OR_ID…',
   words: { least: 1, most: Number.POSITIVE_INFINITY },
-  purpose: 'tells whose a hostname is: the registration of it, or of a wildcard over it',
+  purpose: 'tells whose a hostname or an ID is: the registration of it, or of a wildcard over it',
   async run({ operands, connect }: Invocation): Promise<Result> {
-    const owners = await findOwners(connect().createStore(), operands)
-    const data = owners.map(({ hostname, registration }) => ({
+    const store = connect().createStore()
+    const data: Found[] = []
+    for (const { hostname, registration } of await findOwners(store, operands)) {
+      const domainId = toUuid(hostname)
+      const found = domainId === null ? registration : await findById(store, domainId)
+      const { domain = null, teamId = null, domainId: id = null } = found ?? {}
+      // What is registered is shown, even if it could not be registered today.
+      const message = found || domainId !== null ? null : explain(hostname)
+      data.push({ hostname, domain, teamId, domainId: id, message })
+    }
+    const rows = data.map(({ hostname, domain, teamId, domainId }) => [
       hostname,
-      domain: registration?.domain ?? null,
-      teamId: registration?.teamId ?? null,
-      domainId: registration?.domainId ?? null,
-    }))
-    const heads = ['HOSTNAME', 'REGISTERED', 'TEAM', 'ID']
-    return { text: toTable(heads, data.map(Object.values), ''), data }
+      domain === null ? null : toReadable(domain),
+      teamId,
+      domainId,
+    ])
+    const messages = data.flatMap(({ message }) => (message === null ? [] : [`${toPrintable(message)}\n`]))
+    const table = toTable(['HOSTNAME', 'REGISTERED', 'TEAM', 'ID'], rows, '')
+    return { text: [table, ...messages].join(''), data, isWrong: messages.length > 0 }
   },
+}
+
+interface Found {
+  readonly hostname: string
+  readonly domain: string | null
+  readonly teamId: string | null
+  readonly domainId: string | null
+  /** Why the hostname cannot be registered. */
+  readonly message: string | null
+}
+
+function explain(input: string): string | null {
+  const hostname = classifyHostname(input)
+  return hostname.valid ? null : hostname.message
+}
+
+/** Stores list by ID: of the registrations after the ID before it, it is the first. */
+async function findById(store: ManagedStore, domainId: string): Promise<Registration | null> {
+  const [registration] = await store.list({ after: precedingUuid(domainId), limit: 1 })
+  return registration?.domainId === domainId ? registration : null
+}
+
+function precedingUuid(uuid: string): string {
+  const digits = BigInt.asUintN(128, BigInt(`0x${uuid.replaceAll('-', '')}`) - 1n)
+    .toString(16)
+    .padStart(32, '0')
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 export const release: Command = {
@@ -97,44 +128,6 @@ export const count: Command = {
   async run({ values: { team: teamId }, connect }: Invocation): Promise<Result> {
     const total = await connect().createStore().count({ teamId })
     return { text: `${total}\n`, data: { count: total } }
-  },
-}
-
-export const pending: Command = {
-  synopsis: '[--retry [ID…]]',
-  words: { least: 0, most: MOST_AT_ONCE },
-  purpose:
-    'shows which changes wait to be pushed to your monitor, since when, and why; --limit, --after; ' +
-    '--retry has the next sweep push those that failed, all or those of some IDs',
-  options: ['limit', 'after'],
-  flags: ['retry'],
-  async run({ values, flags, operands, connect }: Invocation): Promise<Result> {
-    const limit = readLimit(values, MOST_AT_ONCE)
-    if (operands.length > 0 && !flags.has('retry')) throw new UsageError('IDs of changes need --retry')
-    const store = connect().createStore()
-    if (flags.has('retry')) {
-      const retried = await store.retryPending({ domainIds: operands.length > 0 ? operands : undefined })
-      return { text: `${plural(retried, 'change is', 'changes are')} due for the next sweep.\n`, data: { retried } }
-    }
-    const { count, refused, oldest } = await store.pendingStats()
-    const waiting = await store.listPending({ limit, after: values.after })
-    const changes = waiting.map(({ kind, domain, domainId, teamId, since, nextAttempt, lastFailure }) => ({
-      kind,
-      domain,
-      domainId,
-      teamId,
-      since,
-      nextAttempt,
-      lastFailure,
-    }))
-    const age = oldest ? `, the oldest since ${oldest.toISOString()}` : ''
-    const summary = `${plural(count, 'change waits', 'changes wait')}, ${refused} of them refused before${age}.\n`
-    const rows = changes.map(change => [change.kind, change.domain, change.teamId, change.since, change.lastFailure])
-    const table = toTable(['CHANGE', 'DOMAIN', 'TEAM', 'SINCE', 'LAST FAILURE'], rows, '')
-    return {
-      text: count === 0 ? 'Nothing waits.\n' : `${summary}\n${table}`,
-      data: { count, refused, oldest, changes },
-    }
   },
 }
 

@@ -1,9 +1,11 @@
+import type { KeyOwner } from '../keys/key-record.ts'
 import { createPostgresKeyStore } from '../postgres/key-store.ts'
 import { migrate } from '../postgres/migrate.ts'
 import type { PostgresPool } from '../postgres/pg-pool.ts'
+import { toTables } from '../postgres/schema.ts'
 import { createPostgresStore } from '../postgres/store.ts'
 import type { Target } from './command.ts'
-import { findTeam, loadDriver, type OpenDatabase } from './connection.ts'
+import { findTeam, loadDriver, type OpenDatabase, selectOwners } from './connection.ts'
 
 /** What is needed of a `Pool` of `pg`. */
 export type Pool = PostgresPool & {
@@ -37,6 +39,7 @@ export function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres'
   return {
     createStore: () => createPostgresStore({ ...place, findTeam }),
     createKeyStore: () => createPostgresKeyStore(place),
+    listOwners: async () => (await database.query<KeyOwner>(selectOwners(toTables(place).keys))).rows,
     migrate: () => migrate(place),
     close: () => database.end(),
   }

@@ -1,23 +1,27 @@
 import { existsSync } from 'node:fs'
+import type { KeyOwner } from '../keys/key-record.ts'
 import type { SqliteHandle } from '../sqlite/driver.ts'
 import { explainFailure } from '../sqlite/failures.ts'
 import { createSqliteKeyStore } from '../sqlite/key-store.ts'
 import { createSqliteStore } from '../sqlite/store.ts'
-import { findTeam, loadDriver, type OpenDatabase } from './connection.ts'
+import { findTeam, loadDriver, type OpenDatabase, selectOwners } from './connection.ts'
 
 export type Handle = SqliteHandle & { close(): unknown }
 
 type Open = new (file: string) => Handle
 
-/** Opens a file with `node:sqlite`, or with `better-sqlite3` where Node has none. Creates it if it is missing. */
+/**
+ * Opens a file with `node:sqlite`, or with a package of the same interface where Node has none. Creates it if it is
+ * missing.
+ */
 export function openHandle(file: string): Handle {
   const builtIn = (process.getBuiltinModule as (name: string) => unknown)('node:sqlite') as
     | { DatabaseSync: Open }
     | undefined
-  const Database = builtIn?.DatabaseSync ?? loadDriver<Open>('better-sqlite3')
+  const Database = builtIn?.DatabaseSync ?? loadDriver<Open>('better-sqlite3') ?? loadDriver<Open>('libsql')
   if (!Database) {
     throw new Error(
-      'For SQLite the package "better-sqlite3" is needed in this folder: npm install better-sqlite3 ' +
+      'For SQLite the package "better-sqlite3" or "libsql" is needed in this folder: npm install better-sqlite3@12 ' +
         '(or run Node 22.13 or later, which brings its own)',
     )
   }
@@ -31,19 +35,30 @@ export function openHandle(file: string): Handle {
 export const hasTables = (handle: Handle): boolean =>
   handle.prepare("SELECT 1 FROM sqlite_master WHERE name = 'domain_registration_version'").all().length > 0
 
-export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): OpenDatabase {
-  if (!mayCreate && !existsSync(file)) throw new Error(`There is no file ${JSON.stringify(file)}: run migrate first`)
+/**
+ * Opens a file that has the tables.
+ *
+ * @throws {Error} if it has none, or is not there.
+ */
+export function openExisting(file: string): Handle {
+  if (!existsSync(file)) throw new Error(`There is no file ${JSON.stringify(file)}: run migrate first`)
   const database = openHandle(file)
   try {
-    // The stores create their tables. A mistyped path must not put them into the database of another program.
-    if (!mayCreate && !hasTables(database)) throw new Error('The tables are not there: run migrate first')
+    if (!hasTables(database)) throw new Error('The tables are not there: run migrate first')
+    return database
   } catch (error) {
     database.close()
     throw explainFailure(error)
   }
+}
+
+export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): OpenDatabase {
+  // The stores create their tables. A mistyped path must not put them into the database of another program.
+  const database = mayCreate ? openHandle(file) : openExisting(file)
   return {
     createStore: () => createSqliteStore({ database, findTeam }),
     createKeyStore: () => createSqliteKeyStore({ database }),
+    listOwners: async () => database.prepare(selectOwners('domain_registration_keys')).all() as KeyOwner[],
     migrate: async () => void createSqliteStore({ database, findTeam }),
     close: async () => void database.close(),
   }

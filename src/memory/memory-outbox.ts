@@ -1,4 +1,4 @@
-import { LONGEST_WAIT, type PendingChange, type StoreOutbox, toChange } from '../registry/outbox.ts'
+import { changeOf, LONGEST_WAIT, type PendingChange, type StoreOutbox } from '../registry/outbox.ts'
 import type { Change } from '../registry/store.ts'
 
 interface Waiting {
@@ -6,7 +6,6 @@ interface Waiting {
   /** By the monotonic clock, in milliseconds. */
   due: number
   refusals: number
-  readonly since: Date
   lastFailure: string | null
 }
 
@@ -23,8 +22,8 @@ export function createMemoryOutbox(): MemoryOutbox {
 
   return {
     add(registration, kind, wait) {
-      const change = toChange(registration, kind)
-      changes.set(change.domainId, { change, due: after(wait), refusals: 0, since: new Date(), lastFailure: null })
+      const change = changeOf(registration, kind)
+      changes.set(change.domainId, { change, due: after(wait), refusals: 0, lastFailure: null })
     },
 
     has: domainId => changes.has(domainId),
@@ -79,7 +78,7 @@ export function createMemoryOutbox(): MemoryOutbox {
     stats() {
       const all = [...changes.values()]
       const oldest = all.reduce<Date | null>(
-        (oldest, { since }) => (oldest === null || since < oldest ? since : oldest),
+        (oldest, { change }) => (oldest === null || change.at < oldest ? change.at : oldest),
         null,
       )
       return { count: all.length, refused: all.filter(({ refusals }) => refusals > 0).length, oldest }
@@ -93,10 +92,9 @@ export function createMemoryOutbox(): MemoryOutbox {
   }
 }
 
-const toPending = ({ change, due, refusals, since, lastFailure }: Waiting): PendingChange => ({
+const toPending = ({ change, due, refusals, lastFailure }: Waiting): PendingChange => ({
   ...change,
   refusals,
-  since,
   nextAttempt: new Date(Date.now() + due - performance.now()),
   lastFailure,
 })

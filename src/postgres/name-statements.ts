@@ -3,7 +3,7 @@ import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../registry/store.ts'
 import { type Engine, inShards } from './engine.ts'
 import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
-import { type Id, prepared, returningId, toMilliseconds, unprepared } from './statement.ts'
+import { type Id, prepared, returningId, toMilliseconds, toTime, unprepared } from './statement.ts'
 
 /** Sorts before all IDs. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
@@ -59,8 +59,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
       name: 'insert_names',
       into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
       types: ['uuid', 'text', 'text', 'text', 'text'],
-      shared: ['text'],
-      toRow: (values, teamId) => `${values}, ${teamId}, statement_timestamp()`,
+      shared: ['text', 'double precision'],
+      toRow: (values, [teamId, createdAt = '']) => `${values}, ${teamId}, ${toTime(createdAt)}`,
     }),
 
     /** With their own teams and times, which are in milliseconds. */
@@ -68,7 +68,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
       name: 'insert_as_given',
       into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
       types: ['uuid', 'text', 'text', 'text', 'text', 'text', 'double precision'],
-      toRow: elements => `${elements.slice(0, 6)}, to_timestamp(${elements[6]} / 1000)`,
+      toRow: elements => `${elements.slice(0, 6)}, ${toTime(elements[6] ?? '')}`,
     }),
     findTakenIds: unprepared<Id>(selectIds(names)),
     findPendingIds: unprepared<Id>(selectIds(changes)),

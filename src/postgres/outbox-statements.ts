@@ -1,9 +1,8 @@
-import type { WaitingChange } from '../registry/outbox.ts'
-import { type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts'
+import { type PendingRow, type StatsRow, toSelectList, type WaitingRow } from '../registry/row.ts'
 import { type Engine, inShards } from './engine.ts'
 import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
-import { type Id, prepared, returningId, toMilliseconds, unprepared } from './statement.ts'
+import { type Id, prepared, returningId, toMilliseconds, toTime, unprepared } from './statement.ts'
 
 /** The time of the statement. The transaction may have begun long before, and waited for locks. */
 const NOW = 'statement_timestamp()'
@@ -18,11 +17,11 @@ const waiting = {
   registrableDomain: 'waiting.registrable_domain',
   teamId: 'waiting.team_id',
   refusals: 'waiting.refusals',
+  at: toMilliseconds('waiting.since'),
 }
-const change = toSelectList<WaitingChange>(waiting)
+const change = toSelectList<WaitingRow>(waiting)
 const pending = toSelectList<PendingRow>({
   ...waiting,
-  since: toMilliseconds('waiting.since'),
   nextAttempt: toMilliseconds('waiting.due'),
   lastFailure: 'waiting.last_failure',
 })
@@ -44,7 +43,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
   const isFree = isFreeIn(changes, engine)
 
   const find = (condition: string) =>
-    unprepared<WaitingChange>(
+    unprepared<WaitingRow>(
       `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW}
        ORDER BY due, domain_id LIMIT $1::bigint ${passOver}`,
     )
@@ -58,10 +57,10 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     addChanges: createInsert(engine, {
       name: 'add_changes',
       into: `${changes} (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since)`,
-      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text'],
+      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text', 'double precision'],
       shared: ['text'],
-      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId], [kind]) =>
-        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, NOW].join(', '),
+      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId, at = ''], [kind]) =>
+        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, toTime(at)].join(', '),
     }),
 
     /** Leases registrations to a call for $2, unless they are due even later. */

@@ -1,6 +1,6 @@
-import { LONGEST_WAIT, type Outbox } from '../registry/outbox.ts'
+import { changeOf, LONGEST_WAIT, type Outbox } from '../registry/outbox.ts'
 import { toKey } from '../registry/path.ts'
-import { type StatsRow, toPending, toStats } from '../registry/row.ts'
+import { type StatsRow, toPending, toStats, toWaiting } from '../registry/row.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { FIRST_ID } from './name-statements.ts'
 import { toArrays, type Value } from './statement.ts'
@@ -49,7 +49,7 @@ const createSteps = (transact: Transact): Outbox => ({
       const taken = new Set(
         (await change(statements.take, ...toNamed(transaction, sort(found), [lease]))).rows.map(row => row.domainId),
       )
-      return found.filter(({ domainId }) => taken.has(domainId))
+      return found.filter(({ domainId }) => taken.has(domainId)).map(toWaiting)
     }),
 
   finish: changes =>
@@ -104,8 +104,9 @@ export function addChanges(
 ): void {
   if (registrations.length === 0) return
   const rows = sort(registrations).map(registration => {
-    const { domain, domainId, registrableDomain, teamId } = registration
-    return [toKey(domain).secondLevelDomain, domainId, domain, registrableDomain, toWait(registration), teamId]
+    const { domain, domainId, registrableDomain, teamId, at } = changeOf(registration, kind)
+    const { secondLevelDomain } = toKey(domain)
+    return [secondLevelDomain, domainId, domain, registrableDomain, toWait(registration), teamId, at.getTime()]
   })
   void change(...statements.addChanges(rows, kind))
 }

@@ -1,7 +1,7 @@
 import type { RegistrationStep, ReleaseRecording, StoreBackend } from '../registry/managed-store.ts'
 import { ancestorsOf } from '../registry/name.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
-import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
+import { type NameRow, toRegistration } from '../registry/row.ts'
 import type {
   ImportFindings,
   ImportRequest,
@@ -46,7 +46,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
       })
     },
     import: request => transact(transaction => importAll(transaction, request)),
-    list: page => transact(async transaction => (await list(transaction, page)).map(toListed)),
+    list: page => transact(async transaction => (await list(transaction, page)).map(toRegistration)),
     count: teamId =>
       transact(async ({ ask, statements }) => {
         const counting = teamId === undefined ? ask(statements.count) : ask(statements.countOfTeam, teamId)
@@ -72,14 +72,16 @@ async function register(
   const { created, waiting } = decide(found)
   if (created.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
     throw new TypeError('decide returned a name of a registrable domain that is not locked')
+  const createdAt = new Date()
   const saved = created.map(({ domain, registrableDomain }) => ({
     domainId: createId(),
     domain,
     registrableDomain,
     teamId,
     synchronized: lease === null,
+    createdAt,
   }))
-  insert(transaction, teamId, saved)
+  insert(transaction, teamId, saved, createdAt)
   if (lease !== null) {
     addChanges(transaction, 'registered', saved, () => lease)
     leaseWaiting(transaction, waiting, lease)
@@ -202,11 +204,16 @@ async function list(transaction: StoreTransaction, page: ListPage): Promise<read
   return order === 'newest' ? select('Newest', after ?? LAST_ID) : select('Oldest', after ?? FIRST_ID)
 }
 
-function insert({ change, statements }: StoreTransaction, teamId: string, saved: readonly Registration[]): void {
+function insert(
+  { change, statements }: StoreTransaction,
+  teamId: string,
+  saved: readonly Registration[],
+  createdAt: Date,
+): void {
   if (saved.length === 0) return
   const rows = saved.map(({ domainId, domain, registrableDomain }) => {
     const { secondLevelDomain, path } = toKey(domain)
     return [domainId, secondLevelDomain, path, domain, registrableDomain]
   })
-  void change(...statements.insertNames(rows, teamId))
+  void change(...statements.insertNames(rows, teamId, createdAt.getTime()))
 }

@@ -77,7 +77,10 @@ export const toArrays = <Name extends string>(
 ): Element[][] => names.map(name => rows.map(row => row[name]))
 
 /** A time in milliseconds since 1970, as text, since drivers read times and large numbers differently. */
-export const toMilliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)::bigint::text`
+export const toMilliseconds = (time: string) => `round(extract(epoch FROM ${time}) * 1000)::bigint::text`
+
+/** The time of so many milliseconds since 1970. */
+export const toTime = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
 
 /** The row of a statement that tells which rows it changed. */
 export interface Id {

@@ -29,7 +29,6 @@ export interface PendingStats {
 
 /** A change that waits, to look at. */
 export interface PendingChange extends WaitingChange {
-  readonly since: Date
   /** When a sweep will push it, unless somebody else is pushing it now. */
   readonly nextAttempt: Date
   /** Why the last push failed, shortened: what the monitor said. `null` if none failed. */
@@ -75,7 +74,10 @@ export interface Outbox {
 
 /** An {@link Outbox} with what its store does to it in the steps of calls. */
 export interface StoreOutbox extends Outbox {
-  /** Records a change that is due after `wait` milliseconds, in place of one that still waits for the same ID. */
+  /**
+   * Records a change that is due after `wait` milliseconds, in place of one that still waits for the same ID. A release
+   * is made now, and a registration was made when its name was registered.
+   */
   add(registration: Registration, kind: Change['kind'], wait: number): void
   /** Leases waiting registrations, unless they are due even later. */
   lease(registrations: readonly Registration[], lease: number): void
@@ -121,9 +123,15 @@ export interface SweepResult {
 export const LONGEST_WAIT = 3_600_000
 
 /** Copies the public fields of a change; those of the store stay behind. */
-export function toChange(
-  { domainId, domain, registrableDomain, teamId }: Omit<Change, 'kind'>,
-  kind: Change['kind'],
-): Change {
-  return { kind, domainId, domain, registrableDomain, teamId }
-}
+export const toChange = ({ kind, domainId, domain, registrableDomain, teamId, at }: Change): Change => ({
+  kind,
+  domainId,
+  domain,
+  registrableDomain,
+  teamId,
+  at,
+})
+
+/** Returns the change that a registration is, or its release now. */
+export const changeOf = (registration: Registration, kind: Change['kind']): Change =>
+  toChange({ ...registration, kind, at: kind === 'registered' ? registration.createdAt : new Date() })

@@ -1,5 +1,5 @@
-import type { PendingChange, PendingStats } from './outbox.ts'
-import type { ListedRegistration, Registration } from './store.ts'
+import type { PendingChange, PendingStats, WaitingChange } from './outbox.ts'
+import type { Registration } from './store.ts'
 
 /*
  * What databases return. They may have no truth values but 0 and 1. Times are milliseconds since 1970, because drivers
@@ -13,30 +13,32 @@ export const toSelectList = <Row>(columns: { readonly [Name in keyof Row]-?: str
     .join(', ')
 
 /** A registration. */
-export interface NameRow extends Omit<ListedRegistration, 'synchronized' | 'createdAt'> {
+export interface NameRow extends Omit<Registration, 'synchronized' | 'createdAt'> {
   readonly synchronized: boolean | number
   readonly createdAt: number | string
 }
 
-export const toListed = (row: NameRow): ListedRegistration => ({
+export const toRegistration = (row: NameRow): Registration => ({
   ...row,
   synchronized: Boolean(row.synchronized),
   createdAt: new Date(Number(row.createdAt)),
 })
 
-export function toRegistration({ createdAt: _, ...row }: NameRow): Registration {
-  return { ...row, synchronized: Boolean(row.synchronized) }
+/** A change that waits. */
+export interface WaitingRow extends Omit<WaitingChange, 'at'> {
+  readonly at: number | string
 }
 
-/** A change that waits. */
-export interface PendingRow extends Omit<PendingChange, 'since' | 'nextAttempt'> {
-  readonly since: number | string
+export const toWaiting = (row: WaitingRow): WaitingChange => ({ ...row, at: new Date(Number(row.at)) })
+
+/** A change that waits, to look at. */
+export interface PendingRow extends Omit<PendingChange, 'at' | 'nextAttempt'>, WaitingRow {
   readonly nextAttempt: number | string
 }
 
 export const toPending = (row: PendingRow): PendingChange => ({
   ...row,
-  since: new Date(Number(row.since)),
+  at: new Date(Number(row.at)),
   nextAttempt: new Date(Number(row.nextAttempt)),
 })
 

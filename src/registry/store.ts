@@ -22,12 +22,12 @@ export interface Registration extends Name {
   readonly teamId: string
   /** Whether the monitor knows of it. */
   readonly synchronized: boolean
+  /** When it was registered, in whole milliseconds. */
+  readonly createdAt: Date
 }
 
 /** A registration in a list. */
-export interface ListedRegistration extends Registration {
-  readonly createdAt: Date
-}
+export type ListedRegistration = Registration
 
 /**
  * A change that the monitor has to follow.
@@ -39,6 +39,8 @@ export interface Change extends Name {
   readonly kind: 'registered' | 'released'
   readonly domainId: string
   readonly teamId: string
+  /** When the name was registered or released; the same each time the change is delivered. */
+  readonly at: Date
 }
 
 /**

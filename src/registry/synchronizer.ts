@@ -5,6 +5,7 @@ import { runWithin } from '../time/run-within.ts'
 import { type HalvingProgress, mostFailuresInARow, type Unfinished, workByHalves } from './halving.ts'
 import { isMonitorUnavailable } from './monitor-unavailable.ts'
 import {
+  changeOf,
   LONGEST_WAIT,
   type Outbox,
   type Postponement,
@@ -113,7 +114,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
      * @throws the failure of the push, if any registration was not pushed. The others are marked all the same.
      */
     async synchronize(registrations: readonly Registration[], report: SynchronizationErrorHandler): Promise<void> {
-      const changes = registrations.map(registration => ({ ...toChange(registration, 'registered'), refusals: 0 }))
+      const changes = registrations.map(registration => ({ ...changeOf(registration, 'registered'), refusals: 0 }))
       const outcome = await pushAll(changes)
       const { refused, left, cause, hasSucceeded } = outcome
       if (refused.length + left.length === 0) return
@@ -222,10 +223,7 @@ function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
 const pushOnce = (push: Push, part: readonly WaitingChange[], signal: AbortSignal) =>
   trace('push', async context => {
     context.count = part.length
-    await push(
-      part.map(change => toChange(change, change.kind)),
-      { signal },
-    )
+    await push(part.map(toChange), { signal })
   })
 
 function toBatches<Item>(items: readonly Item[] = [], size: number): (readonly Item[])[] {
@@ -251,7 +249,7 @@ function tell(outcome: PushOutcome, report: SynchronizationErrorHandler): void {
   const { refused, left, cause, endedBy } = outcome
   if (left.length > 0 && cause !== undefined && endedBy !== 'stop') report(cause)
   if (isAway(outcome)) return
-  for (const { change, cause } of refused) report(cause, toChange(change, change.kind))
+  for (const { change, cause } of refused) report(cause, toChange(change))
 }
 
 /** Room for the name of an error, and for what a webhook quotes of the monitor. */

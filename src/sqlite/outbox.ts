@@ -1,5 +1,5 @@
-import { LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
-import { type PendingRow, type StatsRow, toPending, toStats } from '../registry/row.ts'
+import { changeOf, LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
+import { type PendingRow, type StatsRow, toPending, toStats, toWaiting } from '../registry/row.ts'
 import { type Change, MOST_AT_ONCE } from '../registry/store.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
@@ -46,15 +46,16 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
   }
 
   return {
-    add({ domainId, domain, registrableDomain, teamId }, kind, wait) {
-      statements.putChange(domainId, kind, domain, registrableDomain, teamId, after(wait), after(0))
+    add(registration, kind, wait) {
+      const { domainId, domain, registrableDomain, teamId, at } = changeOf(registration, kind)
+      statements.putChange(domainId, kind, domain, registrableDomain, teamId, after(wait), at.getTime())
     },
 
     lease(registrations, lease) {
       for (const { domainId } of registrations) statements.lease(after(lease), domainId)
     },
 
-    take: (limit, lease) => transact(() => take(limit, lease)),
+    take: (limit, lease) => transact(() => take(limit, lease).map(toWaiting)),
     finish: changes =>
       transact(() => {
         noteMonitor()

@@ -2,7 +2,7 @@ import type { RegistrationStep, ReleaseRecording } from '../registry/managed-sto
 import { ancestorsOf, type Name } from '../registry/name.ts'
 import type { StoreOutbox } from '../registry/outbox.ts'
 import { keysBelow, toKey } from '../registry/path.ts'
-import { type NameRow, toListed, toRegistration } from '../registry/row.ts'
+import { type NameRow, toRegistration } from '../registry/row.ts'
 import {
   type ImportFindings,
   type ImportRequest,
@@ -42,26 +42,26 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
 
   function save(teamId: string, names: readonly Name[], synchronized: boolean): Registration[] {
     if (names.length === 0) return []
-    const now = Date.now()
-    const time = findTime(now)
+    const createdAt = new Date()
+    const time = findTime(createdAt.getTime())
     return names.map(({ domain, registrableDomain }) => {
-      const saved = { domainId: createId(time), domain, registrableDomain, teamId, synchronized }
-      insert(saved, now)
+      const saved = { domainId: createId(time), domain, registrableDomain, teamId, synchronized, createdAt }
+      insert(saved)
       return saved
     })
   }
 
-  /** @param createdAt In milliseconds since 1970. */
-  function insert({ domainId, domain, registrableDomain, teamId }: Registration, createdAt: number): void {
+  function insert({ domainId, domain, registrableDomain, teamId, createdAt }: Registration): void {
     const { secondLevelDomain, path } = toKey(domain)
-    statements.insertName(domainId, domain, registrableDomain, secondLevelDomain, path, teamId, createdAt)
+    const time = createdAt.getTime()
+    statements.insertName(domainId, domain, registrableDomain, secondLevelDomain, path, teamId, time)
   }
 
   function importAll({ domainIds, decide, ...question }: ImportRequest): ImportFindings {
     const isTaken = (id: string) => statements.findId(id).length > 0 || statements.findChange(id).length > 0
     const findings = { ...find(question), takenIds: domainIds.filter(isTaken) }
     for (const registration of decide(findings)) {
-      insert(registration, registration.createdAt.getTime())
+      insert(registration)
       if (!registration.synchronized) outbox.add(registration, 'registered', 0)
     }
     return findings
@@ -98,7 +98,7 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
   const count = (teamId: string | undefined) =>
     (teamId === undefined ? statements.count() : statements.countOfTeam(teamId))[0]?.count ?? 0
 
-  const list = (page: ListPage) => listPage(statements, page).map(toListed)
+  const list = (page: ListPage) => listPage(statements, page).map(toRegistration)
 
   return { find, register, release, importAll, list, count }
 }

@@ -45,7 +45,7 @@ const change = toSelectList<PendingRow>({
   kind: 'kind',
   nextAttempt: 'due',
   refusals: 'refusals',
-  since: 'since',
+  at: 'since',
   lastFailure: 'last_failure',
 })
 

@@ -77,6 +77,7 @@ const toChange = (kind: Change['kind'], domainId: string, domain = `${domainId}.
   kind,
   domainId,
   teamId: '1',
+  at: new Date(),
   ...toTestName(domain),
 })
 const registered = (...ids: string[]) => ids.map(id => toChange('registered', id))

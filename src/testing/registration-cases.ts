@@ -86,7 +86,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       const saved = await save(store, '1', ['example.com'])
       const { registrations } = await lookUp(store, '1', ['example.com'])
       for (const registration of [...saved, ...registrations]) {
-        const fields = ['domain', 'domainId', 'registrableDomain', 'synchronized', 'teamId']
+        const fields = ['createdAt', 'domain', 'domainId', 'registrableDomain', 'synchronized', 'teamId']
         checkEqual('the fields of a registration', Object.keys(registration).sort(), fields)
       }
     },

@@ -1,4 +1,5 @@
-import { toChange } from '../registry/outbox.ts'
+import type { Name } from '../registry/name.ts'
+import { changeOf } from '../registry/outbox.ts'
 import type { Change } from '../registry/store.ts'
 import { attempt, manyDomains, save, submit, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
@@ -54,7 +55,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       checkEqual(
         'what was pushed',
         monitor.accepted,
-        saved.map(registration => toChange(registration, 'registered')),
+        saved.map(registration => changeOf(registration, 'registered')),
       )
       checkEqual('synchronized', await areSynchronized(store, 'a.com', '*.b.com'), [true, true])
     },
@@ -176,12 +177,15 @@ export const sweepCases: readonly CaseDefinition[] = [
       monitor.isAway = false
       monitor.accepted.length = 0
       await sweepUntil(store, 'both releases are pushed', () => monitor.accepted.length >= 2)
-      const byDomain = (one: Change, other: Change) => one.domain.localeCompare(other.domain)
+      const byDomain = (one: Name, other: Name) => one.domain.localeCompare(other.domain)
       checkEqual(
         'what was pushed',
-        monitor.accepted.sort(byDomain),
-        saved.map(registration => toChange(registration, 'released')).sort(byDomain),
+        monitor.accepted.sort(byDomain).map(({ at: _, ...change }) => change),
+        saved.toSorted(byDomain).map(({ synchronized: _, createdAt: __, ...held }) => ({ kind: 'released', ...held })),
       )
+      const [first] = saved
+      const isLater = ({ at }: Change) => at instanceof Date && first !== undefined && at >= first.createdAt
+      checkThat('each was made after the registration', monitor.accepted.every(isLater), monitor.accepted)
     },
   },
   {

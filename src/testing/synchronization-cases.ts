@@ -1,5 +1,5 @@
 import { isApiError } from '../errors/api-error.ts'
-import { toChange } from '../registry/outbox.ts'
+import { changeOf } from '../registry/outbox.ts'
 import type { Change, Registration } from '../registry/store.ts'
 import { lookUp, save, submit, submitForCodes } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
@@ -65,7 +65,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
         monitor.takePushes().flat().sort(byDomain),
         saved
           .slice(0, 2)
-          .map(registration => toChange(registration, 'registered'))
+          .map(registration => changeOf(registration, 'registered'))
           .sort(byDomain),
       )
     },

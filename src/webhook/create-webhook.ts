@@ -3,6 +3,7 @@ import { sha256 } from '../keys/sha256.ts'
 import { isFunction, isText, optional, type Rules, requireOptions } from '../options.ts'
 import { httpUrlRule, type ReceivedResponse, sendRequest } from '../outgoing/send-request.ts'
 import { MonitorUnavailableError } from '../registry/monitor-unavailable.ts'
+import { toChange } from '../registry/outbox.ts'
 import type { Change } from '../registry/store.ts'
 import { TimeLimitError, timeLimitRule } from '../time/deadline.ts'
 import { ID, readSecrets, SIGNATURE, sign, TIMESTAMP } from './signature.ts'
@@ -24,8 +25,8 @@ export interface WebhookOptions {
   fetch?: typeof globalThis.fetch | undefined
 }
 
-/** What the monitor learns of a {@link Change}. */
-export type WebhookChange = Pick<Change, 'kind' | 'domainId' | 'domain' | 'teamId'>
+/** A {@link Change} as JSON: `at` is a time in ISO 8601, such as `2026-01-02T03:04:05.678Z`. */
+export type WebhookChange = Omit<Change, 'at'> & { readonly at: string }
 
 /** The body of a request. */
 export interface WebhookBody {
@@ -140,7 +141,7 @@ function requireSuccess({ status, retryAfter, text }: ReceivedResponse): void {
 
 const toBody = (changes: readonly Change[]): WebhookBody => ({
   type: 'domains.changed',
-  data: { changes: changes.map(({ kind, domainId, domain, teamId }) => ({ kind, domainId, domain, teamId })) },
+  data: { changes: changes.map(change => ({ ...toChange(change), at: change.at.toISOString() })) },
 })
 
 /** A kind and an ID name a change for ever. A digest has no full stop, which would end the ID in what is signed. */

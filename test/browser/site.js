@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { classifyHostname, displayHostname } from '../../dist/index.js'
 import { launchChromium } from './chromium.js'
 
 const root = fileURLToPath(new URL('../../site/.vitepress/dist', import.meta.url))
@@ -37,9 +38,13 @@ after(async () => {
   rmSync(scratch, { recursive: true, force: true })
 })
 
-/** Opens a page in a fresh profile, hands it over, and checks that it asked nothing of others and had no error. */
-async function visit(path, options, use) {
+/**
+ * Opens a page in a fresh profile after running `prepare` in it, hands it over, and checks that it sent no request to
+ * others and had no error.
+ */
+async function visit(path, { prepare, ...options }, use) {
   const page = await (await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options })).newPage()
+  if (prepare) await page.addInitScript(prepare)
   const complaints = []
   page.on('pageerror', error => complaints.push(String(error)))
   page.on('console', message => {
@@ -189,6 +194,7 @@ const read = [
   '/docs/',
   '/docs/errors.html',
   '/docs/recipes/express.html',
+  '/playground.html',
   '/reference/client.html',
 ]
 for (const colorScheme of ['light', 'dark']) {
@@ -214,7 +220,7 @@ for (const colorScheme of ['light', 'dark']) {
 test('a phone of 375 pixels shows each guide without sideways scrolling', async () => {
   await visit('/', { viewport: { width: 375, height: 700 } }, async page => {
     const wide = []
-    for (const path of ['/', '/readme.html', ...guides, '/reference/client.html']) {
+    for (const path of ['/', '/playground.html', '/readme.html', ...guides, '/reference/client.html']) {
       await page.goto(origin + path)
       const width = await page.evaluate(() => document.documentElement.scrollWidth)
       if (width > 375) wide.push(`${path}: ${width}`)
@@ -222,3 +228,120 @@ test('a phone of 375 pixels shows each guide without sideways scrolling', async 
     assert.deepEqual(wide, [])
   })
 })
+
+/** All strings in the vectors: hostnames, what comes out of them, and whatever else there is. */
+function readVectors() {
+  const folder = new URL('../vectors/', import.meta.url)
+  const files = readdirSync(folder).filter(file => /\.(?:json|txt)$/.test(file))
+  const toStrings = value =>
+    typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(part => toStrings(part))
+  const texts = files.flatMap(file => {
+    const text = readFileSync(new URL(file, folder), 'utf8')
+    return file.endsWith('.json') ? toStrings(JSON.parse(text)) : text.split('\n')
+  })
+  return [...new Set(texts)].filter(text => text.length < 10_000)
+}
+
+test('in the playground, each hostname of the vectors gets the answer that it gets on Node', async () => {
+  const inputs = readVectors()
+  assert.ok(inputs.length > 30_000)
+  const answer = input => {
+    const hostname = classifyHostname(input)
+    return [JSON.stringify(hostname), hostname.valid ? displayHostname(hostname.domain) : '']
+  }
+  await visit('/playground.html', {}, async page => {
+    await page.getByLabel('Hostnames, one a line').waitFor()
+    const answers = await page.evaluate(texts => {
+      const { classifyHostname, displayHostname } = globalThis.playground
+      return texts.map(input => {
+        const hostname = classifyHostname(input)
+        return [JSON.stringify(hostname), hostname.valid ? displayHostname(hostname.domain) : '']
+      })
+    }, inputs)
+    assert.deepEqual(answers, inputs.map(answer))
+  })
+})
+
+test('the playground explains each hostname, takes a suggestion, and keeps what was typed in its address', async () => {
+  await visit('/playground.html', {}, async page => {
+    const field = page.getByLabel('Hostnames, one a line')
+    await field.fill('*.Bücher.de\nhttps://example.com/path\n10.0.0.1')
+    const rows = page.getByRole('list', { name: 'Results' }).getByRole('listitem')
+    await rows.nth(2).waitFor()
+    assert.match(await rows.nth(0).innerText(), /\*\.xn--bcher-kva\.de wildcard shown as \*\.bücher\.de/)
+    assert.match(await rows.nth(2).innerText(), /reserved_ip/)
+    await page.getByRole('button', { name: 'Take example.com' }).click()
+    assert.equal(await field.inputValue(), '*.Bücher.de\nexample.com\n10.0.0.1')
+    await page.reload()
+    await rows.nth(2).waitFor()
+    assert.match(await rows.nth(1).innerText(), /example\.com → example\.com name/)
+  })
+})
+
+/** Operates the two teams of the playground. */
+function operate(page) {
+  const response = page.getByLabel('Response', { exact: true })
+  return {
+    async send(operation, team, names) {
+      const form = page.locator('form', { has: page.getByRole('heading', { name: `Team ${team}` }) })
+      await form.getByLabel('Names').fill(names)
+      const before = await response.innerText({ timeout: 1 }).catch(() => '')
+      const curl = page.getByLabel('curl', { exact: true })
+      await form.getByRole('button', { name: operation }).click()
+      await form.getByRole('button', { name: operation, disabled: false }).waitFor()
+      const [start, ...rest] = (await response.innerText()).split('\n')
+      assert.notEqual([start, ...rest].join('\n'), before)
+      assert.match(await curl.innerText(), /^curl https:.* \\\n {2}-H 'Authorization: Bearer svc_team_/)
+      return { status: start, body: JSON.parse(rest.slice(rest.indexOf('')).join('\n')) }
+    },
+    list: name => page.getByRole('list', { name }).getByRole('listitem').allInnerTexts(),
+  }
+}
+const withoutBody = () => {
+  Object.defineProperty(Request.prototype, 'body', { get: () => undefined })
+}
+
+for (const [where, prepare] of [
+  ['Chromium', undefined],
+  ['a browser whose Request has no body, as in Firefox', withoutBody],
+]) {
+  test(`in ${where}, two teams of the playground call the service, and its monitor follows`, async () => {
+    await visit('/playground.html', { prepare }, async page => {
+      const { send, list } = operate(page)
+      await page.getByRole('button', { name: 'Register' }).first().and(page.locator(':enabled')).waitFor()
+      const created = await send('Register', 1, 'a.example.com')
+      assert.deepEqual([created.status, created.body.data.totals.created], ['HTTP/1.1 200', 1])
+      const taken = await send('Preview', 2, '*.example.com')
+      assert.equal(taken.body.data.results[0].code, 'domain_already_licensed')
+
+      await page.getByLabel('is on').uncheck()
+      const unavailable = await send('Register', 2, 'example.net')
+      assert.deepEqual(
+        [unavailable.status, unavailable.body.error],
+        ['HTTP/1.1 503', 'domain_registration_unavailable'],
+      )
+      assert.deepEqual(await list('Registered by team 2'), ['example.net pending'])
+      await page.getByLabel('is on').check()
+      const again = await send('Register', 2, 'example.net')
+      assert.deepEqual([again.status, again.body.data.totals.existing], ['HTTP/1.1 200', 1])
+      assert.deepEqual(await list('Watched by the monitor'), ['a.example.com', 'example.net'])
+
+      await page.getByLabel('refuses the name').fill('bad.example.org')
+      await page.getByLabel('refuses the name').press('Tab')
+      assert.match((await send('Register', 1, 'bad.example.org good.example.org')).status, /503/)
+      const pending = page.getByRole('table', { name: 'Pending changes' })
+      assert.match(await pending.innerText(), /bad\.example\.org.*refuses bad\.example\.org.*\d:\d\d/s)
+      assert.deepEqual(await list('Watched by the monitor'), ['a.example.com', 'example.net', 'good.example.org'])
+      const deleted = await send('Delete', 1, 'a.example.com')
+      assert.equal(deleted.body.data.totals.deleted, 1)
+
+      // Somebody else opens the address, and sees the same.
+      const address = page.url()
+      await page.goto('about:blank')
+      await page.goto(address)
+      await pending.waitFor()
+      assert.deepEqual(await list('Registered by team 1'), ['bad.example.org pending', 'good.example.org'])
+      assert.deepEqual(await list('Registered by team 2'), ['example.net'])
+    })
+  })
+}

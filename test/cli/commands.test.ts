@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authenticate, hashApiKey } from '../../src/index.ts'
 import { createPostgresKeyStore } from '../../src/postgres/index.ts'
+import type { Registration } from '../../src/registry/store.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
 import { openDatabase } from '../postgres/server.ts'
 import { createPostgres, type TestDatabase } from './databases.ts'
@@ -18,8 +19,14 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
     ['an unknown option', ['list', '--tea', '1'], /'--tea'/],
     ['a word too many', ['count', '1'], /takes only options/],
     ['a word too few', ['find'], /takes HOSTNAME/],
-    ['no owner', ['keys', 'list', '--database', address], /--team or --organization/],
+    ['no owner', ['keys', 'create', '--database', address], /--team or --organization/],
     ['two owners', ['keys', 'list', '--team', '1', '--organization', '2', '--database', address], /--team or/],
+    ['no file of a copy', ['backup'], /takes FILE/],
+    ['a backup of PostgreSQL', ['backup', 'x', '--database', address], /pg_dump/],
+    ['a format that is none', ['export', '--format', 'xml'], /csv or ndjson/],
+    ['a format for import', ['export', '--all', '--format', 'csv'], /--format/],
+    ['--retry with a filter', ['pending', '--retry', '--team', '1'], /no other option/],
+    ['teams for an organization', ['keys', 'create', '--organization', '1', '--teams', '-'], /key of a team/],
     ['an owner that is no number', ['keys', 'create', '--team', 'a', '--database', address], /string of digits/],
     ['a date that is none', ['keys', 'create', '--team', '1', '--expires', 'soon'], /must be a date/],
     ['a date that is over', ['keys', 'create', '--team', '1', '--expires', '2020-01-01'], /in the past/],
@@ -27,7 +34,6 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
     ['a scope that does not exist', ['keys', 'create', '--team', '1', '--scopes', 'domain:create'], /domains:create/],
     ['a hash that is none', ['keys', 'revoke', 'abc'], /64 hex digits/],
     ['a limit that is none', ['list', '--limit', 'many'], /--limit must be an integer from 1/],
-    ['more of what waits than a page', ['pending', '--limit', '1001'], /--limit must be an integer from 1 to 1000/],
     ['no team', ['release', 'a.com', '--database', address], /Pass --team/],
     ['no database', ['count'], /Pass --database/],
     ['another database', ['count', '--database', 'mysql://me:secret-word@127.0.0.1/x'], /begins with "postgres/],
@@ -115,6 +121,11 @@ test('migrate --print prints the SQL of either database, without a driver', asyn
   expect(stdout).toContain('CREATE TABLE IF NOT EXISTS domain_registration_names')
 })
 
+test('--version prints the version of the package', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
 test('classify reads the standard input, and exits 1 for what cannot be registered', async () => {
   const good = await run(['classify'], { input: 'a.example.com\r\n\n*.example.org\n' })
   expect(good).toMatchObject({ code: 0, stdout: expect.stringMatching(/^name +a\.example\.com\nwildcard +\*/) })
@@ -143,6 +154,63 @@ describe('on PostgreSQL', () => {
     const listed = await database.run(['keys', 'list', '--organization', '10', '--json'])
     expect(JSON.parse(listed.stdout)).toMatchObject([{ hash, scopes: ['domains:read'], revokedAt: expect.any(String) }])
     expect(listed.stdout + revoked.stdout + revoked.stderr).not.toContain(key.slice(-20))
+  })
+
+  test('a rotated key keeps owner, scopes, label and prefix, and the old one an earlier end', async () => {
+    const create = ['keys', 'create', '--team', '8', '--prefix', 'acme', '--label', 'Import', '--json']
+    const end = new Date(Date.now() + 86_400_000).toISOString()
+    const made = await database.run([...create, '--scopes', 'domains:read,domains:create', '--expires', end])
+    const old = JSON.parse(made.stdout)
+    const rotated = await database.run(['keys', 'rotate', '-', '--json'], { input: `${old.key}\n` })
+    const { hash, hint, scopes, old: end_, ...next } = JSON.parse(rotated.stdout)
+    expect(next).toMatchObject({ key: expect.stringMatching(/^acme_team_8_/), label: 'Import', expiresAt: null })
+    expect([scopes, end_]).toEqual([old.scopes, { hash: old.hash, hint: old.hint, expiresAt: end }])
+    const listed = JSON.parse((await database.run(['keys', 'list', '--team', '8', '--json'])).stdout)
+    expect(listed).toMatchObject([
+      { hash: old.hash, expiresAt: end },
+      { hash, hint, expiresAt: null },
+    ])
+  })
+
+  test('a key that is revoked or unknown is not rotated', async () => {
+    const { hash } = JSON.parse((await database.run(['keys', 'create', '--team', '9', '--json'])).stdout)
+    await database.run(['keys', 'revoke', hash])
+    const rotated = await database.run(['keys', 'rotate', hash])
+    expect(rotated).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('The key is revoked') })
+    expect(await database.run(['keys', 'rotate', 'a'.repeat(64)])).toMatchObject({ code: 1 })
+    expect(JSON.parse((await database.run(['keys', 'list', '--team', '9', '--json'])).stdout)).toHaveLength(1)
+  })
+
+  test('keys who tells whose a key on the standard input is', async () => {
+    const { key, hash } = JSON.parse(
+      (await database.run(['keys', 'create', '--organization', '11', '--json', '--label', 'found'])).stdout,
+    )
+    const who = await database.run(['keys', 'who', '-', '--json'], { input: `${key}\n` })
+    expect(JSON.parse(who.stdout)).toMatchObject({ hash, type: 'organization', ownerId: '11', label: 'found' })
+    const other = await database.run(['keys', 'who', '-'], { input: `${key}x\n` })
+    expect(other).toMatchObject({ code: 1, stdout: 'There is no key with this hash.\n' })
+  })
+
+  test('keys list without an owner lists all, organizations first, and --teams marks unknown teams', async () => {
+    for (const owner of ['--team 100', '--team 20', '--organization 12'])
+      await database.run(['keys', 'create', ...owner.split(' ')])
+    const listed = await database.run(['keys', 'list', '--teams', '-', '--json'], { input: '20\n8\n' })
+    const keys = JSON.parse(listed.stdout) as { type: string; ownerId: string; ownerIsKnown: boolean }[]
+    const owners = keys.map(({ type, ownerId, ownerIsKnown }) => `${type} ${ownerId} ${ownerIsKnown}`)
+    const expected = ['organization 12 true', 'team 20 true', 'team 100 false']
+    expect(owners.filter(owner => expected.includes(owner))).toEqual(expected)
+    const { stdout } = await database.run(['keys', 'list', '--teams', '-'], { input: '20\n' })
+    expect(stdout).toMatch(/ team 100 \(unknown\) /)
+    expect(stdout).toMatch(/ team 20 {2}/)
+  })
+
+  test('a key for a team that --teams does not have is not made', async () => {
+    const create = ['keys', 'create', '--team', '77', '--teams', '-']
+    const refused = await database.run(create, { input: '1\n2\n' })
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Team 77 is not among') })
+    expect(await database.run(create, { input: 'id\n77\n' })).toMatchObject({ code: 1, stdout: '' })
+    expect((await database.run(['keys', 'list', '--team', '77'])).stdout).toBe('No keys.\n')
+    expect(await database.run(create, { input: '1\n77\n' })).toMatchObject({ code: 0 })
   })
 
   test('a label that could steer a terminal is shown as text', async () => {
@@ -188,6 +256,58 @@ describe('on PostgreSQL', () => {
       code: 2,
       stderr: expect.stringMatching(/"after"/),
     })
+  })
+
+  test('find finds an ID, tells an unknown one and what is wrong with a hostname', async () => {
+    const saved: Registration[] = []
+    await database.withStore(async store => void saved.push(...(await save(store, '51', ['xn--bcher-kva.de']))))
+    const [domainId = ''] = saved.map(registration => registration.domainId)
+    const found = await database.run(['find', domainId.toUpperCase(), 'Bücher.de'])
+    const expected = new RegExp(`xn--bcher-kva\\.de \\(bücher\\.de\\) +51 +${domainId}\\n`, 'g')
+    expect([found.code, found.stdout.match(expected)?.length]).toEqual([0, 2])
+    const ids = ['00000000-0000-0000-0000-000000000000', domainId.replace(/.$/, last => (last === '0' ? '1' : '0'))]
+    const unknown = await database.run(['find', '--json', ...ids, 'a b'])
+    expect([unknown.code, JSON.parse(unknown.stdout)]).toEqual([
+      1,
+      [...ids, 'a b'].map(hostname => ({
+        hostname,
+        domain: null,
+        teamId: null,
+        domainId: null,
+        message: hostname === 'a b' ? expect.stringContaining('"a b"') : null,
+      })),
+    ])
+  })
+
+  test('pending shows refusals, the last failure and the next attempt, of a team or of what was refused', async () => {
+    await database.withStore(async store => {
+      await save(store, '31', ['new.example.org'])
+      const saved = await save(store, '32', ['one.example.org', 'two.example.org'])
+      await Promise.resolve(store.synchronize?.(saved)).catch(() => {})
+    })
+    const show = async (...options: string[]) => {
+      const { changes, next } = JSON.parse((await database.run(['pending', '--json', ...options])).stdout)
+      return { domains: toDomains(changes), changes, next }
+    }
+    expect((await show('--team', '31')).domains).toEqual(['new.example.org'])
+    expect((await show('--team', '31', '--refused')).domains).toEqual([])
+    const { domains, changes } = await show('--team', '32', '--refused')
+    expect(domains).toEqual(['one.example.org', 'two.example.org'])
+    expect(changes[0]).toMatchObject({ refusals: 1, lastFailure: 'Error: The monitor is offline' })
+    expect(Date.parse(changes[0].nextAttempt)).toBeGreaterThan(Date.parse(changes[0].at))
+    const first = await show('--team', '32', '--limit', '1')
+    expect([first.domains, first.next]).toEqual([['one.example.org'], changes[0].domainId])
+    const rest = await show('--team', '32', '--after', first.next)
+    expect([rest.domains, rest.next]).toEqual([['two.example.org'], null])
+  })
+
+  test('export --format csv has a line for each registration below its heads', async () => {
+    await database.withStore(async store => void (await save(store, '41', ['*.csv.example.org', 'csv.example.net'])))
+    const { stdout } = await database.run(['export', '--team', '41', '--format', 'csv'])
+    const lines = (await database.run(['export', '--team', '41'])).stdout.trimEnd().split('\n')
+    const rows = lines.map(line => Object.values(JSON.parse(line)).join())
+    expect(rows).toHaveLength(2)
+    expect(stdout).toBe(['domain,domainId,teamId,createdAt,synchronized', ...rows, ''].join('\r\n'))
   })
 })
 

@@ -203,9 +203,10 @@ async function listAll({ store }: Side, options: ListOptions): Promise<string[]>
   }
 }
 
+/** Two stores give other IDs and times. */
 const withoutIds = <Item extends { readonly domain: string }>(registrations: readonly Item[]) =>
   registrations
-    .map(registration => ({ ...registration, domainId: '' }))
+    .map(registration => ({ ...registration, domainId: '', createdAt: '' }))
     .sort((one, other) => (one.domain < other.domain ? -1 : 1))
 
 /** Stores need not look for names of others where there are own, nor behind suffixes where there are others. */

@@ -211,7 +211,13 @@ describe('a public suffix between a wildcard and a name', () => {
   // s3.amazonaws.com is a public suffix, so that each bucket belongs to somebody else.
   const bucket = { domain: 'bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
   const wide = { domain: '*.amazonaws.com', registrableDomain: 'amazonaws.com' }
-  const hold = (name: Name, teamId: string) => ({ ...name, teamId, domainId: '1', synchronized: true })
+  const hold = (name: Name, teamId: string) => ({
+    ...name,
+    teamId,
+    domainId: '1',
+    synchronized: true,
+    createdAt: new Date(0),
+  })
   const judgeOne = (name: Name, found: Partial<LookUpResult>) => {
     const [verdict] = judgeAll('own', [name], { registrations: [], below: [NOTHING_BELOW], ...found })
     return verdict?.status === 'invalid' ? verdict.code : verdict?.status

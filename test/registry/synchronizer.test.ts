@@ -20,6 +20,7 @@ const toRegistration = (domain: string): Registration => ({
   domainId: domain,
   teamId: '1',
   synchronized: false,
+  createdAt: new Date(0),
 })
 const done = (synchronized: number, failed = 0) => ({ synchronized, failed })
 

@@ -1,6 +1,6 @@
 import type { ManagedStore, RegistrationStep } from '../../src/registry/managed-store.ts'
 import { isWildcard } from '../../src/registry/name.ts'
-import { type SweepOptions, toChange } from '../../src/registry/outbox.ts'
+import { changeOf, type SweepOptions } from '../../src/registry/outbox.ts'
 import type { Change, ImportFindings, ImportRequest, LookUp, Registration, Team } from '../../src/registry/store.ts'
 import type { ListPage } from '../../src/registry/store-arguments.ts'
 import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from '../../src/testing/index.ts'
@@ -145,7 +145,7 @@ const pushing = (
 const releasing = (id: string, breaks: string, read: (domains: readonly string[]) => readonly string[]) =>
   wrapped(id, breaks, store => ({ release: async (teamId, domains) => store.release(teamId, read(domains)) }))
 
-const toRegistered = (registration: Registration) => toChange(registration, 'registered')
+const toRegistered = (registration: Registration) => changeOf(registration, 'registered')
 
 /** Pushes at once what it saves. */
 const pushSaved: Parameters<typeof wrapped>[2] = (store, _tables, { synchronize }) => ({
@@ -588,7 +588,7 @@ const ofSweeping: readonly BrokenStore[] = [
     choose: (waiting, limit, now) =>
       waiting
         .filter(({ due }) => due <= now)
-        .toSorted((one, other) => one.since.getTime() - other.since.getTime())
+        .toSorted((one, other) => one.change.at.getTime() - other.change.at.getTime())
         .slice(0, limit),
   }),
   broken('refused-is-told-to-its-own-sweep', 'keeps the onError of the last sweep for all of them', () => {

@@ -1,6 +1,6 @@
 import { createManagedStore, type Decision, type RegistrationStep } from '../../src/registry/managed-store.ts'
 import { ancestorsOf, type Name } from '../../src/registry/name.ts'
-import { LONGEST_WAIT, type Outbox, type Postponement, type Push, toChange } from '../../src/registry/outbox.ts'
+import { changeOf, LONGEST_WAIT, type Outbox, type Postponement, type Push } from '../../src/registry/outbox.ts'
 import { isParted } from '../../src/registry/overlap.ts'
 import { toKey } from '../../src/registry/path.ts'
 import type {
@@ -26,7 +26,6 @@ export interface Waiting {
   readonly change: Change
   due: number
   refusals: number
-  readonly since: Date
   lastFailure: string | null
 }
 
@@ -108,10 +107,9 @@ export const mustTakeTurns = (one: RegistrationStep, other: RegistrationStep) =>
   shareRegistrableDomain(one, other) || shareLimit(one, other)
 
 export const toWaiting = (row: Row, kind: Change['kind'], wait: number): Waiting => ({
-  change: toChange(row, kind),
+  change: changeOf({ ...row, synchronized: false }, kind),
   due: performance.now() + wait,
   refusals: 0,
-  since: new Date(),
   lastFailure: null,
 })
 
@@ -130,7 +128,7 @@ export const soundSteps: Steps = {
     heldByOthers: others.length > 0,
     behindSuffixes: behind,
   }),
-  toRegistration: ({ createdAt: _, ...row }, { waiting }) => ({ ...row, synchronized: !waiting.has(row.domainId) }),
+  toRegistration: (row, { waiting }) => ({ ...row, synchronized: !waiting.has(row.domainId) }),
   reportFound: found => found,
   decide: (step, found) => step.decide(found),
   createId: () => `00000000-0000-7000-8000-${String(++lastId).padStart(12, '0')}`,
@@ -328,7 +326,7 @@ function createOutbox(steps: Steps, tables: Tables): Outbox {
     },
     stats() {
       const all = [...waiting.values()]
-      const oldest = Math.min(...all.map(({ since }) => since.getTime()))
+      const oldest = Math.min(...all.map(({ change }) => change.at.getTime()))
       const refused = all.filter(({ refusals }) => refusals > 0).length
       return { count: all.length, refused, oldest: all.length === 0 ? null : new Date(oldest) }
     },
@@ -337,10 +335,9 @@ function createOutbox(steps: Steps, tables: Tables): Outbox {
         .filter(({ change }) => change.domainId > after)
         .toSorted((one, other) => (one.change.domainId < other.change.domainId ? -1 : 1))
         .slice(0, limit)
-        .map(({ change, due, refusals, since, lastFailure }) => ({
+        .map(({ change, due, refusals, lastFailure }) => ({
           ...change,
           refusals,
-          since,
           lastFailure,
           nextAttempt: new Date(Date.now() + due - performance.now()),
         })),

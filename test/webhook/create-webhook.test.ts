@@ -13,21 +13,27 @@ const toChange = (index: number, kind: Change['kind'] = 'registered') =>
     kind,
     domainId: `id-${index}`,
     domain: `n${index}.com`,
+    registrableDomain: `n${index}.com`,
     teamId: '1',
+    at: new Date(1_767_323_045_678 + index),
     lease: 7, // A store's own.
-  }) as Partial<Change> as Change
+  }) as Change
 const changes = (count: number) => Array.from({ length: count }, (_, index) => toChange(index))
 
 test('a push is what the standard’s own library and verifyWebhook accept, and says what each change is', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret })([toChange(0), toChange(1, 'released')])
   const [{ headers, body } = { headers: {}, body: '' }] = received
+  const toNames = (index: number) => {
+    const domain = `n${index}.com`
+    return { domainId: `id-${index}`, domain, registrableDomain: domain, teamId: '1' }
+  }
   const expected = {
     type: 'domains.changed',
     data: {
       changes: [
-        { kind: 'registered', domainId: 'id-0', domain: 'n0.com', teamId: '1' },
-        { kind: 'released', domainId: 'id-1', domain: 'n1.com', teamId: '1' },
+        { kind: 'registered', ...toNames(0), at: '2026-01-02T03:04:05.678Z' },
+        { kind: 'released', ...toNames(1), at: '2026-01-02T03:04:05.679Z' },
       ],
     },
   }

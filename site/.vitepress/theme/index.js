@@ -1,4 +1,16 @@
 import theme from 'vitepress/theme-without-fonts'
+import { defineAsyncComponent } from 'vue'
 import './style.css'
 
-export default theme
+/** Loaded by the playground alone: its parts bring the package. */
+const components = {
+  PasteHostnames: defineAsyncComponent(() => import('./playground/PasteHostnames.vue')),
+  TwoTeams: defineAsyncComponent(() => import('./playground/TwoTeams.vue')),
+}
+
+export default {
+  ...theme,
+  enhanceApp({ app }) {
+    for (const [name, component] of Object.entries(components)) app.component(name, component)
+  },
+}

@@ -1,0 +1,28 @@
+/**
+ * The state of the playground is in the fragment of the address, which a browser sends to nobody: each part under a name
+ * of its own.
+ */
+function readAll() {
+  try {
+    return new URLSearchParams(decodeURIComponent(location.hash.slice(1)))
+  } catch {
+    return new URLSearchParams()
+  }
+}
+
+export function readState(name, otherwise) {
+  try {
+    return JSON.parse(readAll().get(name)) ?? otherwise
+  } catch {
+    return otherwise
+  }
+}
+
+export function writeState(name, value) {
+  const parameters = readAll()
+  // An anchor has no value, and would stay in front.
+  for (const [key, text] of [...parameters]) if (text === '') parameters.delete(key)
+  parameters.set(name, JSON.stringify(value))
+  // Encoded twice: VitePress decodes the fragment, and puts it into a selector, where a quote would be an error.
+  history.replaceState(history.state, '', `#${encodeURIComponent(parameters)}`)
+}

@@ -1,0 +1,87 @@
+/** The service in the page: the memory store and the fetch handler of the package, two teams, and a monitor. */
+import { createMemoryKeyStore, createMemoryStore, generateApiKey, MonitorUnavailableError } from 'domain-registration'
+import { domainsHandler } from 'domain-registration/fetch'
+
+const url = 'https://api.example.com/v1/domains'
+const operations = ['create', 'preview', 'delete', 'list']
+const suffixes = { register: '', preview: '/preview', delete: '/delete' }
+export const teams = ['1', '2']
+
+/**
+ * Starts a service without registrations.
+ *
+ * @returns Functions that change it, each with the exchange over HTTP if there is one, and `look`, which reads it.
+ */
+export async function createService() {
+  const watched = new Map()
+  const monitor = { isOn: true, refused: '' }
+
+  /** Takes all changes of a push or none, like a monitor with a database. */
+  function synchronize(changes) {
+    if (!monitor.isOn) throw new MonitorUnavailableError('The monitor is off')
+    const refused = changes.find(({ domain }) => domain === monitor.refused)
+    if (refused) throw new Error(`The monitor refuses ${refused.domain}`)
+    for (const { kind, domainId, domain } of changes) {
+      if (kind === 'released') watched.delete(domainId)
+      else watched.set(domainId, domain)
+    }
+  }
+
+  const store = createMemoryStore({
+    teams: teams.map(id => ({ id, organizationId: '10', state: 'active' })),
+    synchronize,
+    onError() {},
+  })
+  const keys = createMemoryKeyStore()
+  const apiKeys = new Map()
+  for (const id of teams) {
+    const { key, hash } = await generateApiKey({ type: 'team', id })
+    keys.addKey({ hash, type: 'team', ownerId: id, scopes: ['domains:create', 'domains:delete', 'domains:read'] })
+    apiKeys.set(id, key)
+  }
+  const handle = domainsHandler({ store, keys, operations, onError() {} })
+
+  return {
+    /** Sends a call as a client would, and shows it as it would go over HTTP. */
+    async call(operation, team, domains) {
+      const to = url + suffixes[operation]
+      const body = JSON.stringify({ domains })
+      const headers = { Authorization: `Bearer ${apiKeys.get(team)}`, 'Content-Type': 'application/json' }
+      const response = await handle(new Request(to, { method: 'POST', headers, body }))
+      return {
+        request: showMessage(`POST ${new URL(to).pathname} HTTP/1.1`, Object.entries(headers), body),
+        response: showMessage(`HTTP/1.1 ${response.status}`, response.headers, await response.text()),
+        curl: toCurl(to, headers, body),
+      }
+    },
+    setMonitor: isOn => {
+      monitor.isOn = isOn
+    },
+    refuse: domain => {
+      monitor.refused = domain
+    },
+    async sweep() {
+      await store.retryPending()
+      await store.synchronizePending()
+    },
+    async look() {
+      return {
+        held: new Map(await Promise.all(teams.map(async id => [id, await store.list({ teamId: id })]))),
+        watched: [...watched.values()].sort(),
+        pending: await store.listPending(),
+      }
+    },
+  }
+}
+
+function showMessage(start, headers, body) {
+  const fields = [...headers].map(([name, value]) => `${name}: ${value}`)
+  return [start, ...fields, '', JSON.stringify(JSON.parse(body), null, 2)].join('\n')
+}
+
+const quote = text => `'${text.replaceAll("'", "'\\''")}'`
+
+function toCurl(to, headers, body) {
+  const fields = Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`)
+  return [`curl ${to}`, ...fields, `-d ${quote(body)}`].join(' \\\n  ')
+}

@@ -1,0 +1,59 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { explainFailure } from '../sqlite/failures.ts'
+import { type Command, type Invocation, type Result, UsageError } from './command.ts'
+import { openExisting } from './sqlite.ts'
+import { plural } from './text.ts'
+
+export const backup: Command = {
+  synopsis: 'FILE',
+  words: { least: 1, most: 1 },
+  purpose: 'copies a SQLite database that is in use to a new file; for PostgreSQL there is pg_dump',
+  async run({ operands: [file = ''], target }: Invocation): Promise<Result> {
+    const source = target()
+    if (source.kind === 'postgres')
+      throw new UsageError('A backup is of SQLite. For PostgreSQL: pg_dump --schema domain_registration')
+    if (existsSync(file)) throw new Error(`There is a file ${JSON.stringify(file)} already: pass another name`)
+    const registrations = copy(source.file, file)
+    const counted = plural(registrations, 'registration', 'registrations')
+    return { text: `${JSON.stringify(file)} has ${counted}.\n`, data: { file, registrations } }
+  },
+}
+
+/** The copy gets its name once it is complete and on the disk. */
+function copy(source: string, file: string): number {
+  const database = openExisting(source)
+  const part = `${file}.part`
+  try {
+    // SQLite writes to an empty file too. Hashes of keys are in it: it is as private as the source.
+    closeSync(openSync(part, 'wx', statSync(source).mode & 0o777))
+    try {
+      database.prepare('VACUUM INTO ?').run(part)
+      flush(part)
+      const registrations = countNames(part)
+      renameSync(part, file)
+      return registrations
+    } catch (error) {
+      rmSync(part, { force: true })
+      throw explainFailure(error)
+    }
+  } finally {
+    database.close()
+  }
+}
+
+/** SQLite leaves that to its caller (sqlite.org/lang_vacuum.html#vacuuminto). */
+function flush(file: string): void {
+  const descriptor = openSync(file, 'r+')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+}
+
+function countNames(file: string): number {
+  const database = openExisting(file)
+  try {
+    const [row] = database.prepare('SELECT count(*) AS count FROM domain_registration_names').all()
+    return Number((row as { count: number }).count)
+  } finally {
+    database.close()
+  }
+}

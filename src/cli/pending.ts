@@ -1,0 +1,78 @@
+import type { ManagedStore } from '../registry/managed-store.ts'
+import type { PendingChange } from '../registry/outbox.ts'
+import { MOST_AT_ONCE } from '../registry/store.ts'
+import { type Command, type Invocation, type Result, readLimit, UsageError } from './command.ts'
+import { toReadable } from './names.ts'
+import { plural, toTable } from './text.ts'
+
+const filters = ['team', 'limit', 'after']
+
+export const pending: Command = {
+  synopsis: '[--retry [ID…]]',
+  words: { least: 0, most: MOST_AT_ONCE },
+  purpose:
+    'shows the changes that your monitor does not know yet, and why: --team, --refused, --limit, --after; ' +
+    '--retry has the next sweep push those that failed, all or those of some IDs',
+  options: filters,
+  flags: ['refused', 'retry'],
+  async run(invocation: Invocation): Promise<Result> {
+    const { values, flags, operands, connect } = invocation
+    if (!flags.has('retry')) return show(invocation)
+    if (flags.has('refused') || filters.some(name => values[name] !== undefined))
+      throw new UsageError('--retry takes IDs of changes, and no other option')
+    const domainIds = operands.length > 0 ? operands : undefined
+    const retried = await connect().createStore().retryPending({ domainIds })
+    return { text: `${plural(retried, 'change is', 'changes are')} due for the next sweep.\n`, data: { retried } }
+  },
+}
+
+async function show({ values, flags, operands, connect }: Invocation): Promise<Result> {
+  const limit = readLimit(values)
+  if (operands.length > 0) throw new UsageError('IDs of changes need --retry')
+  const store = connect().createStore()
+  const { count, refused, oldest } = await store.pendingStats()
+  const changes: PendingChange[] = []
+  for await (const change of eachPending(store, values.after)) {
+    if (values.team !== undefined && change.teamId !== values.team) continue
+    if (flags.has('refused') && change.refusals === 0) continue
+    changes.push(change)
+    // One more than asked for tells whether there are others.
+    if (changes.length > limit) break
+  }
+  const next = changes.length > limit ? (changes[limit - 1]?.domainId ?? null) : null
+  const page = changes.slice(0, limit)
+  const rows = page.map(({ kind, domain, teamId, at, refusals, nextAttempt, lastFailure }) => [
+    ...[kind, toReadable(domain), teamId, at],
+    ...[refusals, nextAttempt, lastFailure],
+  ])
+  const heads = ['CHANGE', 'DOMAIN', 'TEAM', 'SINCE', 'REFUSALS', 'NEXT ATTEMPT', 'LAST FAILURE']
+  const age = oldest ? `, the oldest since ${oldest.toISOString()}` : ''
+  const summary = `${plural(count, 'change is', 'changes are')} pending, ${refused} refused${age}.\n`
+  const table = toTable(heads, rows, 'None of them is one that you asked for.')
+  const more = next === null ? '' : `\nThere are more: --after ${next}\n`
+  return {
+    text: count === 0 ? 'Nothing is pending.\n' : `${summary}\n${table}${more}`,
+    data: { count, refused, oldest, changes: page.map(toData), next },
+  }
+}
+
+async function* eachPending(store: ManagedStore, start: string | undefined): AsyncGenerator<PendingChange, void> {
+  for (let after = start; ; ) {
+    const page = await store.listPending({ after })
+    yield* page
+    if (page.length < MOST_AT_ONCE) return
+    after = page.at(-1)?.domainId
+  }
+}
+
+/** Some stores return more than the fields of a change. */
+const toData = ({ kind, domain, domainId, teamId, at, refusals, nextAttempt, lastFailure }: PendingChange) => ({
+  kind,
+  domain,
+  domainId,
+  teamId,
+  at,
+  refusals,
+  nextAttempt,
+  lastFailure,
+})

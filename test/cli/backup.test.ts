@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { manyDomains, save } from '../../src/testing/calls.ts'
+import { createSqlite, type TestDatabase } from './databases.ts'
+
+describe('a backup of SQLite', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createSqlite()
+    await database.run(['migrate'])
+  })
+  afterAll(() => database.close())
+
+  test('has what an open connection has saved, and is as private as the database', async () => {
+    await database.withStore(async store => {
+      await save(store, '1', manyDomains(300))
+      const { code, stdout } = await database.run(['backup', 'copy.db', '--json'])
+      expect([code, JSON.parse(stdout)]).toEqual([0, { file: 'copy.db', registrations: 300 }])
+    })
+    const exported = async (file: string) => (await database.run(['export', '--database', file])).stdout
+    expect(await exported('copy.db')).toBe(await exported('registrations.db'))
+    const [mode, modeOfCopy] = ['registrations.db', 'copy.db'].map(file => statSync(join(database.folder, file)).mode)
+    expect(modeOfCopy).toBe(mode)
+  })
+
+  test('over a file that is there fails, and the file stays', async () => {
+    const file = join(database.folder, 'other.txt')
+    writeFileSync(file, 'mine')
+    const { code, stderr } = await database.run(['backup', 'other.txt'])
+    expect([code, readFileSync(file, 'utf8')]).toEqual([1, 'mine'])
+    expect(stderr).toContain('There is a file "other.txt" already')
+  })
+
+  test('of a file that is not there, or without tables, leaves nothing', async () => {
+    writeFileSync(join(database.folder, 'empty.db'), '')
+    for (const [source, message] of [
+      ['none.db', 'There is no file "none.db"'],
+      ['empty.db', 'The tables are not there'],
+    ] as const) {
+      const { code, stderr } = await database.run(['backup', 'nothing.db', '--database', source])
+      expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
+    }
+    expect(existsSync(join(database.folder, 'none.db'))).toBe(false)
+    expect(readdirSync(database.folder).filter(file => file.startsWith('nothing.db'))).toEqual([])
+  })
+
+  test('into a folder that is not there fails', async () => {
+    const { code, stderr } = await database.run(['backup', 'none/copy.db'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('ENOENT')])
+  })
+})

@@ -192,7 +192,7 @@ for (const [name, framework] of versions) {
       expect(status).toBe(500)
       expect(JSON.parse(body)).toMatchObject({ error: 'internal_error' })
       expect(onError.mock.calls).toMatchObject([
-        [{ message: expect.stringContaining('read before') }, { step: 'readBody', keyContext: { teamId: '1' } }],
+        [{ message: expect.stringContaining('already been read') }, { step: 'readBody', keyContext: { teamId: '1' } }],
       ])
     })
   })

@@ -237,7 +237,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(response.status).toBe(500)
       expect(await response.json()).toMatchObject({ error: 'internal_error' })
       expect(onError.mock.calls).toMatchObject([
-        [{ message: expect.stringContaining('read before') }, { step: 'readBody' }],
+        [{ message: expect.stringContaining('already been read') }, { step: 'readBody' }],
       ])
     })
 

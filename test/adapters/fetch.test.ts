@@ -232,7 +232,7 @@ describe('fetch: a request', () => {
       expect(response.status).toBe(500)
       expect(await response.json()).toMatchObject({ error: 'internal_error' })
       expect(onError.mock.calls).toMatchObject([
-        [{ message: expect.stringContaining('read before') }, { step: 'readBody' }],
+        [{ message: expect.stringContaining('already been read') }, { step: 'readBody' }],
       ])
     }
   })

@@ -38,10 +38,10 @@ const teamIdRule: Rule = {
   expected: 'the ID of a team, a string',
 }
 const isCursor = (value: unknown) => value === undefined || isText(value)
-const afterChangeRule: Rule = { holds: isCursor, expected: 'the "domainId" of the last change of the page before' }
+const afterChangeRule: Rule = { holds: isCursor, expected: 'the "domainId" of the last change of the previous page' }
 const afterRule: Rule = {
   holds: isCursor,
-  expected: 'the "domainId" of the last registration of the page before, or with "below" its "domain"',
+  expected: 'the "domainId" of the last registration of the previous page, or with "below" its "domain"',
 }
 const isLimit = (value: unknown) =>
   value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MOST_AT_ONCE)

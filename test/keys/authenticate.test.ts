@@ -134,8 +134,8 @@ describe('an invalid record from a key store leads to 500, and the cause says wh
     ['an invalid date', { ...record, expiresAt: new Date('') }, /"expiresAt" must be .* it is an invalid Date$/],
     ['a revocation as a number', { ...record, revokedAt: 0 }, /"revokedAt" must be a Date, or null; it is 0$/],
     ['a hash in upper case', { ...record, hash: hash.toUpperCase() }, /"hash" must be .* in lower case/],
-    ['a text', hash, /^The key record that was found must be an object$/],
-    ['false', false, /^The key record that was found must be an object$/],
+    ['a text', hash, /^The key record that the key store found must be an object$/],
+    ['false', false, /^The key record that the key store found must be an object$/],
   ])('%s', async (_, found, message) => {
     const error = await rejection(authenticate(`Bearer ${teamKey}`, { findKey: () => found as never }))
     expect(error).toMatchObject({ status: 500, code: 'internal_error' })

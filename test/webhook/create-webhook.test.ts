@@ -88,7 +88,7 @@ describe('an answer', () => {
 
   test.each([400, 401, 404, 409, 410, 413, 422, 500, 501, 505])('%i is a refusal', async status => {
     const error = await push(status, {}, 'no\r\nsuch\u202e thing')
-    expect(error).toEqual(new Error(`The monitor answered ${status}: no such  thing`))
+    expect(error).toEqual(new Error(`The monitor returned ${status}: no such  thing`))
     expect(error).not.toBeInstanceOf(MonitorUnavailableError)
   })
 
@@ -103,12 +103,12 @@ describe('an answer', () => {
   ])('%i means that the monitor is unavailable', async (status, headers, retryAfter) => {
     const error = await push(status, headers)
     expect(error).toBeInstanceOf(MonitorUnavailableError)
-    expect(error).toMatchObject({ message: `The monitor answered ${status}`, retryAfter })
+    expect(error).toMatchObject({ message: `The monitor returned ${status}`, retryAfter })
   })
 
   test('shows no more than the beginning of itself in a message', async () => {
     expect(String(await push(422, {}, 'x'.repeat(100_000)))).toHaveLength(
-      'Error: The monitor answered 422: '.length + 200,
+      'Error: The monitor returned 422: '.length + 200,
     )
   })
 })
@@ -123,7 +123,7 @@ test('a monitor that cannot be reached, or does not answer in time, is away', as
   const error = await rejection(createWebhook({ url, secret, timeLimit: 20 })(changes(1)))
   expect(error).toMatchObject({
     name: 'MonitorUnavailableError',
-    message: 'The monitor did not answer within 20 ms',
+    message: 'The monitor did not respond within 20 ms',
   })
 })
 

@@ -46,7 +46,7 @@ describe('a cursor', () => {
   })
 
   test.each([
-    ['x'.repeat(513), 'after must be the "next" of the page before.'],
+    ['x'.repeat(513), 'after must be the "next" of the previous page.'],
     [['a', 'b'], 'after must be sent once.'],
   ])('%j is rejected: %s', (after, message) => {
     expect(() => parseListQuery({ team_id: '1', after }, organization)).toThrow(message)

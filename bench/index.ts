@@ -97,6 +97,7 @@ function save(): void {
   const [before, after] = readFileSync(results, 'utf8').split(/(?<=<!-- goals -->\n)[\s\S]*(?=<!-- \/goals -->)/)
   if (after === undefined) throw new Error('RESULTS.md has no place for the table')
   writeFileSync(results, `${before}${toTable()}\n${after}`)
+  execFileSync(process.execPath, ['--import', 'tsx', `${here}../site/pictures.ts`])
 }
 
 /** All goals with the last figures that were measured for them, as Markdown. */

@@ -43,7 +43,7 @@ const publicNames = {
   './webhook': ['MonitorUnavailableError', 'WebhookVerificationError', 'createWebhook', 'verifyWebhook'],
   './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],
   './sqlite': ['createSqliteKeyStore', 'createSqliteStore', 'sqliteSchema'],
-  './testing': ['domainStoreSuite', 'managedStoreFeatures', 'monitorSuite'],
+  './testing': ['domainStoreSuite', 'exploreStore', 'managedStoreFeatures', 'monitorSuite'],
 }
 
 test('the exports map lists these entry points and no others', () => {

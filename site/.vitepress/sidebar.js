@@ -1,6 +1,16 @@
 /** The pages in the order in which somebody meets them, each by its path in the repository. */
 const groups = [
-  ['Try', ['site/pages/index.md', 'site/pages/playground.md', 'README.md', 'docs/faq.md', 'docs/hostnames.md']],
+  [
+    'Try',
+    [
+      'site/pages/index.md',
+      'site/pages/playground.md',
+      'README.md',
+      'docs/faq.md',
+      'docs/costs.md',
+      'docs/hostnames.md',
+    ],
+  ],
   [
     'Mount',
     [
@@ -44,6 +54,8 @@ const groups = [
       'docs/cli-keys.md',
       'docs/cli-registrations.md',
       'docs/cli-doctor.md',
+      'docs/runbook.md',
+      'docs/messages.md',
       'docs/tracing.md',
       'SECURITY.md',
     ],

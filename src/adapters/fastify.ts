@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../errors/call-errors.ts'
-import { describeStep, type FailureContext, logFailure } from '../http/failure.ts'
+import { type FailureRecord, writeToConsole } from '../errors/failure-log.ts'
+import { createDefaultOnError } from '../http/failure.ts'
 import { operations } from '../http/operations.ts'
 import {
   DEFAULT_OPERATIONS,
@@ -59,7 +60,10 @@ const pluginRules: Rules = {
  * app.register(domainsPlugin, { store, keys })
  */
 export async function domainsPlugin(app: FastifyInstance, options: DomainsPluginOptions): Promise<void> {
-  const { handle } = mountOnNode({ ...options, onError: options.onError ?? logToFastify }, pluginRules)
+  const { handle } = mountOnNode(
+    { ...options, onError: options.onError ?? createDefaultOnError(toFastifyLog) },
+    pluginRules,
+  )
 
   async function respond(
     operation: OperationName,
@@ -125,6 +129,7 @@ function isExactly(own: string, url: string): boolean {
   return withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase().endsWith(own.toLowerCase())
 }
 
+<<<<<<< HEAD
 function logToFastify(error: unknown, { request, step }: FailureContext<AdapterRequest<FastifyRequest>>): void {
   try {
     const { log } = request.raw
@@ -134,6 +139,13 @@ function logToFastify(error: unknown, { request, step }: FailureContext<AdapterR
     // pino marks errors to detect cycles, so it cannot log a frozen one.
     logFailure(error, { step })
   }
+=======
+/** The same as on the console, as fields; the logger has the time and the ID of the request. */
+function toFastifyLog({ raw: { log } }: AdapterRequest<FastifyRequest>): (record: FailureRecord) => void {
+  if (isNoLogger(log)) return writeToConsole
+  return ({ requestId: _, ...record }) =>
+    log.error({ package: 'domain-registration', ...record }, `${record.step} failed`)
+>>>>>>> main
 }
 
 /** Without a logger, Fastify provides one that does nothing and has no level. */

@@ -55,6 +55,7 @@ export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & 
         header: name => readNodeHeader(request, name),
         readBody: readBody ?? (limit => readNodeBody(request, limit)),
         raw,
+        id: readId(raw),
         operation,
         query: readQuery(request.url ?? ''),
       })
@@ -66,6 +67,12 @@ export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & 
       return { ...handled, stream: deliver(stream, delivery) }
     },
   }
+}
+
+/** Fastify gives each request an ID, and so does middleware such as pino-http. */
+function readId(raw: unknown): string | undefined {
+  const { id } = raw as { id?: unknown }
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined
 }
 
 const pickHandlerOptions = <Options extends object>(options: Options): Options =>

@@ -6,8 +6,12 @@ import type { ManagedStore } from '../registry/managed-store.ts'
 
 /** An open database. */
 export interface OpenDatabase {
-  /** A store without a monitor: what it releases waits for a sweep of the application. */
-  createStore(): ManagedStore
+  /**
+   * A store without a monitor: what it releases is pending until a sweep of the application.
+   *
+   * @param options `timeLimit`: milliseconds for each call; default that of the stores.
+   */
+  createStore(options?: { readonly timeLimit?: number }): ManagedStore
   createKeyStore(): ManagedKeyStore
   /** Lists who has keys: organizations first, each by its ID. */
   listOwners(): Promise<readonly KeyOwner[]>

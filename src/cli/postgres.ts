@@ -37,7 +37,7 @@ export function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres'
   const database = createPool(url)
   const place = { database, schema }
   return {
-    createStore: () => createPostgresStore({ ...place, findTeam }),
+    createStore: options => createPostgresStore({ ...place, findTeam, ...options }),
     createKeyStore: () => createPostgresKeyStore(place),
     listOwners: async () => (await database.query<KeyOwner>(selectOwners(toTables(place).keys))).rows,
     migrate: () => migrate(place),

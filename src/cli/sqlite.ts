@@ -56,7 +56,7 @@ export function openSqlite(file: string, { mayCreate = false }: { readonly mayCr
   // The stores create their tables. A mistyped path must not put them into the database of another program.
   const database = mayCreate ? openHandle(file) : openExisting(file)
   return {
-    createStore: () => createSqliteStore({ database, findTeam }),
+    createStore: options => createSqliteStore({ database, findTeam, ...options }),
     createKeyStore: () => createSqliteKeyStore({ database }),
     listOwners: async () => database.prepare(selectOwners('domain_registration_keys')).all() as KeyOwner[],
     migrate: async () => void createSqliteStore({ database, findTeam }),

@@ -19,7 +19,7 @@ export function readTarget({ database, schema }: Values, environment: NodeJS.Pro
       'The database must be an address, not key words of libpq: postgres://user:password@machine/name',
     )
   }
-  if (/^[a-z][a-z+.-]+:/i.test(address)) {
+  if (/^[a-z][a-z+.-]+:/i.test(address) || hasPassword.test(address)) {
     throw new UsageError('The database must be an address that begins with "postgres://", or the path of a SQLite file')
   }
   if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL; SQLite has no schemas')
@@ -28,6 +28,9 @@ export function readTarget({ database, schema }: Values, environment: NodeJS.Pro
 
 /** The form "host=db user=me password=…", which would be taken for the name of a SQLite file. */
 const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i
+
+/** Of no file, but of an address with a typing mistake. A path of Windows begins with a drive, such as `C:\`. */
+const hasPassword = /^(?![a-z]:[\\/]).*:.*@/is
 
 /** The parts of an address that no output may show. */
 export function findSecrets(environment: NodeJS.ProcessEnv, parameters: readonly string[]): string[] {

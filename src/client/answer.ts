@@ -1,3 +1,4 @@
+import { toPlainText } from '../errors/plain-text.ts'
 import { isText } from '../options.ts'
 import type { ReceivedResponse } from '../outgoing/send-request.ts'
 
@@ -10,6 +11,9 @@ export interface CallFailure {
   readonly message: string
   readonly cause?: unknown
 }
+
+/** UTF-16 code units of a code or a message of the service, which end in logs and on terminals. */
+const LONGEST_WORDS = 1000
 
 export interface FailedAttempt extends CallFailure {
   /** Whether the same call may succeed later. */
@@ -38,8 +42,13 @@ export function toAttempt<Value>(
   return {
     failure: {
       status,
+<<<<<<< HEAD
       code: isText(error) ? error : undefined,
       message: isText(message) ? message : `The response was HTTP ${status}.`,
+=======
+      code: isText(error) ? toPlainText(error, LONGEST_WORDS) : undefined,
+      message: isText(message) ? toPlainText(message, LONGEST_WORDS) : `The answer was HTTP ${status}.`,
+>>>>>>> main
       mayPass: status === 408 || status === 429 || status >= 500,
       retryAfter,
     },

@@ -1,6 +1,7 @@
+import { createFailureLog, type FailureRecord, writeToConsole } from '../errors/failure-log.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import type { CallingKey } from '../keys/key-record.ts'
-import type { HandlerRequest } from './request.ts'
+import type { HandlerRequest, OperationName } from './request.ts'
 
 /** The circumstances of a failure. */
 export interface FailureContext<Request extends HandlerRequest = HandlerRequest> {
@@ -12,12 +13,19 @@ export interface FailureContext<Request extends HandlerRequest = HandlerRequest>
   readonly key: CallingKey | undefined
   /** What was being done when it failed. */
   readonly step: Step
+  readonly operation: OperationName
+  /** The team of the call, as far as it is known. */
+  readonly teamId: string | undefined
+  /** How many names were submitted; `undefined` before the body is read. */
+  readonly count: number | undefined
+  /** The ID of the request in the framework, the same as for `onResult`; see {@link HandlerRequest.id}. */
+  readonly requestId: string | undefined
 }
 
 /** A step of a call, by the name of the function: of the key store, the limiter, the adapter or the store. */
 export type Step = keyof typeof steps
 
-/** Completes "A call for domains failed". */
+/** What failed, in the log. */
 const steps = {
   authenticate: 'finding out who is calling',
   consume: 'asking the rate limiter',
@@ -30,9 +38,11 @@ const steps = {
   list: 'listing registrations',
 } as const
 
-export const describeStep = (step: Step): string => `A call for domains failed, ${steps[step]}`
-
-/** Logs a failure where the application sets no `onError`. */
-export const logFailure = (error: unknown, { step }: { readonly step: Step }): void =>
-  // biome-ignore lint/suspicious/noConsole: the adapter has no other log
-  console.error(`${describeStep(step)}:`, error)
+/** Makes the `onError` of an application that sets none. `write` returns where the failure of a request goes. */
+export function createDefaultOnError<Request extends HandlerRequest>(
+  write: (request: Request) => (record: FailureRecord) => void = () => writeToConsole,
+): (error: unknown, context: FailureContext<Request>) => void {
+  const log = createFailureLog()
+  return (error, { request, step, operation, teamId, count, requestId }) =>
+    log(error, { step: steps[step], operation, requestId, teamId, count }, { write: write(request) })
+}

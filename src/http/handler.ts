@@ -9,7 +9,7 @@ import { requireOptions } from '../options.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline } from '../time/deadline.ts'
 import { MAX_DOMAINS } from '../wire/fields.ts'
 import { guardExport } from './export.ts'
-import { logFailure, type Step } from './failure.ts'
+import { createDefaultOnError, type Step } from './failure.ts'
 import { operations } from './operations.ts'
 import {
   DEFAULT_BODY_LIMIT,
@@ -65,7 +65,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   requireOffer(options as HandlerSettings)
   const { store, keys, timeLimit = CALL_TIME_LIMIT } = options
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
-  const onError = ignoreErrors(options.onError ?? logFailure)
+  const onError = ignoreErrors(options.onError ?? createDefaultOnError<Request>())
   const onResult = ignoreErrors(options.onResult)
   const limitRate = createRateLimit(options)
 
@@ -74,8 +74,12 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
     const headers: Record<string, string> = {}
     let step: Step = 'authenticate'
     let caller: Caller | undefined
-    const report = (error: unknown, failed: Step) =>
-      onError(error, { request, keyContext: caller?.keyContext, key: caller?.key, step: failed })
+    let input: unknown
+    const requestId = request.id
+    const report = (error: unknown, failed: Step) => {
+      const { keyContext, key } = caller ?? {}
+      onError(error, { request, keyContext, key, step: failed, requestId, ...readWork(request, keyContext, input) })
+    }
     const tell = (status: 200 | 503, operation: OperationName, data: unknown) =>
       onResult({
         request,
@@ -85,6 +89,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
         status,
         data,
         duration: performance.now() - startedAt,
+        requestId,
       } as ResultContext<Request>)
     try {
       let deadline = createDeadline(timeLimit)
@@ -101,7 +106,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       requireScope(caller.keyContext, scope)
       step = 'readBody'
       const bodyAwaitedAt = performance.now()
-      const input = method === 'GET' ? request.query : await readJson(request, { bodyLimit, bodyTimeLimit })
+      input = method === 'GET' ? request.query : await readJson(request, { bodyLimit, bodyTimeLimit })
       deadline = createDeadline(timeLimit)
       if (keys && performance.now() - bodyAwaitedAt > KEY_IS_CURRENT_FOR) {
         step = 'authenticate'
@@ -132,6 +137,17 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       if (apiError.status >= 500) report(apiError.cause ?? apiError, failedStepOf(apiError) ?? step)
       return respondWithError(apiError, headers)
     }
+  }
+}
+
+/** What failures say of a call, whose input may be wrong: the team, if it can be one, and how many names. */
+function readWork({ operation = 'create' }: HandlerRequest, keyContext: KeyContext | undefined, input: unknown) {
+  const { domains, team_id: asked } = (input ?? {}) as { domains?: unknown; team_id?: unknown }
+  const teamId = keyContext?.type === 'team' ? keyContext.teamId : asked
+  return {
+    operation,
+    teamId: typeof teamId === 'string' && /^[0-9]{1,20}$/.test(teamId) ? teamId : undefined,
+    count: Array.isArray(domains) ? domains.length : undefined,
   }
 }
 

@@ -1,3 +1,4 @@
+import { createFailureLog } from '../errors/failure-log.ts'
 import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { isFunction, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import type { Awaitable } from '../time/awaitable.ts'
@@ -58,7 +59,7 @@ export interface ManagedStoreOptions {
    * `batchSize` of `synchronize`, which {@link createWebhook} sets to 100, else all that a call or a sweep has.
    */
   batchSize?: number | undefined
-  /** Called with each change that the monitor refused, and when pushes fail altogether. Default: `console.error`. */
+  /** Called with each change that the monitor refused, and when pushes fail altogether. Default: the console. */
   onError?: SynchronizationErrorHandler | undefined
 }
 
@@ -192,7 +193,7 @@ export const managedStoreRules: Rules = {
  */
 export function createManagedStore(backend: StoreBackend, options: ManagedStoreOptions): ManagedStore {
   requireOptions(options, managedStoreRules)
-  const { findTeam, synchronize: push, onError = reportToConsole } = options
+  const { findTeam, synchronize: push, onError = createSynchronizationLog() } = options
   const { synchronizeTimeLimit: timeLimit = DEFAULT_PUSH_TIME_LIMIT } = options
   const { outbox, isInTransaction = false } = backend
   const { batchSize = push?.batchSize } = options
@@ -256,7 +257,15 @@ function toStep({ decide, ...request }: RegistrationRequest, lease: number | nul
   }
 }
 
-function reportToConsole(error: unknown, ...change: readonly unknown[]): void {
-  // biome-ignore lint/suspicious/noConsole: without onError, a failure is shown where the application looks
-  console.error('domain-registration: a change could not be pushed to the monitor', ...change, error)
+/** Logs what could not be pushed, without its hostname. */
+function createSynchronizationLog(): SynchronizationErrorHandler {
+  const log = createFailureLog()
+  return (error, change) => {
+    const step = 'pushing changes to the monitor'
+    if (!change) log(error, { step })
+    else {
+      const { kind, domainId, domain, teamId } = change
+      log(error, { step, teamId, count: 1, change: `${kind} ${domainId}` }, { domain })
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { createFailureLog } from '../errors/failure-log.ts'
 import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { isFunction, optional, requireOptions } from '../options.ts'
 import { createDeadline, timeLimitRule } from '../time/deadline.ts'
@@ -13,7 +14,7 @@ export interface StartSynchronizingOptions {
   interval?: number | undefined
   /**
    * Called in place of the store's own `onError`, and also with the failure of a store that could not be asked.
-   * Default: the store's `onError`; failures of the store go to `console.error`.
+   * Default: the store's `onError`; failures of the store go to the console.
    */
   onError?: SynchronizationErrorHandler | undefined
   /** Called with the result of each sweep, for metrics. What it throws is ignored. */
@@ -70,6 +71,8 @@ export function startSynchronizing(
   const { interval = DEFAULT_INTERVAL, onError, onSweep } = options
   const stopping = new AbortController()
   let isStopped = false
+  const logFailure = createFailureLog()
+  const log = (error: unknown) => logFailure(error, { step: 'sweeping the store' })
   let pause = interval
   let sweeping: Promise<void> = Promise.resolve()
   let timer = schedule(0)
@@ -103,7 +106,7 @@ export function startSynchronizing(
         if (synchronized === 0 || unavailable)
           return { hasFailed: failed > 0 && !hasSynchronized, retryAfter: unavailable?.retryAfter }
       } catch (error) {
-        ignoreErrors(onError ?? reportToConsole)(error)
+        ignoreErrors(onError ?? log)(error)
         return { hasFailed: true }
       }
     }
@@ -122,9 +125,4 @@ export function startSynchronizing(
       clearTimeout(aborting)
     },
   }
-}
-
-function reportToConsole(error: unknown): void {
-  // biome-ignore lint/suspicious/noConsole: without onError, a failure is shown where the application looks
-  console.error('domain-registration: the store could not be swept', error)
 }

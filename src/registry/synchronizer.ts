@@ -1,4 +1,4 @@
-import { toPlainText } from '../errors/plain-text.ts'
+import { describeError } from '../errors/failure-log.ts'
 import { trace } from '../runtime/tracing.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { runWithin } from '../time/run-within.ts'
@@ -82,7 +82,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
 
   function toPostponements(outcome: PushOutcome): Postponement[] {
     const wait = waitOfLeft(outcome)
-    const failure = wait > 0 ? describeFailure(outcome.cause) : undefined
+    const failure = wait > 0 ? describeError(outcome.cause) : undefined
     // While nothing succeeds, a refusal counts once: new changes then come first, and none waits for an hour.
     const isFirst = (change: WaitingChange) => isAway(outcome) && change.refusals === 0
     const mayBeRefused = outcome.endedBy === undefined && !isMonitorUnavailable(outcome.cause)
@@ -91,7 +91,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
       return { change, wait, failure, isRefused }
     })
     const refused = outcome.refused.map(({ change, cause }) => {
-      const failure = describeFailure(cause)
+      const failure = describeError(cause)
       if (isAway(outcome)) return { change, wait, failure, isRefused: isFirst(change) }
       return { change, wait: backoff(change.refusals), failure, isRefused: true }
     })
@@ -250,13 +250,4 @@ function tell(outcome: PushOutcome, report: SynchronizationErrorHandler): void {
   if (left.length > 0 && cause !== undefined && endedBy !== 'stop') report(cause)
   if (isAway(outcome)) return
   for (const { change, cause } of refused) report(cause, toChange(change))
-}
-
-/** Room for the name of an error, and for what a webhook quotes of the monitor. */
-const LONGEST_DESCRIPTION = 255
-
-/** Describes a failure for operators. User names and passwords in URLs are left out. */
-function describeFailure(cause: unknown): string {
-  const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
-  return toPlainText(text.replace(/\/\/[^\s/@]*@/g, '//'), LONGEST_DESCRIPTION)
 }

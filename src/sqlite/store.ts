@@ -4,6 +4,7 @@ import {
   type ManagedStore,
   type ManagedStoreOptions,
   managedStoreRules,
+  type StoreBackend,
 } from '../registry/managed-store.ts'
 import { toUuid } from '../registry/store-arguments.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
@@ -34,24 +35,25 @@ export interface SqliteStore extends ManagedStore {}
  */
 export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   requireOptions(options, { ...connectionRules, ...managedStoreRules })
-  const { database: _, timeLimit: __, synchronous: ___, ...managed } = options
+  const { database, timeLimit, synchronous, ...managed } = options
+  return createManagedStore(createSqliteBackend({ database, timeLimit, synchronous }), managed)
+}
+
+/** Makes what {@link createSqliteStore} keeps registrations in. */
+export function createSqliteBackend(options: SqliteConnectionOptions): StoreBackend {
   const connection = connect(options)
   const { ask, transact } = connection
   const statements = prepareAll(connection.driver, all)
   const outbox = createOutbox(statements, connection)
   const { find, register, release, importAll, list, count } = createRegistrations(statements, outbox)
-
-  return createManagedStore(
-    {
-      register: step => transact(() => register(step), step.timeLimit),
-      find: question => ask(() => find(question)),
-      release: (teamId, keys, recording) => transact(() => release(teamId, keys, recording)),
-      import: request => transact(() => importAll(request)),
-      list: page => ask(() => list(page)),
-      count: teamId => ask(() => count(teamId)),
-      toDomainId: toUuid,
-      outbox,
-    },
-    managed,
-  )
+  return {
+    register: step => transact(() => register(step), step.timeLimit),
+    find: question => ask(() => find(question)),
+    release: (teamId, keys, recording) => transact(() => release(teamId, keys, recording)),
+    import: request => transact(() => importAll(request)),
+    list: page => ask(() => list(page)),
+    count: teamId => ask(() => count(teamId)),
+    toDomainId: toUuid,
+    outbox,
+  }
 }

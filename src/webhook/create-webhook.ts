@@ -106,13 +106,18 @@ export function createWebhook(options: WebhookOptions): Webhook {
       [SIGNATURE]: await sign({ id, timestamp, body }, await keys),
     }
     const limits = { fetch, timeLimit, bodyLimit: BODY_LIMIT, signal }
-    requireSuccess(await sendRequest(target, { method: 'POST', headers, body }, limits).catch(fail))
+    requireSuccess(await sendRequest(target, { method: 'POST', headers, body }, limits).catch(fail), target)
 
     function fail(cause: unknown): never {
       signal?.throwIfAborted()
       const isLate = cause instanceof TimeLimitError
+<<<<<<< HEAD
       const message = isLate ? `The monitor did not respond within ${timeLimit} ms` : 'The monitor cannot be reached'
       throw new MonitorUnavailableError(message, { cause })
+=======
+      const message = isLate ? `The monitor did not answer within ${timeLimit} ms` : 'The monitor cannot be reached'
+      throw withHost(new MonitorUnavailableError(message, { cause }), target)
+>>>>>>> main
     }
   }
 
@@ -129,15 +134,23 @@ const TRY_AGAIN = [408, 425, 429]
 /** Server errors that frameworks return for a request that they cannot handle; a gateway returns others. */
 const CANNOT_HANDLE = [500, 501, 505]
 
+<<<<<<< HEAD
 /** @throws {Error} for any response except 2xx. */
 function requireSuccess({ status, retryAfter, text }: ReceivedResponse): void {
+=======
+/** @throws {Error} for any answer but 2xx. */
+function requireSuccess({ status, retryAfter, text }: ReceivedResponse, target: URL): void {
+>>>>>>> main
   if (status >= 200 && status < 300) return
   const excerpt = toPlainText(text, LONGEST_EXCERPT)
   const message = `The monitor returned ${status}${excerpt && `: ${excerpt}`}`
   const isClientError = status >= 400 && status < 500 && !TRY_AGAIN.includes(status)
-  if (isClientError || CANNOT_HANDLE.includes(status)) throw new Error(message)
-  throw new MonitorUnavailableError(message, { retryAfter })
+  if (isClientError || CANNOT_HANDLE.includes(status)) throw withHost(new Error(message), target)
+  throw withHost(new MonitorUnavailableError(message, { retryAfter }), target)
 }
+
+/** Names the monitor for the log. The rest of its URL may hold a password. */
+const withHost = (error: Error, { host }: URL): Error => Object.assign(error, { monitor: host })
 
 const toBody = (changes: readonly Change[]): WebhookBody => ({
   type: 'domains.changed',

@@ -174,18 +174,48 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
 
     test('finds every failure in its own log if it sets no onError', async () => {
       const { headers, options } = await createOptions()
-      const lines: { level: number; msg: string; err?: { message: string }; reqId: string }[] = []
+      const lines: { level: number }[] = []
       const app = create({ logger: { stream: { write: line => void lines.push(JSON.parse(line)) } } })
       const store = { ...options.store, register: () => Promise.reject(new Error('disk full')) }
       app.register(domainsPlugin, { ...options, store })
       const sent = JSON.stringify({ domains: ['a.com', 'b.com'] })
       expect((await call(app, '/v1/domains', headers, sent)).status).toBe(500)
       expect(lines.filter(({ level }) => level >= 50)).toMatchObject([
-        { msg: 'A call for domains failed, registering names', err: { message: 'disk full' }, reqId: 'req-1' },
+        {
+          msg: 'registering names failed',
+          package: 'domain-registration',
+          operation: 'create',
+          teamId: '1',
+          count: 2,
+          error: 'Error: disk full',
+          stack: expect.stringContaining('    at '),
+          reqId: 'req-1',
+        },
       ])
     })
 
+<<<<<<< HEAD
     test('finds a failure on the console without a logger, or if pino cannot log the error', async () => {
+=======
+    test('joins onResult and onError by the ID of the request', async () => {
+      const { headers, options } = await createOptions()
+      const told: unknown[] = []
+      const app = create({ genReqId: () => 'r-7' })
+      app.register(domainsPlugin, {
+        ...options,
+        store: createStore({ synchronize: () => Promise.reject(new Error('away')) }),
+        onResult: ({ status, requestId }) => void told.push([status, requestId]),
+        onError: (_, { requestId, operation, teamId, count }) => void told.push([requestId, operation, teamId, count]),
+      })
+      await call(app, '/v1/domains', headers)
+      expect(told).toEqual([
+        [503, 'r-7'],
+        ['r-7', 'create', '1', 1],
+      ])
+    })
+
+    test('without a logger sees a failure on the console, and an error that is frozen in its log', async () => {
+>>>>>>> main
       const { headers, options } = await createOptions()
       const log = vi.spyOn(console, 'error').mockImplementation(() => {})
       const frozen = Object.freeze(new Error('frozen'))
@@ -200,9 +230,9 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         await call(app, '/v1/domains', headers)
       }
       expect(log.mock.calls).toEqual([
-        ['A call for domains failed, registering names:', new Error('disk full')],
-        ['A call for domains failed, registering names:', frozen],
+        [expect.stringMatching(/ domain-registration: registering names failed \(create, .*: Error: disk full\n/)],
       ])
+      expect(lines.filter(line => line.includes('Error: frozen'))).toHaveLength(1)
       log.mockRestore()
     })
 

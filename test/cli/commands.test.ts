@@ -44,6 +44,16 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
         /not key words of libpq/,
       ],
     ),
+    ...[
+      'user1:secret-word@127.0.0.1/x',
+      'postgres//me:secret-word@127.0.0.1/x',
+      ' postgres://me:secret-word@127.0.0.1/x',
+      '"postgres://me:secret-word@127.0.0.1/x"',
+    ].map((address): [string, string[], RegExp] => [
+      'an address with a typing mistake',
+      ['doctor', '--database', address],
+      /begins with "postgres/,
+    ]),
     ['a schema in SQLite', ['count', '--database', 'a.db', '--schema', 'x'], /SQLite has no schemas/],
   ])('%s', async (_, parameters, message) => {
     const { code, stdout, stderr } = await run(parameters)

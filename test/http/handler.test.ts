@@ -214,11 +214,18 @@ describe('a failure', () => {
     expect(onError.mock.calls).toMatchObject([[cause, { step: 'authenticate', keyContext: undefined }]])
   })
 
+<<<<<<< HEAD
   test('is logged to the console if there is no onError', async () => {
+=======
+  test('is one line with its stack on the console where there is no onError', async () => {
+>>>>>>> main
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { handle, authorization } = await createCase(failingTo('register'))
     await handle(request({ authorization, 'content-type': type }))
-    expect(log.mock.calls).toEqual([['A call for domains failed, registering names:', cause]])
+    const line = expect.stringMatching(
+      /Z domain-registration: registering names failed \(create, .*\): Error: .+\n {4}at /,
+    )
+    expect(log.mock.calls).toEqual([[line]])
     log.mockRestore()
   })
 

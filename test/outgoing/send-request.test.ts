@@ -8,7 +8,7 @@ import { rejection } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
-const change = { kind: 'registered', domainId: '1', domain: 'a.com', teamId: '1', registeredAt: new Date() } as never
+const change = { kind: 'registered', domainId: '1', domain: 'a.com', teamId: '1', at: new Date() } as never
 
 /** Answers with a compressed body that never ends, to see who stops reading. */
 async function serveEndless(status: number) {
@@ -32,11 +32,40 @@ async function serveEndless(status: number) {
   return { url: `${origin}/v1/domains`, closed }
 }
 
+const KIB = 1024
+
+test.each([
+  ['the webhook', 16, (fetch: typeof globalThis.fetch) => createWebhook({ url: 'http://x', secret, fetch })([change])],
+  [
+    'a client',
+    4 * KIB,
+    (fetch: typeof globalThis.fetch) => registerAll(['a.com'], { url: 'http://x', apiKey: 'svc_team_1_00', fetch }),
+  ],
+])('%s reads %i KiB of an answer, and asks for no more than one chunk beyond', async (_, limit, send) => {
+  let chunks = 0
+  const pull = (controller: ReadableStreamDefaultController) => {
+    chunks += 1
+    controller.enqueue(new Uint8Array(KIB))
+  }
+  await Promise.allSettled([send(async () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 })))])
+  expect(chunks).toBe(limit + 1)
+})
+
 test('an answer without an end is read up to 4 MiB by a client, which then gives up', async () => {
   const { url, closed } = await serveEndless(200)
   const error = await rejection(registerAll(['a.com'], { url, apiKey: 'svc_team_1_00' }))
   expect(error).toMatchObject({ name: 'RegisterAllError', status: 200, message: 'The response is larger than 4 MiB.' })
   await closed
+})
+
+test('a client’s error has the words of a hostile service as one short line without control characters', async () => {
+  const hostile = `\u001b[2J\u202eAll is well.\r\n${'x'.repeat(100_000)}`
+  const fetch = async () => Response.json({ error: hostile, message: hostile }, { status: 400 })
+  const options = { url: 'http://x', apiKey: 'svc_team_1_00', fetch }
+  const { message, code } = (await rejection(registerAll(['a.com'], options))) as { message: string; code: string }
+  const words = / \[2J All is well\. x{50,}$/
+  expect([message, code]).toEqual([expect.stringMatching(words), expect.stringMatching(words)])
+  expect(Math.max(message.length, code.length)).toBeLessThanOrEqual(1000)
 })
 
 test.each([

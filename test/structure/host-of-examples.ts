@@ -47,6 +47,7 @@ declare global {
   const createMariadbStore: typeof import('../../examples/mariadb-store.ts').createMariadbStore
   const createSweep: typeof import('../../examples/sweep-by-cron.ts').createSweep
   const createMyStore: (setup: StoreSetup) => SuiteStore & { close(): Promise<void> }
+  const createMyBackend: () => StoreBackend
   const cases: ReturnType<typeof domainStoreSuite>
 
   // Packages that are installed.

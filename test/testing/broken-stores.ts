@@ -21,15 +21,14 @@ export interface BrokenStore {
   readonly id: string
   readonly breaks: string
   readonly features?: readonly StoreFeature[]
+  /** What it does otherwise than a sound one. */
+  readonly changes?: () => Partial<Steps>
   createStore(setup: StoreSetup): SuiteStore
 }
 
 function broken(id: string, breaks: string, changes: Partial<Steps> | (() => Partial<Steps>)): BrokenStore {
-  return {
-    id,
-    breaks,
-    createStore: setup => createNaiveStore(setup, typeof changes === 'function' ? changes() : changes),
-  }
+  const create = typeof changes === 'function' ? changes : () => changes
+  return { id, breaks, changes: create, createStore: setup => createNaiveStore(setup, create()) }
 }
 
 /** Replaces methods of a store that is sound. */
@@ -528,10 +527,14 @@ const ofSweeping: readonly BrokenStore[] = [
     postpone: ({ waiting }, { change }) => void waiting.delete(change.domainId),
   }),
   broken('pending-oldest-first', 'sweeps up the newest first', {
-    choose: (waiting, limit, now) => soundSteps.choose(waiting, 1000, now).toReversed().slice(0, limit),
+    choose: (waiting, limit, ...rest) =>
+      soundSteps
+        .choose(waiting, 1000, ...rest)
+        .toReversed()
+        .slice(0, limit),
   }),
   broken('pending-within-the-limit', 'sweeps up all at once', {
-    choose: (waiting, _, now) => soundSteps.choose(waiting, 1000, now),
+    choose: (waiting, _, ...rest) => soundSteps.choose(waiting, 1000, ...rest),
   }),
   broken('pushes-in-batches', 'pushes all at once, however much the push takes', { batchSize: () => undefined }),
   leasing('pending-is-shared', 'leases nothing to a sweep', 'sweep', 0),
@@ -585,9 +588,9 @@ const ofSweeping: readonly BrokenStore[] = [
     await Promise.all(pushes)
   }),
   broken('refused-let-new-ones-pass', 'sweeps what has waited longest first, however often it was refused', {
-    choose: (waiting, limit, now) =>
-      waiting
-        .filter(({ due }) => due <= now)
+    choose: (waiting, limit, now, lease) =>
+      soundSteps
+        .choose(waiting, 1000, now, lease)
         .toSorted((one, other) => one.change.at.getTime() - other.change.at.getTime())
         .slice(0, limit),
   }),

@@ -1,4 +1,9 @@
-import { createManagedStore, type Decision, type RegistrationStep } from '../../src/registry/managed-store.ts'
+import {
+  createManagedStore,
+  type Decision,
+  type RegistrationStep,
+  type StoreBackend,
+} from '../../src/registry/managed-store.ts'
 import { ancestorsOf, type Name } from '../../src/registry/name.ts'
 import { changeOf, LONGEST_WAIT, type Outbox, type Postponement, type Push } from '../../src/registry/outbox.ts'
 import { isParted } from '../../src/registry/overlap.ts'
@@ -62,7 +67,7 @@ export interface Steps {
   /** How long what is taken, saved or found stays with who did so. */
   lease(milliseconds: number, by: 'sweep' | 'save' | 'find'): number
   /** Which changes a sweep takes, of all that wait. */
-  choose(waiting: readonly Waiting[], limit: number, now: number): readonly Waiting[]
+  choose(waiting: readonly Waiting[], limit: number, now: number, lease: number): readonly Waiting[]
   finish(tables: Tables, change: Change): void
   postpone(tables: Tables, postponement: Postponement): void
   canRelease(row: Row, teamId: string): boolean
@@ -142,8 +147,8 @@ export const soundSteps: Steps = {
   finishCall: () => {},
   recover: () => {},
   lease: milliseconds => milliseconds,
-  choose(waiting, limit, now) {
-    const due = waiting.filter(({ due }) => due <= now || due > now + LONGEST_WAIT + 1_000_000)
+  choose(waiting, limit, now, lease) {
+    const due = waiting.filter(({ due }) => due <= now || due > now + LONGEST_WAIT + lease)
     due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
     return due.slice(0, limit)
   },
@@ -182,7 +187,12 @@ export const soundSteps: Steps = {
 
 /** A store that does everything step by step and pauses in between, as one over a database does. */
 export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}): SuiteStore {
-  const { teams, synchronize: push, onError, synchronizeTimeLimit } = setup
+  const { backend, toStore } = createNaiveBackend(changes)
+  return toStore(backend, setup)
+}
+
+/** The backend of such a store, and how to make a store over it, or over the same seen through something else. */
+export function createNaiveBackend(changes: Partial<Steps> = {}) {
   const steps = { ...soundSteps, ...changes }
   const tables: Tables = { rows: steps.createRows(), waiting: new Map() }
   const { rows, waiting } = tables
@@ -245,47 +255,49 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
     }
   }
 
-  const store = createManagedStore(
-    {
-      register,
-      find: question => look(question),
-      release(teamId, { names, domainIds }, { lease, isPushed }) {
-        const isAsked = (row: Row) => domainIds.includes(row.domainId) || names.some(name => name.domain === row.domain)
-        const released = rows.filter(row => isAsked(row) && steps.canRelease(row, teamId))
-        const registrations = released.map(row => steps.toRegistration(row, tables))
-        for (const row of released) {
-          steps.remove(rows, row)
-          if (!isPushed) continue
-          const change = steps.recordRelease(row, waiting.get(row.domainId), lease)
-          if (change) waiting.set(row.domainId, change)
-          else waiting.delete(row.domainId)
-        }
-        return registrations
-      },
-      async import({ domainIds, decide, ...question }) {
-        const unlock = await lock({ ...question, decide, domainIds } as unknown as RegistrationStep)
-        try {
-          const isTaken = (id: string) => waiting.has(id) || rows.some(row => row.domainId === id)
-          const found = { ...look(question), takenIds: domainIds.filter(isTaken) }
-          await pause()
-          const imported = decide(found)
-          await pause()
-          for (const { synchronized, ...row } of imported) {
-            rows.push(row)
-            if (!synchronized) waiting.set(row.domainId, toWaiting(row, 'registered', 0))
-          }
-          return found
-        } finally {
-          unlock()
-        }
-      },
-      toDomainId: text => steps.toDomainId(text),
-      list: page =>
-        steps.list(rows, page).map(row => ({ ...steps.toRegistration(row, tables), createdAt: row.createdAt })),
-      count: teamId => rows.filter(row => teamId === undefined || row.teamId === teamId).length,
-      outbox: createOutbox(steps, tables),
+  const backend: StoreBackend = {
+    register,
+    find: question => look(question),
+    release(teamId, { names, domainIds }, { lease, isPushed }) {
+      const isAsked = (row: Row) => domainIds.includes(row.domainId) || names.some(name => name.domain === row.domain)
+      const released = rows.filter(row => isAsked(row) && steps.canRelease(row, teamId))
+      const registrations = released.map(row => steps.toRegistration(row, tables))
+      for (const row of released) {
+        steps.remove(rows, row)
+        if (!isPushed) continue
+        const change = steps.recordRelease(row, waiting.get(row.domainId), lease)
+        if (change) waiting.set(row.domainId, change)
+        else waiting.delete(row.domainId)
+      }
+      return registrations
     },
-    {
+    async import({ domainIds, decide, ...question }) {
+      const unlock = await lock({ ...question, decide, domainIds } as unknown as RegistrationStep)
+      try {
+        const isTaken = (id: string) => waiting.has(id) || rows.some(row => row.domainId === id)
+        const found = { ...look(question), takenIds: domainIds.filter(isTaken) }
+        await pause()
+        const imported = decide(found)
+        await pause()
+        for (const { synchronized, ...row } of imported) {
+          rows.push(row)
+          if (!synchronized) waiting.set(row.domainId, toWaiting(row, 'registered', 0))
+        }
+        return found
+      } finally {
+        unlock()
+      }
+    },
+    toDomainId: text => steps.toDomainId(text),
+    list: page =>
+      steps.list(rows, page).map(row => ({ ...steps.toRegistration(row, tables), createdAt: row.createdAt })),
+    count: teamId => rows.filter(row => teamId === undefined || row.teamId === teamId).length,
+    outbox: createOutbox(steps, tables),
+  }
+
+  function toStore(backend: StoreBackend, setup: StoreSetup): SuiteStore {
+    const { teams, synchronize: push, onError, synchronizeTimeLimit } = setup
+    const store = createManagedStore(backend, {
       findTeam: id => steps.findTeam(id, teams),
       synchronize:
         push &&
@@ -294,9 +306,11 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
         }),
       onError,
       synchronizeTimeLimit,
-    },
-  )
-  return steps.wrap(store, tables, setup)
+    })
+    return steps.wrap(store, tables, setup)
+  }
+
+  return { backend, toStore }
 }
 
 function createOutbox(steps: Steps, tables: Tables): Outbox {
@@ -304,7 +318,7 @@ function createOutbox(steps: Steps, tables: Tables): Outbox {
   return {
     async take(limit, milliseconds) {
       await pause()
-      const taken = steps.choose([...waiting.values()], limit, performance.now())
+      const taken = steps.choose([...waiting.values()], limit, performance.now(), milliseconds)
       for (const each of taken) each.due = performance.now() + steps.lease(milliseconds, 'sweep')
       return taken.map(({ change, refusals }) => ({ ...change, refusals }))
     },

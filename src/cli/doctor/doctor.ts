@@ -1,36 +1,51 @@
-import { createRequire } from 'node:module'
+import { suffixList } from '../../hostname/suffix-list.ts'
 import type { Command, Invocation, Result } from '../command.ts'
 import { findSecrets } from '../target.ts'
 import { describeError, plural, toPrintable } from '../text.ts'
-import { type Finding, ok, wrong } from './finding.ts'
+import { type Finding, note, ok, wrong } from './finding.ts'
 import { examinePostgres } from './postgres.ts'
 import { examineSqlite } from './sqlite.ts'
 
-/** Milliseconds after which a change that waits is a fault: refused changes are tried again at least once an hour. */
-const ALARMING_AGE = 60 * 60 * 1000
+/** Milliseconds after which a change that is pending is a fault. */
+const ALARMING_AGE = 5 * 60 * 1000
+/** Days after which the suffix list is old. */
+const OLD_LIST = 60
+const DAY = 24 * 60 * 60 * 1000
 
 export const doctor: Command = {
-  purpose: 'examines the tables, the rights of the role, the database and what waits, and says what to do',
+  purpose: 'examines the tables, the rights of the role, the database and what is pending, and says what to do',
   async run(invocation: Invocation): Promise<Result> {
-    const target = invocation.target()
-    const findings: Finding[] = [examineSuffixList()]
-    try {
-      const examined =
-        target.kind === 'postgres' ? examinePostgres(target.url, target.schema) : examineSqlite(target.file)
-      for await (const finding of examined) findings.push(finding)
-      // Without tables or rights there is nothing to count.
-      if (countWrong(findings) === 0) findings.push(await examinePending(invocation))
-    } catch (error) {
-      const address = target.kind === 'postgres' ? target.url : target.file
-      const finding = describeError(error, findSecrets(process.env, [address]))
-      findings.push(wrong('connection', finding, 'Mend this first, and run doctor again'))
-    }
-    const isWrong = countWrong(findings) > 0
+    const findings = await examine(invocation)
+    const isWrong = countOf('wrong', findings) > 0
     return { text: toText(findings), data: { healthy: !isWrong, findings }, isWrong }
   },
 }
 
-const countWrong = (findings: readonly Finding[]) => findings.filter(({ state }) => state === 'wrong').length
+async function examine(invocation: Invocation): Promise<Finding[]> {
+  const target = invocation.target()
+  const findings: Finding[] = [examineSuffixList()]
+  const address = target.kind === 'postgres' ? target.url : target.file
+  const explain = (error: unknown) => describeError(error, findSecrets(process.env, [address]))
+  try {
+    const examined =
+      target.kind === 'postgres' ? examinePostgres(target.url, target.schema) : examineSqlite(target.file)
+    for await (const finding of examined) findings.push(finding)
+  } catch (error) {
+    const isReached = findings.some(({ check }) => check === 'connection')
+    findings.push(wrong(isReached ? 'doctor' : 'connection', explain(error), 'Fix this first, and run doctor again'))
+    return findings
+  }
+  try {
+    findings.push(await examinePending(invocation))
+  } catch (error) {
+    // What else is wrong says why, such as tables that are missing.
+    if (countOf('wrong', findings) === 0) findings.push(wrong('pending', explain(error), 'Run doctor again'))
+  }
+  return findings
+}
+
+const countOf = (sought: Finding['state'], findings: readonly Finding[]) =>
+  findings.filter(({ state }) => state === sought).length
 
 function toText(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ check, state, finding, advice, sql = [] }) => [
@@ -38,25 +53,42 @@ function toText(findings: readonly Finding[]): string {
     ...(advice === undefined ? [] : [`${' '.repeat(20)}-> ${toPrintable(advice)}`]),
     ...sql.flatMap(statement => `${statement};`.split('\n').map(line => `${' '.repeat(23)}${toPrintable(line)}`)),
   ])
-  const count = countWrong(findings)
-  const verdict = count === 0 ? 'All is well.' : `${plural(count, 'thing is', 'things are')} wrong.`
-  return `${lines.join('\n')}\n\n${verdict}\n`
+  return `${lines.join('\n')}\n\n${toVerdict(countOf('wrong', findings), countOf('note', findings))}\n`
+}
+
+function toVerdict(faults: number, notes: number): string {
+  if (faults > 0) return `${plural(faults, 'thing is', 'things are')} wrong.`
+  return notes === 0 ? 'All is well.' : `Nothing is wrong, but see ${plural(notes, 'note', 'notes')}.`
 }
 
 function examineSuffixList(): Finding {
-  const { version } = createRequire(import.meta.url)('tldts/package.json') as { version: string }
-  return ok('suffix list', `that of tldts ${version}; "npm outdated tldts" tells whether there is a newer one`)
+  const { version, published } = suffixList
+  const update = 'A top-level domain that is newer is rejected. Update it: npm update tldts'
+  if (published === null) return note('suffix list', `that of tldts ${version}, of unknown date`, update)
+  const days = Math.floor((Date.now() - Date.parse(published)) / DAY)
+  const finding = `that of tldts ${version}, published ${published}`
+  return days > OLD_LIST ? note('suffix list', `${finding}, ${days} days ago`, update) : ok('suffix list', finding)
 }
 
 async function examinePending({ connect }: Invocation): Promise<Finding> {
-  const { count, refused, oldest } = await connect().createStore().pendingStats()
-  if (!oldest) return ok('pending', 'nothing waits to be pushed')
-  const minutes = Math.round((Date.now() - oldest.getTime()) / 60_000)
+  const store = connect().createStore({ timeLimit: PATIENCE })
+  const { count, refused, oldest } = await store.pendingStats()
+  if (!oldest) return ok('pending', 'no change waits to be pushed')
+  const age = Date.now() - oldest.getTime()
   const counted = `${plural(count, 'change waits', 'changes wait')}, ${refused} refused`
-  const finding = `${counted}, the oldest for ${plural(minutes, 'minute', 'minutes')}`
-  if (Date.now() - oldest.getTime() < ALARMING_AGE) return ok('pending', finding)
+  const changes = await store.listPending({ limit: SHOWN })
+  const said = changes.findLast(({ lastFailure }) => lastFailure)?.lastFailure
+  const finding =
+    `${counted}, the oldest for ${plural(Math.round(age / 60_000), 'minute', 'minutes')}` +
+    (said ? `; the monitor said: ${said}` : '')
+  if (age < ALARMING_AGE && refused < count) return ok('pending', finding)
   const advice =
-    'See "domain-registration pending" for the last failures, and that startSynchronizing(store) runs; ' +
-    'if you have no monitor, docs/monitoring.md says how to delete what was recorded for one'
+    'See "domain-registration pending", and that startSynchronizing(store) runs. Once the monitor is fixed: ' +
+    '"domain-registration pending --retry". If you have none, docs/monitoring.md says how to delete what was recorded'
   return wrong('pending', finding, advice)
 }
+
+/** Milliseconds to count what is pending. */
+const PATIENCE = 3000
+/** Changes among which the last failure is sought. */
+const SHOWN = 1000

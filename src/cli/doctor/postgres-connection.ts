@@ -14,13 +14,16 @@ export interface Connection {
   /** Runs a statement by itself, in one round trip. For what locks no table. */
   readonly ask: Ask
   /**
-   * Runs a statement in a transaction that is rolled back, so that it neither changes nor locks anything for long.
+   * Runs work in a transaction that is rolled back, so that it neither changes anything nor locks it for long.
    *
    * @throws after a short wait for a lock, with the SQLSTATE 55P03.
    */
-  readonly attempt: Ask
+  inTransaction<T>(work: (ask: Ask) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
+
+/** The SQLSTATE of a lock that was not free in time. */
+export const LOCKED = '55P03'
 
 /** The role of the server may have any time limits, or none. */
 const BEGIN = "BEGIN; SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = '20s'"
@@ -33,10 +36,10 @@ export async function connectToPostgres(url: string): Promise<Connection> {
     const ask: Ask = async (text, ...values) => (await client.query(text, values)).rows as never
     return {
       ask,
-      async attempt(text, ...values) {
+      async inTransaction(work) {
         await client.query(BEGIN)
         try {
-          return await ask(text, ...values)
+          return await work(ask)
         } finally {
           await client.query('ROLLBACK')
         }

@@ -1,22 +1,51 @@
 import { isStockPostgres } from '../../postgres/engine.ts'
 import { type Finding, note, ok, wrong } from './finding.ts'
-import { type Ask, connectToPostgres } from './postgres-connection.ts'
+import { type Ask, connectToPostgres, LOCKED } from './postgres-connection.ts'
+import { examineGrowth } from './postgres-growth.ts'
+import { examineLocks, findLockers } from './postgres-locks.ts'
 import { examineTables } from './postgres-tables.ts'
+import { examineWriting } from './postgres-write.ts'
 
 const OLDEST_SERVER = 14
 /** Milliseconds that the clocks may differ: leases and the expiry of keys go by them. */
 const MOST_SKEW = 5000
 
+/** Milliseconds of a round trip that calls should not exceed. */
+const LONGEST_TRIP = 20
+const TRIPS = 5
+
 /** Examines a database, without changing anything. @throws when it cannot be reached. */
 export async function* examinePostgres(url: string, schema = 'domain_registration'): AsyncGenerator<Finding> {
-  const { ask, attempt, close } = await connectToPostgres(url)
+  const connection = await connectToPostgres(url)
+  const { ask, inTransaction } = connection
+  const failed = new Set<string>()
+  /** Names what cannot be examined, and why. */
+  async function* examine(check: string, findings: AsyncGenerator<Finding>): AsyncGenerator<Finding> {
+    try {
+      for await (const finding of findings) {
+        if (finding.state === 'wrong') failed.add(finding.check)
+        yield finding
+      }
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCKED) throw error
+      if (!failed.has('locks')) yield* findLockers(ask, schema)
+      failed.add('locks')
+      yield note(check, 'not examined, since a table is locked')
+    }
+  }
+  const attempt: Ask = (text, ...values) => inTransaction(begun => begun(text, ...values))
   try {
     yield* examineServer(ask)
-    yield* examineTransactions(ask)
-    yield await examineClock(ask)
-    yield* examineTables(attempt, { schema, isDistributed: await hasCitus(ask) })
+    yield* examine('writing', examineTransactions(ask))
+    yield* examineTrips(ask)
+    yield* examine('locks', examineLocks(ask, schema))
+    const place = { schema, isDistributed: await hasCitus(ask) }
+    yield* examine('tables', examineTables(attempt, place))
+    if (failed.has('tables') || failed.has('rights')) return
+    if (!failed.has('writing')) yield* examine('writing', examineWriting(connection, place))
+    yield* examine('growth', examineGrowth(attempt, place))
   } finally {
-    await close()
+    await connection.close()
   }
 }
 
@@ -67,14 +96,33 @@ async function* examineTransactions(ask: Ask): AsyncGenerator<Finding> {
   }
 }
 
-async function examineClock(ask: Ask): Promise<Finding> {
-  const [begun, before] = [performance.now(), Date.now()]
-  const { now } = await askOne<{ now: number }>(
-    ask,
-    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
-  )
-  const elapsed = performance.now() - begun
-  const skew = now - (before + elapsed / 2)
+/** The way to the database and back, and the clock there. */
+async function* examineTrips(ask: Ask): AsyncGenerator<Finding> {
+  const trips: { elapsed: number; skew: number }[] = []
+  for (let count = 0; count < TRIPS; count += 1) {
+    const [begun, before] = [performance.now(), Date.now()]
+    const { now } = await askOne<{ now: number }>(
+      ask,
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
+    )
+    const elapsed = performance.now() - begun
+    trips.push({ elapsed, skew: now - (before + elapsed / 2) })
+  }
+  const median = trips.sort((one, other) => one.elapsed - other.elapsed)[Math.floor(TRIPS / 2)] as (typeof trips)[0]
+  yield examineTrip(median.elapsed)
+  yield examineClock(median)
+}
+
+function examineTrip(elapsed: number): Finding {
+  if (elapsed <= LONGEST_TRIP) return ok('round trip', `at most ${LONGEST_TRIP} ms to the database and back`)
+  const [least, most] = [2 * elapsed, 5 * elapsed].map(milliseconds => Math.round(milliseconds))
+  const finding =
+    `${Math.round(elapsed)} ms to the database and back: a call waits for at least ${least} ms, ` +
+    `and for ${most} ms without "pipeline: true" of the pool`
+  return note('round trip', finding, 'Run the server near its database, or find out what slows the network')
+}
+
+function examineClock({ elapsed, skew }: { elapsed: number; skew: number }): Finding {
   const seconds = (Math.abs(skew) / 1000).toFixed(0)
   if (Math.abs(skew) <= MOST_SKEW + elapsed / 2) {
     return ok('clock', 'that of the database and that of this machine agree')

@@ -19,12 +19,14 @@ export async function* examineSqlite(file: string): AsyncGenerator<Finding> {
     const isMigrated = hasTables(handle)
     yield ok('connection', `the file ${JSON.stringify(file)}`)
     yield examineLibrary(first<{ version: string }>('SELECT sqlite_version() AS version').version)
-    yield examineRights(file, handle)
+    const rights = examineRights(file, handle)
+    yield rights
     if (!isMigrated) return yield noTables()
     const row = first<{ version: number | null }>('SELECT max(version) AS version FROM domain_registration_version')
     const version = compareVersions(row.version ?? 0, SCHEMA_VERSION)
     if (version) yield version
     else yield* examineDefinitions(handle)
+    if (!version && rights.state === 'ok') yield examineWriting(handle)
   } catch (error) {
     throw explainFailure(error)
   } finally {
@@ -69,3 +71,37 @@ function examineRights(file: string, handle: Handle): Finding {
   }
   return ok('rights', 'this user may write to the file and its folder')
 }
+
+/** Saves a row in each table and room for more, and takes all of it back, so that a full disk shows. */
+function examineWriting(handle: Handle): Finding {
+  // Such a small cache writes to the disk before the commit.
+  handle.exec('PRAGMA cache_size = 1')
+  try {
+    handle.exec(`BEGIN IMMEDIATE; ${SAVE_ROWS}`)
+    return ok('writing', 'a row of each table can be saved; it was taken back')
+  } catch (error) {
+    const finding = `a row of each table cannot be saved: ${(explainFailure(error) as Error).message}`
+    return wrong('writing', finding, 'Free space on the disk, and run doctor again')
+  } finally {
+    rollBack(handle)
+  }
+}
+
+function rollBack(handle: Handle): void {
+  try {
+    handle.exec('ROLLBACK')
+  } catch {
+    // After some failures SQLite has done so by itself.
+  }
+}
+
+/** No name, ID or hash that a call could make; the label needs a megabyte. */
+const SAVE_ROWS = `
+INSERT INTO domain_registration_names
+  (domain_id, domain, registrable_domain, second_level_domain, path, team_id, created_at)
+  VALUES ('#doctor', '#doctor', '#doctor', '#doctor', '', '#doctor', 0);
+INSERT INTO domain_registration_changes (domain_id, kind, domain, registrable_domain, team_id, due, since)
+  VALUES ('#doctor', 'released', '#doctor', '#doctor', '#doctor', 0, 0);
+INSERT INTO domain_registration_monitor VALUES (0);
+INSERT INTO domain_registration_keys (hash, type, owner_id, scopes, label, created_at)
+  VALUES ('#doctor', 'team', '#doctor', '[]', hex(zeroblob(500000)), 0)`

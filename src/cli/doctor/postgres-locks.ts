@@ -1,0 +1,91 @@
+import { type Finding, ok, wrong } from './finding.ts'
+import type { Ask } from './postgres-connection.ts'
+
+/** Seconds after which a wait for a lock is a fault. */
+const LONGEST_WAIT = 1
+
+interface Session {
+  readonly pid: number
+  readonly role: string | null
+  readonly application: string
+  readonly state: string | null
+  readonly query: string
+}
+
+interface Wait {
+  readonly waiting: Session
+  readonly seconds: number
+  /** Who holds the lock. None is known of a prepared transaction. */
+  readonly holders: readonly Session[]
+}
+
+const toSession = (activity: string) => `json_build_object('pid', ${activity}.pid, 'role', ${activity}.usename,
+  'application', ${activity}.application_name, 'state', ${activity}.state, 'query', left(${activity}.query, 200))`
+
+/** A wait for a row is one for a transaction. So the table is one that the waiting session has locked in some mode. */
+const SELECT_WAITS = `
+SELECT ${toSession('waiting')} AS waiting, extract(epoch FROM clock_timestamp() - lock.waitstart)::float8 AS seconds,
+  (SELECT coalesce(json_agg(${toSession('holder')}), '[]') FROM pg_stat_activity AS holder
+   WHERE holder.pid = ANY (pg_blocking_pids(lock.pid))) AS holders
+FROM pg_locks AS lock JOIN pg_stat_activity AS waiting ON waiting.pid = lock.pid
+WHERE NOT lock.granted AND EXISTS (
+  SELECT FROM pg_locks AS held JOIN pg_class ON pg_class.oid = held.relation
+  WHERE held.pid = lock.pid AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1))
+ORDER BY seconds DESC`
+
+/** Yields each session that others have waited for, the longest wait first. Locks no table. */
+export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Finding> {
+  const waits = (await ask<Wait>(SELECT_WAITS, schema)).filter(({ seconds }) => seconds >= LONGEST_WAIT)
+  if (waits.length === 0) return yield ok('locks', 'nobody has waited for a second')
+  const byHolder = new Map<number | undefined, { holder: Session | undefined; waits: Wait[] }>()
+  for (const wait of waits) {
+    // Who waits in turn holds nothing up by itself.
+    const holder = wait.holders.find(({ pid }) => !waits.some(({ waiting }) => waiting.pid === pid)) ?? wait.holders[0]
+    const group = byHolder.get(holder?.pid) ?? { holder, waits: [] }
+    group.waits.push(wait)
+    byHolder.set(holder?.pid, group)
+  }
+  for (const { holder, waits } of byHolder.values()) yield toFinding(holder, waits)
+}
+
+const SELECT_HOLDERS = `
+SELECT DISTINCT ON (holder.pid) ${toSession('holder')} AS holder
+FROM pg_locks AS lock JOIN pg_stat_activity AS holder ON holder.pid = lock.pid
+  JOIN pg_class ON pg_class.oid = lock.relation
+WHERE lock.granted AND lock.mode LIKE ANY ('{Share%Lock,%ExclusiveLock}') AND lock.mode NOT LIKE 'Row%'
+  AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`
+
+/** Yields who has locked a table as a whole, where nobody but the doctor has waited for it. */
+export async function* findLockers(ask: Ask, schema: string): AsyncGenerator<Finding> {
+  for (const { holder } of await ask<{ holder: Session }>(SELECT_HOLDERS, schema)) {
+    yield wrong('locks', `a table is locked: ${describe(holder)} holds the lock`, toAdvice([holder]), [end(holder)])
+  }
+}
+
+function toFinding(holder: Session | undefined, waits: readonly Wait[]): Finding {
+  const [longest] = waits as [Wait]
+  const whom = `${waits.length === 1 ? '1 session waits' : `${waits.length} sessions wait`} for a lock`
+  const waiting = `the longest for ${Math.floor(longest.seconds)} s: ${describe(longest.waiting)}`
+  if (!holder) {
+    const advice = 'A prepared transaction holds it: see pg_prepared_xacts, then COMMIT PREPARED or ROLLBACK PREPARED'
+    return wrong('locks', `${whom}, ${waiting}`, advice)
+  }
+  const finding = `${whom} that ${describe(holder)} holds, ${waiting}`
+  return wrong('locks', finding, toAdvice([holder, longest.waiting]), [end(holder)])
+}
+
+function toAdvice(sessions: readonly Session[]): string {
+  const right = sessions.some(({ query }) => query === '<insufficient privilege>')
+    ? '. To see the queries: GRANT pg_read_all_stats TO the role of the doctor'
+    : ''
+  return `If nobody needs its transaction, end it as a superuser or a member of pg_signal_backend${right}:`
+}
+
+const end = ({ pid }: Session) => `SELECT pg_terminate_backend(${pid})`
+
+const describe = ({ pid, role, application, state, query }: Session): string =>
+  `pid ${pid} (role "${role ?? ''}", application "${application}"${state ? `, ${state}` : ''}: ${oneLine(query)})`
+
+const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()

@@ -1,0 +1,155 @@
+import { ignoreErrors } from './ignore-errors.ts'
+import { toPlainText } from './plain-text.ts'
+
+/** What was being done when it failed. */
+export interface FailedWork {
+  /** Such as `registering names`. */
+  readonly step: string
+  readonly operation?: string | undefined
+  /** The ID of the request, where the framework has one. */
+  readonly requestId?: string | undefined
+  readonly teamId?: string | undefined
+  /** How many names were submitted, or how many changes failed. */
+  readonly count?: number | undefined
+  /** The change that failed: its kind and its `domainId`. */
+  readonly change?: string | undefined
+}
+
+/** A failure as it is logged: no hostname, no key, no password in a URL. */
+export interface FailureRecord extends FailedWork {
+  /** The first line of the error and of each of its causes. */
+  readonly error: string
+  /** The host of the monitor, if a webhook failed. */
+  readonly monitor?: string | undefined
+  /** Of the first failure of a kind. */
+  readonly stack?: string | undefined
+  /** How many failures of the kind were not logged since the last record. */
+  readonly more?: number | undefined
+}
+
+interface FailureLogging {
+  /** Default: to the console. */
+  readonly write?: (record: FailureRecord) => void
+  readonly domain?: string
+}
+
+/** Milliseconds for which failures of a kind are only counted. */
+const QUIET = 60_000
+/** Failures beyond so many kinds count as one kind. */
+const MOST_KINDS = 25
+/** Of an error's first line: room for its name, and for what a webhook quotes of the monitor. */
+const LONGEST_DESCRIPTION = 255
+const MOST_CAUSES = 4
+
+/**
+ * Makes the function that logs failures where an application sets no `onError`. The first failure of a kind is logged
+ * with its stack, at once. The others of the next minute are counted and logged as one. Failures of one step whose
+ * messages differ only in numbers and IDs are of one kind.
+ */
+export function createFailureLog() {
+  const kinds = new Map<string, { since: number; more: number; writeLast: (more: number) => void }>()
+
+  function end(kind: string): void {
+    const counted = kinds.get(kind)
+    if (!counted || performance.now() - counted.since < QUIET / 2) return
+    kinds.delete(kind)
+    if (counted.more === 0) return
+    kinds.set(kind, { ...counted, since: performance.now(), more: 0 })
+    counted.writeLast(counted.more)
+    schedule(kind)
+  }
+
+  function schedule(kind: string): void {
+    const timer: unknown = setTimeout(end, QUIET, kind)
+    if (typeof timer === 'object') (timer as { unref(): void }).unref()
+  }
+
+  /** @param domain Of the change that failed: it is not shown. */
+  return (failure: unknown, work: FailedWork, { write = writeToConsole, domain }: FailureLogging = {}): void => {
+    const record = { ...work, ...describeFailure(failure, domain) }
+    const own = `${work.step} ${record.error.replace(/[0-9a-f-]*\d[0-9a-f-]*/gi, '#')}`
+    const kind = kinds.has(own) || kinds.size < MOST_KINDS ? own : ''
+    const writeLast = (more: number) => ignoreErrors(write)({ ...record, more })
+    const counted = kinds.get(kind)
+    if (counted) {
+      counted.more += 1
+      counted.writeLast = writeLast
+      // Where a timer ends with its request, the next failure does its work.
+      if (performance.now() - counted.since > QUIET) end(kind)
+      return
+    }
+    kinds.set(kind, { since: performance.now(), more: 0, writeLast })
+    schedule(kind)
+    ignoreErrors(write)({ ...record, stack: readStack(failure) })
+  }
+}
+
+/** One line, and the stack below it. */
+export function writeToConsole(record: FailureRecord): void {
+  const { stack, more } = record
+  const end = more ? `, and ${more} more in the last minute` : ''
+  // biome-ignore lint/suspicious/noConsole: where nothing else is set, the application looks there
+  console.error(`${new Date().toISOString()} ${describeRecord(record)}${end}${stack ? `\n${stack}` : ''}`)
+}
+
+function describeRecord({ step, operation, requestId, teamId, count, change, error, monitor }: FailureRecord): string {
+  const facts = [
+    operation,
+    requestId && `request ${requestId}`,
+    teamId && `team ${teamId}`,
+    count !== undefined && `${count} ${count === 1 ? 'name' : 'names'}`,
+    change,
+    monitor && `monitor ${monitor}`,
+  ].filter(Boolean)
+  return `domain-registration: ${step} failed${facts.length > 0 ? ` (${facts.join(', ')})` : ''}: ${error}`
+}
+
+/** Describes an error in one line. User names and passwords in URLs, keys and secrets are left out. */
+export function describeError(
+  error: unknown,
+  message = error instanceof Error ? error.message : String(error),
+): string {
+  const text = [error instanceof Error && error.name, message].filter(Boolean).join(': ')
+  const safe = text
+    .replace(/\/\/[^\s/@]*@/g, '//')
+    .replace(/(_(?:org|team)_\d+_)[\w\-.~+/]+=*|whsec_\S+/g, (_, owner = 'whsec_') => `${owner}…`)
+  return toPlainText(safe, LONGEST_DESCRIPTION)
+}
+
+/** Describes an error by the first line of its message, and its code. */
+function describeFirstLine(error: unknown, domain?: string): string {
+  if (!(error instanceof Error)) return describeError(error)
+  const { code } = error as { readonly code?: unknown }
+  const [first = ''] = error.message.trimStart().split('\n', 1)
+  const line = describeError(error, domain ? first.replaceAll(domain, '…') : first)
+  return typeof code === 'string' && !line.includes(code) ? `${line} (${code})` : line
+}
+
+/** The error of a webhook. */
+interface Monitored {
+  readonly monitor?: string | undefined
+}
+
+function describeFailure(failure: unknown, domain?: string) {
+  const lines: string[] = []
+  let monitor: string | undefined
+  for (let error = failure; error !== undefined && error !== null && lines.length <= MOST_CAUSES; ) {
+    const { cause, errors, monitor: host } = (error instanceof Error ? error : {}) as AggregateError & Monitored
+    // Node's, if every address of a host refuses the connection, says nothing itself.
+    const saysNothing = errors?.length > 0 && (error as Error).message === ''
+    if (!saysNothing) lines.push(describeFirstLine(error, domain))
+    monitor ??= host
+    error = cause ?? errors?.[0]
+  }
+  if (lines.length === 0) lines.push(describeError(failure))
+  return { error: lines.join('; cause: '), ...(monitor && { monitor }) }
+}
+
+/** The message stands in the line before it. */
+const readStack = (failure: unknown): string | undefined =>
+  failure instanceof Error
+    ? failure.stack
+        ?.match(/^\s+at .+/gm)
+        ?.join('\n')
+        .replace(/^\n+/, '')
+    : undefined

@@ -1,0 +1,131 @@
+import type { ManagedStoreOptions, StoreBackend } from '../../registry/managed-store.ts'
+import { LONGEST_WAIT, type Push } from '../../registry/outbox.ts'
+import type { Change, ListedRegistration, Registration } from '../../registry/store.ts'
+import { type Outcome, type Process, type World, waitFor } from './processes.ts'
+import { scenarioTeams } from './scenarios.ts'
+
+/** Milliseconds for a push. Leases are thrice as long: more than a schedule takes, and less than an hour. */
+const PUSH_TIME_LIMIT = 600_000
+
+/** What becomes due, and in which order, is chosen and not measured. */
+const byDomain = (one: Change, other: Change) => (one.domain + one.kind < other.domain + other.kind ? -1 : 1)
+
+function fail(): never {
+  throw new Error('It failed on purpose')
+}
+
+/** Ends all leases and waits: what is due later than an hour and a lease is due, here with a lease of minus an hour. */
+export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
+
+/** A backend as a process sees it: each call of it is a step. */
+export function connect(world: World, process: Process, backend: StoreBackend): StoreBackend {
+  const { toDomainId, outbox, isInTransaction: _, ...methods } = backend
+  const { ledger } = world
+
+  function ask(says: string, run: () => unknown, more: readonly Outcome[] = []): Promise<never> {
+    const lose = async () => {
+      await run()
+      fail()
+    }
+    return waitFor(world, process, says, [
+      { says: 'is done', run },
+      { says: 'fails', costs: 'faults', run: fail },
+      { says: 'is done, and its answer is lost', costs: 'faults', run: lose },
+      ...more,
+    ]) as Promise<never>
+  }
+
+  const through = <Methods extends object>(methods: Methods): Methods =>
+    Object.fromEntries(
+      Object.entries(methods).map(([name, method]) => [
+        name,
+        (...parameters: unknown[]) => ask(`${name} ${describe(parameters[0])}`, () => method(...parameters)),
+      ]),
+    ) as Methods
+
+  return {
+    ...through(methods),
+    ...(toDomainId && { toDomainId }),
+    register: step =>
+      ask(`register ${step.domains}`, async () => {
+        const result = await backend.register(step)
+        ledger.save(result.saved)
+        return result
+      }),
+    release: (teamId, keys, recording) =>
+      ask(`release ${describe(keys.names)}`, async () => {
+        const released = await backend.release(teamId, keys, recording)
+        ledger.release(released)
+        return released
+      }),
+    ...(backend.import && {
+      import: request =>
+        ask('import', async () => {
+          let imported: readonly ListedRegistration[] = []
+          const findings = await backend.import?.({
+            ...request,
+            decide: found => (imported = request.decide(found)),
+          })
+          ledger.save(imported)
+          return findings
+        }),
+    }),
+    outbox: {
+      ...through(outbox),
+      take(limit, lease) {
+        const take = async () => (await outbox.take(limit, lease)).toSorted(byDomain)
+        const takeAll = async () => {
+          await endLeases(backend)
+          return take()
+        }
+        return ask('take', take, [{ says: 'is done, after all leases have ended', costs: 'leases', run: takeAll }])
+      },
+    },
+  }
+}
+
+/** The options of the store of a process: its pushes are steps too. */
+export const optionsOf = (world: World, process: Process): ManagedStoreOptions => ({
+  findTeam: id => scenarioTeams.find(team => team.id === id) ?? null,
+  synchronize: toPush(world, process),
+  synchronizeTimeLimit: PUSH_TIME_LIMIT,
+  onError: () => {},
+})
+
+function toPush(world: World, process: Process): Push {
+  const { ledger, refused, late } = world
+  const watch = (changes: readonly Change[]) => () => ledger.watch(changes)
+  const watchAndFail = (changes: readonly Change[]) => () => {
+    ledger.watch(changes)
+    fail()
+  }
+  return changes => {
+    const says = `push ${describe(changes)}`
+    if (changes.some(({ domain }) => refused.has(domain)))
+      return waitFor(world, process, says, [{ says: 'is refused', run: fail }])
+    const delay = () => {
+      late.push(changes)
+      fail()
+    }
+    const some = changes.slice(0, Math.floor(changes.length / 2))
+    const inPart: Outcome = { says: `fails, but for ${describe(some)}`, costs: 'faults', run: watchAndFail(some) }
+    return waitFor(world, process, says, [
+      { says: 'succeeds', run: watch(changes) },
+      { says: 'fails', costs: 'faults', run: fail },
+      { says: 'succeeds, and its answer is lost', costs: 'faults', run: watchAndFail(changes) },
+      { says: 'times out, to arrive late', costs: 'faults', run: delay },
+      ...(some.length > 0 ? [inPart] : []),
+    ])
+  }
+}
+
+type Described = Registration | Change | { readonly change: Change }
+
+/** Shows lists of changes, of registrations and of what is postponed, and nothing else. */
+export function describe(value: unknown): string {
+  if (!Array.isArray(value)) return ''
+  return (value as readonly Described[])
+    .map(each => ('change' in each ? each.change : each))
+    .map(each => ('kind' in each ? `${each.kind} ${each.domain}` : each.domain))
+    .join(', ')
+}

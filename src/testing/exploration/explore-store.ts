@@ -1,0 +1,99 @@
+import { isFunction, optional, type Rules, requireOptions } from '../../options.ts'
+import { createManagedStore, type StoreBackend } from '../../registry/managed-store.ts'
+import type { Awaitable } from '../../time/awaitable.ts'
+import { type Scenario, type ScenarioName, scenarios } from './scenarios.ts'
+import { type CreateStore, createSchedule } from './schedule.ts'
+import { type Found, search } from './search.ts'
+
+/** Options of {@link exploreStore}. */
+export interface ExploreOptions<Backend extends StoreBackend = StoreBackend> {
+  /** Called with a backend of `createBackend` when its schedule has ended. */
+  closeBackend?: ((backend: Backend) => Awaitable<unknown>) | undefined
+  /** The scenarios to explore. Default: all, except the import if the backend has none. */
+  scenarios?: readonly ScenarioName[] | undefined
+}
+
+/** The result of {@link exploreStore}. */
+export interface Exploration {
+  /** How many scenarios came to a state that must not be. */
+  readonly violations: number
+  /** How many states there are; all of them were visited, except in a scenario with a violation. */
+  readonly states: number
+  /** For each violation, what did not hold and one of the shortest ways to it. Absent if there is none. */
+  readonly stories?: readonly string[]
+}
+
+/**
+ * Runs calls, releases, imports and sweeps over a store of your own in every order of their steps, instead of in some.
+ * A step is a call of the backend or a push. In each scenario some steps fail, lose their answers or arrive late,
+ * processes die, and leases end, at every point at which they can.
+ *
+ * In every state no names overlap, no ID changes its team, no team is above its limit, and what is registered is
+ * watched or pending. A call is told the truth. Once nothing fails any more, exactly the registered names are watched.
+ *
+ * It proves what the backend does from step to step. It cannot see what happens within a step, such as a lock that is
+ * missing: for that there is {@link domainStoreSuite}. It takes some thousand schedules, each of some ten steps, and
+ * `Math.random` returns 0.5 meanwhile, so nothing else should run in the process.
+ *
+ * @param createBackend Returns a backend without registrations or pending changes. Called for each schedule, one at a
+ *   time: it may clear the tables of one database. It must do the same each time, apart from the IDs that it makes.
+ * @returns The count of states changes only if the backend, or the package, takes other steps.
+ * @throws the failure of `createBackend`, and an `Error` if a schedule that is repeated goes otherwise.
+ *
+ * @example
+ * import { exploreStore } from 'domain-registration/testing'
+ *
+ * const { violations, states } = await exploreStore(() => createMyBackend())
+ * console.log(violations, states > 1000) // 0 true
+ */
+export async function exploreStore<Backend extends StoreBackend>(
+  createBackend: () => Awaitable<Backend>,
+  options: ExploreOptions<Backend> = {},
+): Promise<Exploration> {
+  requireOptions(options, rules)
+  const stories: string[] = []
+  let states = 0
+  for (const name of options.scenarios ?? (Object.keys(scenarios) as ScenarioName[])) {
+    const found = await exploreScenario(scenarios[name], createBackend, options)
+    states += found.states
+    if (found.violation) stories.push([`${name}: ${found.violation.what}`, ...found.violation.story].join('\n'))
+  }
+  return { violations: stories.length, states, ...(stories.length > 0 && { stories }) }
+}
+
+const rules: Rules = {
+  closeBackend: { holds: optional(isFunction), expected: 'a function that takes a backend' },
+  scenarios: {
+    holds: optional(names => Array.isArray(names) && names.every(name => Object.hasOwn(scenarios, name))),
+    expected: `a list of ${Object.keys(scenarios).map(name => `"${name}"`)}`,
+  },
+}
+
+interface Exploring<Backend extends StoreBackend> extends ExploreOptions<Backend> {
+  /** Makes the store of each process. Default: {@link createManagedStore}. */
+  readonly createStore?: CreateStore
+}
+
+/** Explores one scenario, or nothing if the backend has no method for it. */
+export async function exploreScenario<Backend extends StoreBackend>(
+  scenario: Scenario,
+  createBackend: () => Awaitable<Backend>,
+  { createStore = createManagedStore, closeBackend }: Exploring<Backend> = {},
+): Promise<Found> {
+  const { random } = Math
+  // The order of pushes and their parts is random.
+  Math.random = () => 0.5
+  try {
+    return await search(async () => {
+      const backend = await createBackend()
+      const schedule = createSchedule(scenario, backend, createStore)
+      async function end() {
+        await schedule.end()
+        await closeBackend?.(backend)
+      }
+      return { ...schedule, end, isPossible: !scenario.needs || backend[scenario.needs] !== undefined }
+    })
+  } finally {
+    Math.random = random
+  }
+}

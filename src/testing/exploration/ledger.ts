@@ -1,0 +1,130 @@
+import type { PendingChange } from '../../registry/outbox.ts'
+import type { Change, Registration } from '../../registry/store.ts'
+import { type Action, type Answer, scenarioTeams } from './scenarios.ts'
+
+/** What happened in a schedule, and whether it may be. */
+export type Ledger = ReturnType<typeof createLedger>
+
+export function createLedger() {
+  /** The last change of each ID that the monitor has followed. */
+  const monitor = new Map<string, Change>()
+  const saved = new Map<string, Registration>()
+  const gone = new Set<string>()
+  const acknowledged = new Set<string>()
+  const names = new Map<string, string>()
+  let violation: string | null = null
+
+  const violate = (what: string) => {
+    violation ??= what
+  }
+  /** Replaces IDs by a name that is the same in whatever order other IDs were made. */
+  const rename = (text: string) => [...names].reduce((text, [id, name]) => text.replaceAll(id, name), text)
+
+  return {
+    violation: () => violation,
+    show: (value: unknown) => rename(JSON.stringify(value, withoutTimes) ?? ''),
+
+    save(registrations: readonly Registration[]): void {
+      for (const registration of registrations) {
+        const { domainId, domain } = registration
+        const before = [...saved.values()].filter(other => other.domain === domain).length
+        if (!saved.has(domainId)) names.set(domainId, `${domain}#${before}`)
+        saved.set(domainId, registration)
+      }
+    },
+
+    release(registrations: readonly Registration[]): void {
+      for (const { domainId } of registrations) gone.add(domainId)
+    },
+
+    watch(changes: readonly Change[]): void {
+      for (const change of changes)
+        if (monitor.get(change.domainId)?.kind !== 'released') monitor.set(change.domainId, change)
+    },
+
+    /** The IDs that have been released. */
+    gone: (): ReadonlySet<string> => new Set(gone),
+
+    checkAnswer(
+      caller: string,
+      { teamId }: Action,
+      { held = [], released = [] }: Answer,
+      goneBefore: ReadonlySet<string>,
+    ) {
+      for (const domainId of held) {
+        if (saved.get(domainId)?.teamId !== teamId || goneBefore.has(domainId))
+          violate(`${caller} was told that it holds what it does not hold: ${rename(domainId)}`)
+        if (!monitor.has(domainId)) violate(`${caller} was told that ${rename(domainId)} is watched, and it is not`)
+        acknowledged.add(domainId)
+      }
+      const kept = released.find(domainId => !gone.has(domainId))
+      if (kept) violate(`${caller} was told that ${rename(kept)} is released, and it is not`)
+    },
+
+    checkFailure(caller: string, { hasFailed }: Answer): void {
+      if (hasFailed) violate(`${caller} failed, although nothing failed for it: ${hasFailed}`)
+    },
+
+    /** What must hold in every state. */
+    checkState(rows: readonly Registration[], pending: readonly PendingChange[]): void {
+      const what = findWrongRow(rows, { saved, gone }) ?? findUnheard(rows, pending, monitor)
+      if (what) violate(rename(what))
+    },
+
+    /** What must hold when nothing fails any more and a process has swept. */
+    checkEnd(rows: readonly Registration[], pending: readonly PendingChange[]): void {
+      if (pending.length > 0) violate(`in the end ${pending[0]?.domain} is still pending`)
+      const lost = [...acknowledged].find(id => !gone.has(id) && rows.every(({ domainId }) => domainId !== id))
+      if (lost) violate(`in the end ${rename(lost)} is gone, which was acknowledged`)
+    },
+
+    /** All of it that decides what can follow. */
+    summary: (): unknown => [
+      [...monitor.values()].map(({ domainId, kind }) => rename(`${domainId} ${kind}`)).sort(),
+      [...acknowledged].map(rename).sort(),
+      [...gone].map(rename).sort(),
+    ],
+  }
+}
+
+/** Times differ each time, and decide nothing: leases end when that is chosen. */
+const withoutTimes = (field: string, value: unknown) => (field === 'at' || field === 'createdAt' ? undefined : value)
+
+interface Facts {
+  readonly saved: ReadonlyMap<string, Registration>
+  readonly gone: ReadonlySet<string>
+}
+
+function findWrongRow(rows: readonly Registration[], { saved, gone }: Facts): string | undefined {
+  for (const [index, one] of rows.entries()) {
+    const { domain, domainId, teamId } = one
+    const other = rows.slice(index + 1).find(other => overlaps(one, other))
+    if (other) return `${domain} and ${other.domain} overlap`
+    if ((saved.get(domainId) ?? one).teamId !== teamId) return `${domainId} changed its team`
+    if (gone.has(domainId)) return `${domainId} was released, and is registered`
+  }
+  const held = (id: string) => rows.filter(({ teamId }) => teamId === id).length
+  const full = scenarioTeams.find(({ id, maxDomains }) => maxDomains && held(id) > maxDomains)
+  return full && `team ${full.id} holds more than its limit`
+}
+
+/** Finds a change of which the monitor neither knows nor will be told. */
+function findUnheard(
+  rows: readonly Registration[],
+  pending: readonly PendingChange[],
+  monitor: ReadonlyMap<string, Change>,
+): string | undefined {
+  const isPending = ({ domainId }: Registration | Change) => pending.some(change => change.domainId === domainId)
+  const isHeld = ({ domainId }: Change) => rows.some(row => row.domainId === domainId)
+  const watched = [...monitor.values()].filter(({ kind }) => kind === 'registered')
+  const unheard = rows.find(row => !isPending(row) && !watched.some(({ domainId }) => domainId === row.domainId))
+  if (unheard) return `${unheard.domain} is registered, and neither watched nor pending`
+  const forgotten = watched.find(change => !isPending(change) && !isHeld(change))
+  return forgotten && `${forgotten.domain} is watched, and neither registered nor pending`
+}
+
+/** Whether two names of one registrable domain are the same, or one is a wildcard that covers the other. */
+function overlaps({ domain: one }: Registration, { domain: other }: Registration): boolean {
+  const covers = (wide: string, narrow: string) => wide.startsWith('*.') && narrow.endsWith(wide.slice(1))
+  return one === other || covers(one, other) || covers(other, one)
+}

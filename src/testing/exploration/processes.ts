@@ -1,0 +1,102 @@
+import type { ManagedStore } from '../../registry/managed-store.ts'
+import type { Change } from '../../registry/store.ts'
+import type { Ledger } from './ledger.ts'
+import type { Action, Scenario } from './scenarios.ts'
+
+/** How much may still go wrong. */
+export type Budget = Record<'faults' | 'deaths' | 'leases', number>
+
+/** One of the ways in which a step can end. */
+export interface Outcome {
+  readonly says: string
+  readonly costs?: keyof Budget
+  /** Does the step. What it throws, the process gets for an answer. */
+  run(): unknown
+}
+
+/** What a process waits for. */
+export interface Step {
+  readonly process: Process
+  readonly says: string
+  readonly outcomes: readonly Outcome[]
+  settle(outcome: Outcome): Promise<void>
+}
+
+/** A process of your application. */
+export interface Process {
+  readonly name: string
+  readonly actions: readonly Action[]
+  /** How many of its actions are done. */
+  done: number
+  /** Whether each of its steps has to be chosen, or is done at once, or fails because the process has died. */
+  state: 'runs' | 'dead' | 'automatic'
+  /** Whether something has failed for the action under way. */
+  isFaulted: boolean
+  /** The answers that the action under way got: they decide what it does next. */
+  log: string[]
+  /** The IDs that had been released before that action. */
+  goneBefore: ReadonlySet<string>
+}
+
+/** What the processes of a schedule share. */
+export interface World {
+  readonly scenario: Scenario
+  readonly ledger: Ledger
+  readonly budget: Budget
+  readonly refused: Set<string>
+  /** All steps for which processes wait. */
+  readonly steps: Step[]
+  /** Pushes on their way for whose answer nobody waits any more. */
+  readonly late: (readonly Change[])[]
+}
+
+export const createProcess = (name: string, actions: readonly Action[], state: Process['state']): Process => ({
+  name,
+  actions,
+  done: 0,
+  state,
+  isFaulted: false,
+  log: [],
+  goneBefore: new Set(),
+})
+
+/** Makes a process wait until one of the outcomes is chosen; the first is that nothing goes wrong. */
+export function waitFor({ steps, ledger }: World, process: Process, says: string, outcomes: readonly Outcome[]) {
+  return new Promise<unknown>((resolve, reject) => {
+    const step: Step = { process, says, outcomes, settle }
+    async function settle(outcome: Outcome): Promise<void> {
+      steps.splice(steps.indexOf(step), 1)
+      if (process.state === 'dead') return reject(new Error('The process has died'))
+      try {
+        const answer = await outcome.run()
+        process.log.push(`${outcome.says} ${ledger.show(answer)}`)
+        resolve(answer)
+      } catch (error) {
+        process.log.push(`${outcome.says}!`)
+        process.isFaulted = true
+        reject(error)
+      }
+    }
+    steps.push(step)
+    if (process.state !== 'runs') void settle(outcomes[0] as Outcome)
+  })
+}
+
+/** Does the actions of a process, one after the other. */
+export async function runActions({ ledger }: World, process: Process, store: ManagedStore): Promise<void> {
+  for (const action of process.actions) {
+    Object.assign(process, { isFaulted: false, log: [], goneBefore: ledger.gone() })
+    const answer = await action.run(store)
+    if (process.state === 'dead') return
+    ledger.checkAnswer(process.name, action, answer, process.goneBefore)
+    if (!process.isFaulted) ledger.checkFailure(process.name, answer)
+    process.done += 1
+  }
+  Object.assign(process, { log: [], goneBefore: new Set() })
+}
+
+/** A process dies: nothing that it waits for happens. */
+export function die({ steps }: World, process: Process): void {
+  process.state = 'dead'
+  for (const step of steps.filter(step => step.process === process)) void step.settle(step.outcomes[0] as Outcome)
+}

@@ -1,0 +1,187 @@
+import { deleteDomains } from '../../operations/delete-domains.ts'
+import { importDomains } from '../../operations/import-domains.ts'
+import { registerDomains } from '../../operations/register-domains.ts'
+import type { ManagedStore } from '../../registry/managed-store.ts'
+import type { Team } from '../../registry/store.ts'
+
+/** What a caller was told. */
+export interface Answer {
+  /** Why not all of it was done, if something failed. */
+  readonly hasFailed?: string | undefined
+  /** The IDs that it was told are registered and watched. */
+  readonly held?: readonly string[]
+  /** The IDs that it was told are released. */
+  readonly released?: readonly string[]
+}
+
+/** What a process does. */
+export interface Action {
+  readonly teamId?: string
+  run(store: ManagedStore): Promise<Answer>
+}
+
+/** Who does what at the same time, and how much may go wrong. All orders of that are explored. */
+export interface Scenario {
+  /** What was done before, without a failure. */
+  readonly before?: readonly Action[]
+  /** What each process does, one after the other. */
+  readonly processes: Readonly<Record<string, readonly Action[]>>
+  /** How many steps of the store or pushes fail, or lose their answers. */
+  readonly faults: number
+  /** How many processes die. */
+  readonly deaths?: number
+  /** How often all leases and waits end before a sweep. */
+  readonly leases?: number
+  /** Domains that the monitor refuses, until the end. */
+  readonly refused?: readonly string[]
+  /** A method without which it is left out. */
+  readonly needs?: 'import'
+}
+
+export const scenarioTeams: readonly Team[] = [
+  { id: '1', organizationId: '10', state: 'active' },
+  { id: '2', organizationId: '10', state: 'active' },
+  { id: '3', organizationId: '10', state: 'active', maxDomains: 1 },
+]
+
+/** Longer than any schedule takes. */
+const TIME_LIMIT = 600_000
+const keyOf = (teamId: string) => ({ type: 'team', teamId, scopes: ['domains:create', 'domains:delete'] }) as const
+
+export const register = (teamId: string, ...domains: readonly string[]): Action => ({
+  teamId,
+  run: store =>
+    attempt(async () => {
+      const { data } = await registerDomains(keyOf(teamId), { domains }, store, { timeLimit: TIME_LIMIT })
+      const isError = data.results.some(result => result.status === 'invalid' && result.code === 'internal_error')
+      return {
+        hasFailed: isError ? 'internal_error' : undefined,
+        held: data.results.flatMap(result => (result.status === 'invalid' ? [] : result.domainId)),
+      }
+    }),
+})
+
+export const release = (teamId: string, ...domains: readonly string[]): Action => ({
+  teamId,
+  run: store =>
+    attempt(async () => {
+      const { data } = await deleteDomains(keyOf(teamId), { domains }, store, { timeLimit: TIME_LIMIT })
+      return { released: data.results.flatMap(result => (result.status === 'deleted' ? result.domainId : [])) }
+    }),
+})
+
+export const sweep: Action = {
+  run: store =>
+    attempt(async () => {
+      await store.synchronizePending()
+      return {}
+    }),
+}
+
+/** Makes what was refused due at once, and sweeps. */
+export const retry: Action = {
+  run: store =>
+    attempt(async () => {
+      await store.retryPending()
+      await store.synchronizePending()
+      return {}
+    }),
+}
+
+export const importName = (teamId: string, domain: string, domainId: string): Action => ({
+  teamId,
+  run: store =>
+    attempt(async () => {
+      await importDomains(store, [{ domainId, domain, teamId, createdAt: new Date(0), synchronized: false }])
+      return {}
+    }),
+})
+
+async function attempt(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work()
+  } catch (error) {
+    const isLimit = (error as { readonly code?: unknown }).code === 'domain_limit_reached'
+    return isLimit ? {} : { hasFailed: String(error) }
+  }
+}
+
+/** In the form of a UUID of version 7. */
+const IMPORTED_ID = '01940000-0000-7000-8000-000000000001'
+
+/** What {@link exploreStore} explores: small, and with all that can go wrong in a step. */
+export const scenarios = {
+  'two teams register names that overlap': {
+    processes: {
+      'team 1': [register('1', 'a.example.com', 'b.example.com')],
+      'team 2': [register('2', '*.example.com')],
+    },
+    faults: 1,
+    deaths: 1,
+  },
+  'a wildcard is released while another team registers below it': {
+    before: [register('1', '*.example.com')],
+    processes: {
+      'team 1': [release('1', '*.example.com')],
+      'team 2': [register('2', 'a.example.com')],
+      sweeper: [sweep],
+    },
+    faults: 1,
+  },
+  'the same call twice and a release': {
+    processes: {
+      caller: [register('1', 'a.example.com')],
+      'same caller': [register('1', 'a.example.com')],
+      releaser: [release('1', 'a.example.com')],
+    },
+    faults: 1,
+  },
+  'a name is registered and released beside a sweep': {
+    processes: { caller: [register('1', 'a.example.com'), release('1', 'a.example.com')], sweeper: [sweep] },
+    faults: 1,
+    deaths: 1,
+    leases: 1,
+  },
+  'a name goes to another team beside a sweep': {
+    before: [register('1', 'a.example.com')],
+    processes: { teams: [release('1', 'a.example.com'), register('2', 'a.example.com')], sweeper: [sweep] },
+    faults: 1,
+    leases: 1,
+  },
+  'a push succeeds in part': {
+    processes: { caller: [register('1', 'a.example.com', 'b.example.com')], sweeper: [sweep] },
+    refused: ['b.example.com'],
+    faults: 1,
+    leases: 1,
+  },
+  'a failed push is made due beside a release': {
+    processes: {
+      caller: [register('1', 'a.example.com')],
+      operator: [retry],
+      releaser: [release('1', 'a.example.com')],
+    },
+    faults: 2,
+  },
+  'calls of a team come to its limit': {
+    before: [register('3', 'a.example.com')],
+    processes: {
+      releaser: [release('3', 'a.example.com')],
+      'caller 1': [register('3', 'b.example.com')],
+      'caller 2': [register('3', 'b.example.net')],
+    },
+    faults: 1,
+  },
+  'an import meets a call and a release': {
+    needs: 'import',
+    processes: {
+      importer: [importName('1', 'a.example.com', IMPORTED_ID)],
+      caller: [register('2', 'a.example.com')],
+      releaser: [release('1', 'a.example.com')],
+      sweeper: [sweep],
+    },
+    faults: 1,
+  },
+} as const satisfies Readonly<Record<string, Scenario>>
+
+/** The name of a scenario that {@link exploreStore} explores. */
+export type ScenarioName = keyof typeof scenarios

@@ -1,0 +1,139 @@
+import type { ManagedStore, ManagedStoreOptions, StoreBackend } from '../../registry/managed-store.ts'
+import type { PendingChange } from '../../registry/outbox.ts'
+import { connect, describe, endLeases, optionsOf } from './connect.ts'
+import { createLedger } from './ledger.ts'
+import { createProcess, die, type Outcome, type Process, runActions, type World } from './processes.ts'
+import type { Scenario } from './scenarios.ts'
+
+/** Makes the store of one process over the backend that all share. */
+export type CreateStore = (backend: StoreBackend, options: ManagedStoreOptions) => ManagedStore
+
+/** Something that can happen next. */
+export interface Choice {
+  readonly says: string
+  take(): Promise<void>
+}
+
+/** Milliseconds: a change that is due later than this from now waits. Less than any wait, more than clocks differ. */
+const SOON = 50_000
+/** The second pushes what a release replaced during the first. */
+const LAST_SWEEPS = 3
+
+/**
+ * One schedule of a scenario: processes that share a backend and a monitor, and stand still before each step until it
+ * is chosen. The same choices lead to the same state.
+ */
+export function createSchedule(scenario: Scenario, backend: StoreBackend, createStore: CreateStore) {
+  const { faults, deaths = 0, leases = 0, refused } = scenario
+  const ledger = createLedger()
+  const world: World = {
+    scenario,
+    ledger,
+    budget: { faults, deaths, leases },
+    refused: new Set(refused),
+    steps: [],
+    late: [],
+  }
+  const processes = Object.entries(scenario.processes).map(([name, actions]) => createProcess(name, actions, 'runs'))
+  const storeOf = (process: Process) => createStore(connect(world, process, backend), optionsOf(world, process))
+
+  async function check() {
+    const rows = await backend.list(wholeList)
+    const pending = await backend.outbox.list(undefined, wholeList.limit)
+    ledger.checkState(rows, pending)
+    return { rows, pending }
+  }
+
+  return {
+    violation: ledger.violation,
+
+    async start(): Promise<void> {
+      const before = createProcess('before', scenario.before ?? [], 'automatic')
+      await runActions(world, before, storeOf(before))
+      for (const process of processes) void runActions(world, process, storeOf(process))
+      await settled()
+    },
+
+    choices: () => listChoices(world, processes),
+
+    /**
+     * Checks the state.
+     *
+     * @returns All that decides what can follow, as a text.
+     */
+    async inspect(): Promise<string> {
+      const { rows, pending } = await check()
+      return ledger.show([
+        processes.map(({ state, done, isFaulted, log, goneBefore }) => [state, done, isFaulted, log, [...goneBefore]]),
+        world.steps.map(({ process, says }) => `${process.name}: ${says}`).sort(),
+        world.budget,
+        rows.map(({ domainId, teamId }) => ledger.show([domainId, teamId])).sort(),
+        pending
+          .map(each => ledger.show([each.domainId, each.kind, each.refusals, each.lastFailure, isDue(each)]))
+          .sort(),
+        world.late.map(describe).sort(),
+        ledger.summary(),
+      ])
+    },
+
+    /** Nothing fails any more, all leases end, and one process sweeps. */
+    async finish(): Promise<void> {
+      world.refused.clear()
+      const store = storeOf(createProcess('in the end', [], 'automatic'))
+      for (let sweep = 0; sweep < LAST_SWEEPS; sweep += 1) {
+        await endLeases(backend)
+        await store.synchronizePending()
+      }
+      const { rows, pending } = await check()
+      ledger.checkEnd(rows, pending)
+    },
+
+    /** Lets nothing of it go on. */
+    async end(): Promise<void> {
+      for (const process of processes) die(world, process)
+      await settled()
+    },
+  }
+}
+
+function listChoices(world: World, processes: readonly Process[]): readonly Choice[] {
+  const { budget, late, ledger } = world
+  const isAffordable = ({ costs }: Pick<Outcome, 'costs'>) => !costs || budget[costs] > 0
+  /** Pays, lets it happen, and waits until each process stands before its next step. */
+  const toChoice = (says: string, costs: Outcome['costs'], happen: () => unknown): Choice => ({
+    says,
+    async take() {
+      if (costs) budget[costs] -= 1
+      await happen()
+      await settled()
+    },
+  })
+  const ofSteps = world.steps.flatMap(({ process, says, outcomes, settle }) =>
+    outcomes
+      .filter(isAffordable)
+      .map(outcome => toChoice(`${process.name}: ${says} ${outcome.says}`, outcome.costs, () => settle(outcome))),
+  )
+  const alive = processes.filter(({ state, done, actions }) => state === 'runs' && done < actions.length)
+  const deaths = isAffordable({ costs: 'deaths' }) ? alive : []
+  return [
+    ...ofSteps,
+    ...deaths.map(process => toChoice(`${process.name} dies`, 'deaths', () => die(world, process))),
+    ...late.map((changes, index) =>
+      toChoice(`${describe(changes)} arrives late`, undefined, () => ledger.watch(late.splice(index, 1).flat())),
+    ),
+  ]
+}
+
+const wholeList = {
+  teamId: undefined,
+  after: undefined,
+  limit: 1000,
+  order: 'oldest',
+  domain: undefined,
+  below: undefined,
+} as const
+
+const isDue = ({ nextAttempt }: PendingChange) => nextAttempt.getTime() < Date.now() + SOON
+
+/** All promises have been continued. */
+const settled = () => new Promise<void>(resolve => void setImmediate(resolve))

@@ -1,0 +1,253 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, connect as open } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client, Pool, type PoolConfig } from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { save } from '../../src/testing/calls.ts'
+import { createWebhook, verifyWebhook } from '../../src/webhook/index.ts'
+import { createMortalServer } from '../postgres/mortal-server.ts'
+import { openDatabase, startServer, type TestServer } from '../postgres/server.ts'
+import { receive } from '../webhook/receiver.ts'
+import { type RunOptions, run, toUrl } from './program.ts'
+
+/** What the doctor says of one check. */
+async function examine(config: PoolConfig, check: string, { env, ...options }: RunOptions = {}) {
+  const DATABASE_URL = toUrl(config)
+  const { code, stdout } = await run(['doctor', '--json'], { ...options, env: { DATABASE_URL, ...env } })
+  const { findings } = JSON.parse(stdout) as { findings: { check: string; state: string; finding: string }[] }
+  return { code, findings: findings.filter(each => each.check === check) }
+}
+
+const team = { organizationId: '10', state: 'active' } as const
+const findTeam = (id: string) => ({ ...team, id })
+
+/** A server or a database of the shared one, with tables, for the length of one test. */
+async function openWithTables(opened: Promise<TestServer> = openDatabase()): Promise<TestServer> {
+  const server = await opened
+  onTestFinished(() => server.stop())
+  await migrate({ database: server.createPool() })
+  return server
+}
+
+test('of a server that was stopped, doctor says that the connection was refused', async () => {
+  const server = await startServer()
+  await server.stop()
+  expect(await examine(server.config, 'connection')).toMatchObject({
+    code: 1,
+    findings: [{ state: 'wrong', finding: expect.stringContaining('ECONNREFUSED') }],
+  })
+})
+
+/** A network that takes some milliseconds each way. */
+async function slowDown({ host, port }: PoolConfig, milliseconds: number): Promise<number> {
+  const server = createServer(client => {
+    const upstream = open({ host: String(host), port: Number(port) })
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.on('data', chunk => setTimeout(() => to.writable && to.write(chunk), milliseconds))
+      from.on('error', () => {})
+      from.on('close', () => to.destroy())
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return (server.address() as { port: number }).port
+}
+
+test('of a database that takes 40 ms each way, doctor says what a call makes of it', async () => {
+  const { config } = await openWithTables()
+  const port = await slowDown(config, 40)
+  const { code, findings } = await examine({ ...config, port }, 'round trip')
+  const [, trip, least, most] =
+    /^(\d+) ms .* at least (\d+) ms, and for (\d+) ms/.exec(findings[0]?.finding ?? '') ?? []
+  expect([code, findings[0]?.state]).toEqual([0, 'note'])
+  expect(Number(trip)).toBeGreaterThanOrEqual(80)
+  expect([Number(least) / Number(trip), Number(most) / Number(trip)]).toEqual([
+    expect.closeTo(2, 1),
+    expect.closeTo(5, 1),
+  ])
+})
+
+test('of a server that has no connection left, doctor says so', async () => {
+  const server = await openWithTables(
+    startServer(['-c', 'max_connections=4', '-c', 'superuser_reserved_connections=0']),
+  )
+  const pool = server.createPool({ max: 10 })
+  const clients = []
+  while (clients.length < 10) {
+    const client = await pool.connect().catch(() => undefined)
+    if (!client) break
+    clients.push(client)
+  }
+  const { code, findings } = await examine(server.config, 'connection')
+  for (const client of clients) client.release()
+  expect([code, findings]).toMatchObject([1, [{ finding: expect.stringContaining('too many clients') }]])
+})
+
+/** A file system of its own, of so many bytes; nothing where this user may not mount one. */
+function mountSmall(bytes: number): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'domain-registration-full-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=777`, 'tmpfs', folder], { stdio: 'ignore' })
+  } catch {
+    remove()
+    return undefined
+  }
+  onTestFinished(() => {
+    execFileSync('umount', ['-l', folder])
+    remove()
+  })
+  return folder
+}
+
+test('of a full disk, doctor says that nothing more can be saved', async ({ skip }) => {
+  const folder = mountSmall(64_000_000)
+  if (folder === undefined) return skip('this user may not mount a file system')
+  const server = await openWithTables(startServer())
+  const admin = new Client(server.config)
+  await admin.connect()
+  const owner = execFileSync('stat', ['-c', '%u:%g', (await admin.query('SHOW data_directory')).rows[0].data_directory])
+  execFileSync('chown', [String(owner).trim(), folder])
+  await admin.query(`CREATE TABLESPACE small LOCATION '${folder}'`)
+  await admin.query('CREATE DATABASE small TABLESPACE small')
+  await admin.end()
+  const config = { ...server.config, database: 'small' }
+  const pool = server.createPool({ database: 'small' })
+  await migrate({ database: pool })
+  expect((await examine(config, 'writing')).findings).toMatchObject([{ state: 'ok' }])
+  const filling = join(folder, 'filling')
+  const fill = () => execFileSync('bash', ['-c', `cat /dev/zero > ${filling} || true`], { stdio: 'ignore' })
+  fill()
+  expect(await examine(config, 'writing')).toMatchObject({
+    code: 1,
+    findings: [{ state: 'wrong', finding: expect.stringMatching(/cannot be saved|and no more.*No space left/) }],
+  })
+  rmSync(filling)
+  expect((await examine(config, 'writing')).findings).toMatchObject([{ state: 'ok' }])
+})
+
+test('of a locked table, doctor says who locks it, who waits, and the SQL that ends it', async () => {
+  const server = await openWithTables()
+  const pool = server.createPool()
+  const holder = new Client({ ...server.config, application_name: 'report of Ann' })
+  holder.on('error', () => {})
+  await holder.connect()
+  await holder.query('BEGIN; LOCK TABLE domain_registration.changes, domain_registration.names')
+
+  const alone = await examine(server.config, 'locks')
+  expect([alone.code, alone.findings.at(-1)?.finding]).toEqual([
+    1,
+    expect.stringContaining('application "report of Ann"'),
+  ])
+
+  const store = createPostgresStore({ database: pool, findTeam, synchronize: () => {}, timeLimit: 60_000 })
+  const call = save(store, '1', ['www.example.com'])
+  const isWaiting = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted
+    AND datname = current_database() AND waitstart < clock_timestamp() - interval '1.1 seconds'`
+  while ((await pool.query(isWaiting)).rowCount === 0) await sleep(50)
+  const { code, findings } = await examine(server.config, 'locks')
+  const [found] = findings as unknown as [{ state: string; finding: string; sql: string[] }]
+  expect([code, found.state, found.finding]).toEqual([
+    1,
+    'wrong',
+    expect.stringMatching(
+      /^1 session waits for a lock that pid \d+ \(role "postgres", application "report of Ann".*LOCK/,
+    ),
+  ])
+  const ended = new Promise<void>(resolve => holder.once('end', resolve))
+  for (const sql of found.sql) await pool.query(sql)
+  await ended
+  await call
+  expect(await examine(server.config, 'locks')).toMatchObject({ findings: [{ state: 'ok' }] })
+})
+
+test('of a standby, as after a failover, doctor says that nothing can be saved', async () => {
+  const server = await createMortalServer()
+  onTestFinished(() => server.remove())
+  await server.start()
+  const pool = new Pool(server.config)
+  pool.on('error', () => {})
+  await migrate({ database: pool })
+  const { rows } = await pool.query('SHOW data_directory')
+  const signal = join(rows[0].data_directory, 'standby.signal')
+  await pool.query('CHECKPOINT')
+  await pool.end()
+  await server.killAll()
+  writeFileSync(signal, '')
+  // It is never ready to accept connections that write.
+  void server.start().catch(() => {})
+  const isStandby = async () => {
+    const asking = new Client(server.config)
+    asking.on('error', () => {})
+    try {
+      await asking.connect()
+      return true
+    } catch {
+      return false
+    } finally {
+      await asking.end().catch(() => {})
+    }
+  }
+  while (!(await isStandby())) await sleep(50)
+  const { code, findings } = await examine(server.config, 'writing')
+  rmSync(signal)
+  expect([code, findings]).toMatchObject([1, [{ finding: 'the server is a standby, and can only be read' }]])
+})
+
+const faketime = ['x86_64-linux-gnu', 'aarch64-linux-gnu']
+  .map(machine => `/usr/lib/${machine}/faketime/libfaketime.so.1`)
+  .find(existsSync)
+
+test.skipIf(!faketime)('of a clock that is three minutes fast, doctor says how many seconds', async () => {
+  const { config } = await openWithTables()
+  const env = { LD_PRELOAD: String(faketime), FAKETIME: '+180s', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
+  expect(await examine(config, 'clock', { env })).toMatchObject({
+    code: 1,
+    findings: [{ state: 'wrong', finding: expect.stringMatching(/database is 1(?:79|80|81) seconds behind/) }],
+  })
+})
+
+const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
+const otherSecret = `whsec_${Buffer.alloc(24, 2).toString('base64')}`
+
+const monitors: Readonly<Record<string, { answer?: Parameters<typeof receive>[0]; isGone?: boolean; said: RegExp }>> = {
+  'that is away': { isGone: true, said: /ECONNREFUSED|fetch failed|unavailable|connect/i },
+  'that refuses everything': {
+    answer: response => response.writeHead(422).end('unknown team'),
+    said: /422.*unknown team/,
+  },
+  'that has another secret': {
+    async answer(response, { headers, body }) {
+      await verifyWebhook(headers, body, otherSecret).then(
+        () => response.writeHead(204).end(),
+        ({ message }: Error) => response.writeHead(401).end(message),
+      )
+    },
+    said: /401.*[Ss]ignature/,
+  },
+  'that answers slowly': { answer: () => {}, said: /time|answer/i },
+}
+
+test.each(Object.entries(monitors))(
+  'of a monitor %s, doctor says what it said last',
+  async (_, { answer, isGone, said }) => {
+    const server = await openWithTables()
+    const pool = server.createPool()
+    const { url } = isGone ? { url: 'http://127.0.0.1:9/changes' } : await receive(answer)
+    const synchronize = createWebhook({ url, secret, timeLimit: 500 })
+    const store = createPostgresStore({ database: pool, findTeam, synchronize, onError: () => {} })
+    const saved = await save(store, '1', ['www.example.com', 'www.example.org'])
+    await Promise.resolve(store.synchronize?.(saved)).catch(() => {})
+    await pool.query("UPDATE domain_registration.changes SET since = since - interval '6 minutes'")
+    const { code, findings } = await examine(server.config, 'pending')
+    expect([code, findings]).toMatchObject([1, [{ state: 'wrong', finding: expect.stringMatching(said) }]])
+  },
+)

@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createFailureLog, type FailureRecord } from '../../src/errors/failure-log.ts'
+
+const registering = { step: 'registering names', operation: 'create', teamId: '7', count: 100 }
+const MINUTE = 60_000
+
+beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2026, 0, 2, 3, 4, 5, 678) }))
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+function open() {
+  const records: FailureRecord[] = []
+  const log = createFailureLog()
+  const write = (record: FailureRecord) => void records.push(record)
+  return {
+    records,
+    fail: (error: unknown, domain?: string) => log(error, registering, { write, ...(domain && { domain }) }),
+  }
+}
+
+const describeAll = (...errors: unknown[]) => {
+  const { records, fail } = open()
+  for (const error of errors) fail(error)
+  return records.map(({ error }) => error)
+}
+
+test('a failure on the console is one line with time, package, step, team, names and causes, and its stack', () => {
+  const shown = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const cause = Object.assign(new Error('could not extend file\nHINT: Check free disk space.'), { code: '53100' })
+  createFailureLog()(new Error('No domain could be saved.', { cause }), { ...registering, requestId: 'r-1' })
+  const [line, ...stack] = String(shown.mock.calls[0]?.[0]).split('\n')
+  expect(line).toBe(
+    '2026-01-02T03:04:05.678Z domain-registration: registering names failed (create, request r-1, team 7, ' +
+      '100 names): Error: No domain could be saved.; cause: Error: could not extend file (53100)',
+  )
+  expect(stack.length).toBeGreaterThan(0)
+  for (const frame of stack) expect(frame).toMatch(/^ {4}at /)
+})
+
+test('ten thousand failures of one kind in a minute are two records, the second with their number', () => {
+  const { records, fail } = open()
+  for (let index = 0; index < 10_000; index += 1) {
+    fail(new Error(`connect ECONNREFUSED 127.0.0.1:${index}`))
+    vi.advanceTimersByTime(5)
+  }
+  expect(records).toMatchObject([{ stack: expect.any(String) }])
+  vi.advanceTimersByTime(MINUTE)
+  expect(records).toHaveLength(2)
+  expect(records[1]).toMatchObject({ more: 9_999, error: 'Error: connect ECONNREFUSED 127.0.0.1:9999' })
+  expect(records[1]).not.toHaveProperty('stack')
+})
+
+test('ten thousand failures with a message each are few records', () => {
+  const { records, fail } = open()
+  for (let index = 0; index < 10_000; index += 1) fail(new Error(`${'abc'[index % 3]}${'x'.repeat(index % 200)}`))
+  vi.advanceTimersByTime(MINUTE)
+  expect(records.length).toBeLessThanOrEqual(60)
+})
+
+test('a failure after a quiet minute is logged at once, with its stack again', () => {
+  const { records, fail } = open()
+  fail(new Error('no'))
+  vi.advanceTimersByTime(MINUTE + 1)
+  fail(new Error('no'))
+  expect(records).toMatchObject([{ stack: expect.any(String) }, { stack: expect.any(String) }])
+})
+
+test('where timers do not run, the next failure after a minute says how many there were', () => {
+  vi.stubGlobal('setTimeout', () => 0)
+  const { records, fail } = open()
+  for (const wait of [0, 1, 1, MINUTE + 1]) {
+    vi.advanceTimersByTime(wait)
+    fail(new Error('no'))
+  }
+  vi.unstubAllGlobals()
+  expect(records.map(({ more }) => more)).toEqual([undefined, 3])
+})
+
+test('passwords in URLs, keys and secrets are left out, and so is the hostname of the change', () => {
+  const { records, fail } = open()
+  fail(new Error('postgres://me:secret@db:5432/x refused svc_team_42_abc123DEF and whsec_MfKQ9r8GKYq'))
+  fail(new Error('the monitor refuses shop.example.com'), 'shop.example.com')
+  fail(new Error('the monitor refuses other.example.com'), 'other.example.com')
+  expect(records.map(({ error }) => error)).toEqual([
+    'Error: postgres://db:5432/x refused svc_team_42_… and whsec_…',
+    'Error: the monitor refuses …',
+  ])
+})
+
+test('an error that says nothing itself is described by what it contains, and anything can be thrown', () => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED ::1:5432'), { code: 'ECONNREFUSED' })
+  expect(describeAll(new AggregateError([refused]), 'a text', undefined, null, {})).toEqual([
+    'Error: connect ECONNREFUSED ::1:5432',
+    'a text',
+    'undefined',
+    'null',
+    '[object Object]',
+  ])
+})
+
+test('an error that is its own cause ends', () => {
+  const error = new Error('round')
+  error.cause = error
+  expect(describeAll(error)[0]).toMatch(/^Error: round; cause: /)
+})

@@ -1,0 +1,143 @@
+import { createMemoryBackend } from '../../src/memory/memory-store.ts'
+import type { StoreBackend } from '../../src/registry/managed-store.ts'
+import type { Outbox, PendingChange } from '../../src/registry/outbox.ts'
+import type { Change, Registration } from '../../src/registry/store.ts'
+import type { ScenarioName } from '../../src/testing/index.ts'
+
+/** A backend in memory whose outbox has one thing wrong. */
+export interface BrokenOutbox {
+  readonly breaks: string
+  /** A scenario in which exploration finds it. */
+  readonly scenario: ScenarioName
+  /** Whether the random simulation finds it too. */
+  readonly isFoundBySimulation: boolean
+  createBackend(): StoreBackend
+}
+
+type Break = (
+  outbox: Outbox,
+  backend: StoreBackend,
+) => Partial<Omit<StoreBackend, 'outbox'>> & { outbox?: Partial<Outbox> }
+
+const broken = (breaks: string, scenario: ScenarioName, isFoundBySimulation: boolean, change: Break): BrokenOutbox => ({
+  breaks,
+  scenario,
+  isFoundBySimulation,
+  createBackend() {
+    const backend = createMemoryBackend()
+    const { outbox, ...methods } = change(backend.outbox, backend)
+    return { ...backend, ...methods, outbox: { ...backend.outbox, ...outbox } }
+  },
+})
+
+/** A memory store answers at once. */
+const pendingIn = (outbox: Outbox) => outbox.list(undefined, 1000) as readonly PendingChange[]
+const ofKind =
+  (kind: Change['kind']) =>
+  ({ domainId, domain, registrableDomain, teamId }: Omit<Change, 'kind' | 'at'>): Change => ({
+    kind,
+    domainId,
+    domain,
+    registrableDomain,
+    teamId,
+    at: new Date(0),
+  })
+const ofBothKinds = (change: Change) => [ofKind('registered')(change), ofKind('released')(change)]
+
+const REGISTER_AND_RELEASE = 'a name is registered and released beside a sweep'
+
+export const brokenOutboxes: readonly BrokenOutbox[] = [
+  broken('forgets a release when the push of its registration succeeds', REGISTER_AND_RELEASE, true, outbox => ({
+    outbox: { finish: changes => outbox.finish(changes.flatMap(ofBothKinds)) },
+  })),
+  broken('forgets a release when the push of its registration fails', REGISTER_AND_RELEASE, true, outbox => ({
+    outbox: {
+      postpone(postponements) {
+        const isRegistration = ({ change }: (typeof postponements)[number]) => change.kind === 'registered'
+        outbox.finish(postponements.filter(isRegistration).map(({ change }) => ofKind('released')(change)))
+        return outbox.postpone(postponements)
+      },
+    },
+  })),
+  broken('finishes changes by their names', 'a name goes to another team beside a sweep', true, outbox => ({
+    outbox: {
+      finish: changes =>
+        outbox.finish(pendingIn(outbox).filter(({ domain }) => changes.some(change => change.domain === domain))),
+    },
+  })),
+  broken('forgets a change whose push fails', REGISTER_AND_RELEASE, true, outbox => ({
+    outbox: { postpone: postponements => outbox.finish(postponements.map(({ change }) => change)) },
+  })),
+  broken('forgets what a sweep takes', REGISTER_AND_RELEASE, true, outbox => ({
+    outbox: {
+      take(limit, lease) {
+        const taken = outbox.take(limit, lease) as readonly Change[]
+        outbox.finish(taken)
+        return taken.map(change => ({ ...change, refusals: 0 }))
+      },
+    },
+  })),
+  broken('never ends the lease of a sweep', REGISTER_AND_RELEASE, true, outbox => {
+    const leased = new Set<string>()
+    return {
+      outbox: {
+        async take(limit, lease) {
+          const taken = (await outbox.take(limit, lease)).filter(({ domainId, kind }) => !leased.has(domainId + kind))
+          for (const { domainId, kind } of lease > 0 ? taken : []) leased.add(domainId + kind)
+          return taken
+        },
+        postpone(postponements) {
+          for (const { change } of postponements) leased.delete(change.domainId + change.kind)
+          return outbox.postpone(postponements)
+        },
+      },
+    }
+  }),
+  broken('records no release', REGISTER_AND_RELEASE, true, (_, backend) => ({
+    release: (teamId, keys, recording) => backend.release(teamId, keys, { ...recording, isPushed: false }),
+  })),
+  broken('records no release of what is pending', REGISTER_AND_RELEASE, true, (outbox, backend) => ({
+    release(...parameters) {
+      const released = backend.release(...parameters) as readonly Registration[]
+      outbox.finish(released.filter(({ synchronized }) => !synchronized).map(ofKind('released')))
+      return released
+    },
+  })),
+  broken(
+    'records the first registration of a call alone',
+    'two teams register names that overlap',
+    true,
+    (outbox, backend) => ({
+      register(step) {
+        const result = backend.register(step) as Awaited<ReturnType<StoreBackend['register']>>
+        outbox.finish(result.saved.slice(1).map(ofKind('registered')))
+        return result
+      },
+    }),
+  ),
+  broken('forgets what a call finds pending', 'the same call twice and a release', true, (outbox, backend) => ({
+    register(step) {
+      const result = backend.register(step) as Awaited<ReturnType<StoreBackend['register']>>
+      outbox.finish(result.found.registrations.map(ofKind('registered')))
+      return result
+    },
+  })),
+  broken('forgets what an operator makes due', 'a failed push is made due beside a release', false, outbox => ({
+    outbox: {
+      retry() {
+        const failed = pendingIn(outbox).filter(({ lastFailure }) => lastFailure !== null)
+        outbox.finish(failed)
+        return failed.length
+      },
+    },
+  })),
+  broken('records no import', 'an import meets a call and a release', false, (outbox, backend) => ({
+    import(request) {
+      const before = pendingIn(outbox)
+      const findings = backend.import?.(request) as Awaited<ReturnType<NonNullable<StoreBackend['import']>>>
+      const isNew = ({ domainId }: Change) => before.every(change => change.domainId !== domainId)
+      outbox.finish(pendingIn(outbox).filter(isNew))
+      return findings
+    },
+  })),
+]

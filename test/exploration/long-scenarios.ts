@@ -1,0 +1,40 @@
+import { register, release, retry, type Scenario, sweep } from '../../src/testing/exploration/scenarios.ts'
+
+/** Larger scopes than everybody's stores are explored in, each with the count of its states. */
+export const longScenarios: readonly (Scenario & { readonly name: string; readonly states: number })[] = [
+  {
+    name: 'a name is registered and released beside two sweeps',
+    processes: {
+      caller: [register('1', 'a.example.com'), release('1', 'a.example.com')],
+      'sweeper 1': [sweep],
+      'sweeper 2': [sweep],
+    },
+    faults: 1,
+    deaths: 1,
+    leases: 2,
+    states: 4796,
+  },
+  {
+    name: 'a wildcard takes the place of names while another team registers below it',
+    before: [register('1', 'a.example.com')],
+    processes: {
+      'team 1': [release('1', 'a.example.com'), register('1', '*.example.com')],
+      'team 2': [register('2', 'a.example.com', 'b.example.com')],
+      sweeper: [sweep],
+    },
+    faults: 1,
+    states: 954,
+  },
+  {
+    name: 'two names of three are refused, and made due again',
+    processes: {
+      caller: [register('1', 'a.example.com', 'b.example.com', 'c.example.com')],
+      operator: [retry],
+      releaser: [release('1', 'b.example.com')],
+    },
+    refused: ['b.example.com', 'c.example.com'],
+    faults: 1,
+    leases: 1,
+    states: 2382,
+  },
+]

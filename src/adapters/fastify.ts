@@ -129,23 +129,11 @@ function isExactly(own: string, url: string): boolean {
   return withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase().endsWith(own.toLowerCase())
 }
 
-<<<<<<< HEAD
-function logToFastify(error: unknown, { request, step }: FailureContext<AdapterRequest<FastifyRequest>>): void {
-  try {
-    const { log } = request.raw
-    if (isNoLogger(log)) logFailure(error, { step })
-    else log.error({ err: error }, describeStep(step))
-  } catch {
-    // pino marks errors to detect cycles, so it cannot log a frozen one.
-    logFailure(error, { step })
-  }
-=======
 /** The same as on the console, as fields; the logger has the time and the ID of the request. */
 function toFastifyLog({ raw: { log } }: AdapterRequest<FastifyRequest>): (record: FailureRecord) => void {
   if (isNoLogger(log)) return writeToConsole
   return ({ requestId: _, ...record }) =>
     log.error({ package: 'domain-registration', ...record }, `${record.step} failed`)
->>>>>>> main
 }
 
 /** Without a logger, Fastify provides one that does nothing and has no level. */

@@ -39,14 +39,9 @@ export type DomainsHandler<Context = unknown> = (
  *
  * Your server routes a path to it, and with `operations` also the paths below. The path of the URL must end in exactly
  * the option `path`, or in it and the suffix of an operation that you offer, with or without one trailing slash;
-<<<<<<< HEAD
- * nothing is decoded. Any other path gets 404 `not_found`, any other method 405 `method_not_allowed`, before any other
- * check. The body must not have been read before.
-=======
  * nothing is decoded. But a `Request` has resolved dot segments: `/v1/domains/preview/..` and `…/%2e%2e` are
  * `/v1/domains`, so a gateway in front that permits paths must resolve them too. Any other path gets 404 `not_found`,
- * any other method 405 `method_not_allowed`, before any other check. Nothing may have read the body before.
->>>>>>> main
+ * any other method 405 `method_not_allowed`, before any other check. The body must not have been read before.
  *
  * A body with a `Content-Length` is read at once: an HTTP server never delivers more than that. In a `Request` that
  * you make yourself, omit the header or set it correctly; a longer body is rejected only after it was read.

@@ -42,13 +42,8 @@ export function toAttempt<Value>(
   return {
     failure: {
       status,
-<<<<<<< HEAD
-      code: isText(error) ? error : undefined,
-      message: isText(message) ? message : `The response was HTTP ${status}.`,
-=======
       code: isText(error) ? toPlainText(error, LONGEST_WORDS) : undefined,
-      message: isText(message) ? toPlainText(message, LONGEST_WORDS) : `The answer was HTTP ${status}.`,
->>>>>>> main
+      message: isText(message) ? toPlainText(message, LONGEST_WORDS) : `The response was HTTP ${status}.`,
       mayPass: status === 408 || status === 429 || status >= 500,
       retryAfter,
     },

@@ -100,14 +100,9 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   timeLimit?: number | undefined
   /**
    * Called once for each distinct failure in a call, with the cause of an `internal_error`, of a 503, or of a rate
-<<<<<<< HEAD
-   * limit that could not be checked. The caller never sees the cause. Default: the failure is logged, by Fastify's
-   * `request.log.error` if there is a logger, or else by `console.error`. What it throws or rejects with is ignored.
-=======
-   * limit that could not be checked. The caller does not learn the cause. Default: one line in the log for each kind of
+   * limit that could not be checked. The caller never sees the cause. Default: one line in the log for each kind of
    * failure and minute, by Fastify's `request.log.error` if there is a logger, or else by `console.error`; the first of
    * a kind has a stack. What it throws or rejects with is ignored.
->>>>>>> main
    *
    * @example
    * domainsRouter({

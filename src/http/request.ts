@@ -26,13 +26,9 @@ export type OperationName = 'create' | 'preview' | 'delete' | 'list' | 'export'
 export interface HandlerRequest {
   /** The requested operation, by method and path; see {@link HandlerOptions.operations}. Default `create`. */
   readonly operation?: OperationName | undefined
-<<<<<<< HEAD
-  /** The decoded query parameters; one that is sent several times is an array. For `list` and `export`. */
-=======
-  /** The ID of the request, where the framework gives it one: for `onError`, `onResult` and the log. */
+  /** The ID of the request, if the framework gives it one: for `onError`, `onResult` and the log. */
   readonly id?: string | undefined
-  /** The parameters of the query, decoded; one that is sent several times is a list. For `list` and `export`. */
->>>>>>> main
+  /** The decoded query parameters; one that is sent several times is an array. For `list` and `export`. */
   readonly query?: Query | undefined
   /**
    * Returns the value of a header.

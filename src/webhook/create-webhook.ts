@@ -111,13 +111,8 @@ export function createWebhook(options: WebhookOptions): Webhook {
     function fail(cause: unknown): never {
       signal?.throwIfAborted()
       const isLate = cause instanceof TimeLimitError
-<<<<<<< HEAD
       const message = isLate ? `The monitor did not respond within ${timeLimit} ms` : 'The monitor cannot be reached'
-      throw new MonitorUnavailableError(message, { cause })
-=======
-      const message = isLate ? `The monitor did not answer within ${timeLimit} ms` : 'The monitor cannot be reached'
       throw withHost(new MonitorUnavailableError(message, { cause }), target)
->>>>>>> main
     }
   }
 
@@ -134,13 +129,8 @@ const TRY_AGAIN = [408, 425, 429]
 /** Server errors that frameworks return for a request that they cannot handle; a gateway returns others. */
 const CANNOT_HANDLE = [500, 501, 505]
 
-<<<<<<< HEAD
 /** @throws {Error} for any response except 2xx. */
-function requireSuccess({ status, retryAfter, text }: ReceivedResponse): void {
-=======
-/** @throws {Error} for any answer but 2xx. */
 function requireSuccess({ status, retryAfter, text }: ReceivedResponse, target: URL): void {
->>>>>>> main
   if (status >= 200 && status < 300) return
   const excerpt = toPlainText(text, LONGEST_EXCERPT)
   const message = `The monitor returned ${status}${excerpt && `: ${excerpt}`}`

@@ -194,9 +194,6 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       ])
     })
 
-<<<<<<< HEAD
-    test('finds a failure on the console without a logger, or if pino cannot log the error', async () => {
-=======
     test('joins onResult and onError by the ID of the request', async () => {
       const { headers, options } = await createOptions()
       const told: unknown[] = []
@@ -214,8 +211,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       ])
     })
 
-    test('without a logger sees a failure on the console, and an error that is frozen in its log', async () => {
->>>>>>> main
+    test('finds a failure on the console without a logger, and a frozen error in its log', async () => {
       const { headers, options } = await createOptions()
       const log = vi.spyOn(console, 'error').mockImplementation(() => {})
       const frozen = Object.freeze(new Error('frozen'))

@@ -62,16 +62,11 @@ const dotSegments: typeof paths = [
 
 test('forty paths are tried', () => expect(paths.length).toBeGreaterThanOrEqual(40))
 
-<<<<<<< HEAD
-describe.each(servers)('%s', (_, start) => {
-  test('handles a POST to each path as in the table, and registers only at its own path', async () => {
-=======
 describe.each(servers)('%s', (name, start) => {
   const resolvesDots = name.startsWith('fetch')
   const all = [...paths, ...dotSegments.map(([path, resolved]) => [path, resolvesDots ? resolved : null] as const)]
 
-  test('answers a POST to each path as the table says, and registers at its own path alone', async () => {
->>>>>>> main
+  test('handles a POST to each path as in the table, and registers only at its own path', async () => {
     const found: [path: string, operation: string | null][] = []
     for (const [path] of all) {
       const store = createStore()

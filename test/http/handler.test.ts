@@ -214,11 +214,7 @@ describe('a failure', () => {
     expect(onError.mock.calls).toMatchObject([[cause, { step: 'authenticate', keyContext: undefined }]])
   })
 
-<<<<<<< HEAD
-  test('is logged to the console if there is no onError', async () => {
-=======
-  test('is one line with its stack on the console where there is no onError', async () => {
->>>>>>> main
+  test('is one line with its stack on the console if there is no onError', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { handle, authorization } = await createCase(failingTo('register'))
     await handle(request({ authorization, 'content-type': type }))

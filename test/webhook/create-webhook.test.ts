@@ -88,12 +88,8 @@ describe('an answer', () => {
 
   test.each([400, 401, 404, 409, 410, 413, 422, 500, 501, 505])('%i is a refusal', async status => {
     const error = await push(status, {}, 'no\r\nsuch\u202e thing')
-<<<<<<< HEAD
-    expect(error).toEqual(new Error(`The monitor returned ${status}: no such  thing`))
-=======
     expect(error).toHaveProperty('monitor', expect.stringMatching(/^127\.0\.0\.1:\d+$/))
-    expect(error).toHaveProperty('message', `The monitor answered ${status}: no such  thing`)
->>>>>>> main
+    expect(error).toHaveProperty('message', `The monitor returned ${status}: no such  thing`)
     expect(error).not.toBeInstanceOf(MonitorUnavailableError)
   })
 

@@ -45,7 +45,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
     async addKey(record) {
       requireRecord(record)
       const { hash, type, ownerId, scopes, label = null, hint = null } = record
-      const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(date => date?.toISOString() ?? null)
+      const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(toTimestamp)
       return (await ask(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)).length > 0
     },
 
@@ -59,7 +59,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       requireChanges(changes)
       const { label, scopes, expiresAt } = changes
       const keeps = (value: unknown) => String(value === undefined)
-      const values = [scopes ?? null, keeps(label), label ?? null, keeps(expiresAt), expiresAt?.toISOString() ?? null]
+      const values = [scopes ?? null, keeps(label), label ?? null, keeps(expiresAt), toTimestamp(expiresAt)]
       return (await ask(statements.update, hash, ...values)).length > 0
     },
 
@@ -69,6 +69,9 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
     },
   }
 }
+
+/** PostgreSQL takes the sign before a year of more than four digits for a time zone. */
+const toTimestamp = (date: Date | null | undefined) => date?.toISOString().replace('+', '') ?? null
 
 function createKeyStatements({ keys }: Tables) {
   const row = toSelectList<KeyRow>({

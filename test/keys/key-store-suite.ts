@@ -71,6 +71,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       ['the scopes', { scopes: ['domains:delete', 'domains:read'] }],
       ['no scope', { scopes: [] }],
       ['the expiry', { expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
+      ['the last expiry that a Date can hold', { expiresAt: new Date(8.64e15) }],
       ['no expiry', { expiresAt: null }],
       ['all three', { label: 'new', scopes: ['domains:read'], expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
       ['nothing', {}],

@@ -60,7 +60,7 @@ export type PreviewResult =
 
 /** A hostname that would not be registered, with more than registering answers. */
 export interface InvalidPreview extends InvalidResult, HostnameDetails {
-  /** The code in more detail, for messages in other words or languages; see `docs/hostnames.md`. */
+  /** The code in more detail, for messages in other words or languages; see `docs/reasons.md`. */
   reason: HostnameReason | ConflictCode
   /** The hostname to send instead, in canonical form, where it is certain what was meant. */
   suggestion?: string | undefined

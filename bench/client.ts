@@ -29,6 +29,7 @@ async function registerByHand(names: readonly string[]): Promise<number> {
         method: 'POST',
         headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
         body: JSON.stringify({ domains }),
+        signal: AbortSignal.timeout(60_000),
       })
       if (response.status !== 200) throw new Error(`Answered ${response.status}: ${await response.text()}`)
       created += (await response.json()).data.totals.created

@@ -16,6 +16,9 @@ import type { Report } from './measure.ts'
 /** A section that is not long is started so often, each time in a process of its own. */
 const STARTS = 5
 
+/** In milliseconds. A start that hangs is ended, so that the other sections are measured. */
+const LONGEST_START = 600_000
+
 /** What was measured for a goal, and in what circumstances. */
 interface Figure {
   readonly starts: readonly number[]
@@ -64,7 +67,8 @@ async function measure(section: Section): Promise<void> {
     return passOver(section, 'this Node has no SQLite, and npm ci --prefix test/runtimes installs one that has')
   const starts: Partial<Record<GoalName, number[]>> = {}
   for (let start = 0; start < (longSections.includes(section) ? 1 : STARTS); start += 1) {
-    const child = fork(`${here}${section}.ts`, { execArgv: ['--import', 'tsx', '--no-warnings'], execPath })
+    const timeout = longSections.includes(section) ? undefined : LONGEST_START
+    const child = fork(`${here}${section}.ts`, { execArgv: ['--import', 'tsx', '--no-warnings'], execPath, timeout })
     const reports: Report[] = []
     child.on('message', (report: Report) => reports.push(report))
     const [status] = await once(child, 'exit')

@@ -40,6 +40,7 @@ export type { OperationOptions } from './operations/operation-options.ts'
 export { previewDomains } from './operations/preview-domains.ts'
 export { type Correction, reconcile, type Watched } from './operations/reconcile.ts'
 export { type RegisterDomainsOptions, registerDomains } from './operations/register-domains.ts'
+export { releaseAll, type TransferOptions, type Transferred, transfer } from './operations/transfer.ts'
 export { InvalidCursorError } from './registry/invalid-cursor.ts'
 export {
   createManagedStore,
@@ -83,6 +84,9 @@ export type {
   RegistrationRequest,
   SavedRegistrations,
   Team,
+  TransferFindings,
+  TransferRequest,
+  TransferredRegistrations,
 } from './registry/store.ts'
 export type { ListPage } from './registry/store-arguments.ts'
 export type { TraceContext } from './runtime/tracing.ts'

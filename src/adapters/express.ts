@@ -70,7 +70,9 @@ export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
   ): Promise<void> {
     const handled = await handle({ operation, raw: request, request, response, readBody })
     if (!handled) return
-    response.status(handled.status).setHeaders(new Map(Object.entries(handled.headers)))
+    response.status(handled.status)
+    // Responses over HTTP/2 have no `setHeaders`.
+    for (const [name, value] of Object.entries(handled.headers)) response.setHeader(name, value)
     if (handled.stream) writeStream(handled.stream, response)
     else response.end(handled.body)
   }

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { backup } from './backup.ts'
 import { type Command, type Invocation, type Target, UsageError, type Values } from './command.ts'
 import type { OpenDatabase } from './connection.ts'
 import { doctor } from './doctor/doctor.ts'
+import { status } from './doctor/status.ts'
 import { createKey, expireKey, listKeys, revokeKey, rotateKey, whoseKey } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { exportRegistrations, importRegistrations } from './move.ts'
@@ -14,9 +14,11 @@ import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { findSecrets, readTarget } from './target.ts'
 import { describeError } from './text.ts'
+import { readVersion } from './version.ts'
 
 const commands: Readonly<Record<string, Command>> = {
   migrate,
+  status,
   doctor,
   'keys create': createKey,
   'keys rotate': rotateKey,
@@ -112,8 +114,6 @@ async function run({ command, ...request }: Request): Promise<number> {
 }
 
 /** The program lies in a folder of the package. */
-const readVersion = (): string => (createRequire(import.meta.url)('../package.json') as { version: string }).version
-
 const open = (target: Target, options?: { readonly mayCreate?: boolean }): OpenDatabase =>
   target.kind === 'postgres' ? openPostgres(target) : openSqlite(target.file, options)
 

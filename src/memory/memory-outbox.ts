@@ -1,5 +1,5 @@
-import { changeOf, LONGEST_WAIT, type PendingChange, type StoreOutbox } from '../registry/outbox.ts'
-import type { Change } from '../registry/store.ts'
+import { changeOf, LONGEST_WAIT, type PendingChange, type PendingStats, type StoreOutbox } from '../registry/outbox.ts'
+import type { Change, Registration } from '../registry/store.ts'
 
 interface Waiting {
   readonly change: Change
@@ -7,6 +7,8 @@ interface Waiting {
   due: number
   refusals: number
   lastFailure: string | null
+  /** Of a release: the ID whose registration is to be pushed before. */
+  follows?: string
 }
 
 /** The outbox of a memory store. */
@@ -20,10 +22,22 @@ export function createMemoryOutbox(): MemoryOutbox {
   const changes = new Map<string, Waiting>()
   const after = (milliseconds: number) => performance.now() + milliseconds
 
+  function add(registration: Registration, kind: Change['kind'], wait: number, follows?: string): void {
+    const change = changeOf(registration, kind)
+    const waiting = { change, due: after(wait), refusals: 0, lastFailure: null }
+    changes.set(change.domainId, follows === undefined ? waiting : { ...waiting, follows })
+  }
+
+  const isPassedOver = ({ follows = '' }: Waiting) => changes.get(follows)?.change.kind === 'registered'
+
   return {
-    add(registration, kind, wait) {
-      const change = changeOf(registration, kind)
-      changes.set(change.domainId, { change, due: after(wait), refusals: 0, lastFailure: null })
+    add,
+
+    transfer(former, registration, wait) {
+      for (const waiting of former.synchronized ? [] : changes.values())
+        if (waiting.follows === former.domainId) waiting.follows = registration.domainId
+      add(former, 'released', wait, registration.domainId)
+      add(registration, 'registered', 0)
     },
 
     has: domainId => changes.has(domainId),
@@ -38,7 +52,8 @@ export function createMemoryOutbox(): MemoryOutbox {
 
     take(limit, lease) {
       const [now, latest] = [after(0), after(LONGEST_WAIT + lease)]
-      const due = [...changes.values()].filter(waiting => waiting.due <= now || waiting.due > latest)
+      const isDue = ({ due }: Waiting) => due <= now || due > latest
+      const due = [...changes.values()].filter(waiting => isDue(waiting) && !isPassedOver(waiting))
       due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
       return due.slice(0, limit).map(waiting => {
         waiting.due = after(lease)
@@ -75,14 +90,7 @@ export function createMemoryOutbox(): MemoryOutbox {
       }
     },
 
-    stats() {
-      const all = [...changes.values()]
-      const oldest = all.reduce<Date | null>(
-        (oldest, { change }) => (oldest === null || change.at < oldest ? change.at : oldest),
-        null,
-      )
-      return { count: all.length, refused: all.filter(({ refusals }) => refusals > 0).length, oldest }
-    },
+    stats: () => toStats([...changes.values()]),
 
     list(start = '', limit) {
       const all = [...changes.values()].filter(({ change }) => change.domainId > start)
@@ -98,3 +106,11 @@ const toPending = ({ change, due, refusals, lastFailure }: Waiting): PendingChan
   nextAttempt: new Date(Date.now() + due - performance.now()),
   lastFailure,
 })
+
+function toStats(all: readonly Waiting[]): PendingStats {
+  const oldest = all.reduce<Date | null>(
+    (oldest, { change }) => (oldest === null || change.at < oldest ? change.at : oldest),
+    null,
+  )
+  return { count: all.length, refused: all.filter(({ refusals }) => refusals > 0).length, oldest }
+}

@@ -20,9 +20,9 @@ import {
   type Registration,
   type Team,
 } from '../registry/store.ts'
-import { isOnPage, type ListPage, requireTeamShape, toUuid } from '../registry/store-arguments.ts'
+import { isOnPage, type ListPage, type ReleaseKeys, requireTeamShape, toUuid } from '../registry/store-arguments.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
-import { createMemoryOutbox } from './memory-outbox.ts'
+import { createMemoryOutbox, type MemoryOutbox } from './memory-outbox.ts'
 
 /** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions extends Omit<ManagedStoreOptions, 'findTeam'> {
@@ -112,11 +112,8 @@ function createTable() {
   }
 }
 
-/** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
-export function createMemoryBackend(): StoreBackend {
-  const table = createTable()
-  const outbox = createMemoryOutbox()
-
+/** Looks registrations up, and adds whether they are synchronized. */
+function createLookUps(table: ReturnType<typeof createTable>, outbox: MemoryOutbox) {
   const toRegistration = (held: StoredRegistration): Registration => ({
     ...held,
     synchronized: !outbox.has(held.domainId),
@@ -137,6 +134,21 @@ export function createMemoryBackend(): StoreBackend {
     }
   }
 
+  function findOwn(teamId: string, { names, domainIds }: ReleaseKeys): readonly StoredRegistration[] {
+    const byId = domainIds.flatMap(id => findId(table.ordered(), id) ?? [])
+    const found = new Set([...namesIn(names.map(({ domain }) => domain)), ...byId])
+    return [...found].filter(held => held.teamId === teamId)
+  }
+
+  return { find, findOwn, namesIn, toRegistration }
+}
+
+/** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
+export function createMemoryBackend(): StoreBackend {
+  const table = createTable()
+  const outbox = createMemoryOutbox()
+  const { find, findOwn, namesIn, toRegistration } = createLookUps(table, outbox)
+
   return {
     outbox,
     find,
@@ -155,17 +167,31 @@ export function createMemoryBackend(): StoreBackend {
       return { found, saved: newcomers.map(toRegistration) }
     },
 
-    release(teamId, { names, domainIds }, { lease, isPushed }) {
-      const byId = domainIds.flatMap(id => findId(table.ordered(), id) ?? [])
-      const byName = namesIn(names.map(({ domain }) => domain))
-      const own = new Set([...byName, ...byId].filter(held => held.teamId === teamId))
-      const released = [...own].map(toRegistration)
+    release(teamId, keys, { lease, isPushed }) {
+      const own = findOwn(teamId, keys)
+      const released = own.map(toRegistration)
       requireRoom(table.size(), outbox.size() + (isPushed ? released.length : 0))
       for (const registration of released) {
-        if (isPushed) outbox.add(registration, 'released', registration.synchronized ? 0 : lease)
+        const { synchronized } = registration
+        if (isPushed || !synchronized) outbox.add(registration, 'released', synchronized ? 0 : lease)
       }
-      table.remove(own)
+      table.remove(new Set(own))
       return released
+    },
+
+    transfer({ from, to, counted, decide }, keys, { lease, isPushed }) {
+      const own = findOwn(from, keys)
+      const registrations = own.map(toRegistration)
+      const found = { registrations, ...(counted && { held: count(table.ordered(), to) }) }
+      if (!decide(found)) return { found, saved: [] }
+      requireRoom(table.size(), outbox.size() + 2 * own.length)
+      table.remove(new Set(own))
+      const created = table.create(to, own)
+      for (const [index, former] of registrations.entries()) {
+        const registration = toRegistration(created[index] as StoredRegistration)
+        if (isPushed || !former.synchronized) outbox.transfer(former, registration, former.synchronized ? 0 : lease)
+      }
+      return { found, saved: created.map(toRegistration) }
     },
 
     import({ domainIds, decide, ...question }) {

@@ -8,7 +8,7 @@ import type { Awaitable } from '../time/awaitable.ts'
  *
  * @throws {TypeError} if the store has none.
  */
-export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count' | 'import'>(
+export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count' | 'import' | 'transfer'>(
   store: DomainStore,
   name: Name,
 ): NonNullable<DomainStore[Name]> {

@@ -50,6 +50,24 @@ export async function* eachPage(
   }
 }
 
+/**
+ * Walks through what a team has registered when it begins. What comes meanwhile is left out: of two transfers in
+ * opposite directions, neither would end.
+ */
+export async function* eachPageHeld(
+  store: DomainStore,
+  teamId: string,
+): AsyncGenerator<readonly ListedRegistration[], void, undefined> {
+  const list = requireMethod(store, 'list')
+  const [last] = await list({ teamId, order: 'newest', limit: 1 })
+  if (!last) return
+  for await (const page of eachPage(list, { teamId })) {
+    const held = page.filter(({ domainId }) => domainId <= last.domainId)
+    if (held.length > 0) yield held
+    if (held.length < page.length) return
+  }
+}
+
 /** Returns the cursor of the page that begins after a registration. */
 export const toCursor = ({ domainId, domain }: ListedRegistration, { below }: ListOptions): string =>
   below === undefined ? domainId : domain

@@ -8,6 +8,8 @@ import { eachRegistration } from './each-registration.ts'
 export interface Watched {
   readonly domainId: string
   readonly domain: string
+  /** The team that its alerts go to. Default: it is not compared. */
+  readonly teamId?: string | undefined
 }
 
 /** What has to be done so that exactly the registered names are watched. */
@@ -21,7 +23,8 @@ const MOST_CONFIRMED = 100
 /**
  * Compares what is registered with what a monitor says that it watches, and yields what to add and what to remove.
  * Both change meanwhile: differences are looked up again, at most 100 at a time, right before they are yielded, and a
- * pending registration is left to the sweeps. It keeps a page in memory, whatever the number of names.
+ * pending registration is left to the sweeps, with what is watched of its name. A registration that is watched for
+ * another team is removed and then added again. It keeps a page in memory, whatever the number of names.
  *
  * Pass a store on the primary database. A replica that lags says of a new registration that it does not exist, and so
  * that the monitor must not watch it.
@@ -65,8 +68,9 @@ async function* compare(
     let [left, right] = [await registered.next(), await watched.next()]
     while (!left.done || !right.done) {
       const order = compareIds(left, right)
-      if (order < 0 && !left.done) yield { action: 'add', registration: left.value }
-      if (order > 0 && !right.done) yield { action: 'remove', watched: right.value }
+      const isDifferent = order === 0 && isOfAnotherTeam(right.value as Watched, left.value as Registration)
+      if ((order > 0 || isDifferent) && !right.done) yield { action: 'remove', watched: right.value }
+      if ((order < 0 || isDifferent) && !left.done) yield { action: 'add', registration: left.value }
       if (order <= 0) left = await registered.next()
       if (order >= 0) right = await watched.next()
     }
@@ -75,6 +79,9 @@ async function* compare(
     await watched.return()
   }
 }
+
+const isOfAnotherTeam = (watched: Watched, registration: Registration): boolean =>
+  watched.teamId !== undefined && watched.teamId !== registration.teamId
 
 /** A side that has ended comes last. */
 function compareIds(left: IteratorResult<ListedRegistration>, right: IteratorResult<Watched>): number {
@@ -92,6 +99,8 @@ async function* inOrder<Side extends Watched>(
   for await (const each of side) {
     if (typeof each?.domainId !== 'string' || typeof each.domain !== 'string')
       throw new TypeError(`${what} must be { domainId, domain }, both strings`)
+    if (each.teamId !== undefined && typeof each.teamId !== 'string')
+      throw new TypeError(`${what} must have a string as "teamId", or none`)
     if (each.domainId <= last) throw new TypeError(`${what} must come in ascending order of "domainId"`)
     last = each.domainId
     yield each
@@ -108,9 +117,11 @@ async function confirm(store: DomainStore, corrections: readonly Correction[]): 
   const { registrations } = await find({ teamId: '', domains, bases: [] })
   await letOthersRun()
   const held = new Map(registrations.map(registration => [registration.domainId, registration]))
-  return corrections.filter(each =>
-    each.action === 'add'
-      ? held.get(each.registration.domainId)?.synchronized === true
-      : !held.has(each.watched.domainId),
-  )
+  // A name that was transferred stays watched under its former ID until the new one is.
+  const pending = new Set(registrations.filter(each => !each.synchronized).map(({ domain }) => domain))
+  return corrections.filter(each => {
+    if (each.action === 'add') return held.get(each.registration.domainId)?.synchronized === true
+    const registration = held.get(each.watched.domainId)
+    return !pending.has(domainOf(each)) && (!registration || isOfAnotherTeam(each.watched, registration))
+  })
 }

@@ -1,7 +1,7 @@
 import type { Engine } from './engine.ts'
 import { prepared, type Statement, unprepared, type Value } from './statement.ts'
 
-type Row = readonly (string | number)[]
+type Row = readonly (string | number | null)[]
 
 /** Makes a statement that inserts rows, with its parameters. */
 export type Insert = (rows: readonly Row[], ...shared: readonly Value[]) => readonly [Statement, ...Value[]]
@@ -49,7 +49,7 @@ export function createInsert(
   const statement = prepared(name, onConflict === '' ? complete : text)
   return (rows, ...values) => [
     statement,
-    ...types.map((_, column) => rows.map(row => row[column] as string | number)),
+    ...types.map((_, column) => rows.map(row => row[column] as string | number | null)),
     ...values,
   ]
 }

@@ -73,6 +73,14 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     findTakenIds: unprepared<Id>(selectIds(names)),
     findPendingIds: unprepared<Id>(selectIds(changes)),
 
+    /** Gives the names of the IDs $1 the IDs $2, the team $3 and the time $4. Your own rows that refer to them stay. */
+    transferNames: unprepared<Id>(
+      `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $3::text,
+         created_at = ${toTime('$4::double precision')}
+       FROM unnest($1::uuid[], $2::uuid[]) AS asked (former, next)
+       WHERE name.domain_id = asked.former ${inShards(engine, 'name', '$5')} ${returningId}`,
+    ),
+
     deleteNames: unprepared<Id>(
       `DELETE FROM ${names} AS name WHERE domain_id = ANY ($1::uuid[]) ${inShards(engine, 'name', '$2')}
        ${returningId}`,
@@ -90,14 +98,11 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
 const selectIds = (table: string) =>
   `SELECT ${toSelectList<Id>({ domainId: 'domain_id::text' })} FROM ${table} WHERE domain_id = ANY ($1::uuid[])`
 
-/** Finds names by their texts; on Citus by their second-level domains and paths, in the shards of each table. */
+/** Finds names by their texts; on Citus in the shards of their second-level domains, $2. */
 function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {
   // A hash index cannot be walked: there is no other plan, whatever the size of the tables.
-  if (engine !== 'Citus')
-    return `${select()} FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain`
   return `${select(inShards(engine, 'waiting', '$2'))}
-    FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (domain, second_level_domain, path)
-    JOIN ${names} AS name USING (second_level_domain, path)
+    FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain
     WHERE true ${inShards(engine, 'name', '$2')}`
 }
 

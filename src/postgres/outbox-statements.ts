@@ -42,9 +42,12 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
   const passOver = passOverOf(engine)
   const isFree = isFreeIn(changes, engine)
 
+  const isAfterRegistration = `(SELECT followed.kind FROM ${changes} AS followed
+         WHERE followed.domain_id = waiting.follows AND followed.second_level_domain = waiting.second_level_domain
+       ) IS DISTINCT FROM 'registered'`
   const find = (condition: string) =>
     unprepared<WaitingRow>(
-      `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW}
+      `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
        ORDER BY due, domain_id LIMIT $1::bigint ${passOver}`,
     )
   const hasten = (condition: string) =>
@@ -56,12 +59,21 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     /** Adds changes that are due after their waits. */
     addChanges: createInsert(engine, {
       name: 'add_changes',
-      into: `${changes} (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since)`,
-      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text', 'double precision'],
+      into: `${changes}
+        (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since, follows)`,
+      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text', 'double precision', 'uuid'],
       shared: ['text'],
-      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId, at = ''], [kind]) =>
-        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, toTime(at)].join(', '),
+      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId, at = '', follows], [kind]) =>
+        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, toTime(at), follows].join(
+          ', ',
+        ),
     }),
+    /** Has what follows the IDs $1 follow the IDs $2 instead. */
+    follow: unprepared(
+      `UPDATE ${changes} AS waiting SET follows = asked.next
+       FROM unnest($1::uuid[], $2::uuid[]) AS asked (domain_id, next)
+       WHERE waiting.follows = asked.domain_id ${inShards(engine, 'waiting', '$3')}`,
+    ),
 
     /** Leases registrations to a call for $2, unless they are due even later. */
     lease: unprepared(

@@ -95,18 +95,21 @@ const createSteps = (transact: Transact): Outbox => ({
  * Adds changes, in the transaction that makes them.
  *
  * @param toWait Returns after how many milliseconds one is due.
+ * @param toFollowed Returns the ID whose registration is to be pushed before. Default: none.
  */
 export function addChanges(
   { change, statements }: StoreTransaction,
   kind: Change['kind'],
   registrations: readonly Registration[],
   toWait: (registration: Registration) => number,
+  toFollowed: (registration: Registration) => string | null = () => null,
 ): void {
   if (registrations.length === 0) return
   const rows = sort(registrations).map(registration => {
     const { domain, domainId, registrableDomain, teamId, at } = changeOf(registration, kind)
     const { secondLevelDomain } = toKey(domain)
-    return [secondLevelDomain, domainId, domain, registrableDomain, toWait(registration), teamId, at.getTime()]
+    const [wait, follows] = [toWait(registration), toFollowed(registration)]
+    return [secondLevelDomain, domainId, domain, registrableDomain, wait, teamId, at.getTime(), follows]
   })
   void change(...statements.addChanges(rows, kind))
 }

@@ -10,6 +10,8 @@ import type {
   LookUpResult,
   Registration,
   SavedRegistrations,
+  TransferRequest,
+  TransferredRegistrations,
 } from '../registry/store.ts'
 import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../registry/store-arguments.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
@@ -30,19 +32,19 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
       }),
     // Under snapshot isolation, since it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
-    /**
-     * Looks up in a transaction of its own: if Citus moves a shard between the first statement on it and the claim, a
-     * worker sends the rest of the transaction to where the shard was, and what it deletes there is lost.
-     */
     async release(teamId, keys, recording) {
-      if (keys.names.length + keys.domainIds.length === 0) return []
-      const seen = await transact(transaction => findHeld(transaction, teamId, keys))
-      if (seen.size === 0) return []
-      // Those of names that are not held too: one of them could be registered before another is released.
-      const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
-      const registrableDomains = [...new Set(locked)].sort()
+      const registrableDomains = await findClaims(transact, teamId, keys)
+      if (!registrableDomains) return []
       return transact(transaction => release(transaction, registrableDomains, { teamId, keys, ...recording }), {
         claims: registrableDomains,
+      })
+    },
+    async transfer(request, keys, recording) {
+      const registrableDomains = await findClaims(transact, request.from, keys)
+      if (!registrableDomains) return { found: { registrations: [] }, saved: [] }
+      const transferring = { ...request, keys, ...recording, createId, registrableDomains }
+      return transact(transaction => transfer(transaction, transferring), {
+        claims: claimsOf({ ...transferring, teamId: request.to }),
       })
     },
     import: request => transact(transaction => importAll(transaction, request)),
@@ -56,7 +58,11 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
 }
 
 /** Calls of a team with a limit take turns. */
-const claimsOf = ({ teamId, registrableDomains, counted }: Omit<RegistrationStep, 'decide' | 'lease'>) =>
+const claimsOf = ({
+  teamId,
+  registrableDomains,
+  counted,
+}: Pick<RegistrationStep, 'teamId' | 'registrableDomains' | 'counted'>) =>
   counted ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains
 
 /** Claims, looks up, decides, saves. */
@@ -108,10 +114,8 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
   }
 }
 
-function findNames({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) {
-  if (engine !== 'Citus') return ask(statements.findNames, domains)
-  return ask(statements.findNames, domains, ...toArrays(domains.map(toKey), 'secondLevelDomain', 'path'))
-}
+const findNames = ({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) =>
+  ask(statements.findNames, domains, ...(engine === 'Citus' ? toArrays(domains.map(toKey), 'secondLevelDomain') : []))
 
 /** Claims, looks up, decides, saves. */
 async function importAll(
@@ -143,6 +147,21 @@ function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly
   void change(...statements.insertAsGiven(rows))
 }
 
+/**
+ * Finds the registrable domains to claim for what a team holds; `null` if it holds nothing of it.
+ *
+ * In a transaction of its own: if Citus moves a shard between the first statement on it and the claim, a worker sends
+ * the rest of the transaction to where the shard was, and what it deletes there is lost.
+ */
+async function findClaims(transact: Transact, teamId: string, keys: ReleaseKeys): Promise<readonly string[] | null> {
+  if (keys.names.length + keys.domainIds.length === 0) return null
+  const seen = await transact(transaction => findHeld(transaction, teamId, keys))
+  if (seen.size === 0) return null
+  // Those of names that are not held too: one of them could be registered before another is released.
+  const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
+  return [...new Set(locked)].sort()
+}
+
 interface Releasing extends ReleaseRecording {
   readonly teamId: string
   readonly keys: ReleaseKeys
@@ -168,6 +187,49 @@ async function release(
   addChanges(transaction, 'released', recorded, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
   unlock(transaction, registrableDomains)
   return released
+}
+
+interface Transferring extends TransferRequest, ReleaseRecording {
+  readonly keys: ReleaseKeys
+  readonly registrableDomains: readonly string[]
+  createId(): string
+}
+
+/** Claims, looks up, decides, gives names to the team, records, and deletes what it has claimed. */
+async function transfer(
+  transaction: StoreTransaction,
+  { from, to, counted, decide, keys, lease, isPushed, registrableDomains, createId }: Transferring,
+): Promise<TransferredRegistrations> {
+  const { ask, change, statements } = transaction
+  void claim(transaction, claimsOf({ teamId: to, registrableDomains, counted }))
+  const counting = counted ? ask(statements.countOfTeam, to) : undefined
+  const registrations = sort([...(await findHeld(transaction, from, keys)).values()])
+  const found = { registrations, ...(counting && { held: Number((await counting).rows[0]?.count) }) }
+  if (registrations.length === 0 || !decide(found)) return { found, saved: [] }
+  const created = new Map(registrations.map(({ domainId }) => [domainId, createId()]))
+  const toNext = ({ domainId }: Registration) => created.get(domainId) as string
+  const createdAt = new Date()
+  const transferring = change(
+    statements.transferNames,
+    ...toNamed(transaction, registrations, [registrations.map(toNext), to, createdAt.getTime()]),
+  )
+  const replaced = new Set(
+    (await change(statements.replace, ...toNamed(transaction, registrations))).rows.map(row => row.domainId),
+  )
+  if ((await transferring).rows.length !== registrations.length)
+    throw new Error('A trigger has kept names from being transferred; nothing was changed')
+  const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
+  const isRecorded = ({ domainId }: Registration) => isMonitored || replaced.has(domainId)
+  const recorded = registrations.filter(isRecorded)
+  const chained = recorded.filter(({ domainId }) => replaced.has(domainId))
+  if (chained.length > 0) void change(statements.follow, ...toNamed(transaction, chained, [chained.map(toNext)]))
+  const toWait = ({ domainId }: Registration) => (replaced.has(domainId) ? lease : 0)
+  addChanges(transaction, 'released', recorded, toWait, toNext)
+  const toTransferred = (each: Registration) => ({ ...each, domainId: toNext(each), teamId: to, createdAt })
+  addChanges(transaction, 'registered', recorded.map(toTransferred), () => 0)
+  unlock(transaction, registrableDomains)
+  const saved = registrations.map(each => ({ ...toTransferred(each), synchronized: !isRecorded(each) }))
+  return { found, saved }
 }
 
 /** Returns what a team holds of these names and IDs, by ID. */

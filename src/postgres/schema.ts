@@ -134,8 +134,10 @@ CREATE TABLE IF NOT EXISTS ${changes} (
   registrable_domain text COLLATE "C" NOT NULL,
   team_id text COLLATE "C" NOT NULL,
   last_failure text, -- why the last push failed
+  follows uuid, -- of a release after a transfer: the ID whose registration is to be pushed before
   PRIMARY KEY (domain_id, second_level_domain)
 )`,
+  `CREATE INDEX IF NOT EXISTS changes_following ON ${changes} (follows) WHERE follows IS NOT NULL`,
   `-- For sweeps, which take first what was never refused.
 CREATE INDEX IF NOT EXISTS changes_fresh ON ${changes} (due, domain_id) WHERE refusals = 0`,
   `CREATE INDEX IF NOT EXISTS changes_refused ON ${changes} (due, domain_id) WHERE refusals > 0`,

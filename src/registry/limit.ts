@@ -18,9 +18,12 @@ const countAdded = (verdicts: readonly Verdict[]) => verdicts.filter(({ status }
  * @returns `null` if there is room, else the error of the call: 403 `domain_limit_reached`, or 500 `internal_error` if
  *   the store did not count.
  */
-export function findRefusal(maxDomains: number, { held }: LookUpResult, verdicts: readonly Verdict[]): ApiError | null {
+export const findRefusal = (maxDomains: number, { held }: LookUpResult, verdicts: readonly Verdict[]) =>
+  findExcess(maxDomains, held, countAdded(verdicts))
+
+/** Judges by how many names a call adds; see {@link findRefusal}. */
+export function findExcess(maxDomains: number, held: number | undefined, added: number): ApiError | null {
   if (!isCount(held)) return internalError('The limit of the team could not be checked.', notCounted(held))
-  const added = countAdded(verdicts)
   return added === 0 || held + added <= maxDomains ? null : domainLimitReached({ maxDomains, held, added })
 }
 

@@ -25,6 +25,8 @@ import type {
   RegistrationRequest,
   SavedRegistrations,
   Team,
+  TransferRequest,
+  TransferredRegistrations,
 } from './store.ts'
 import {
   type ListPage,
@@ -151,6 +153,17 @@ export interface StoreBackend {
   release(teamId: string, keys: ReleaseKeys, recording: ReleaseRecording): Awaitable<readonly Registration[]>
   /** See {@link DomainStore.import}. Without it the store cannot import. */
   import?(request: ImportRequest): Awaitable<ImportFindings>
+  /**
+   * See {@link DomainStore.transfer}: `keys` are its `domains`. Without it the store cannot transfer.
+   *
+   * Both changes are recorded if a release would be, the registration as due at once and the release as due when a
+   * release would be, and as one that follows the registration; see {@link Outbox}.
+   */
+  transfer?(
+    request: TransferRequest,
+    keys: ReleaseKeys,
+    recording: ReleaseRecording,
+  ): Awaitable<TransferredRegistrations>
   /** See {@link DomainStore.list}. */
   list(page: ListPage): Awaitable<readonly ListedRegistration[]>
   /** @param teamId Default: all teams. */
@@ -201,17 +214,19 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
   const toDomainId: ToDomainId = text => (backend.toDomainId ? backend.toDomainId(text) : text)
   const synchronizer = push && createSynchronizer({ push, timeLimit, batchSize }, outbox)
   const lease = push ? (isInTransaction ? 0 : leaseFor(timeLimit)) : null
+  const recording = { lease: leaseFor(timeLimit), isPushed: push !== undefined }
+  const { transfer } = backend
 
   return {
     findTeam,
     register: request => backend.register(toStep(request, lease)),
     find: question => backend.find(question),
-    release: (teamId, domains) =>
-      backend.release(teamId, readRelease(teamId, domains, toDomainId), {
-        lease: leaseFor(timeLimit),
-        isPushed: push !== undefined,
-      }),
+    release: (teamId, domains) => backend.release(teamId, readRelease(teamId, domains, toDomainId), recording),
     ...(backend.import && { import: backend.import.bind(backend) }),
+    ...(transfer && {
+      transfer: (request: TransferRequest) =>
+        transfer.call(backend, request, readRelease(request.from, request.domains, toDomainId), recording),
+    }),
     list: options => backend.list(readListOptions(options, toDomainId)),
     count: options => backend.count(readCountOptions(options).teamId),
     ...(isInTransaction && { isInTransaction }),

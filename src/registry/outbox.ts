@@ -39,13 +39,17 @@ export interface PendingChange extends WaitingChange {
  * The changes that wait in a store to be pushed: the outbox. Each method is one atomic step. A `domainId` has at most
  * one waiting change, its registration or its release; a release replaces a registration that still waits.
  *
+ * The release of a transferred registration follows the registration of the new ID. If that is itself transferred while
+ * it waits, what follows it follows the next one instead.
+ *
  * Each change has a time at which it is due. A lease is that time and nothing more: it lies in the future, so that
  * nobody else takes the change meanwhile. Delivery is at least once, so a lease that ends early costs a second push,
  * not more.
  */
 export interface Outbox {
   /**
-   * MUST lease changes that are due, at most `limit`, and return them: first those that were never refused, then the
+   * MUST lease changes that are due, at most `limit`, and return them, except releases that follow a registration which
+   * still waits: first those that were never refused, then the
    * others; of each kind those that have been due the longest first. Otherwise changes that are refused again and again
    * would block newer ones. A change that is due later than an hour and a lease from now MUST count as due: it was put
    * off by a clock that has been corrected.
@@ -79,6 +83,11 @@ export interface StoreOutbox extends Outbox {
    * is made now, and a registration was made when its name was registered.
    */
   add(registration: Registration, kind: Change['kind'], wait: number): void
+  /**
+   * Records a transfer, in place of a registration that still waits: the new registration, due at once, and the release
+   * of the former one, which follows it and is due after `wait` milliseconds.
+   */
+  transfer(former: Registration, registration: Registration, wait: number): void
   /** Leases waiting registrations, unless they are due even later. */
   lease(registrations: readonly Registration[], lease: number): void
 }

@@ -149,6 +149,37 @@ export interface ImportRequest extends LookUp {
   decide(found: ImportFindings): readonly ListedRegistration[]
 }
 
+/** The findings for a {@link TransferRequest}. */
+export interface TransferFindings {
+  /** Those of its `domains` that the team `from` holds, in any order. */
+  readonly registrations: readonly Registration[]
+  /** If the request is `counted`: how many registrations the team `to` holds. */
+  readonly held?: number | undefined
+}
+
+/** What {@link DomainStore.transfer} has to do in one atomic step. */
+export interface TransferRequest {
+  readonly from: string
+  readonly to: string
+  /** Names in any spelling that {@link classifyHostname} accepts, or values of `domainId`; at most 1,000. */
+  readonly domains: readonly string[]
+  /** Whether to count what the team `to` holds, because it has a limit. */
+  readonly counted: boolean
+  /**
+   * Whether to transfer what was found: all of it, or nothing. Pure and synchronous; may be called any number of times,
+   * each time with fresher findings.
+   */
+  decide(found: TransferFindings): boolean
+}
+
+/** The result of {@link DomainStore.transfer}. */
+export interface TransferredRegistrations {
+  /** The findings that were passed to the call of `decide` that was followed. */
+  readonly found: TransferFindings
+  /** What became of each of the registrations found, in the same order. Empty if nothing was transferred. */
+  readonly saved: readonly Registration[]
+}
+
 /** Which registrations to list. */
 export interface ListOptions {
   /** Lists only this team's. Default: those of all teams. */
@@ -285,6 +316,22 @@ export interface DomainStore {
    * @returns The findings that were passed to the call of `decide` whose registrations were saved.
    */
   import?(request: ImportRequest): Awaitable<ImportFindings>
+
+  /**
+   * Transfers registrations from one team to another, for {@link transfer}.
+   *
+   * - Looking up, deciding and saving MUST be one atomic step against every `register`, `release` and other transfer of
+   *   the same names, and durable before this resolves; all are transferred or none.
+   * - If the request is `counted`, the step MUST also be atomic against every other counted one of the team `to`.
+   * - Each registration MUST get a new `domainId`: an ID belongs to one team for ever. Its name and registrable domain
+   *   stay. Names and IDs that the team `from` does not hold MUST be passed over.
+   * - The registration of the new ID and the release of the former one MUST be recorded as changes in the same step.
+   *   The release MUST NOT be pushed before the registration was, whoever sweeps and whatever is refused, unless the
+   *   new ID is released first. So the monitor always watches the name.
+   *
+   * @throws {TypeError} for `domains` that are not a list of strings, or more than 1,000.
+   */
+  transfer?(request: TransferRequest): Awaitable<TransferredRegistrations>
 
   /**
    * Counts registrations, of one team or of all. The cost grows with what is counted: ask rarely. In SQLite, nothing

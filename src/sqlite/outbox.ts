@@ -1,6 +1,6 @@
 import { changeOf, LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
 import { type PendingRow, type StatsRow, toPending, toStats, toWaiting } from '../registry/row.ts'
-import { type Change, MOST_AT_ONCE } from '../registry/store.ts'
+import { type Change, MOST_AT_ONCE, type Registration } from '../registry/store.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
 
@@ -45,10 +45,18 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
     }
   }
 
+  function add(registration: Registration, kind: Change['kind'], wait: number, follows: string | null = null): void {
+    const { domainId, domain, registrableDomain, teamId, at } = changeOf(registration, kind)
+    statements.putChange(domainId, kind, domain, registrableDomain, teamId, after(wait), at.getTime(), follows)
+  }
+
   return {
-    add(registration, kind, wait) {
-      const { domainId, domain, registrableDomain, teamId, at } = changeOf(registration, kind)
-      statements.putChange(domainId, kind, domain, registrableDomain, teamId, after(wait), at.getTime())
+    add,
+
+    transfer(former, registration, wait) {
+      if (!former.synchronized) statements.follow(registration.domainId, former.domainId)
+      add(former, 'released', wait, registration.domainId)
+      add(registration, 'registered', 0)
     },
 
     lease(registrations, lease) {

@@ -12,6 +12,8 @@ import {
   NOTHING_BELOW,
   type Registration,
   type SavedRegistrations,
+  type TransferRequest,
+  type TransferredRegistrations,
 } from '../registry/store.ts'
 import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
@@ -43,7 +45,7 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
   function save(teamId: string, names: readonly Name[], synchronized: boolean): Registration[] {
     if (names.length === 0) return []
     const createdAt = new Date()
-    const time = findTime(createdAt.getTime())
+    const time = findTime(statements, createdAt.getTime())
     return names.map(({ domain, registrableDomain }) => {
       const saved = { domainId: createId(time), domain, registrableDomain, teamId, synchronized, createdAt }
       insert(saved)
@@ -67,40 +69,68 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
     return findings
   }
 
-  /**
-   * Returns a time after that of the last ID. Since writers take turns, IDs then sort in the order of registration,
-   * even if the clocks of several processes disagree.
-   */
-  function findTime(now: number): number {
-    const [row] = statements.findLastId()
-    return row?.lastId ? Math.max(now, timeOfUuid(row.lastId) + 1) : now
-  }
-
-  function release(
-    teamId: string,
-    { names, domainIds }: ReleaseKeys,
-    { lease, isPushed }: ReleaseRecording,
-  ): Registration[] {
-    const isMonitored = isPushed || statements.findMonitor().length > 0
-    const byName = names.flatMap(({ domain }) => statements.findName(domain))
-    const found = [...byName, ...domainIds.flatMap(domainId => statements.findId(domainId))]
-    const held = new Map(found.map(row => [row.domainId, row]))
-    return [...held.values()].flatMap(row => {
-      if (row.teamId !== teamId) return []
-      const registration = toRegistration(row)
-      statements.deleteName(row.domainId)
-      if (!registration.synchronized) outbox.add(registration, 'released', lease)
-      else if (isMonitored) outbox.add(registration, 'released', 0)
-      return [registration]
-    })
-  }
-
   const count = (teamId: string | undefined) =>
     (teamId === undefined ? statements.count() : statements.countOfTeam(teamId))[0]?.count ?? 0
 
   const list = (page: ListPage) => listPage(statements, page).map(toRegistration)
 
-  return { find, register, release, importAll, list, count }
+  return { find, register, importAll, list, count }
+}
+
+/** Releases and transfers; see {@link createRegistrations}. */
+export function createReleases(statements: PreparedStatements, outbox: StoreOutbox) {
+  const createId = createUuidGenerator()
+
+  function release(teamId: string, keys: ReleaseKeys, { lease, isPushed }: ReleaseRecording): readonly Registration[] {
+    const isMonitored = isPushed || statements.findMonitor().length > 0
+    const released = findHeld(teamId, keys)
+    for (const registration of released) {
+      statements.deleteName(registration.domainId)
+      if (!registration.synchronized) outbox.add(registration, 'released', lease)
+      else if (isMonitored) outbox.add(registration, 'released', 0)
+    }
+    return released
+  }
+
+  function findHeld(teamId: string, { names, domainIds }: ReleaseKeys): readonly Registration[] {
+    const byName = names.flatMap(({ domain }) => statements.findName(domain))
+    const found = [...byName, ...domainIds.flatMap(domainId => statements.findId(domainId))]
+    const held = new Map(found.filter(row => row.teamId === teamId).map(row => [row.domainId, row]))
+    return [...held.values()].map(toRegistration)
+  }
+
+  /** The row stays: rows of the application that refer to it are not deleted with it. */
+  function transfer(
+    { from, to, counted, decide }: TransferRequest,
+    keys: ReleaseKeys,
+    { lease, isPushed }: ReleaseRecording,
+  ): TransferredRegistrations {
+    const registrations = findHeld(from, keys)
+    const found = { registrations, ...(counted && { held: statements.countOfTeam(to)[0]?.count ?? 0 }) }
+    if (registrations.length === 0 || !decide(found)) return { found, saved: [] }
+    const isMonitored = isPushed || statements.findMonitor().length > 0
+    const createdAt = new Date()
+    const time = findTime(statements, createdAt.getTime())
+    const saved = registrations.map(former => {
+      const synchronized = former.synchronized && !isMonitored
+      const registration = { ...former, domainId: createId(time), teamId: to, synchronized, createdAt }
+      statements.transferName(registration.domainId, to, createdAt.getTime(), former.domainId)
+      if (!synchronized) outbox.transfer(former, registration, former.synchronized ? 0 : lease)
+      return registration
+    })
+    return { found, saved }
+  }
+
+  return { release, transfer }
+}
+
+/**
+ * Returns a time after that of the last ID. Since writers take turns, IDs then sort in the order of registration,
+ * even if the clocks of several processes disagree.
+ */
+function findTime(statements: PreparedStatements, now: number): number {
+  const [row] = statements.findLastId()
+  return row?.lastId ? Math.max(now, timeOfUuid(row.lastId) + 1) : now
 }
 
 function findBelow(statements: PreparedStatements, base: string, teamId: string): NamesBelow {

@@ -62,8 +62,12 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
   due INTEGER NOT NULL, -- when a sweep may push it, in milliseconds since 1970
   refusals INTEGER NOT NULL DEFAULT 0, -- how often the monitor has refused it
   since INTEGER NOT NULL, -- milliseconds since 1970
-  last_failure TEXT -- why the last push failed
+  last_failure TEXT, -- why the last push failed
+  follows TEXT -- of a release after a transfer: the ID whose registration is to be pushed before
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS domain_registration_changes_following
+  ON domain_registration_changes (follows) WHERE follows IS NOT NULL;
 
 -- What was never refused comes first, then what was refused.
 CREATE INDEX IF NOT EXISTS domain_registration_changes_due

@@ -65,6 +65,7 @@ export const statements = {
     `INSERT INTO ${NAMES} (domain_id, domain, registrable_domain, second_level_domain, path, team_id, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   ),
+  transferName: statement(`UPDATE ${NAMES} SET domain_id = ?, team_id = ?, created_at = ? WHERE domain_id = ?`),
   deleteName: statement(`DELETE FROM ${NAMES} WHERE domain_id = ?`),
 
   listOldest: selectNames('WHERE domain_id > ? ORDER BY domain_id LIMIT ?'),
@@ -82,9 +83,10 @@ export const statements = {
 
   // A release takes the place of the registration that still waits.
   putChange: statement(
-    `INSERT OR REPLACE INTO ${CHANGES} (domain_id, kind, domain, registrable_domain, team_id, due, since)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO ${CHANGES} (domain_id, kind, domain, registrable_domain, team_id, due, since, follows)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
+  follow: statement(`UPDATE ${CHANGES} SET follows = ? WHERE follows = ?`),
   findMonitor: statement<object>(`SELECT since FROM ${MONITOR}`),
   addMonitor: statement(`INSERT INTO ${MONITOR} (since) VALUES (?)`),
   lease: statement(`UPDATE ${CHANGES} SET due = max(due, ?) WHERE domain_id = ?`),
@@ -93,8 +95,10 @@ export const statements = {
     `UPDATE ${CHANGES} INDEXED BY ${CHANGES}_due SET due = ? WHERE (refusals > 0) IN (0, 1) AND due > ?`,
   ),
   findDue: statement<PendingRow>(
-    `SELECT ${change} FROM ${CHANGES} INDEXED BY ${CHANGES}_due
-     WHERE (refusals > 0) = ? AND due <= ? ORDER BY due, since, domain_id LIMIT ?`,
+    `SELECT ${change} FROM ${CHANGES} AS change INDEXED BY ${CHANGES}_due
+     WHERE (refusals > 0) = ? AND due <= ?
+       AND (SELECT kind FROM ${CHANGES} WHERE domain_id = change.follows) IS NOT 'registered'
+     ORDER BY due, since, domain_id LIMIT ?`,
   ),
   findChange: statement<object>(`SELECT 1 AS one FROM ${CHANGES} WHERE domain_id = ?`),
   deleteChange: statement<object>(`DELETE FROM ${CHANGES} WHERE domain_id = ? AND kind = ? RETURNING domain_id`),

@@ -9,7 +9,7 @@ import {
 import { toUuid } from '../registry/store-arguments.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { createOutbox } from './outbox.ts'
-import { createRegistrations } from './registrations.ts'
+import { createRegistrations, createReleases } from './registrations.ts'
 import { statements as all, prepareAll } from './statements.ts'
 
 /** Options of {@link createSqliteStore}. */
@@ -45,11 +45,13 @@ export function createSqliteBackend(options: SqliteConnectionOptions): StoreBack
   const { ask, transact } = connection
   const statements = prepareAll(connection.driver, all)
   const outbox = createOutbox(statements, connection)
-  const { find, register, release, importAll, list, count } = createRegistrations(statements, outbox)
+  const { find, register, importAll, list, count } = createRegistrations(statements, outbox)
+  const { release, transfer } = createReleases(statements, outbox)
   return {
     register: step => transact(() => register(step), step.timeLimit),
     find: question => ask(() => find(question)),
     release: (teamId, keys, recording) => transact(() => release(teamId, keys, recording)),
+    transfer: (...request) => transact(() => transfer(...request)),
     import: request => transact(() => importAll(request)),
     list: page => ask(() => list(page)),
     count: teamId => ask(() => count(teamId)),

@@ -21,6 +21,7 @@ import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteSto
 import { sweepCases } from './sweep-cases.ts'
 import { laterCases, synchronizationCases } from './synchronization-cases.ts'
 import { teamCases, teams } from './team-cases.ts'
+import { transferCases } from './transfer-cases.ts'
 
 /** Options of {@link domainStoreSuite}. */
 export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
@@ -93,7 +94,9 @@ const featureCases: readonly CaseDefinition[] = [
       const isThere = (part: StoreFeature) =>
         typeof (store as Partial<Record<StoreFeature, unknown>>)[part] === 'function'
       const found: StoreFeature[] = managedStoreFeatures.filter(isThere)
-      if (features.includes('import') && isThere('import')) found.push('import')
+      for (const part of ['import', 'transfer'] as const) {
+        if (features.includes(part) && isThere(part)) found.push(part)
+      }
       if (store.isInTransaction) found.push('isInTransaction')
       if ((await countHeld(store, '1')) !== undefined) found.push('held')
       checkEqual('the optional parts of the store', found.sort(), [...features].sort())
@@ -122,6 +125,7 @@ const definitions: readonly CaseDefinition[] = [
   ...withFeatures(['list'], listCases),
   ...withFeatures(['held'], limitCases),
   ...withFeatures(['import', 'list', 'release', 'synchronizePending', 'countPending'], importCases),
+  ...withFeatures(['transfer', 'held', 'list', 'release', 'synchronizePending', 'countPending'], transferCases),
 ]
 
 /** What is refused on purpose is no news. */

@@ -18,10 +18,12 @@ export type StoreFeature =
   | 'list'
   | 'count'
   | 'import'
+  | 'transfer'
   | keyof OptionalMethods
 
 /**
- * Every part of a store that is made with `createManagedStore`. Bundled stores also have `import`.
+ * Every part of a store that is made with `createManagedStore`. Bundled stores also have `import` and
+ * `transfer`.
  *
  * @example
  * const cases = domainStoreSuite({ createStore: setup => createMemoryStore(setup), features: managedStoreFeatures })

@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authenticate, hashApiKey } from '../../src/index.ts'
@@ -15,7 +16,7 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
   const address = 'postgres://me:secret-word@127.0.0.1:1/none'
   test.each<[string, string[], RegExp]>([
     ['no command', ['--json'], /The command comes first/],
-    ['an unknown command', ['registr'], /is one of: migrate, doctor, keys create/],
+    ['an unknown command', ['registr'], /is one of: migrate, status, doctor, keys create/],
     ['an unknown option', ['list', '--tea', '1'], /'--tea'/],
     ['a word too many', ['count', '1'], /takes only options/],
     ['a word too few', ['find'], /takes HOSTNAME/],
@@ -336,4 +337,20 @@ test('whoever reads only the first lines gets no error', async () => {
   const command = `${process.execPath} dist/cli.js --help | head -1`
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', `set -o pipefail; ${command}`])
   expect([stdout, stderr]).toEqual(['domain-registration <command> [options]\n', ''])
+})
+
+test('status --watch goes on until it is ended, and each screen shows what is there by then', async () => {
+  const database = await createPostgres()
+  await database.run(['migrate'])
+  const parameters = ['--no-warnings', join(process.cwd(), 'dist', 'cli.js'), 'status', '--watch', '--json']
+  const child = spawn(process.execPath, [...parameters, '--database', database.address])
+  const screens: unknown[] = []
+  for await (const line of createInterface(child.stdout)) {
+    screens.push(JSON.parse(line))
+    if (screens.length === 1)
+      await database.withStore(async store => void (await save(store, '1', ['www.example.com'])))
+    if (screens.length === 2) child.kill()
+  }
+  await database.close()
+  expect(screens).toMatchObject([{ names: 0 }, { names: 1, teams: 1, pending: { count: 1, refused: 0 } }])
 })

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type Correction, type ManagedStore, reconcile, registerDomains, type Watched } from '../../src/index.ts'
+import {
+  type Correction,
+  type ManagedStore,
+  reconcile,
+  registerDomains,
+  transfer,
+  type Watched,
+} from '../../src/index.ts'
 import type { DomainStore, ListedRegistration } from '../../src/registry/store.ts'
 import { counts } from '../counts.ts'
 import { createStore, team1, team2 } from '../fixtures.ts'
@@ -47,6 +54,25 @@ test('a registration that still waits is left to the sweeps', async () => {
   isAway = false
   await registerDomains(team1, { domains: ['waits.com'] }, store)
   expect(await corrections(store, [])).toEqual(['add waits.com'])
+})
+
+test('a name that is watched for another team is removed and then added again', async () => {
+  const store = createStore()
+  await registerDomains(team1, { domains: ['a.com', 'b.com', 'c.com'] }, store)
+  const teamIds = ['1', '2', undefined]
+  const watched = (await watchedOf(store)).map((each, index) => ({ ...each, teamId: teamIds[index] }))
+  expect(await corrections(store, watched)).toEqual(['remove b.com', 'add b.com'])
+  await expect(corrections(store, [{ ...gone('a.com', '0'), teamId: 1 as never }])).rejects.toThrow('"teamId"')
+})
+
+test('a transferred name stays watched under its former ID until the new one is', async () => {
+  const store = createStore({ synchronize() {} })
+  await registerDomains(team1, { domains: ['a.com'] }, store)
+  const watched = await watchedOf(store)
+  await transfer(store, { from: '1', to: '2' })
+  expect(await corrections(store, watched)).toEqual([])
+  await store.synchronizePending()
+  expect(await corrections(store, watched)).toEqual(['remove a.com', 'add a.com'])
 })
 
 describe('a second look', () => {

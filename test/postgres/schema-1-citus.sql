@@ -26,8 +26,10 @@ CREATE TABLE IF NOT EXISTS "domain_registration".changes (
   registrable_domain text COLLATE "C" NOT NULL,
   team_id text COLLATE "C" NOT NULL,
   last_failure text,
+  follows uuid,
   PRIMARY KEY (domain_id, second_level_domain)
 );
+CREATE INDEX IF NOT EXISTS changes_following ON "domain_registration".changes (follows) WHERE follows IS NOT NULL;
 CREATE INDEX IF NOT EXISTS changes_fresh ON "domain_registration".changes (due, domain_id) WHERE refusals = 0;
 CREATE INDEX IF NOT EXISTS changes_refused ON "domain_registration".changes (due, domain_id) WHERE refusals > 0;
 CREATE TABLE IF NOT EXISTS "domain_registration".locks (

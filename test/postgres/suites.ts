@@ -43,7 +43,7 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
           findTeam: id => teams.find(team => team.id === id) ?? null,
         })
       },
-      features: [...managedStoreFeatures, 'import'],
+      features: [...managedStoreFeatures, 'import', 'transfer'],
       timeLimit: 20_000,
     })
     for (const { name, run } of sample(suite, most)) test(name, run)

@@ -15,7 +15,7 @@ const tsc = fileURLToPath(import.meta.resolve('typescript/lib/tsc.js'))
 
 const allCases = domainStoreSuite({
   createStore: createMemoryStore,
-  features: [...managedStoreFeatures, 'import'],
+  features: [...managedStoreFeatures, 'import', 'transfer'],
 }).map(({ id }) => ({ id, failure: null }))
 
 describe('the types of what hosts have fit the options:', () => {

@@ -27,8 +27,11 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
   due INTEGER NOT NULL,
   refusals INTEGER NOT NULL DEFAULT 0,
   since INTEGER NOT NULL,
-  last_failure TEXT
+  last_failure TEXT,
+  follows TEXT
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS domain_registration_changes_following
+  ON domain_registration_changes (follows) WHERE follows IS NOT NULL;
 CREATE INDEX IF NOT EXISTS domain_registration_changes_due
   ON domain_registration_changes (refusals > 0, due, since);
 CREATE TABLE IF NOT EXISTS domain_registration_monitor (

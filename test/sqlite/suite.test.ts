@@ -14,7 +14,7 @@ describe('the SQLite store', () => {
       return store
     },
     closeStore: store => databases.get(store)?.close(),
-    features: [...managedStoreFeatures, 'import'],
+    features: [...managedStoreFeatures, 'import', 'transfer'],
     timeLimit: 20_000,
   })
   for (const { name, run } of cases) test(name, run)

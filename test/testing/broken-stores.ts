@@ -1,12 +1,22 @@
 import type { ManagedStore, RegistrationStep } from '../../src/registry/managed-store.ts'
 import { isWildcard } from '../../src/registry/name.ts'
 import { changeOf, type SweepOptions } from '../../src/registry/outbox.ts'
-import type { Change, ImportFindings, ImportRequest, LookUp, Registration, Team } from '../../src/registry/store.ts'
+import type {
+  Change,
+  ImportFindings,
+  ImportRequest,
+  LookUp,
+  Registration,
+  Team,
+  TransferRequest,
+  TransferredRegistrations,
+} from '../../src/registry/store.ts'
 import type { ListPage } from '../../src/registry/store-arguments.ts'
 import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from '../../src/testing/index.ts'
 import {
   createNaiveStore,
   lockWhere,
+  mustTakeTurns,
   type Row,
   type Steps,
   shareRegistrableDomain,
@@ -697,7 +707,7 @@ const importing = (id: string, breaks: string, change: (request: ImportRequest) 
   ...wrapped(id, breaks, store => ({ import: request => store.import?.(change(request)) as Promise<ImportFindings> })),
   features: allParts,
 })
-const allParts: readonly StoreFeature[] = [...managedStoreFeatures, 'import']
+const allParts: readonly StoreFeature[] = [...managedStoreFeatures, 'import', 'transfer']
 
 const ofImporting: readonly BrokenStore[] = [
   importing('imports-as-given', 'imports all into one team', request => ({
@@ -719,6 +729,40 @@ const ofImporting: readonly BrokenStore[] = [
   },
 ]
 
+const transferring = (id: string, breaks: string, changes: Partial<Steps>): BrokenStore => ({
+  ...broken(id, breaks, changes),
+  features: allParts,
+})
+
+const changingTransfers = (id: string, breaks: string, change: (request: TransferRequest) => TransferRequest) =>
+  transferring(id, breaks, {
+    wrap: store => ({
+      ...store,
+      transfer: request => store.transfer?.(change(request)) as Promise<TransferredRegistrations>,
+    }),
+  })
+
+const isTransfer = (step: RegistrationStep) => 'from' in step
+
+const ofTransfers: readonly BrokenStore[] = [
+  changingTransfers('transfers-what-a-team-holds', 'transfers names alone, and no IDs', request => ({
+    ...request,
+    domains: request.domains.filter(domain => domain.includes('.')),
+  })),
+  changingTransfers('transfer-counts', 'does not count', request => ({ ...request, counted: false })),
+  transferring('transfer-keeps-names-watched', 'pushes both changes in any order', { mustFollow: () => false }),
+  transferring('transfer-of-what-is-pending', 'forgets what follows what it transfers', { follow: () => {} }),
+  transferring('transfer-and-release', 'waits for what is released', {
+    mustFollow: followed => followed === undefined || soundSteps.mustFollow(followed) || followed.follows === undefined,
+  }),
+  transferring('race-of-transfers', 'lets two transfers run at the same time', {
+    createLock: lockWhere((one, other) => !(isTransfer(one) && isTransfer(other)) && mustTakeTurns(one, other)),
+  }),
+  transferring('race-of-transfers-under-a-limit', 'locks registrable domains alone', {
+    createLock: lockWhere(shareRegistrableDomain),
+  }),
+]
+
 export const brokenStores: readonly BrokenStore[] = [
   {
     id: 'features-are-as-declared',
@@ -734,4 +778,5 @@ export const brokenStores: readonly BrokenStore[] = [
   ...ofListing,
   ...ofLimits,
   ...ofImporting,
+  ...ofTransfers,
 ]

@@ -11,7 +11,7 @@ import {
 import { brokenStores } from './broken-stores.ts'
 import { createNaiveStore } from './naive-store.ts'
 
-const features: readonly StoreFeature[] = [...managedStoreFeatures, 'import']
+const features: readonly StoreFeature[] = [...managedStoreFeatures, 'import', 'transfer']
 /** A store has one of both. */
 const allFeatures: readonly StoreFeature[] = [...features, 'isInTransaction']
 const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: allFeatures })

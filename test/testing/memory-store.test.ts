@@ -4,7 +4,7 @@ import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.
 
 const cases = domainStoreSuite({
   createStore: setup => createMemoryStore(setup),
-  features: [...managedStoreFeatures, 'import'],
+  features: [...managedStoreFeatures, 'import', 'transfer'],
 })
 
 describe('the memory store', () => {

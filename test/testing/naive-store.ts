@@ -32,6 +32,8 @@ export interface Waiting {
   due: number
   refusals: number
   lastFailure: string | null
+  /** Of a release: the ID whose registration is to be pushed before. */
+  follows?: string | undefined
 }
 
 export interface Tables {
@@ -68,6 +70,10 @@ export interface Steps {
   lease(milliseconds: number, by: 'sweep' | 'save' | 'find'): number
   /** Which changes a sweep takes, of all that wait. */
   choose(waiting: readonly Waiting[], limit: number, now: number, lease: number): readonly Waiting[]
+  /** Whether a release that follows a registration has to wait for it. */
+  mustFollow(followed: Waiting | undefined): boolean
+  /** Has what follows an ID follow another one. */
+  follow(waiting: Iterable<Waiting>, domainId: string, next: string): void
   finish(tables: Tables, change: Change): void
   postpone(tables: Tables, postponement: Postponement): void
   canRelease(row: Row, teamId: string): boolean
@@ -151,6 +157,10 @@ export const soundSteps: Steps = {
     const due = waiting.filter(({ due }) => due <= now || due > now + LONGEST_WAIT + lease)
     due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
     return due.slice(0, limit)
+  },
+  mustFollow: followed => followed?.change.kind === 'registered',
+  follow(waiting, domainId, next) {
+    for (const each of waiting) if (each.follows === domainId) each.follows = next
   },
   finish({ waiting }, { domainId, kind }) {
     const found = waiting.get(domainId)
@@ -271,6 +281,39 @@ export function createNaiveBackend(changes: Partial<Steps> = {}) {
       }
       return registrations
     },
+    async transfer({ from, to, counted, decide }, { names, domainIds }, { lease, isPushed }) {
+      const isAsked = (row: Row) => domainIds.includes(row.domainId) || names.some(name => name.domain === row.domain)
+      const findHeld = () => rows.filter(row => isAsked(row) && row.teamId === from)
+      const registrableDomains = [...names, ...findHeld()].map(({ registrableDomain }) => registrableDomain)
+      const unlock = await lock({ teamId: to, counted, registrableDomains, from } as unknown as RegistrationStep)
+      try {
+        const held = findHeld()
+        const registrations = held.map(row => steps.toRegistration(row, tables))
+        const found = { registrations, ...(counted && { held: steps.count(rows, to) }) }
+        await pause()
+        if (!decide(found)) return { found, saved: [] }
+        await pause()
+        const created = held.map(row => ({
+          ...row,
+          domainId: steps.createId(row, 0),
+          teamId: to,
+          createdAt: new Date(),
+        }))
+        for (const [index, former] of held.entries()) {
+          const row = created[index] as Row
+          rows.splice(rows.indexOf(former), 1, row)
+          if (!isPushed) continue
+          const before = waiting.get(former.domainId)
+          if (before) steps.follow(waiting.values(), former.domainId, row.domainId)
+          const release = toWaiting(former, 'released', before ? lease : 0)
+          waiting.set(former.domainId, { ...release, follows: row.domainId })
+          waiting.set(row.domainId, toWaiting(row, 'registered', 0))
+        }
+        return { found, saved: created.map(row => steps.toRegistration(row, tables)) }
+      } finally {
+        unlock()
+      }
+    },
     async import({ domainIds, decide, ...question }) {
       const unlock = await lock({ ...question, decide, domainIds } as unknown as RegistrationStep)
       try {
@@ -318,7 +361,8 @@ function createOutbox(steps: Steps, tables: Tables): Outbox {
   return {
     async take(limit, milliseconds) {
       await pause()
-      const taken = steps.choose([...waiting.values()], limit, performance.now(), milliseconds)
+      const isFree = ({ follows }: Waiting) => follows === undefined || !steps.mustFollow(waiting.get(follows))
+      const taken = steps.choose([...waiting.values()].filter(isFree), limit, performance.now(), milliseconds)
       for (const each of taken) each.due = performance.now() + steps.lease(milliseconds, 'sweep')
       return taken.map(({ change, refusals }) => ({ ...change, refusals }))
     },

@@ -11,6 +11,8 @@ const LONGEST_TRANSACTION = 5
 /** A table or an index. */
 export interface Size {
   readonly name: string
+  /** The table, for itself and for its indexes. */
+  readonly table: string
   readonly isIndex: boolean
   readonly bytes: number
   /** As estimated from statistics; nothing before the first `ANALYZE`. */
@@ -22,7 +24,7 @@ export interface Size {
  * 20 bytes for each entry, and may be filled to three quarters.
  */
 const SELECT_SIZES = `
-SELECT relation.relname AS name, index.indexrelid IS NOT NULL AS "isIndex",
+SELECT relation.relname AS name, base.relname AS "table", index.indexrelid IS NOT NULL AS "isIndex",
   pg_relation_size(relation.oid)::float8 AS bytes,
   CASE WHEN base.reltuples < 0 OR widths.bytes IS NULL THEN NULL ELSE 16384 + base.reltuples / 0.9 *
     CASE WHEN method.amname = 'hash' THEN 25 WHEN index.indexrelid IS NULL THEN 28 + widths.bytes

@@ -1,0 +1,5 @@
+import { createRequire } from 'node:module'
+
+/** The version of the package. */
+export const readVersion = (): string =>
+  (createRequire(import.meta.url)('../package.json') as { version: string }).version

@@ -1,0 +1,97 @@
+/** Exports that break off behind the compression of Express and Fastify. Run by `npm run test:hosts`. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, createServer as createHttp2Server } from 'node:http2'
+import { after, test } from 'node:test'
+import fastifyCompress from '@fastify/compress'
+import compression from 'compression'
+import { createMemoryStore, registerDomains } from 'domain-registration'
+import { domainsRouter } from 'domain-registration/express'
+import { domainsPlugin } from 'domain-registration/fastify'
+import express from 'express'
+import fastify from 'fastify'
+import http2Express from 'http2-express'
+
+const teams = [{ id: '1', organizationId: '10', state: 'active' }]
+const store = createMemoryStore({ teams })
+const team = { type: 'team', teamId: '1', scopes: ['domains:create', 'domains:read'] }
+for (let part = 0; part < 200; part += 1) {
+  const domains = Array.from({ length: 100 }, (_, index) => `n${part * 100 + index}.example.com`)
+  await registerDomains(team, { domains }, store)
+}
+
+/** @param pages After so many the store fails. Much must be sent before: compression holds the first bytes back. */
+function createOptions(pages) {
+  let listed = 0
+  async function list(page) {
+    listed += 1
+    if (listed > pages) throw new Error('disk full')
+    return store.list(page)
+  }
+  return { store: { ...store, list }, authenticate: () => team, operations: ['export'], onError() {} }
+}
+
+/** Each makes a server that has yet to listen. */
+const servers = {
+  'Express over HTTP/1': options => createServer(express().use(compression(), domainsRouter(options))),
+  'Express over HTTP/2': options => createHttp2Server(http2Express(express).use(compression(), domainsRouter(options))),
+  'Fastify over HTTP/1': options => createFastify({}, options),
+  'Fastify over HTTP/2': options => createFastify({ http2: true }, options),
+}
+
+async function createFastify(settings, options) {
+  const app = fastify(settings)
+  await app.register(fastifyCompress)
+  app.register(domainsPlugin, options)
+  await app.ready()
+  return app
+}
+
+async function start(name, options) {
+  const server = await servers[name](options)
+  if ('inject' in server) await server.listen({ port: 0, host: '127.0.0.1' })
+  else await once(server.listen(0, '127.0.0.1'), 'listening')
+  after(() => server.close())
+  const { port } = (server.server ?? server).address()
+  return `http://127.0.0.1:${port}`
+}
+
+/** Reads an export to its end. @returns Its encoding, and whether it looks complete to its reader. */
+async function read(origin, isHttp2) {
+  if (!isHttp2) {
+    const response = await fetch(`${origin}/v1/domains/export`, { headers: { 'Accept-Encoding': 'gzip' } })
+    const encoding = response.headers.get('Content-Encoding')
+    return response.arrayBuffer().then(
+      () => ({ encoding, isComplete: true }),
+      () => ({ encoding, isComplete: false }),
+    )
+  }
+  const session = connect(origin)
+  const stream = session.request({ ':path': '/v1/domains/export', 'accept-encoding': 'gzip' })
+  let encoding
+  let hasEnded = false
+  stream.on('error', () => {})
+  stream.on('response', fields => {
+    encoding = fields['content-encoding']
+  })
+  stream.on('end', () => {
+    hasEnded = true
+  })
+  stream.resume()
+  await new Promise(resolve => stream.once('close', resolve))
+  session.destroy()
+  return { encoding, isComplete: hasEnded && stream.rstCode === 0 }
+}
+
+for (const name of Object.keys(servers)) {
+  test(`${name}: a compressed export is complete, and one that breaks off looks cut off`, async () => {
+    for (const [pages, isComplete] of [
+      [Number.POSITIVE_INFINITY, true],
+      [60, false],
+    ]) {
+      const origin = await start(name, createOptions(pages))
+      assert.deepEqual(await read(origin, name.endsWith('2')), { encoding: 'gzip', isComplete })
+    }
+  })
+}

@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type Change,
+  type ManagedStore,
+  type ManagedStoreOptions,
+  registerDomains,
+  releaseAll,
+  type Team,
+  transfer,
+} from '../../src/index.ts'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { createSqliteStore } from '../../src/sqlite/index.ts'
+import { manyDomains, save } from '../../src/testing/calls.ts'
+import { letOthersRun } from '../../src/time/let-others-run.ts'
+import { createStore, rejection, team1, teams } from '../fixtures.ts'
+import { openDatabase, type TestServer } from '../postgres/server.ts'
+import { createFolder } from '../sqlite/create-folder.ts'
+
+const limited: Team = { id: '5', organizationId: '20', state: 'active', maxDomains: 5 }
+const findTeam = (id: string) => [...teams, limited].find(team => team.id === id) ?? null
+
+const { open } = createFolder()
+let server: TestServer
+beforeAll(async () => {
+  server = await openDatabase()
+})
+afterAll(() => server.stop())
+
+let files = 0
+
+/** Makes a function that opens the same empty tables again and again, as several processes do. */
+const openers: readonly [name: string, prepare: () => Promise<(options?: Options) => ManagedStore>][] = [
+  [
+    'SQLite',
+    async () => {
+      const file = `transfer-${++files}.db`
+      return options => createSqliteStore({ database: open(file), findTeam, ...options })
+    },
+  ],
+  [
+    'PostgreSQL',
+    async () => {
+      const schema = `transfer ${++files}`
+      await migrate({ database: server.createPool(), schema })
+      return options => createPostgresStore({ database: server.createPool({ max: 4 }), schema, findTeam, ...options })
+    },
+  ],
+]
+type Options = Omit<ManagedStoreOptions, 'findTeam'>
+
+/** A monitor that notes which names were watched for nobody at some moment, after they were first watched. */
+function createWatch() {
+  const watching = new Map<string, Set<string>>()
+  const released = new Set<string>()
+  const unwatched = new Set<string>()
+  return {
+    unwatched,
+    idsOf: (domain: string) => [...(watching.get(domain) ?? [])],
+    push(changes: readonly Change[]) {
+      for (const { kind, domain, domainId } of changes) {
+        const ids = watching.get(domain) ?? new Set()
+        watching.set(domain, ids)
+        if (kind === 'released') released.add(domainId)
+        if (kind === 'registered' && !released.has(domainId)) ids.add(domainId)
+        if (kind === 'released' && ids.delete(domainId) && ids.size === 0) unwatched.add(domain)
+      }
+    },
+  }
+}
+
+async function sweepAll(...stores: readonly ManagedStore[]): Promise<void> {
+  for (let sweeps = 0; sweeps < 20 && (await stores[0]?.countPending()) !== 0; sweeps += 1)
+    await Promise.all(stores.map(store => store.synchronizePending()))
+  expect(await stores[0]?.countPending()).toBe(0)
+}
+
+describe.each(openers)('in %s', (_, prepare) => {
+  test('all names are transferred while several processes sweep, and no name is ever unwatched', async () => {
+    const openStore = await prepare()
+    const watch = createWatch()
+    const stores = [0, 1, 2].map(() => openStore({ synchronize: watch.push, batchSize: 50 })) as [ManagedStore]
+    const [store] = stores
+    const saved = await save(store, '1', manyDomains(2150))
+    await store.synchronize?.(saved)
+    const before = new Map(saved.map(({ domainId, domain }) => [domainId, domain]))
+    let isOver = false
+    const sweeping = stores.map(async each => {
+      for (; !isOver; await letOthersRun()) await each.synchronizePending()
+    })
+    const transferred = await transfer(store, { from: '1', to: '2' }).finally(() => {
+      isOver = true
+    })
+    await Promise.all(sweeping)
+    await sweepAll(...stores)
+    expect(transferred).toHaveLength(2150)
+    expect(new Map(transferred.map(({ formerId, domain }) => [formerId, domain]))).toEqual(before)
+    expect([await store.count({ teamId: '1' }), await store.count({ teamId: '2' })]).toEqual([0, 2150])
+    expect([...watch.unwatched]).toEqual([])
+    for (const { domain, domainId } of transferred) expect(watch.idsOf(domain)).toEqual([domainId])
+  }, 60_000)
+
+  test('two transfers of all in opposite directions end, and every name has one team', async () => {
+    const openStore = await prepare()
+    const [one, other] = [openStore(), openStore()]
+    await save(one, '1', manyDomains(1500, 'a.'))
+    await save(one, '2', manyDomains(1500, 'b.'))
+    const both = [transfer(one, { from: '1', to: '2' }), transfer(other, { from: '2', to: '1' })]
+    const moved = (await Promise.all(both)).flat()
+    expect(moved.length).toBeGreaterThanOrEqual(3000)
+    expect(await one.count()).toBe(3000)
+  }, 60_000)
+
+  test('a process without a push records a transfer if another one pushes, and else nothing', async () => {
+    const openStore = await prepare()
+    const plain = openStore()
+    await save(plain, '1', ['a.com'])
+    await transfer(plain, { from: '1', to: '2', domains: ['a.com'] })
+    expect(await plain.countPending()).toBe(0)
+    const watch = createWatch()
+    const serving = openStore({ synchronize: watch.push })
+    await serving.synchronize?.(await save(serving, '1', ['b.com']))
+    await transfer(plain, { from: '1', to: '2', domains: ['b.com'] })
+    expect((await plain.listPending()).map(({ kind, teamId }) => `${kind} ${teamId}`).sort()).toEqual([
+      'registered 2',
+      'released 1',
+    ])
+    await sweepAll(serving)
+    expect([...watch.unwatched]).toEqual([])
+    expect(watch.idsOf('b.com')).toEqual((await plain.list({ domain: 'b.com' })).map(({ domainId }) => domainId))
+  })
+
+  test('all of a team is released, and nothing of others', async () => {
+    const store = (await prepare())()
+    await save(store, '1', manyDomains(1001, 'a.'))
+    await save(store, '2', ['b.com'])
+    expect(await releaseAll(store, '1')).toBe(1001)
+    expect((await store.list()).map(({ domain }) => domain)).toEqual(['b.com'])
+    expect(await releaseAll(store, '1')).toBe(0)
+  })
+})
+
+describe('in a transaction of the application, a transfer', () => {
+  test.each([
+    ['COMMIT', '2', 2],
+    ['ROLLBACK', '1', 1],
+  ])('and a statement of its own end together, with %s', async (end, teamId, rows) => {
+    const pool = server.createPool()
+    const schema = `own ${++files}`
+    await migrate({ database: pool, schema })
+    await pool.query(`CREATE TABLE teams_${files} (id text)`)
+    await pool.query(`INSERT INTO teams_${files} VALUES ('2')`)
+    const serving = createPostgresStore({ database: pool, schema, findTeam, synchronize: () => {} })
+    await serving.synchronize?.(await save(serving, '1', ['a.com', '*.b.com']))
+    const client = await pool.connect()
+    try {
+      await client.query('BEGIN')
+      const query = (text: string, values: unknown[]) => client.query(text, values)
+      const store = createPostgresStore({ database: { query }, schema, findTeam })
+      expect(await transfer(store, { from: '1', to: '2' })).toHaveLength(2)
+      await client.query(`INSERT INTO teams_${files} VALUES ('1')`)
+      await client.query(end)
+    } finally {
+      client.release()
+    }
+    expect(await serving.count({ teamId })).toBe(2)
+    expect(await serving.countPending()).toBe(end === 'COMMIT' ? 4 : 0)
+    expect((await pool.query(`SELECT FROM teams_${files}`)).rowCount).toBe(rows)
+  })
+})
+
+test('rows of the application that refer to a transferred name stay, and have its new ID', async () => {
+  const pool = server.createPool()
+  const schema = `notes_${++files}`
+  await migrate({ database: pool, schema })
+  await pool.query(`CREATE TABLE ${schema}.notes (note text,
+    domain_id uuid REFERENCES ${schema}.names (domain_id) ON UPDATE CASCADE ON DELETE CASCADE)`)
+  const store = createPostgresStore({ database: pool, schema, findTeam })
+  const [held] = await save(store, '1', ['a.com'])
+  await pool.query(`INSERT INTO ${schema}.notes VALUES ('mine', $1)`, [held?.domainId])
+  const [transferred] = await transfer(store, { from: '1', to: '2' })
+  const { rows } = await pool.query(`SELECT note, domain_id FROM ${schema}.notes`)
+  expect(rows).toEqual([{ note: 'mine', domain_id: transferred?.domainId }])
+})
+
+describe('a transfer', () => {
+  const createLimited = () => createStore({ teams: [...teams, limited] })
+
+  test('keeps the registrable domain, and tells which ID became which', async () => {
+    const store = createStore()
+    const [held] = await save(store, '1', [{ domain: 'a.b.example.com', registrableDomain: 'b.example.com' }])
+    const [transferred] = await transfer(store, { from: '1', to: '2', domains: ['A.B.example.com'] })
+    expect(transferred).toEqual({
+      domain: 'a.b.example.com',
+      formerId: held?.domainId,
+      domainId: expect.not.stringContaining(held?.domainId ?? ''),
+    })
+    const [listed] = await store.list()
+    expect(listed).toMatchObject({ registrableDomain: 'b.example.com', domainId: transferred?.domainId, teamId: '2' })
+  })
+
+  test.each([
+    ['a team that does not exist', '77', 404, 'team_not_found'],
+    ['a suspended team', '9', 403, 'team_suspended'],
+  ])('to %s is rejected, and nothing changes', async (_, to, status, code) => {
+    const store = createStore()
+    await save(store, '1', ['a.com'])
+    expect(await rejection(transfer(store, { from: '1', to }))).toMatchObject({ status, code })
+    expect(await store.count({ teamId: '1' })).toBe(1)
+  })
+
+  test('from a team that does not exist any more succeeds', async () => {
+    const store = createStore()
+    await save(store, '77', ['a.com'])
+    expect(await transfer(store, { from: '77', to: '1' })).toHaveLength(1)
+  })
+
+  test.each([undefined, manyDomains(4)])('above the limit of the new team is rejected as a whole', async domains => {
+    const store = createLimited()
+    await save(store, '1', manyDomains(4))
+    await save(store, '5', ['a.com', 'b.com'])
+    expect(await rejection(transfer(store, { from: '1', to: '5', domains }))).toMatchObject({
+      status: 403,
+      code: 'domain_limit_reached',
+      message: 'The team may hold 5 domains, holds 2, and this call has 4 new ones.',
+    })
+    expect(await store.count({ teamId: '5' })).toBe(2)
+    expect(await transfer(store, { from: '1', to: '5', domains: manyDomains(3) })).toHaveLength(3)
+    expect(await transfer(store, { from: '1', to: '5', domains: manyDomains(3) })).toEqual([])
+  })
+
+  test('leaves a place in the former team for a call at once', async () => {
+    const store = createLimited()
+    await save(store, '5', manyDomains(5))
+    await transfer(store, { from: '5', to: '1', domains: manyDomains(1) })
+    const { data } = await registerDomains({ ...team1, teamId: '5' }, { domains: ['new.com'] }, store)
+    expect(data.totals.created).toBe(1)
+  })
+
+  test.each<[what: string, options: unknown, message: string]>([
+    ['to the same team', { from: '1', to: '1' }, 'must be different teams'],
+    ['without a team', { from: '1' }, '"to" must be the ID of a team'],
+    ['from a number', { from: 1, to: '2' }, '"from" must be the ID of a team'],
+    ['of no list', { from: '1', to: '2', domains: 'a.com' }, '"domains" must be a list'],
+    ['of too many names', { from: '1', to: '2', domains: manyDomains(1001) }, 'At most 1000 domains'],
+    ['with another option', { from: '1', to: '2', all: true }, '"all" does not exist'],
+  ])('%s is a TypeError', async (_, options, message) => {
+    const error = await rejection(transfer(createStore(), options as never))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(String(error)).toContain(message)
+  })
+
+  test('with a store that cannot transfer is a TypeError', async () => {
+    const { transfer: _, ...store } = createStore()
+    const error = await rejection(transfer(store, { from: '1', to: '2' }))
+    expect(String(error)).toContain('TypeError: The store has no method "transfer"')
+  })
+
+  test('to a team with a limit in a store that does not count fails, and nothing changes', async () => {
+    const store = createLimited()
+    await save(store, '1', ['a.com'])
+    const blind = {
+      ...store,
+      transfer: (request: Parameters<NonNullable<ManagedStore['transfer']>>[0]) =>
+        store.transfer?.({ ...request, counted: false }) as never,
+    }
+    const error = await rejection(transfer(blind, { from: '1', to: '5', domains: ['a.com'] }))
+    expect(error).toMatchObject({ status: 500, code: 'internal_error' })
+    expect(await store.count({ teamId: '1' })).toBe(1)
+  })
+})

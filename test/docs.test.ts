@@ -88,9 +88,9 @@ describe('a page begins with about ten lines that print what they say:', () => {
   test('all do but indexes, those that are tried elsewhere, and recipes that say how they were tried', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
     const tried =
-      /^docs\/(?:README|faq|hostnames|glossary|reasons|standards|overlap|tables|webhook|own-store|runbook|messages)\.md$/
+      /^docs\/(?:README|faq|hostnames|glossary|reasons|standards|overlap|tables|webhook|runbook|messages)\.md$/
     // Those that continue the page whose name they begin with, and those that need a server.
-    const continued = /^docs\/(?:cli|postgres|citus|calls|client|monitoring|your-server)[\w-]*\.md$/
+    const continued = /^docs\/(?:cli|postgres|citus|calls|client|monitoring|own-store|your-server)[\w-]*\.md$/
     const says = (page: string) => /\bour tests\b|\bwas not run\b/i.test(read(page))
     expect(
       others.filter(

@@ -1,7 +1,10 @@
-/** Tells OpenTelemetry of each step of the library. Load it before your server: `node --import ./opentelemetry.js`. */
+/**
+ * Tells OpenTelemetry of each step of the library: a span within that of the request, and metrics. Start your SDK
+ * first: `node --import ./sdk.js --import ./opentelemetry.js server.js`.
+ */
 import { tracingChannel } from 'node:diagnostics_channel'
-import { metrics, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
-import type { TraceContext } from 'domain-registration'
+import { context as active, metrics, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { ManagedStore, TraceContext } from 'domain-registration'
 
 const tracer = trace.getTracer('domain-registration')
 const meter = metrics.getMeter('domain-registration')
@@ -11,19 +14,43 @@ const names = meter.createCounter('domain_registration.names')
 for (const step of ['register', 'delete', 'authenticate', 'push', 'sweep']) {
   const spans = new WeakMap<object, Span>()
   tracingChannel<string, TraceContext>(`domain-registration:${step}`).subscribe({
-    start: context => void spans.set(context, tracer.startSpan(`domain-registration ${step}`)),
+    start: context => void spans.set(context, tracer.startSpan(`domain-registration ${step}`, {}, active.active())),
     end() {},
     asyncStart() {},
     error() {},
     asyncEnd(context) {
-      const { teamId, count, totals = {}, duration = 0, error } = context
+      const { teamId, count, totals = {}, duration = 0, outcome = '', error } = context
       const span = spans.get(context)
       if (teamId !== undefined) span?.setAttribute('domain_registration.team', teamId)
       if (count !== undefined) span?.setAttribute('domain_registration.count', count)
-      if (error) span?.setStatus({ code: SpanStatusCode.ERROR, message: String(error) })
+      if (outcome === 'failed') span?.setStatus({ code: SpanStatusCode.ERROR, message: String(error) })
       span?.end()
-      durations.record(duration, { step, outcome: error ? 'failed' : 'done' })
+      durations.record(duration, { step, outcome })
       for (const [status, number] of Object.entries(totals)) names.add(number, { step, status })
     },
   })
+}
+
+/** Call it once. Nothing is observed while the store does not respond. */
+export function watchStore(store: ManagedStore): void {
+  const pending = meter.createObservableGauge('domain_registration.pending')
+  const refused = meter.createObservableGauge('domain_registration.pending.refused')
+  const oldest = meter.createObservableGauge('domain_registration.pending.oldest', { unit: 's' })
+  const roundTrip = meter.createObservableGauge('domain_registration.round_trip', { unit: 'ms' })
+  meter.addBatchObservableCallback(
+    async result => {
+      const times: number[] = []
+      for (let index = 0; index < 5; index += 1) {
+        const begun = performance.now()
+        await store.find({ teamId: '', domains: ['example.com'], bases: [] })
+        times.push(performance.now() - begun)
+      }
+      const stats = await store.pendingStats()
+      result.observe(roundTrip, times.sort((one, other) => one - other)[2] as number)
+      result.observe(pending, stats.count)
+      result.observe(refused, stats.refused)
+      result.observe(oldest, (Date.now() - (stats.oldest?.getTime() ?? Date.now())) / 1000)
+    },
+    [pending, refused, oldest, roundTrip],
+  )
 }

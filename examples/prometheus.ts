@@ -1,7 +1,10 @@
-/** Counts and measures each step of the library for Prometheus. Serve `await register.metrics()` at `/metrics`. */
+/**
+ * Counts and measures each step of the library for Prometheus, with `alerts.yml`. Serve `await register.metrics()` at
+ * `/metrics`.
+ */
 import { tracingChannel } from 'node:diagnostics_channel'
-import type { TraceContext } from 'domain-registration'
-import { Counter, Histogram } from 'prom-client'
+import type { ManagedStore, TraceContext } from 'domain-registration'
+import { Counter, Gauge, Histogram } from 'prom-client'
 
 const durations = new Histogram({
   name: 'domain_registration_step_seconds',
@@ -20,9 +23,39 @@ for (const step of ['register', 'delete', 'authenticate', 'push', 'sweep']) {
     end() {},
     asyncStart() {},
     error() {},
-    asyncEnd({ totals = {}, duration = 0, error }) {
-      durations.observe({ step, outcome: error ? 'failed' : 'done' }, duration / 1000)
+    asyncEnd({ totals = {}, duration = 0, outcome = '' }) {
+      durations.observe({ step, outcome }, duration / 1000)
       for (const [status, number] of Object.entries(totals)) names.inc({ step, status }, number)
     },
   })
+}
+
+/** Call it once. The gauges are NaN while the store does not respond. */
+export function watchStore(store: ManagedStore): void {
+  const gauge = (name: string, help: string) => new Gauge({ name: `domain_registration_${name}`, help })
+  const pending = gauge('pending', 'Changes that the monitor does not know yet')
+  const refused = gauge('pending_refused', 'Those of them that it has refused')
+  const oldest = gauge('pending_oldest_seconds', 'Since when the oldest of them is pending; 0 if none is')
+  new Gauge({
+    name: 'domain_registration_round_trip_seconds',
+    help: 'How long the store takes for a question, the median of five',
+    async collect() {
+      const { stats, roundTrip } = await askStore(store).catch(() => ({ stats: undefined, roundTrip: Number.NaN }))
+      this.set(roundTrip / 1000)
+      pending.set(stats?.count ?? Number.NaN)
+      refused.set(stats?.refused ?? Number.NaN)
+      oldest.set(stats ? (Date.now() - (stats.oldest?.getTime() ?? Date.now())) / 1000 : Number.NaN)
+    },
+  })
+}
+
+async function askStore(store: ManagedStore) {
+  const times: number[] = []
+  for (let index = 0; index < 5; index += 1) {
+    const begun = performance.now()
+    await store.find({ teamId: '', domains: ['example.com'], bases: [] })
+    times.push(performance.now() - begun)
+  }
+  const roundTrip = times.sort((one, other) => one - other)[2] as number
+  return { roundTrip, stats: await store.pendingStats() }
 }

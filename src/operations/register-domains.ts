@@ -82,7 +82,9 @@ export const registerDomains = (
       toResult(request.domains[index] as string, isName(read) ? (outcomes[used++] as Outcome) : read),
     )
     const totals = countTotals(results)
-    context.totals = { ...totals }
+    const internal = outcomes.filter(isInternalError).length
+    context.totals = { ...totals, invalid: totals.invalid - internal, internal_error: internal }
+    if (internal > 0 && totals.created === 0) context.error = toOne(causes)
     const answer = { data: { results, totals } }
     try {
       await synchronize(outcomes, store, deadline)

@@ -11,12 +11,23 @@ export interface TraceContext {
   keyLabel?: string
   /** How many names were submitted, or changes pushed. */
   count?: number
-  /** How many results have each status: `{ created: 2, existing: 0, invalid: 1 }`. */
+  /**
+   * How many results have each status: `{ created: 2, existing: 0, invalid: 1, internal_error: 0 }`. Those that are
+   * `internal_error` are not counted as `invalid`.
+   */
   totals?: Readonly<Record<string, number>>
   /** Milliseconds from start to end. */
   duration?: number
-  /** Why the step failed; set before the channel's `error` and `asyncEnd`. */
+  /**
+   * Why the step failed; set before the channel's `error` and `asyncEnd`. A call whose names could not be saved, and
+   * which had an answer for other names, has one too.
+   */
   error?: unknown
+  /**
+   * What became of the step. `saved`: registered, but not synchronized (503). `rejected`: the call is wrong or not
+   * allowed (4xx). `failed`: nothing new was saved, or nothing pushed.
+   */
+  outcome?: 'done' | 'saved' | 'rejected' | 'failed'
 }
 
 /** The steps that can be traced: the channel of `register` is `domain-registration:register`. */
@@ -58,9 +69,20 @@ export function trace<T>(step: TracedStep, work: (context: TraceContext) => Prom
   const traced = channel.tracePromise(async () => {
     try {
       result = await work(context)
+      context.outcome = context.error === undefined ? 'done' : 'failed'
+    } catch (error) {
+      context.outcome = toOutcome(error)
+      throw error
     } finally {
       context.duration = performance.now() - begun
     }
   }, context)
   return traced.then(() => result)
+}
+
+/** By what an `ApiError` has. */
+function toOutcome(error: unknown): NonNullable<TraceContext['outcome']> {
+  const { code, status } = (error ?? {}) as { readonly code?: unknown; readonly status?: unknown }
+  if (code === 'domain_registration_unavailable') return 'saved'
+  return Number(status) >= 400 && Number(status) < 500 ? 'rejected' : 'failed'
 }

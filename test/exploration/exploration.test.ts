@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
+import type { ManagedStore } from '../../src/registry/managed-store.ts'
 import { createSqliteBackend } from '../../src/sqlite/store.ts'
 import { exploreScenario, exploreStore } from '../../src/testing/exploration/explore-store.ts'
-import { type ScenarioName, scenarios } from '../../src/testing/exploration/scenarios.ts'
+import { type ScenarioName, scenarios, scenarioTeams } from '../../src/testing/exploration/scenarios.ts'
+import type { CreateStore } from '../../src/testing/exploration/schedule.ts'
 import { isLong } from '../counts.ts'
 import { openDatabase } from '../sqlite/open-database.ts'
+import { brokenStores } from '../testing/broken-stores.ts'
+import { createNaiveBackend } from '../testing/naive-store.ts'
 import { brokenOutboxes } from './broken-outboxes.ts'
 import { longScenarios } from './long-scenarios.ts'
 
@@ -34,9 +38,7 @@ describe('in every state, nothing overlaps, is lost or forgotten', () => {
     expect(await exploreScenario(scenario, createMemoryBackend)).toEqual({ states: scenario.states })
   })
 
-  test(`SQLite has the same states as memory${isLong ? '' : ', of one scenario'}`, {
-    timeout: TIME_LIMIT,
-  }, async () => {
+  test(`nor in SQLite${isLong ? '' : ', in one scenario'}`, { timeout: TIME_LIMIT }, async () => {
     const database = openDatabase()
     const tables = () => {
       const backend = createSqliteBackend({ database })
@@ -44,13 +46,44 @@ describe('in every state, nothing overlaps, is lost or forgotten', () => {
       return backend
     }
     const few = ['calls of a team come to its limit'] as const
-    const found = await exploreStore(tables, isLong ? {} : { scenarios: few })
+    const { violations, states: visited } = await exploreStore(tables, isLong ? {} : { scenarios: few })
     database.close()
-    expect(found).toEqual({ violations: 0, states: isLong ? all : states[few[0]] })
+    expect(violations).toBe(0)
+    expect(visited).toBeGreaterThanOrEqual(isLong ? all : states[few[0]])
   })
 })
 
 const TABLES = ['names', 'changes', 'monitor'].map(name => `domain_registration_${name}`)
+
+const TWO_TEAMS = 'two teams register names that overlap'
+const TWICE = 'the same call twice and a release'
+const WILDCARD = 'a wildcard is released while another team registers below it'
+
+/**
+ * The broken stores of the suite that lose a change, or tell something that is not so. All others of those that push
+ * are told by what exploration does not look at: pushes too many, logs, counts, arguments, and signals.
+ */
+const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
+  ['without-synchronize-nothing-is-pending', TWO_TEAMS],
+  ['with-synchronize-new-ones-are-pending', TWO_TEAMS],
+  ['synchronize-marks-what-was-pushed', TWO_TEAMS],
+  ['synchronize-keeps-the-registration', TWO_TEAMS],
+  ['synchronize-marks-after-the-push', TWO_TEAMS],
+  ['synchronize-rejects-with-the-push', TWO_TEAMS],
+  ['failed-push-marks-nothing', TWO_TEAMS],
+  ['retry-after-a-failed-push', TWO_TEAMS],
+  ['release-frees-names', WILDCARD],
+  ['release-of-a-wildcard-alone', 'an import meets a call and a release'],
+  ['release-ends-an-id', TWICE],
+  ['release-during-a-push', TWO_TEAMS],
+  ['pending-survive-a-failed-push', TWO_TEAMS],
+  ['release-is-pushed', WILDCARD],
+  ['release-of-what-was-never-pushed', TWICE],
+  ['registered-again-is-watched', TWICE],
+  ['release-outlives-a-failed-push', TWICE],
+  ['refused-in-a-sweep-alone', TWO_TEAMS],
+  ['import-tells-the-monitor-the-rest', 'an import meets a call and a release'],
+]
 
 describe('a store', () => {
   test.each(brokenOutboxes)('that $breaks is found, with a short story', async ({ scenario, createBackend }) => {
@@ -58,6 +91,19 @@ describe('a store', () => {
     expect(violations).toBe(1)
     expect(stories?.[0]).toContain(scenario)
     expect(stories?.[0]?.split('\n').length).toBeLessThanOrEqual(9)
+  })
+
+  test.runIf(isLong).each(lossy)('of the suite with "%s" broken is found', async (id, scenario) => {
+    const changes = brokenStores.find(store => store.id === id)?.changes
+    let naive = createNaiveBackend()
+    const createBackend = () => {
+      naive = createNaiveBackend(changes?.())
+      return naive.backend
+    }
+    const createStore: CreateStore = (backend, options) =>
+      naive.toStore(backend, { ...options, teams: scenarioTeams }) as ManagedStore
+    const found = await exploreScenario(scenarios[scenario], createBackend, { createStore })
+    expect(found.violation?.what).toBeDefined()
   })
 
   test('that goes otherwise when a schedule is repeated is rejected', async () => {

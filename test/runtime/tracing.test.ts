@@ -1,6 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { tracingChannel } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
+import type { Context } from '@opentelemetry/api'
 import { afterEach, describe, expect, test } from 'vitest'
 import { authenticate, deleteDomains, hashApiKey, registerDomains } from '../../src/index.ts'
+import type { RegistrationRequest } from '../../src/registry/store.ts'
 import type { TraceContext } from '../../src/runtime/tracing.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 
@@ -36,20 +40,58 @@ describe('a subscriber learns', () => {
     await registerDomains(keyContext, { domains }, store)
     await deleteDomains(keyContext, { domains: ['www.example.com', 'a.example.net'] }, store)
     await store.synchronizePending()
-    const duration = expect.any(Number)
+    const done = { duration: expect.any(Number), outcome: 'done' }
     expect(told).toEqual([
-      { step: 'push', count: 2, duration },
-      { step: 'register', teamId: '1', count: 3, totals: { created: 2, existing: 0, invalid: 1 }, duration },
-      { step: 'delete', teamId: '1', count: 2, totals: { deleted: 1, missing: 1, invalid: 0 }, duration },
-      { step: 'push', count: 1, duration },
-      { step: 'sweep', count: 1, totals: { synchronized: 1, failed: 0 }, duration },
+      { step: 'push', count: 2, ...done },
+      {
+        step: 'register',
+        teamId: '1',
+        count: 3,
+        totals: { created: 2, existing: 0, invalid: 1, internal_error: 0 },
+        ...done,
+      },
+      { step: 'delete', teamId: '1', count: 2, totals: { deleted: 1, missing: 1, invalid: 0 }, ...done },
+      { step: 'push', count: 1, ...done },
+      { step: 'sweep', count: 1, totals: { synchronized: 1, failed: 0 }, ...done },
     ])
   })
 
   test('why a step failed', async () => {
     const told = listen()
     await expect(registerDomains(keyContext, { domains: [] }, createStore())).rejects.toThrow()
-    expect(told).toMatchObject([{ step: 'register', error: { code: 'invalid_request' }, duration: expect.any(Number) }])
+    expect(told).toMatchObject([
+      { step: 'register', error: { code: 'invalid_request' }, outcome: 'rejected', duration: expect.any(Number) },
+    ])
+  })
+
+  test('that names could not be saved although the call has an answer, with a count of their own', async () => {
+    const store = createStore()
+    await registerDomains(keyContext, { domains: ['held.example.com'] }, store)
+    const told = listen()
+    const full = {
+      ...store,
+      register: (request: RegistrationRequest) =>
+        request.registrableDomains.includes('example.org')
+          ? Promise.reject(new Error('disk full'))
+          : store.register(request),
+    }
+    const { data } = await registerDomains(keyContext, { domains: ['held.example.com', 'new.example.org'] }, full)
+    expect(data.totals).toEqual({ created: 0, existing: 1, invalid: 1 })
+    expect(told).toMatchObject([
+      { totals: { existing: 1, invalid: 0, internal_error: 1 }, outcome: 'failed', error: { message: 'disk full' } },
+    ])
+  })
+
+  test('that a call which is saved and not synchronized is not lost', async () => {
+    const told = listen()
+    const store = createStore({ synchronize: () => Promise.reject(new Error('away')) })
+    await expect(registerDomains(keyContext, { domains }, store)).rejects.toThrow()
+    expect(told).toMatchObject([
+      { step: 'push', outcome: 'failed' },
+      { step: 'push', outcome: 'failed' },
+      { step: 'push', outcome: 'failed' },
+      { step: 'register', outcome: 'saved', totals: { created: 2 } },
+    ])
   })
 
   test('of a key whose team it is, and no step tells a key, a hash or a hostname', async () => {
@@ -79,7 +121,7 @@ test('a step has the same result with a subscriber and without', async () => {
 
 describe('a recipe', () => {
   test('examples/opentelemetry.ts makes a span of each step, and counts names', async () => {
-    const { metrics, trace } = await import('@opentelemetry/api')
+    const { context, metrics, ROOT_CONTEXT, trace } = await import('@opentelemetry/api')
     const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = await import(
       '@opentelemetry/sdk-trace-base'
     )
@@ -90,15 +132,29 @@ describe('a recipe', () => {
       exporter: new sdk.InMemoryMetricExporter(sdk.AggregationTemporality.CUMULATIVE),
     })
     metrics.setGlobalMeterProvider(new sdk.MeterProvider({ readers: [reader] }))
-    await import('../../examples/opentelemetry.ts')
+    const requests = new AsyncLocalStorage<Context>()
+    context.setGlobalContextManager({
+      active: () => requests.getStore() ?? ROOT_CONTEXT,
+      with: (within, work, self, ...parameters) => requests.run(within, () => work.call(self, ...parameters)),
+      bind: (_, target) => target,
+      enable: () => context as never,
+      disable: () => context as never,
+    })
+    const { watchStore } = await import('../../examples/opentelemetry.ts')
 
     const store = createStore({ synchronize: async () => {} })
-    await registerDomains(keyContext, { domains }, store)
+    watchStore(store)
+    const request = trace.getTracer('server').startSpan('POST /v1/domains')
+    await context.with(trace.setSpan(ROOT_CONTEXT, request), () => registerDomains(keyContext, { domains }, store))
+    const { traceId, spanId } = request.spanContext()
+    for (const span of exporter.getFinishedSpans()) {
+      expect([span.spanContext().traceId, span.parentSpanContext?.spanId]).toEqual([traceId, spanId])
+    }
     await registerDomains(keyContext, { domains: [] }, store).catch(() => {})
     expect(exporter.getFinishedSpans().map(({ name, attributes, status }) => [name, attributes, status.code])).toEqual([
       ['domain-registration push', { 'domain_registration.count': 2 }, 0],
       ['domain-registration register', { 'domain_registration.team': '1', 'domain_registration.count': 3 }, 0],
-      ['domain-registration register', {}, 2],
+      ['domain-registration register', {}, 0],
     ])
     const { resourceMetrics } = await reader.collect()
     const points = resourceMetrics.scopeMetrics.flatMap(({ metrics }) =>
@@ -107,16 +163,44 @@ describe('a recipe', () => {
       ),
     )
     expect(points).toContainEqual(['domain_registration.names', 'register', 'created'])
-    expect(points).toContainEqual(['domain_registration.step.duration', 'register', 'failed'])
+    expect(points).toContainEqual(['domain_registration.step.duration', 'register', 'rejected'])
+    for (const gauge of ['pending', 'pending.refused', 'pending.oldest', 'round_trip'])
+      expect(points).toContainEqual([`domain_registration.${gauge}`, undefined, undefined])
     await reader.shutdown()
   })
 
   test('examples/prometheus.ts counts names and measures steps', async () => {
     const { register } = await import('prom-client')
+    const { watchStore } = await import('../../examples/prometheus.ts')
+    const store = createStore({ synchronize: async () => {} })
+    watchStore(store)
+    await registerDomains(keyContext, { domains }, store)
+    const text = await register.metrics()
+    for (const gauge of ['pending', 'pending_refused', 'pending_oldest_seconds'])
+      expect(text).toContain(`domain_registration_${gauge} 0\n`)
+    expect(text).toMatch(/domain_registration_round_trip_seconds [0-9.e-]+\n/)
+    expect(text).toContain('domain_registration_names_total{step="register",status="created"} 2\n')
+    expect(text).toMatch(/domain_registration_step_seconds_count\{step="register",outcome="done"\} 1\n/)
+  })
+
+  test('examples/alerts.yml asks only for metrics, labels and values that examples/prometheus.ts has', async () => {
+    const { register } = await import('prom-client')
     await import('../../examples/prometheus.ts')
     await registerDomains(keyContext, { domains }, createStore())
     const text = await register.metrics()
-    expect(text).toContain('domain_registration_names_total{step="register",status="created"} 2\n')
-    expect(text).toMatch(/domain_registration_step_seconds_count\{step="register",outcome="done"\} 1\n/)
+    const rules = readFileSync(new URL('../../examples/alerts.yml', import.meta.url), 'utf8')
+    const shape = /^ {6}- alert: \w+\n {8}expr: (.+)\n {8}for: \d+m\n {8}annotations:\n {10}summary: [^:]+\.\n/gm
+    const expressions = [...rules.matchAll(shape)].map(([, expression = '']) => expression)
+    expect(expressions.length).toBe(rules.match(/- alert:/g)?.length)
+    const outcomes = ['done', 'saved', 'rejected', 'failed']
+    for (const expression of expressions) {
+      const metrics = expression.match(/domain_registration_\w+/g) ?? []
+      expect(metrics).not.toEqual([])
+      for (const metric of metrics) expect(text).toMatch(new RegExp(`^${metric}[ {]`, 'm'))
+      for (const [, label = '', value = ''] of expression.matchAll(/(\w+)="(\w+)"/g)) {
+        if (label === 'outcome') expect(outcomes).toContain(value)
+        else expect(text).toContain(`${label}="${value}"`)
+      }
+    }
   })
 })

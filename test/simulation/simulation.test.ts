@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { classifyHostname } from '../../src/index.ts'
-import { counts } from '../counts.ts'
+import { counts, isLong } from '../counts.ts'
+import { brokenOutboxes } from '../exploration/broken-outboxes.ts'
 import { families, rejected, spellings } from './rules.ts'
 import { simulate } from './simulate.ts'
 import { installVirtualTime } from './virtual-clock.ts'
 
 /** One seed to replay, with a trace; without it all of them. */
 const { SEED } = process.env
+
+/** As many as `npm test` runs. */
+const SCHEDULES_OF_BROKEN = 250
 
 let restoreTime = () => {}
 beforeAll(() => {
@@ -19,7 +23,7 @@ const happenings = [
   ...['a slow statement', 'a statement fails', 'a statement without an answer', 'an answer is lost'],
   ...['a slow push', 'a failed push', 'half a push', 'a push without an answer', 'a refusal'],
   ...['an unavailable monitor'],
-  ...['a crash', 'a clock jumps', 'a release', 'few refusals', 'many refusals'],
+  ...['a crash', 'a clock jumps', 'a release', 'a transfer', 'few refusals', 'many refusals'],
   ...['a call answered 200', 'a call answered 500', 'a call answered 503'],
   ...['created', 'existing', 'wildcard_conflict', 'subdomain_conflict', 'domain_already_licensed', 'internal_error'],
   ...new Set(rejected.map(([, code]) => code)),
@@ -54,6 +58,17 @@ describe.skipIf(SEED)('whatever fails, dies or gets lost', () => {
     console.log(`${counts.schedules} schedules in ${(Date.now() - start) / 1000} s: ${summary.join(', ')}`)
     expect([...happened.keys()].toSorted()).toEqual(happenings.toSorted())
   })
+
+  test.runIf(isLong).each(brokenOutboxes)(
+    'of a store that $breaks, it is $isFoundBySimulation that a violation is found',
+    { timeout: 600_000 },
+    async ({ createBackend, isFoundBySimulation }) => {
+      let violation: string | null = null
+      for (let seed = 1; seed <= SCHEDULES_OF_BROKEN && !violation; seed += 1)
+        violation = await simulate({ seed, createBackend })
+      expect(violation !== null).toBe(isFoundBySimulation)
+    },
+  )
 
   test('a seed decides everything', async () => {
     async function traceOf(seed: number) {

@@ -1,7 +1,7 @@
 /**
  * Why an input cannot be registered as a hostname: a stable word for each rule and for each mistake that is recognized.
  * Within a major version a word keeps its meaning, and new ones may be added. All are listed in
- * `docs/hostnames.md`, with the fields that come with them.
+ * `docs/reasons.md`, with the fields that come with them.
  */
 export type HostnameReason = ListedReason | NotationReason | CharacterReason | LabelReason
 

@@ -60,7 +60,7 @@ export type PreviewResult =
 
 /** A hostname that would not be registered, with more details than registering returns. */
 export interface InvalidPreview extends InvalidResult, HostnameDetails {
-  /** A more detailed code, for messages in other words or languages; see `docs/hostnames.md`. */
+  /** A more detailed code, for messages in other words or languages; see `docs/reasons.md`. */
   reason: HostnameReason | ConflictCode
   /** The hostname to send instead, in canonical form, if it is certain what was meant. */
   suggestion?: string | undefined

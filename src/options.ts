@@ -1,6 +1,6 @@
 /** What an option must be. */
 export interface Rule {
-  /** Gets `undefined` for an option that was not passed; {@link optional} allows that. */
+  /** Called with `undefined` for an option that was not passed; {@link optional} allows that. */
   readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean
   /** Completes "The option … must be". */
   readonly expected: string
@@ -12,8 +12,8 @@ export interface Rule {
 export type Rules = Readonly<Record<string, Rule>>
 
 /**
- * Checks options before they are used. An application may pass them without types or read them from its settings, and a
- * limit that is misspelled or `NaN` would limit nothing.
+ * Checks options before they are used. An application may pass them untyped or read them from its settings, and a
+ * limit that is misspelled or `NaN` would have no effect.
  *
  * @param part How messages call one property.
  * @param whole How messages call the object.
@@ -29,7 +29,7 @@ export function requireOptions(options: unknown, rules: Rules, part = 'option', 
   requireFields(options, rules, part, whole)
 }
 
-/** Like {@link requireOptions}, but allows properties that have no rule. */
+/** Like {@link requireOptions}, except that it allows properties without a rule. */
 export function requireFields(value: unknown, rules: Rules, part: string, whole: string): void {
   if (!isObject(value)) throw new TypeError(`The ${whole} must be an object`)
   for (const [name, { holds, expected, isSecret }] of Object.entries(rules)) {

@@ -87,9 +87,16 @@ describe('a page begins with about ten lines that print what they say:', () => {
 
   test('all do but indexes, those that are tried elsewhere, and recipes that say how they were tried', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
-    const tried = /^docs\/(?:README|faq|cli[\w-]*|hostnames|postgres|citus|runbook|messages)\.md$/
+    const tried =
+      /^docs\/(?:README|faq|hostnames|glossary|reasons|standards|overlap|tables|webhook|runbook|messages)\.md$/
+    // Those that continue the page whose name they begin with, and those that need a server.
+    const continued = /^docs\/(?:cli|postgres|citus|calls|client|monitoring|own-store|your-server)[\w-]*\.md$/
     const says = (page: string) => /\bour tests\b|\bwas not run\b/i.test(read(page))
-    expect(others.filter(page => !tried.test(page) && !(page.startsWith('docs/recipes/') && says(page)))).toEqual([])
+    expect(
+      others.filter(
+        page => !tried.test(page) && !continued.test(page) && !(page.startsWith('docs/recipes/') && says(page)),
+      ),
+    ).toEqual([])
   })
 
   for (const { page, program, shown } of openings) {
@@ -117,6 +124,15 @@ describe('a page begins with about ten lines that print what they say:', () => {
 test('AGENTS.md has at most 60 lines, and README.md at most 900 words: what does not fit stands in docs/', () => {
   expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(60)
   expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900)
+})
+
+/** Complete lists, each in one place: every error, reason, message, incident, and metric. */
+const completeLists = ['docs/errors.md', 'docs/reasons.md', 'docs/messages.md', 'docs/runbook.md', 'docs/tracing.md']
+
+test('a page of docs/ has at most 700 words, unless it is a complete list', () => {
+  const counts = guides.filter(guide => guide.startsWith('docs/')).map(page => [page, read(page).split(/\s+/).length])
+  expect(counts.length).toBeGreaterThan(30)
+  expect(counts.filter(([page, words]) => Number(words) > 700 && !completeLists.includes(String(page)))).toEqual([])
 })
 
 test('each picture is as site/pictures.ts draws it, and a page shows it with a text in its place', () => {
@@ -185,7 +201,7 @@ describe('docs/README.md', () => {
   test.each(['outbox', 'webhook', 'idempotent', 'registrable domain', 'public suffix', 'lease', 'sweep'])(
     'explains %s',
     word => {
-      expect(index).toMatch(new RegExp(`^- \\*\\*${word}\\*\\*: `, 'im'))
+      expect(read('docs/glossary.md')).toMatch(new RegExp(`^- \\*\\*${word}\\*\\*: `, 'im'))
     },
   )
 })
@@ -276,7 +292,8 @@ describe('docs/hostnames.md', () => {
     }
   })
 
-  test('lists every reason with the fields that come with it, as they occur among what people paste', () => {
+  test('docs/reasons.md lists every reason with its fields, as they occur among what people paste', () => {
+    const guide = `${read('docs/reasons.md')}\n`
     const [, table = ''] = /^\| `reason` \| fields .*?\n\| --- .*?\n(.*?)\n\n/ms.exec(guide) ?? []
     const listed = [...table.matchAll(/^\| `(\w+)` \| (.*?) ?\| .+ \|$/gm)].map(
       ([, reason = '', fields = '']) => [reason, [...fields.matchAll(/\w+/g)].map(String).sort()] as const,

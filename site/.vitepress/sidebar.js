@@ -9,12 +9,17 @@ const groups = [
       'docs/faq.md',
       'docs/costs.md',
       'docs/hostnames.md',
+      'docs/overlap.md',
+      'docs/reasons.md',
+      'docs/showing-hostnames.md',
+      'docs/standards.md',
     ],
   ],
   [
     'Mount',
     [
       'docs/your-server.md',
+      'docs/your-server-limits.md',
       'docs/recipes/express.md',
       'docs/recipes/fastify.md',
       'docs/recipes/hono.md',
@@ -33,9 +38,15 @@ const groups = [
     'Choose a store',
     [
       'docs/stores.md',
+      'docs/own-store.md',
+      'docs/tables.md',
       'docs/sqlite.md',
       'docs/postgres.md',
+      'docs/postgres-drivers.md',
+      'docs/postgres-transaction.md',
       'docs/citus.md',
+      'docs/citus-shards.md',
+      'docs/citus-failures.md',
       'docs/recipes/mysql.md',
       'docs/recipes/drizzle.md',
       'docs/recipes/kysely.md',
@@ -43,13 +54,18 @@ const groups = [
     ],
   ],
   ['Keys', ['docs/keys.md', 'docs/recipes/sessions.md', 'docs/recipes/better-auth.md', 'docs/recipes/ids.md']],
-  ['Call', ['docs/calls.md', 'docs/client.md', 'docs/errors.md']],
-  ['Monitor', ['docs/monitoring.md']],
+  ['Call', ['docs/calls.md', 'docs/calls-list.md', 'docs/client.md', 'docs/client-more.md', 'docs/errors.md']],
+  [
+    'Monitor',
+    ['docs/monitoring.md', 'docs/monitoring-failures.md', 'docs/webhook.md', 'docs/monitoring-serverless.md'],
+  ],
   [
     'Run',
     [
       'docs/operations.md',
+      'docs/postgres-growth.md',
       'docs/recipes/moving.md',
+      'docs/recipes/teams.md',
       'docs/cli.md',
       'docs/cli-keys.md',
       'docs/cli-registrations.md',
@@ -61,7 +77,7 @@ const groups = [
       'SECURITY.md',
     ],
   ],
-  ['Find', ['docs/README.md', 'CHANGELOG.md', 'AGENTS.md']],
+  ['Find', ['docs/README.md', 'docs/glossary.md', 'CHANGELOG.md', 'AGENTS.md']],
 ]
 const adapters = ['express', 'fastify', 'fetch']
 const entryPoints = ['http', 'client', 'webhook', 'openapi', 'postgres', 'sqlite', 'testing']

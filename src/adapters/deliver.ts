@@ -1,5 +1,5 @@
 interface Delivery {
-  /** Milliseconds for each piece to be taken. */
+  /** Milliseconds within which the caller must read each piece. */
   readonly timeLimit: number
   /** Ends the response so that it does not look complete. */
   readonly cutOff: (cause: unknown) => void
@@ -7,7 +7,7 @@ interface Delivery {
 
 /**
  * Delivers the body of an export piece by piece. The response is cut off if there is no next piece, and if the caller
- * does not take one in time: a caller that stops reading would hold its connection and a page for ever.
+ * does not read one in time: a caller that stops reading would hold its connection and a page indefinitely.
  */
 export async function* deliver(
   pieces: AsyncIterable<string>,
@@ -21,7 +21,7 @@ export async function* deliver(
         throw error
       })
       if (done) return
-      const timer = setTimeout(() => cutOff(new Error('A page of an export was not taken in time')), timeLimit)
+      const timer = setTimeout(() => cutOff(new Error('The caller did not read the export in time')), timeLimit)
       try {
         yield value
       } finally {

@@ -17,8 +17,8 @@ import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 export type DomainsRouterOptions = HandlerOptions<AdapterRequest<Request>> & PathOption
 
 /**
- * What {@link domainsRouter} makes. `app.use` and `router.use` take both at once. Where a framework takes single
- * functions, the first alone is enough; the second answers what a body parser in front of it has refused.
+ * What {@link domainsRouter} returns. `app.use` and `router.use` accept both at once. If a framework takes single
+ * functions, the first is enough; the second responds to bodies that a body parser in front of it rejected.
  */
 export type DomainsRouter = [handleRequest: RequestHandler, handleError: ErrorRequestHandler]
 
@@ -33,10 +33,10 @@ const refusedBodies: RefusedBodies = {
 }
 
 /**
- * Makes the middleware that answers `POST /v1/domains` in an Express 4 or 5 application. Other methods and paths fall
- * through to your own. It works before and after your `express.json()`, and has a body limit of its own.
+ * Makes the middleware that handles `POST /v1/domains` in an Express 4 or 5 application. Other methods and paths fall
+ * through to your own. It works before and after your `express.json()`, and has its own body limit.
  *
- * What your body parser refuses on our path is answered with our error body. Any other error goes on to your error
+ * Bodies on our path that your body parser rejects get our error response. Any other error goes to your error
  * handler.
  *
  * @returns A request handler and an error handler, for `app.use`.

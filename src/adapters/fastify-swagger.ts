@@ -4,7 +4,7 @@ import type { OperationName } from '../http/request.ts'
 import { type OpenApiDocument, type OpenApiOptions, openapi } from '../openapi/index.ts'
 import { apiKeys } from '../openapi/security.ts'
 
-/** The options of the plugin that the document depends on. */
+/** The plugin's options on which the document depends. */
 type DescribedOptions = Pick<HandlerSettings, 'keyPrefix' | 'bodyLimit' | 'rateLimiter' | 'operations'> &
   Pick<OpenApiOptions, 'security' | 'securitySchemes'> & { readonly keys?: unknown }
 
@@ -19,8 +19,8 @@ interface Transformation {
 }
 
 /**
- * Makes the `swaggerTransform` of a route: it puts the operation into the document of `@fastify/swagger` as it stands
- * in ours, and hides the route, which would stand there without its components and examples.
+ * Makes the `swaggerTransform` of a route: it adds the operation to the document of `@fastify/swagger` as it is
+ * in ours, and hides the route, which would appear there without its components and examples.
  */
 export function describeForSwagger(name: OperationName, options: DescribedOptions) {
   const method = operations[name].method.toLowerCase()
@@ -29,7 +29,7 @@ export function describeForSwagger(name: OperationName, options: DescribedOption
       const path = withoutTrailingSlash(url) || '/'
       const ours = withoutTakenNames(describeOperation(name, path, options), yours.components.schemas)
       const described: { responses?: Record<number, unknown> } = { ...ours.paths[path]?.[method as 'post'] }
-      // Fastify has no answer of ours to another method.
+      // In Fastify, we do not respond to other methods.
       delete described.responses?.[405]
       yours.paths[path] = { ...yours.paths[path], [method]: described }
       yours.tags = [...(yours.tags ?? []).filter(({ name }) => ours.tags.every(tag => tag.name !== name)), ...ours.tags]
@@ -60,7 +60,7 @@ function describeOperation(
 
 const SCHEMAS = '#/components/schemas/'
 
-/** A schema of yours that has the name of one of ours keeps it; ours gets another one. */
+/** If a schema of the application has the name of one of ours, ours is renamed. */
 function withoutTakenNames(
   document: OpenApiDocument<string>,
   yours: Readonly<Record<string, unknown>>,

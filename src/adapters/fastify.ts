@@ -20,7 +20,7 @@ import { mountOnNode } from './mount-on-node.ts'
 import { readNodeBody, toReadable } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
-/** Options of {@link domainsPlugin}, beside Fastify's own `prefix`. */
+/** Options of {@link domainsPlugin}, besides Fastify's own `prefix`. */
 export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>> &
   PathOption &
   /** What `@fastify/swagger` shows; with `authenticate`, nothing by default. */
@@ -35,7 +35,7 @@ const refusedBodies: RefusedBodies = {
 
 const ofFastify = { holds: () => true, expected: 'as Fastify says' }
 
-/** Fastify also passes its own options of a plugin to the plugin. */
+/** Fastify also passes the options that it defines itself to the plugin. */
 const pluginRules: Rules = {
   ...securityRules,
   prefix: ofFastify,
@@ -44,14 +44,14 @@ const pluginRules: Rules = {
 }
 
 /**
- * Answers `POST /v1/domains` in a Fastify 4 or 5 application. The plugin is encapsulated: your content type parsers,
- * error handler and other routes stay as they are, and your hooks run as for your own routes. Fastify's `prefix` goes
+ * Handles `POST /v1/domains` in a Fastify 4 or 5 application. The plugin is encapsulated: your content type parsers,
+ * error handler and other routes are unaffected, and your hooks run as for your own routes. Fastify's `prefix` comes
  * before our `path`.
  *
  * If `@fastify/swagger` is registered first, its OpenAPI document holds the operation as {@link openapi} describes it.
- * With `authenticate`, say by `security` and `securitySchemes` how your callers prove who they are.
+ * With `authenticate`, describe how your callers authenticate in `security` and `securitySchemes`.
  *
- * What Fastify refuses on our route is answered with our error body. Any other error goes on to your error handler.
+ * Bodies on our route that Fastify rejects get our error response. Any other error goes to your error handler.
  *
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  *
@@ -91,7 +91,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
     app.register(
       async route => {
         route.removeAllContentTypeParsers()
-        // Nothing is read before the caller is known to be allowed. Until then, and after, `request.body` is undefined.
+        // The body is read only once the caller is known to be allowed. `request.body` is always undefined.
         route.addContentTypeParser('*', (request, stream, done) => {
           streams.set(request, stream)
           done(null, undefined)
@@ -106,7 +106,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
           method,
           url: '/',
           config,
-          // The answer to HEAD would be that to GET, which reads a page for nothing.
+          // Fastify would handle HEAD like GET, which reads a page for nothing.
           ...(method === 'GET' && { exposeHeadRoute: false }),
           handler: (request, reply) =>
             isExactly(own, request.raw.url ?? '')
@@ -120,7 +120,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
 }
 
 /**
- * Fastify's router decodes a path, and that of Fastify 4 ends it at a semicolon. The other adapters take a path as it
+ * Fastify's router decodes a path, and Fastify 4 ends it at a semicolon. The other adapters compare a path as it
  * is sent, and so does a gateway in front of them that lets only some paths through.
  */
 function isExactly(own: string, url: string): boolean {
@@ -136,5 +136,5 @@ function toFastifyLog({ raw: { log } }: AdapterRequest<FastifyRequest>): (record
     log.error({ package: 'domain-registration', ...record }, `${record.step} failed`)
 }
 
-/** Without a logger, Fastify hands out one that does nothing. A logger that is switched off has a level. */
+/** Without a logger, Fastify provides one that does nothing and has no level. */
 const isNoLogger = (log: FastifyRequest['log']): boolean => log.level === undefined && log.error === log.trace

@@ -18,7 +18,7 @@ import { requireOptions } from '../options.ts'
 import { createChunks } from './chunks.ts'
 import { deliver } from './deliver.ts'
 
-/** A request with what your framework passes along with it. */
+/** A request with the context that your framework passes with it. */
 export interface FetchRequest<Context = unknown> extends AdapterRequest<Request> {
   /** The second argument of the handler: Hono's context, SvelteKit's `locals`, the `env` of a Worker. */
   readonly context: Context
@@ -27,7 +27,7 @@ export interface FetchRequest<Context = unknown> extends AdapterRequest<Request>
 /** Options of {@link domainsHandler}. */
 export type DomainsHandlerOptions<Context = unknown> = HandlerOptions<FetchRequest<Context>> & PathOption
 
-/** What {@link domainsHandler} makes. A context is required where the options say what it is. */
+/** What {@link domainsHandler} returns. A context is required if the options give it a type. */
 export type DomainsHandler<Context = unknown> = (
   request: Request,
   ...rest: unknown extends Context ? [context?: unknown] : [context: Context]
@@ -41,17 +41,17 @@ export type DomainsHandler<Context = unknown> = (
  * the option `path`, or in it and the suffix of an operation that you offer, with or without one trailing slash;
  * nothing is decoded. But a `Request` has resolved dot segments: `/v1/domains/preview/..` and `…/%2e%2e` are
  * `/v1/domains`, so a gateway in front that permits paths must resolve them too. Any other path gets 404 `not_found`,
- * any other method 405 `method_not_allowed`, before any other check. Nothing may have read the body before.
+ * any other method 405 `method_not_allowed`, before any other check. The body must not have been read before.
  *
  * A body with a `Content-Length` is read at once: an HTTP server never delivers more than that. In a `Request` that
- * you make yourself, leave the header out or set it right; a longer body is refused only after it was read.
+ * you make yourself, omit the header or set it correctly; a longer body is rejected only after it was read.
  *
  * @example <caption>Hono, with and without a trailing slash</caption>
  * const handle = domainsHandler({ store, keys })
  * const app = new Hono({ strict: false })
  * app.post('/v1/domains', context => handle(context.req.raw))
  *
- * @example <caption>Hono, with the user that your middleware has found</caption>
+ * @example <caption>Hono, with the user that your middleware identified</caption>
  * type Context = { var: { teamId?: string } }
  * const handle = domainsHandler<Context>({
  *   store,
@@ -84,7 +84,7 @@ export type DomainsHandler<Context = unknown> = (
  *   },
  * } satisfies ExportedHandler
  *
- * @returns A function of the request and, if you like, a context, which `authenticate` and `onError` get as
+ * @returns A function that takes the request and an optional context, which `authenticate` and `onError` get as
  *   `request.context`. It never rejects.
  * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
  */
@@ -150,7 +150,7 @@ function toWebStream(pieces: AsyncIterable<string>, timeLimit: number): Readable
   )
 }
 
-/** The body is not touched before it is to be read: on Node that alone makes a web stream of it. */
+/** The body is accessed only to read it: on Node, access alone makes it a web stream. */
 function createReading(request: Request) {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
 
@@ -171,7 +171,7 @@ function createReading(request: Request) {
           bytes: isReadAtOnce(request) ? new Uint8Array(await request.arrayBuffer()) : await readChunks(limit),
         }
       } catch (error) {
-        // It fails before anything is read if somebody else reads it (https://fetch.spec.whatwg.org/#body-unusable).
+        // It throws before reading if something else reads the body (https://fetch.spec.whatwg.org/#body-unusable).
         if (!request.bodyUsed) throw readBefore()
         throw isApiError(error) ? error : bodyCutShort()
       }
@@ -184,13 +184,13 @@ function createReading(request: Request) {
 }
 
 /**
- * Whether the length of the body is known to be the one that was held to the limit: the server reads as many bytes as
+ * Whether the body is known to have the length that was checked against the limit: the server reads as many bytes as
  * `Content-Length` says, unless `Transfer-Encoding` overrides it (RFC 9112, section 6.3). Such a body is read at once,
- * which is quicker than the chunks of a web stream.
+ * which is faster than the chunks of a web stream.
  */
 const hasKnownLength = ({ headers }: Request) => headers.has('content-length') && !headers.has('transfer-encoding')
 
 /** Firefox has no `Request.body`. */
 const isReadAtOnce = (request: Request) => hasKnownLength(request) || request.body === undefined
 
-const readBefore = () => new Error('The request body was read before, or is being read')
+const readBefore = () => new Error('The request body has already been read, or is being read')

@@ -18,20 +18,20 @@ import { type Rules, requireOptions } from '../options.ts'
 import { deliver } from './deliver.ts'
 import { abandonBody, cutOff, type NodeRequest, readNodeBody, readNodeHeader } from './node-body.ts'
 
-/** A request that is ours, on a server of Node. */
+/** A request to one of our operations, on a Node server. */
 interface Exchange<Raw> {
   readonly operation: OperationName
-  /** The request of the framework. */
+  /** The framework's request. */
   readonly raw: Raw
-  /** The request and the response of Node that are behind it. */
+  /** Node's request and response behind it. */
   readonly request: NodeRequest
   readonly response: ServerResponse
-  /** Default: the body of the request, or what a parser of your server made of it. */
+  /** Default: the body of the request, or what your server's body parser made of it. */
   readonly readBody?: HandlerRequest['readBody'] | undefined
 }
 
 /**
- * What the adapters for frameworks of Node have in common: it checks the options, finds the operation of a request,
+ * What the adapters for Node frameworks share: it checks the options, finds the operation of a request,
  * and makes its response. An adapter only turns its framework's request into an {@link Exchange}, and writes.
  *
  * @param rules The options that only this adapter has.
@@ -49,7 +49,7 @@ export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & 
     route: (method: string, requested: string): OperationName | undefined =>
       findOperation(offered, path, method, withoutTrailingSlash(requested)),
 
-    /** @returns What is to be written; `null` if the application has responded meanwhile, or the caller is gone. */
+    /** @returns The response to write; `null` if the application has responded already, or the caller disconnected. */
     async handle({ operation, raw, request, response, readBody }: Exchange<Raw>): Promise<HandlerResponse | null> {
       const handled = await handleRequest({
         header: name => readNodeHeader(request, name),

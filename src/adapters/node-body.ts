@@ -6,8 +6,8 @@ import { type RequestBody, stopsReading } from '../http/request.ts'
 import { createChunks } from './chunks.ts'
 
 /**
- * Returns the value of a header field. Of several `Authorization` lines Node hands on the first; here they are joined
- * like those of any other field, and so are no valid token: a proxy may have looked at another one than we would.
+ * Returns the value of a header. Node keeps only the first of several `Authorization` lines; here they are joined
+ * like those of any other header, so they are not a valid token: a proxy may have checked a different one.
  */
 export function readNodeHeader({ headers, rawHeaders }: IncomingMessage, name: string): string | undefined {
   if (name === 'authorization') {
@@ -17,11 +17,11 @@ export function readNodeHeader({ headers, rawHeaders }: IncomingMessage, name: s
   return headers[name]?.toString()
 }
 
-/** A request of `node:http`, and the `body` that a parser of your server may have set. */
+/** A request of `node:http`, and the `body` that your server's body parser may have set. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /**
- * Reads a body on a Node server: from the stream, or from the `body` that a parser of your server has set, as parsed
+ * Reads a body on a Node server: from the stream, or from the `body` that your server's body parser has set, as parsed
  * JSON, text or bytes.
  */
 export function readNodeBody(request: NodeRequest, limit: number): RequestBody | Promise<RequestBody> {
@@ -29,15 +29,15 @@ export function readNodeBody(request: NodeRequest, limit: number): RequestBody |
   const { body } = request
   if (typeof body === 'string') return { text: body }
   if (body instanceof Uint8Array) return { bytes: body }
-  if (body === undefined) throw new Error('The request body was read before and not left in request.body')
+  if (body === undefined) throw new Error('The request body has already been read and is not in request.body')
   return { json: body }
 }
 
 /**
- * Call this before an answer to a body that was not read to its end, so that a body which never ends holds no
+ * Call this before responding to a body that was not read to its end, so a body that never ends does not hold its
  * connection.
  *
- * A 408 or a 413 closes the connection, or in HTTP/2 the stream (RFC 9113, section 8.1). Any other answer, such as a
+ * A 408 or a 413 closes the connection, or in HTTP/2 the stream (RFC 9113, section 8.1). Any other response, such as a
  * 401, keeps the connection for the next call if the rest of the body arrives within the limit.
  */
 export function abandonBody(
@@ -55,7 +55,7 @@ export function abandonBody(
   else response.setHeader('Connection', 'close')
 }
 
-/** After `request.setEncoding`, chunks are text. */
+/** After `request.setEncoding`, chunks are strings. */
 const toBytes = (chunk: Uint8Array | string, encoding: BufferEncoding | null): Uint8Array =>
   typeof chunk === 'string' ? Buffer.from(chunk, encoding ?? 'utf8') : chunk
 
@@ -93,7 +93,7 @@ const INTERNAL_ERROR = 2
 
 /**
  * Ends a response so that it does not look complete: by closing the connection, or in HTTP/2 by resetting the stream
- * with an error, since a client takes any other end for the end of the body (RFC 9113, section 8.1).
+ * with an error, because a client reads any other end as the end of the body (RFC 9113, section 8.1).
  */
 export function cutOff(response: ServerResponse & { readonly stream?: ServerHttp2Stream }): void {
   if (response.stream) response.stream.close(INTERNAL_ERROR)
@@ -101,12 +101,12 @@ export function cutOff(response: ServerResponse & { readonly stream?: ServerHttp
 }
 
 /**
- * The body of an export: one piece at a time, no faster than the caller reads. When the caller is gone, no more is
- * taken; when there is no next piece, the answer is cut off, so that it does not look complete.
+ * The body of an export: one piece at a time, no faster than the caller reads. Once the caller disconnects, no more is
+ * read; if there is no next piece, the response is cut off so that it does not look complete.
  */
 export const toReadable = (pieces: AsyncIterable<string>): Readable =>
   Readable.from(pieces, { objectMode: false, highWaterMark: 1 })
 
-/** Writes the body of an export. A failure was reported by the handler, and only ends the connection here. */
+/** Writes the body of an export. The handler reports failures; here they only end the connection. */
 export const writeStream = (pieces: AsyncIterable<string>, response: ServerResponse): unknown =>
   pipeline(toReadable(pieces), response, () => {})

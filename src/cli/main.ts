@@ -8,11 +8,13 @@ import { status } from './doctor/status.ts'
 import { createKey, expireKey, listKeys, revokeKey, rotateKey, whoseKey } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { exportRegistrations, importRegistrations } from './move.ts'
-import { classify, count, find, list, release } from './names.ts'
+import { exportKeys, importKeys } from './move-keys.ts'
+import { classify, count, find, list } from './names.ts'
 import { pending } from './pending.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { findSecrets, readTarget } from './target.ts'
+import { release, transferNames } from './teams.ts'
 import { describeError } from './text.ts'
 import { readVersion } from './version.ts'
 
@@ -26,9 +28,12 @@ const commands: Readonly<Record<string, Command>> = {
   'keys who': whoseKey,
   'keys expire': expireKey,
   'keys revoke': revokeKey,
+  'keys export': exportKeys,
+  'keys import': importKeys,
   list,
   find,
   release,
+  transfer: transferNames,
   count,
   pending,
   export: exportRegistrations,

@@ -5,8 +5,8 @@ import { findOwners } from '../operations/find-owners.ts'
 import type { ManagedStore } from '../registry/managed-store.ts'
 import type { ListedRegistration, Registration } from '../registry/store.ts'
 import { toUuid } from '../registry/store-arguments.ts'
-import { type Command, type Invocation, type Result, readInput, readLimit, requireValue } from './command.ts'
-import { plural, toPrintable, toTable } from './text.ts'
+import { type Command, type Invocation, type Result, readInput, readLimit } from './command.ts'
+import { toPrintable, toTable } from './text.ts'
 
 /** The name to copy, and as people read it where that is not the same. */
 export function toReadable(domain: string): string {
@@ -105,21 +105,6 @@ function precedingUuid(uuid: string): string {
     .toString(16)
     .padStart(32, '0')
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-}
-
-export const release: Command = {
-  synopsis: '--team ID NAME_OR_ID…',
-  words: { least: 1, most: Number.POSITIVE_INFINITY },
-  purpose: "releases a team's registrations, for the next sweep of your server to push",
-  options: ['team'],
-  async run({ values, operands, connect }: Invocation): Promise<Result> {
-    const team = requireValue(values, 'team', 'with the ID of the team')
-    const released = await connect().createStore().release(team, operands)
-    const data = released.map(({ domain, domainId }) => ({ domain, domainId }))
-    const count = `Released ${plural(released.length, 'registration', 'registrations')} of team ${toPrintable(team)}`
-    const lines = [`${count}.`, ...data.map(({ domain, domainId }) => `${domain}  ${domainId}`)]
-    return { text: `${lines.join('\n')}\n`, data: { released: data }, isWrong: released.length === 0 }
-  },
 }
 
 export const count: Command = {

@@ -2,7 +2,7 @@ import { toPlainText } from '../errors/plain-text.ts'
 import { isText } from '../options.ts'
 import type { ReceivedResponse } from '../outgoing/send-request.ts'
 
-/** What came of sending a call once. */
+/** The outcome of sending a call once. */
 export type Attempt<Value> = { readonly value: Value } | { readonly failure: FailedAttempt }
 
 export interface CallFailure {
@@ -18,7 +18,7 @@ const LONGEST_WORDS = 1000
 export interface FailedAttempt extends CallFailure {
   /** Whether the same call may succeed later. */
   readonly mayPass: boolean
-  /** Milliseconds to wait before the next attempt, if the answer says so. */
+  /** Milliseconds to wait before the next attempt, if the response says so. */
   readonly retryAfter?: number | undefined
 }
 
@@ -29,12 +29,12 @@ export function toAttempt<Value>(
 ): Attempt<Value> {
   const body = parse(text)
   if (status === 200) {
-    if (isCut) return { failure: { status, message: 'The answer is larger than 4 MiB.', mayPass: false } }
-    if (body === undefined) return { failure: { status, message: 'The answer is not whole JSON.', mayPass: true } }
+    if (isCut) return { failure: { status, message: 'The response is larger than 4 MiB.', mayPass: false } }
+    if (body === undefined) return { failure: { status, message: 'The response is not complete JSON.', mayPass: true } }
     try {
       return { value: read(body) }
     } catch (cause) {
-      const message = `The answer is not of this operation: ${(cause as Error).message}.`
+      const message = `The response does not belong to this operation: ${(cause as Error).message}.`
       return { failure: { status, message, mayPass: false } }
     }
   }
@@ -43,7 +43,7 @@ export function toAttempt<Value>(
     failure: {
       status,
       code: isText(error) ? toPlainText(error, LONGEST_WORDS) : undefined,
-      message: isText(message) ? toPlainText(message, LONGEST_WORDS) : `The answer was HTTP ${status}.`,
+      message: isText(message) ? toPlainText(message, LONGEST_WORDS) : `The response was HTTP ${status}.`,
       mayPass: status === 408 || status === 429 || status >= 500,
       retryAfter,
     },
@@ -59,11 +59,11 @@ function parse(text: string): unknown {
   }
 }
 
-/** The texts that a result holds beside `input`, by its status. */
+/** The strings that a result has besides `input`, by its status. */
 export type FieldsByStatus = Readonly<Record<string, readonly string[]>>
 
 /**
- * Reads one result for each name that was sent, in that order. Proxies and other services answer 200 as well, and the
+ * Reads one result for each name that was sent, in that order. Proxies and other services may return 200 too, and the
  * results of another call must not pass for those of this one.
  *
  * @throws {Error} that says what is wrong.
@@ -85,13 +85,13 @@ function requireResult(path: string, result: unknown, input: string, fields: Fie
   requireTexts(path, result, fields[status] ?? [])
 }
 
-/** @throws {Error} that names the first field that is no text. */
+/** @throws {Error} that names the first field that is not a string. */
 export function requireTexts(path: string, value: unknown, fields: readonly string[]): void {
   const wrong = fields.find(field => !isText(get(value, field)))
-  if (wrong !== undefined) throw new Error(`${path}.${wrong} is no text`)
+  if (wrong !== undefined) throw new Error(`${path}.${wrong} is not a string`)
 }
 
-/** A property of a parsed body; `undefined` where there is none. */
+/** A property of a parsed body; `undefined` if there is none. */
 export function get(value: unknown, property: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[property] : undefined
 }

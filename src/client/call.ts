@@ -16,7 +16,7 @@ export interface CallOptions {
    * which outlasts most outages. It is checked at each failure, so with 0 the first one ends the work.
    */
   patience?: number | undefined
-  /** Milliseconds to wait for an answer, at most 2,147,483,647. Default 60,000. */
+  /** Milliseconds to wait for a response, at most 2,147,483,647. Default 60,000. */
   timeLimit?: number | undefined
   /** Aborts the work, which rejects with the reason of the signal. */
   signal?: AbortSignal | undefined
@@ -46,14 +46,14 @@ export const onProgressRule = { holds: optional(isFunction), expected: 'a functi
 
 export const DEFAULT_PATIENCE = 1_800_000
 const DEFAULT_TIME_LIMIT = 60_000
-/** Bytes, after decompression: several times the largest answer of a service. */
+/** Bytes, after decompression: several times the largest response of a service. */
 const BODY_LIMIT = 4 * 1024 * 1024
 
 export interface Call<Value> {
   readonly url: string | URL
   /** Sent as JSON with POST; without it the call is a GET. */
   readonly body?: object
-  /** Reads the body of the answer; see {@link toAttempt}. */
+  /** Reads the body of the response; see {@link toAttempt}. */
   readonly read: (body: unknown) => Value
 }
 
@@ -65,11 +65,11 @@ export interface Call<Value> {
  */
 export class CallError extends Error {
   override readonly name: string = 'CallError'
-  /** The HTTP status of the last answer; `undefined` if there was none. */
+  /** The HTTP status of the last response; `undefined` if there was none. */
   readonly status: number | undefined
   /**
-   * The code of the last answer, such as `unauthorized`, or `internal_error` if names were answered with that to the
-   * last; `undefined` if there was no answer, or none of the service.
+   * The code of the last response, such as `unauthorized`, or `internal_error` if names still had that
+   * result at the end; `undefined` if there was no response, or none from the service.
    */
   readonly code: string | undefined
 
@@ -81,9 +81,9 @@ export class CallError extends Error {
 }
 
 /**
- * Sends a call, again if its answer was lost, and after 408, 429 and 5xx.
+ * Sends a call, and retries it if its response was lost, and after 408, 429 and 5xx.
  *
- * @throws {CallError} for an answer that a retry would not change, and when the patience is over.
+ * @throws {CallError} for a response that a retry would not change, and when `patience` has passed.
  */
 export async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
   const { patience = DEFAULT_PATIENCE, signal } = options
@@ -110,13 +110,13 @@ export async function sendOnce<Value>(
     return toAttempt(await sendRequest(url, init, { fetch, timeLimit, bodyLimit: BODY_LIMIT, signal }), read)
   } catch (cause) {
     signal?.throwIfAborted()
-    return { failure: { message: 'The answer got lost, or none came.', mayPass: true, cause } }
+    return { failure: { message: 'The response was lost, or none arrived.', mayPass: true, cause } }
   }
 }
 
 /**
  * The longer of `Retry-After` and the backoff, in milliseconds: a service may say 0 while it is overloaded. The backoff
- * is exponential, at most 30 s, with jitter so that many callers do not come back at once.
+ * is exponential, at most 30 s, with jitter so that many callers do not retry at once.
  */
 export const toWait = (failures: number, retryAfter = 0): number =>
   Math.max(retryAfter, Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2))

@@ -5,7 +5,7 @@ import { type CallOptions, sendOnce } from './call.ts'
 import type { Part } from './part.ts'
 import type { Queue } from './queue.ts'
 
-/** Answers that may wait for an earlier one, for each call at once. */
+/** Responses that may wait for an earlier one, per concurrent call. */
 const ANSWERS_AHEAD = 4
 
 export interface ResultOfName {
@@ -14,9 +14,9 @@ export interface ResultOfName {
 }
 
 export interface BatchOperation {
-  /** Behind the URL for registering. */
+  /** Appended to the URL for registering. */
   readonly path: '' | '/delete' | '/preview'
-  /** What a result holds, by its status. */
+  /** The strings of a result, by its status. */
   readonly fields: FieldsByStatus
   /** Whether each call asks for a preview first, and sends what that suggests in place of a name. */
   readonly corrects?: boolean
@@ -42,7 +42,7 @@ interface Sent<Result> {
 }
 
 /**
- * Sends parts, several at once, and hands their results over in the order in which they were sent.
+ * Sends parts, several at once, and returns their results in the order in which they were sent.
  *
  * @param onEnd Called when a call is over.
  */
@@ -109,7 +109,7 @@ export function createCalls<Result extends ResultOfName>(
       return undefined
     },
     areOver: () => sent.length === 0,
-    /** The failure that ends the work. */
+    /** The failure that ends the run. */
     failure: () => failure,
     parts: () => sent.map(({ part }) => part),
   }
@@ -122,7 +122,7 @@ const toCorrected = (names: readonly string[]) => (answer: unknown) =>
     return isText(suggestion) ? suggestion : result.input
   })
 
-/** Gives results the names that they are about, where others were sent. */
+/** Restores the original names in results if other names were sent. */
 const toInputs = <Result>(results: readonly Result[], names: readonly string[]): readonly Result[] =>
   results.map((result, index) => {
     const { input: sent } = result as { readonly input: string }
@@ -146,6 +146,6 @@ const isInternalError = ({ status, code }: ResultOfName) => status === 'invalid'
 const notProcessed: FailedAttempt = {
   status: 200,
   code: 'internal_error',
-  message: 'The service answered them with internal_error.',
+  message: 'The service returned internal_error for them.',
   mayPass: true,
 }

@@ -31,7 +31,7 @@ const fields = { deleted: ['domain', 'domainId'], missing: [], invalid: ['code',
 /**
  * Deletes any number of registrations of one team with a service that offers this operation (`POST {url}/delete`), in
  * calls of 100, four at once. The key needs the scope `domains:delete`. Retries are those of {@link registerAll}.
- * What was deleted before an answer was lost is then `missing`.
+ * What was deleted before a response was lost is then `missing`.
  *
  * @param domains Names as they were registered, or any spelling of them; an array, another iterable, or an async
  *   iterable. A wildcard deletes itself, and nothing below.

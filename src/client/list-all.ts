@@ -9,9 +9,9 @@ export interface ListAllOptions extends CallOptions {
   order?: 'newest' | 'oldest' | undefined
   /** Lists only this name. */
   domain?: string | undefined
-  /** Lists only what is below this name. */
+  /** Lists only names below this one. */
   below?: string | undefined
-  /** Goes on after a page: the `next` of the last {@link ListProgress}. */
+  /** Resumes after a page: the `next` of the last {@link ListProgress}. */
   after?: string | undefined
   /** Called after each page, for instance to show progress. What it throws ends the work. */
   onProgress?: ((progress: ListProgress) => void) | undefined
@@ -19,13 +19,13 @@ export interface ListAllOptions extends CallOptions {
 
 /** The progress of {@link listAll}. */
 export interface ListProgress {
-  /** How many registrations have come. */
+  /** How many registrations have been read. */
   readonly done: number
-  /** To go on later, as `after`; `null` at the end. */
+  /** To resume later, as `after`; `null` at the end. */
   readonly next: string | null
 }
 
-/** The most registrations that the service answers at once. */
+/** The most registrations that the service returns at once. */
 const PAGE_SIZE = '1000'
 
 const rules: Rules = {
@@ -39,11 +39,11 @@ const rules: Rules = {
 
 /**
  * Lists all registrations of one team with a service that offers this operation (`GET {url}`), page by page; the next
- * page is asked for when the one before was read. The key needs the scope `domains:read`. Retries are those of
+ * page is requested once the previous one is read. The key needs the scope `domains:read`. Retries are those of
  * {@link registerAll}.
  *
- * @returns The registrations, in the order that was asked for; of `below`, in the order of names.
- * @throws {CallError} from the iterator, for an answer that a retry would not change, such as 403, and when every call
+ * @returns The registrations in the requested order; with `below`, sorted by name.
+ * @throws {CallError} from the iterator, for a response that a retry would not change, such as 403, and when every call
  *   has failed for `patience`.
  * @throws {TypeError} at once, for an option that is missing, wrong or does not exist.
  *
@@ -73,14 +73,14 @@ async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain,
   }
 }
 
-/** @throws {Error} that says what is wrong. A cursor that does not move would never end. */
+/** @throws {Error} that says what is wrong. A cursor that does not advance would never end. */
 function readPage(body: unknown, after: string | undefined): ListDomainsResponse['data'] {
   const data = get(body, 'data')
   const [domains, next] = [get(data, 'domains'), get(data, 'next')]
   if (!Array.isArray(domains)) throw new Error('it has no data.domains')
   for (const [index, listed] of domains.entries())
     requireTexts(`domains[${index}]`, listed, ['domain', 'domainId', 'createdAt'])
-  if (next !== null && !isText(next)) throw new Error('data.next is neither a text nor null')
-  if (next !== null && next === after) throw new Error('data.next is that of the page before')
+  if (next !== null && !isText(next)) throw new Error('data.next is neither a string nor null')
+  if (next !== null && next === after) throw new Error('data.next is that of the previous page')
   return { domains, next }
 }

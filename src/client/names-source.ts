@@ -13,11 +13,11 @@ export function countNames(names: Names): number | undefined {
   return names instanceof Set ? names.size : undefined
 }
 
-/** Reads names, one call ahead of those that were taken. */
+/** Reads names, one call ahead of what is used. */
 export type NamesSource = ReturnType<typeof createNamesSource>
 
 /**
- * @param onRead Called when there is something to take, at the end, and after a failure.
+ * @param onRead Called when names are available, at the end, and after a failure.
  * @throws {TypeError} for names that are not iterable, and for one string, whose letters would be sent.
  */
 export function createNamesSource(names: Names, onRead: () => void) {
@@ -57,7 +57,7 @@ export function createNamesSource(names: Names, onRead: () => void) {
     taken: () => read - (next?.names.length ?? 0),
     /** What the iterable threw, or which name is not a string. */
     failure: () => failure,
-    /** Lets the iterable free what it holds. */
+    /** Lets the iterable release its resources. */
     close: () => void parts.return(undefined).catch(() => {}),
   }
 }

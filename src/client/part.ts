@@ -6,32 +6,32 @@ export interface Part {
   readonly names: readonly string[]
   /** Where each name is among all names, from 0, in ascending order. */
   readonly places: readonly number[]
-  /** Failures in a row while nothing else went through either. */
+  /** Failures in a row while no other call succeeded either. */
   readonly failures: number
-  /** How often the service failed at it although another call had gone through since it was sent before. */
+  /** How often it failed although another call had succeeded since it was last sent. */
   readonly refusals: number
-  /** How many calls had gone through when it failed before, or when it was first sent. */
+  /** How many calls had succeeded when it last failed, or was first sent. */
   readonly successesBefore: number
   /** When it may be sent again, by `performance.now()`. */
   readonly dueAt: number
-  /** Whether its only name was given up once, and is sent for the last time. */
+  /** Whether its only name was already abandoned once, and is now sent for the last time. */
   readonly isLastTry: boolean
 }
 
-/** A name that fails alone with so many refusals is given up: the service works, but not for this name. */
+/** A name that fails alone this often is abandoned: the service works, but not for this name. */
 const MOST_REFUSALS = 3
 /**
- * While nothing goes through, parts are split until there are so many. A split finds a name at which a part fails, but
+ * While every call fails, parts are split until there are this many. Splitting isolates a name that fails, but
  * in an outage it only multiplies the calls.
  */
 const MOST_PARTS_IN_OUTAGE = 16
 
 /**
- * What becomes of a part that failed.
+ * Decides how to retry a part that failed.
  *
- * @param successes How many calls have gone through.
- * @param others How many parts wait beside it.
- * @returns The parts to send again; none if its only name is given up.
+ * @param successes How many calls have succeeded.
+ * @param others How many other parts are waiting.
+ * @returns The parts to send again; none if its only name is abandoned.
  */
 export function afterFailure(
   part: Part,

@@ -1,13 +1,13 @@
 import type { FailedAttempt } from './answer.ts'
 import { afterFailure, type Part } from './part.ts'
 
-/** With so many parts aside, no new names are sent: this bounds the memory. */
+/** With this many parts waiting, no new names are sent. It bounds the memory. */
 const MOST_PARTS_ASIDE = 200
 
-/** The parts that failed, and how the service does. */
+/** The parts that failed, and the state of the service. */
 export type Queue = ReturnType<typeof createQueue>
 
-/** @param patience Milliseconds for which everything may fail. */
+/** @param patience Milliseconds for which every call may fail. */
 export function createQueue({ concurrency, patience }: { concurrency: number; patience: number }) {
   let aside: readonly Part[] = []
   /** Each is tried once more at the end. */
@@ -34,7 +34,7 @@ export function createQueue({ concurrency, patience }: { concurrency: number; pa
     /** While calls fail one after another, only those that failed before are tried. */
     mayTakeNew: () => aside.length === 0 || (failuresInARow < concurrency && aside.length < MOST_PARTS_ASIDE),
     markNew: (part: Part): Part => ({ ...part, successesBefore: successes }),
-    /** A name that was given up; for the end, when nothing else waits. */
+    /** An abandoned name, for the end, when nothing else waits. */
     takeGivenUp(): Part | undefined {
       const part = aside.length === 0 ? givenUp.pop() : undefined
       return part && { ...part, isLastTry: true }
@@ -53,7 +53,7 @@ export function createQueue({ concurrency, patience }: { concurrency: number; pa
       failingSince = undefined
     },
     setAside,
-    /** @returns Whether the patience is over. */
+    /** @returns Whether `patience` has passed. */
     failed(part: Part, failure: FailedAttempt): boolean {
       const now = performance.now()
       failuresInARow += 1

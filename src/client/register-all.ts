@@ -13,7 +13,7 @@ export type RegisterResult = DomainResult & {
 /** Options of {@link registerAll}. */
 export interface RegisterAllOptions extends NamesOptions<RegisterResult> {
   /**
-   * Asks for a preview of each call first, and sends the hostname that it suggests in place of a name that it refuses:
+   * Requests a preview of each call first, and sends the hostname that it suggests in place of a name that it rejects:
    * `example.com` for `https://example.com/`. The service must offer the operation `preview`. Default `false`.
    */
   fix?: boolean | undefined
@@ -47,7 +47,7 @@ export class RegisterAllError extends NamesError<RegisterResult> {
 
 const rules: Rules = { fix: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' } }
 
-/** What results of registering hold. */
+/** The strings of registration results. */
 export const registerFields = {
   created: ['domain', 'domainId'],
   existing: ['domain', 'domainId'],
@@ -57,23 +57,23 @@ export const registerFields = {
 /**
  * Registers any number of hostnames with a service that offers this operation, in calls of 100, four at once.
  *
- * Sending a name again is safe: a name that was registered before the answer was lost is `existing`, with the same
- * `domainId`. A call is sent again if its answer was lost, and after 408, 429 and 5xx; names that were answered
- * `internal_error` are sent again as well. The other names go on meanwhile. The wait before a retry grows exponentially
- * up to 30 s, with jitter; a longer `Retry-After` is respected up to an hour. If the service goes on failing at a call
- * while others go through, the call is halved, until the names at which it fails are alone.
+ * Sending a name again is safe: a name that was registered before the response was lost is `existing`, with the same
+ * `domainId`. A call is retried if its response was lost, and after 408, 429 and 5xx; names whose result was
+ * `internal_error` are retried as well. The other names continue meanwhile. The wait before a retry grows exponentially
+ * up to 30 s, with jitter; a longer `Retry-After` is respected up to an hour. If a call keeps failing
+ * while others succeed, it is halved until the names that make it fail are isolated.
  *
- * Each answer must hold one result for each name that was sent, in that order; one that does not ends the work.
+ * Each response must contain one result for each name that was sent, in that order; otherwise the work ends.
  *
  * @param domains Hostnames: names, wildcards, public IP addresses; an array, another iterable, or an async iterable. A
- *   refused one has a result with the reason.
+ *   rejected one has a result with the reason.
  * @returns A promise of one result for each name, in the same order, and totals. Iterated over with `for await`, it
  *   yields the results instead: in the order of the names, except that names that had to be sent again come later. It
  *   then holds a few calls at a time, even with millions of names. The work begins when it is awaited or iterated over.
- * @throws {RegisterAllError} for an answer that a retry would not change, such as 401; when every call has failed for
- *   `patience`; and, after all other names, if there are names at which the service fails. It holds the results so far,
+ * @throws {RegisterAllError} for a response that a retry would not change, such as 401; when every call has failed for
+ *   `patience`; and, after all other names, if some names still have `internal_error`. It has the results so far,
  *   the names without one, and where to resume.
- * @throws {TypeError} for an option that is missing, wrong or does not exist, and for names that are no strings. It
+ * @throws {TypeError} for an option that is missing, wrong or does not exist, and for names that are not strings. It
  *   says what to pass instead, and shows neither the key nor the URL.
  *
  * @example

@@ -8,7 +8,7 @@ import { createQueue } from './queue.ts'
 
 const DEFAULT_CONCURRENCY = 4
 
-/** Options of what sends any number of names. */
+/** Options for sending any number of names. */
 export interface NamesOptions<Result> extends CallOptions {
   /** How many calls are under way at once, 1 or more. Default 4. */
   concurrency?: number | undefined
@@ -50,13 +50,13 @@ export class NamesError<Result> extends CallError {
 /** An operation with names, and the error that ends it. */
 export interface NamesOperation<Result> extends BatchOperation {
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
-  /** Of options that it alone has. */
+  /** The rules of options that only this operation has. */
   readonly rules?: Rules
 }
 
 export const concurrencyRule: Rule = {
   holds: optional(count => Number.isInteger(count) && Number(count) > 0),
-  expected: 'a whole number above 0',
+  expected: 'an integer above 0',
 }
 
 const rules: Rules = {
@@ -67,8 +67,8 @@ const rules: Rules = {
 
 /**
  * Sends any number of names in calls of 100, several at once, and yields their results in the order of the names. A
- * call that fails is passed by: it is sent again after a while, in halves if the service goes on failing at it, and its
- * results come then. It holds the calls under way and those that failed, and no others.
+ * call that fails is put aside and retried after a while, in halves if it keeps failing, and its
+ * results come then. Only the calls under way and those that failed are in memory.
  *
  * @param kept The results that the caller keeps, for the error.
  * @throws {TypeError} for options or names that are wrong.
@@ -149,7 +149,7 @@ function toInputs(parts: readonly Part[]): readonly string[] {
   return placed.sort(([one], [other]) => one - other).map(([, name]) => name)
 }
 
-/** Wakes one waiter. A ring that nobody waited for ends the next wait at once. */
+/** Wakes one waiter. A ring without a waiter ends the next wait at once. */
 function createBell() {
   let hasRung = false
   let wake = () => {}

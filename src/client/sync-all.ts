@@ -17,7 +17,7 @@ export interface SyncAllOptions extends SharedOptions {
   dryRun?: boolean | undefined
   /**
    * The largest share of the team's registrations that may be deleted, 0 to 1. Default 0.3. It protects against a list
-   * that is empty or cut short.
+   * that is empty or truncated.
    */
   mostDeletions?: number | undefined
 }
@@ -75,8 +75,8 @@ const rules: Rules = {
  * @param options `url` is the one for registering: `https://api.example.com/v1/domains`.
  * @returns What was done; with `dryRun`, what would be done.
  * @throws {SyncAllError} with the plan, before anything is changed: if a wanted name cannot be registered, and if more
- *   than `mostDeletions` would be deleted. After the deletions: if a name is refused that another caller made
- *   impossible meanwhile.
+ *   than `mostDeletions` would be deleted. After the deletions: if a name is rejected because another caller made it
+ *   conflict meanwhile.
  * @throws {CallError} as {@link registerAll}, {@link deleteAll} and {@link listAll}.
  * @throws {TypeError} as {@link registerAll}.
  *
@@ -104,8 +104,8 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
 }
 
 function describeRefused([first, ...others]: readonly InvalidResult[]): string {
-  const more = others.length > 0 ? ` Refused as well: ${others.length} more.` : ''
-  return `A wanted name is refused: ${first?.message}${more}`
+  const more = others.length > 0 ? ` Rejected as well: ${others.length} more.` : ''
+  return `A wanted name is rejected: ${first?.message}${more}`
 }
 
 const previewing = {
@@ -129,7 +129,7 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
       refused.push(result)
       continue
     }
-    // A conflict within the team tells no canonical form. Such a name is not registered yet, or it would be existing.
+    // A conflict within the team has no canonical form. Such a name is not registered yet, or it would be existing.
     const domain = 'domain' in result ? result.domain : result.input.trim().toLowerCase()
     if (result.status !== 'existing') additions.push(result.input)
     unwanted.delete(domain)
@@ -139,10 +139,10 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
   return { additions, deletions: [...unwanted], unchanged: registered - unwanted.size, refused }
 }
 
-/** The registration that is in the way may be one that is deleted first. */
+/** The conflicting registration may be one that is deleted first. */
 const isOwnConflict = ({ code }: InvalidResult) => code === 'wildcard_conflict' || code === 'subdomain_conflict'
 
-/** The service sees 100 names at once, and only those. */
+/** The service checks conflicts only among the 100 names of a call. */
 function findOverlaps(inputs: ReadonlyMap<string, string>): readonly InvalidResult[] {
   const refused: InvalidResult[] = []
   for (const [domain, input] of inputs) {

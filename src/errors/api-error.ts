@@ -20,14 +20,14 @@ export const statusByErrorCode = {
   domain_registration_unavailable: 503,
 } as const satisfies Record<string, number>
 
-/** The codes of this package in the `error` field of an answer; an application may add its own. */
+/** The codes of this package in the `error` field of a response; an application may add its own. */
 export type ErrorCode = keyof typeof statusByErrorCode
 
-/** Options of {@link ApiError}, beside its code and message. */
+/** Options of {@link ApiError}, besides its code and message. */
 export interface ApiErrorOptions {
-  /** The HTTP status, 400 to 599. Default: the status of the code. A code of your own needs one. */
+  /** The HTTP status, 400 to 599. Default: the status of the code; required for a code of your own. */
   status?: number | undefined
-  /** Header fields of the answer, names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
+  /** Headers of the response, names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
   headers?: Readonly<Record<string, string>> | undefined
   /** The cause, for the logs of your server. The caller never sees it. */
   cause?: unknown
@@ -36,11 +36,11 @@ export interface ApiErrorOptions {
 const brand = Symbol.for('domain-registration.ApiError')
 
 /**
- * The failure of a whole call, ready to be sent. The caller may see its status, code, message and headers; its `cause`
+ * The failure of a whole call, ready to send. The caller may see its status, code, message and headers; its `cause`
  * is for the logs of your server only.
  *
  * @throws {TypeError} for an error that cannot be sent: a code of your own without a status, a status outside of
- *   400 to 599, a header field that HTTP does not allow, or one that says how the body is sent: that is the server's.
+ *   400 to 599, a header that HTTP does not allow, or one that says how the body is sent, which the server sets.
  *
  * @example
  * throw new ApiError('payment_required', 'The trial has ended; choose a plan.', { status: 402 })
@@ -57,9 +57,9 @@ export class ApiError extends Error {
   override readonly name = 'ApiError'
   /** An {@link ErrorCode} or a code of your own. Stable, for programs. */
   readonly code: ErrorCode | (string & {})
-  /** The HTTP status of the answer, 400 to 599. */
+  /** The HTTP status of the response, 400 to 599. */
   readonly status: number
-  /** Header fields of the answer, names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
+  /** Headers of the response, names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>
 
   /** @param message For the caller: what is wrong and what to send instead. Never put a secret into it. */
@@ -78,7 +78,7 @@ export class ApiError extends Error {
 }
 
 /**
- * Tells whether a caught value is an {@link ApiError}. Unlike `instanceof`, it also recognizes errors of another copy
+ * Tells whether a caught value is an {@link ApiError}. Unlike `instanceof`, it also recognizes errors from another copy
  * of this package: a process may load it both as an ES module and as CommonJS.
  *
  * @example
@@ -96,31 +96,29 @@ export function isApiError(value: unknown): value is ApiError {
 function statusOf(code: string): number {
   if (Object.hasOwn(statusByErrorCode, code)) return statusByErrorCode[code as ErrorCode]
   throw new TypeError(
-    `The code ${JSON.stringify(code)} has no status of its own; pass one: new ApiError(code, message, { status: 402 })`,
+    `The code ${JSON.stringify(code)} has no default status; pass one: new ApiError(code, message, { status: 402 })`,
   )
 }
 
 /**
  * Checks that an error can be sent.
  *
- * @throws {TypeError} with the first fault.
+ * @throws {TypeError} with the first mistake.
  */
 export function requireSendable({ code, status, message, headers }: ApiError): void {
-  if (typeof code !== 'string' || code === '') throw new TypeError('The code of an ApiError must be a text')
-  if (typeof message !== 'string') throw new TypeError('The message of an ApiError must be a text')
+  if (typeof code !== 'string' || code === '') throw new TypeError('The code of an ApiError must be a non-empty string')
+  if (typeof message !== 'string') throw new TypeError('The message of an ApiError must be a string')
   if (!Number.isInteger(status) || status < 400 || status > 599) {
-    throw new TypeError(`The status of an ApiError must be a whole number from 400 to 599; it is ${String(status)}`)
+    throw new TypeError(`The status of an ApiError must be an integer from 400 to 599; it is ${String(status)}`)
   }
   for (const [name, value] of Object.entries(headers)) {
     if (/^(?:content-length|content-encoding|transfer-encoding|trailer)$/i.test(name)) {
-      throw new TypeError(`An ApiError must not have the header field ${name}: the server says how the body is sent`)
+      throw new TypeError(`An ApiError must not have the header ${name}: the server sets how the body is sent`)
     }
     // RFC 9110, sections 5.1 and 5.5. A line break in a value would inject another header field.
     const isName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)
     if (!isName || typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      throw new TypeError(
-        `The header field ${JSON.stringify(name)} of an ApiError has a name or value that cannot be sent`,
-      )
+      throw new TypeError(`The header ${JSON.stringify(name)} of an ApiError has a name or value that cannot be sent`)
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Every error that a call is answered with, made here and nowhere else, in the order of the checks. `docs/errors.md`
+ * Every error response of a call, made here and nowhere else, in the order of the checks. `docs/errors.md`
  * has the cause and the fix of each.
  */
 import { ApiError } from './api-error.ts'
@@ -9,7 +9,7 @@ export function notFound(): ApiError {
 }
 
 /**
- * @param allowed The methods that are: the answer must name them (RFC 9110, section 15.5.6). None for an operation
+ * @param allowed The allowed methods, which the response must name (RFC 9110, section 15.5.6). None for an operation
  *   that is not offered.
  */
 export function methodNotAllowed(allowed: readonly string[] = ['POST']): ApiError {
@@ -29,7 +29,7 @@ export function unauthorized({ tokenSent }: { tokenSent: boolean }): ApiError {
   )
 }
 
-/** @param fields What the answer says about the limit. */
+/** @param fields The headers that describe the limit. */
 export function tooManyRequests(seconds: number, fields: Readonly<Record<string, string>> = {}): ApiError {
   return new ApiError('too_many_requests', `Too many requests; try again in ${seconds} s.`, {
     headers: { ...fields, 'Retry-After': String(seconds) },
@@ -55,14 +55,14 @@ export function notPlain(): ApiError {
   return new ApiError('unsupported_media_type', 'The request body must not be compressed: send no "Content-Encoding".')
 }
 
-/** @param limit Bytes; `undefined` for the limit of a parser in front of us, which is not known here. */
+/** @param limit Bytes; `undefined` for the limit of the application's body parser, which is not known here. */
 export function payloadTooLarge(limit?: number): ApiError {
   const allowed = limit === undefined ? 'allowed' : `the ${limit} bytes allowed`
   return new ApiError('payload_too_large', `The request body is larger than ${allowed}.`)
 }
 
 export function requestTimeout(): ApiError {
-  return new ApiError('request_timeout', 'The request body did not come in time; send it again.')
+  return new ApiError('request_timeout', 'The request body did not arrive in time; send it again.')
 }
 
 /** The body ended too early: the caller or a proxy disconnected. */
@@ -71,7 +71,7 @@ export function bodyCutShort(): ApiError {
 }
 
 export function bodyWithoutItsLength(): ApiError {
-  return invalidRequest('The request body is not as long as its "Content-Length" says.')
+  return invalidRequest('The length of the request body differs from its "Content-Length".')
 }
 
 const JSON_EXAMPLE = 'send {"domains": ["www.example.com"]}'
@@ -84,7 +84,7 @@ export function notJson(cause?: unknown): ApiError {
   return invalidRequest(`The request body is not valid JSON; ${JSON_EXAMPLE}.`, cause)
 }
 
-/** @param message Names the path of the fault, such as `domains[3]`. */
+/** @param message Names the path of the mistake, such as `domains[3]`. */
 export function invalidRequest(message: string, cause?: unknown): ApiError {
   return new ApiError('invalid_request', message, { cause })
 }
@@ -97,11 +97,11 @@ export function teamSuspended(): ApiError {
   return new ApiError('team_suspended', 'The team is suspended: it can neither register nor delete domains.')
 }
 
-/** A call that is refused as a whole: it would take its team above the limit. */
+/** A call that is rejected as a whole because it would take its team over the limit. */
 export interface LimitExcess {
   /** The limit of the team. */
   readonly maxDomains: number
-  /** How many domains the team holds. */
+  /** How many domains the team has registered. */
   readonly held: number
   /** How many the call would add. */
   readonly added: number
@@ -113,10 +113,10 @@ export function domainLimitReached({ maxDomains, held, added }: LimitExcess): Ap
   return new ApiError('domain_limit_reached', `The team may hold ${limit}, holds ${held}, and this call has ${call}.`)
 }
 
-/** When to send a call again that nothing is wrong with, in seconds: what failed is expected to fail for moments. */
+/** Seconds after which to retry a valid call: the cause of the failure is expected to pass within moments. */
 const soon = { 'Retry-After': '5' }
 
-/** @param what What failed, as a sentence. The cause is for the log of the application, and not for the caller. */
+/** @param what What failed, as a sentence. The cause is for the application's log, not for the caller. */
 export function internalError(what = 'The call could not be processed.', cause?: unknown): ApiError {
   return new ApiError('internal_error', `${what} Send the same call again.`, { headers: soon, cause })
 }
@@ -139,5 +139,5 @@ export function teamNotLookedUp(cause: unknown): ApiError {
 
 const failedSteps = new WeakMap<ApiError, 'findTeam' | 'synchronize'>()
 
-/** Returns the step of an operation that failed, unless it is the operation's own question to the store. */
+/** Returns the step at which an operation failed, unless it is the operation's own call of the store. */
 export const failedStepOf = (error: ApiError) => failedSteps.get(error)

@@ -1,5 +1,5 @@
 /**
- * Cuts another system's text for an error, a log or a table: one line, without characters that steer a terminal,
+ * Shortens another system's text for an error, a log or a table: one line, without characters that control a terminal,
  * reorder the text or hide in it.
  *
  * @param length In UTF-16 code units.

@@ -1,7 +1,7 @@
 import { type AddressReading, readIPv4, readIPv6 } from './address.ts'
 import type { Mistake } from './mistake.ts'
 
-/** An address or, of IPv4, its first bytes; then a number of bits or an IPv4 mask. */
+/** An address or the first bytes of an IPv4 address, followed by a number of bits or an IPv4 mask. */
 const prefix = /^(?=[^/]*[.:])([\da-f.:[\]]+(?:%[^/]*)?)\/(\d{1,4}|\d{1,3}(?:\.\d{1,3}){3})$/i
 
 /** `8.8.8.1-10`, `8.8.8-9.0-255`, `8.8.8.*`, `8.8.8.1 - 8.8.8.10`, `2606:4700::1 - 2606:4700::5` */
@@ -10,7 +10,7 @@ const ranges: readonly RegExp[] = [
   /^[\da-f]*:[\da-f:]*\s*[-\u2013]\s*[\da-f]*:[\da-f:]*$/i,
 ]
 
-/** Explains a text in a notation for several addresses at once. */
+/** Explains an input in a notation for several addresses at once. */
 export function explainAddressRange(text: string): Mistake | undefined {
   if (!/^\[?\d|:/.test(text)) return undefined
   const [, network, size] = prefix.exec(text) ?? []
@@ -41,7 +41,7 @@ function explainPrefix(network: string, size: string): Mistake | undefined {
 function explainRange(notation: string, first: AddressReading | null): Mistake {
   const problem = `is a ${notation} of IP addresses`
   if (!first?.reserved) {
-    return { reason: 'address_range', problem, advice: 'send each address as an entry of its own' }
+    return { reason: 'address_range', problem, advice: 'send each address as a separate entry' }
   }
   const { address, reserved: block } = first
   return {

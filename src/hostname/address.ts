@@ -5,7 +5,7 @@ import { cidrOf, ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
 export interface AddressReading {
   /** The address in canonical form: four decimal numbers, or RFC 5952. */
   readonly address: string
-  /** Where the address is reserved: continues "is …". `null` for a public address. */
+  /** Which block reserves the address, as the end of a sentence with "is …". `null` for a public address. */
   readonly reserved: string | null
 }
 
@@ -13,7 +13,7 @@ export interface AddressReading {
 type Groups = readonly number[]
 
 /**
- * Tells whether a URL parser takes the name for an IPv4 address, well formed or not (WHATWG URL, "ends in a number
+ * Tells whether a URL parser reads the name as an IPv4 address, well formed or not (WHATWG URL, "ends in a number
  * checker"). No top-level domain is a number, so it cannot be a name.
  *
  * @param name Lower case, no trailing dot.

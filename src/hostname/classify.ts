@@ -8,7 +8,7 @@ import { readSuffix } from './public-suffix.ts'
 import { hidePassword, isPrintable, quote } from './quote.ts'
 import { specialUseTopLevels } from './special-use.ts'
 
-/** Why a text cannot be registered as a hostname. */
+/** Why an input cannot be registered as a hostname. */
 export type HostnameRejection =
   | 'empty_domain'
   | 'invalid_domain'
@@ -21,25 +21,25 @@ export interface ValidHostname {
   readonly valid: true
   /** A name, a wildcard for all names below a name, or an IP address. */
   readonly kind: 'name' | 'wildcard' | 'ip'
-  /** Canonical: lower case, A-labels, no trailing dot; `*.` before a wildcard; an IPv6 address by RFC 5952, bare. */
+  /** Canonical: lower case, A-labels, no trailing dot; `*.` before a wildcard; IPv6 by RFC 5952, without brackets. */
   readonly domain: string
   /** The public suffix and one more label, without `*.`. For an IP address, the address itself. */
   readonly registrableDomain: string
 }
 
-/** A text that cannot be registered, and why. */
+/** An input that cannot be registered, and why. */
 export interface InvalidHostname extends HostnameDetails {
   readonly valid: false
   readonly code: HostnameRejection
-  /** The same for programs, in more detail: for messages in other words or languages. */
+  /** A more detailed code, for messages in other words or languages. */
   readonly reason: HostnameReason
-  /** The hostname to send instead, in canonical form, where it is certain what was meant. */
+  /** The hostname to send instead, in canonical form, if it is certain what was meant. */
   readonly suggestion?: string | undefined
-  /** The same name in A-labels, to send if the character that is refused is meant: `xn--mysite-xg0c.com`. */
+  /** The same name in A-labels, to send if the rejected character is intended: `xn--mysite-xg0c.com`. */
   readonly aLabels?: string | undefined
-  /** What is left without the mistake, if it has another one that the message names: a part of the input. */
+  /** The part of the input that is left without the mistake, if it has another one that the message names. */
   readonly rest?: string | undefined
-  /** For a person: what is wrong with this input and, if that is certain, what to send instead. */
+  /** For people: what is wrong with this input and, if that is certain, what to send instead. */
   readonly message: string
 }
 
@@ -50,19 +50,19 @@ export type HostnameClassification = ValidHostname | InvalidHostname
 const MAX_INPUT_LENGTH = 512
 
 /**
- * Tells whether a text is a public hostname, a wildcard over one, or a public IP address. If it is, gives its canonical
+ * Tells whether an input is a public hostname, a wildcard over one, or a public IP address. If so, gives its canonical
  * form; if not, the reason. The first rule that applies decides:
  *
  * 1. nothing but white space: `empty_domain`;
  * 2. a spelling of an IP address, however odd: `reserved_ip` unless it is public, and `invalid_domain` if it is public
  *    but not written canonically;
- * 3. no hostname by RFC 1123, RFC 5891 and UTS #46: `invalid_domain`;
+ * 3. not a hostname by RFC 1123, RFC 5891 and UTS #46: `invalid_domain`;
  * 4. not in the public DNS, by RFC 6761 and the Public Suffix List: `internal_domain`;
  * 5. a public suffix, of the list's ICANN or private section: `public_suffix_domain`.
  *
- * White space around the text, one trailing dot and the case of letters do not matter. Nothing else is repaired.
+ * White space around the input, one trailing dot and the case of letters do not matter. Nothing else is repaired.
  *
- * @param input Any text. One of more than 512 characters, white space included, is refused for its length, unless it is
+ * @param input Any string. One of more than 512 characters, white space included, is rejected as too long, unless it is
  *   nothing but white space.
  * @returns Never throws.
  *
@@ -77,7 +77,7 @@ export function classifyHostname(input: string): HostnameClassification {
     const message = 'A hostname must be a string.'
     return { valid: false, code: 'invalid_domain', reason: 'not_a_string', message }
   }
-  // By far the most names, which this makes twice as fast.
+  // The fast path for most names.
   if (isPlainName(input)) {
     const { isInPublicDns, registrableDomain } = readSuffix(input)
     if (isInPublicDns && registrableDomain !== null) {
@@ -94,7 +94,7 @@ export function classifyHostname(input: string): HostnameClassification {
 }
 
 /**
- * Returns the canonical form of a well-formed name or wildcard, whatever any list says of it; `null` for other texts.
+ * Returns the canonical form of a well-formed name or wildcard, whether or not it is public; `null` for other strings.
  *
  * @param input Not longer than {@link classifyHostname} reads.
  */
@@ -105,7 +105,7 @@ export function toCanonicalName(input: string): string | null {
   return typeof name === 'string' ? start + name : null
 }
 
-/** A refused hostname before its message is made. */
+/** A rejected hostname, before its message is written. */
 interface Rejection extends Mistake {
   readonly code: HostnameRejection
   /** Whether the name may be accepted as A-labels. */
@@ -132,7 +132,7 @@ function classify(text: string): ValidHostname | Rejection {
   return isWildcard ? classifyWildcard(name, text) : classifyName(name, base, text)
 }
 
-/** Removes the dot of the DNS root, in any spelling of UTS #46. An IPv6 address is not a name and has none. */
+/** Removes the dot of the DNS root, in any spelling of UTS #46. An IPv6 address is not a name and has no root dot. */
 const dropRootDot = (text: string) => (text.includes(':') ? text : text.replace(/[.\u3002\uff0e\uff61]$/, ''))
 
 function classifyIPv6({ address, reserved }: AddressReading, sent: string): ValidHostname | Rejection {
@@ -141,7 +141,7 @@ function classifyIPv6({ address, reserved }: AddressReading, sent: string): Vali
 }
 
 /**
- * Names that are live as A-labels may be refused in characters (see `toALabels`). The message then says so.
+ * Some names that exist as A-labels are rejected as characters (see `toALabels`). The message then says so.
  *
  * @returns The A-labels to send.
  */
@@ -162,7 +162,7 @@ function classifyName(name: string, base: string, sent: string): ValidHostname |
   const { isInPublicDns, isPrivate, registrableDomain } = readSuffix(name)
   if (!isInPublicDns) return rejectInternal(name, sent)
   if (registrableDomain !== null) return { valid: true, kind: 'name', domain: name, registrableDomain }
-  const advice = `send a name below it${isPrivate ? ', or if it is yours, ask who runs this service' : ''}`
+  const advice = `send a name below it${isPrivate ? ', or if it is yours, ask the operator of this service' : ''}`
   const problem = 'is a public suffix, below which names belong to many owners'
   return reject('public_suffix_domain', 'public_suffix', problem, { advice })
 }
@@ -174,7 +174,7 @@ function classifyNumber(name: string, sent: string): ValidHostname | Rejection {
   const inDecimal = name.replace(/\b0+(?=[0-9])/g, '')
   const outcome = classifyAddress(ipv4, ipv4.address === sent, ipv4.address === inDecimal ? inDecimal : undefined)
   if ('valid' in outcome || outcome.code !== 'invalid_domain' || !/^\d+(?:\.\d+){1,2}$/.test(sent)) return outcome
-  const problem = `has ${sent.split('.').length} numbers, and an IPv4 address has four`
+  const problem = `has ${sent.split('.').length} numbers; an IPv4 address has four`
   return reject('invalid_domain', 'incomplete_address', problem, { details: { address: ipv4.address } })
 }
 
@@ -195,7 +195,7 @@ function classifyAddress(
 }
 
 /**
- * Looks the wildcard itself up in the list, which takes its `*` for a label like any other: `*.ck` is a public suffix
+ * Looks up the wildcard itself in the list, which treats its `*` like any other label: `*.ck` is a public suffix
  * because every name one label below `ck` is.
  *
  * @param base The canonical name after `*.`.
@@ -204,7 +204,7 @@ function classifyWildcard(base: string, sent: string): ValidHostname | Rejection
   if (endsInNumber(base)) return readIPv4(base) ? rejectWildcardAddress() : rejectNumber()
   const domain = `*.${base}`
   if (domain.length > MAX_NAME_LENGTH) {
-    const problem = `has ${domain.length} characters with its "*.", so that no name fits below it`
+    const problem = `has ${domain.length} characters with its "*.", so no name fits below it`
     return reject('invalid_domain', 'wildcard_too_long', problem, { details: { length: domain.length } })
   }
   const { isInPublicDns, registrableDomain } = readSuffix(domain)
@@ -226,13 +226,13 @@ function rejectInternal(name: string, sent: string): Rejection {
   if (source !== undefined) return rejectReserved(name, { topLevel, source }, isAlone)
   if (!isAlone) return { code: 'internal_domain', ...explainUnknownTopLevel(sent) }
   if (/^(?:null|undefined|nan)$/.test(name)) {
-    const problem = 'is what programs write where a value is missing'
+    const problem = 'is what programs write for a missing value'
     return reject('internal_domain', 'missing_value', problem, { advice: FULL_NAME })
   }
   return reject('internal_domain', 'single_label', 'is a single label, a local name', { advice: FULL_NAME })
 }
 
-/** Names below `arpa` are in the public DNS, for the infrastructure: they are no servers' names. */
+/** Names below `arpa` are in the public DNS, but for its infrastructure and not for servers. */
 function rejectReserved(name: string, details: { topLevel: string; source: string }, isAlone: boolean): Rejection {
   const { topLevel, source } = details
   const address = readReverseName(name)
@@ -287,15 +287,15 @@ function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
 const withoutUndefined = <Properties extends object>(properties: Properties): Partial<Properties> =>
   Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Partial<Properties>
 
-/** How many mistakes to undo, one inside the other, such as a URL in quotes before a comma. */
+/** How many nested mistakes to undo, such as a URL in quotes before a comma. */
 const MAX_MISTAKES = 4
 
-/** What is left without the mistakes of a text. */
+/** What is left of an input without its mistakes. */
 interface Undone {
-  /** Canonical, and as it was written, unless characters in it do not show. Never shortened. */
+  /** The canonical form, and the form as written unless it has invisible characters. Never shortened. */
   readonly suggestion?: string
   readonly shown?: string
-  /** A part of the text that is a name or an address, but cannot be registered, and a sentence that says what to do. */
+  /** A part of the input that is a name or an address but cannot be registered, and a sentence that says what to do. */
   readonly rest?: string
   readonly restProblem?: string
 }
@@ -303,10 +303,10 @@ interface Undone {
 /**
  * Undoes all mistakes.
  *
- * What a text can cost at most: mapping by UTS #46 costs far more for a character than all else, and is done for the
- * 512 characters of the text once, a second time if it may be accepted as A-labels, and for user names before an "@"
- * once. What is left after a mistake is mapped again, but no more than the {@link MAX_NAME_LENGTH} characters of a
- * hostname in all, whatever the number of mistakes; what is ASCII is not mapped and costs nothing.
+ * The cost is bounded: mapping by UTS #46 costs far more per character than everything else. It is done once for the
+ * 512 characters of the input, a second time if it may be accepted as A-labels, and once for user names before an
+ * "@". What is left after a mistake is mapped again, but at most the {@link MAX_NAME_LENGTH} characters of a
+ * hostname in total, however many mistakes there are. ASCII is not mapped and costs nothing.
  */
 function undoMistakes(sent: string, rejection: Rejection): Undone {
   let rest = rejection.meant
@@ -325,9 +325,9 @@ function undoMistakes(sent: string, rejection: Rejection): Undone {
   return {}
 }
 
-/** What is left is worth a sentence only where that says what to do about a name or an address in the text. */
+/** The rest is mentioned only if there is advice about a name or an address in it. */
 function explainRest(sent: string, rest: string, { problem, advice }: Rejection): Undone {
-  // The path of a URL that was cut off may begin within a password.
+  // The path that was removed from a URL may begin within a password.
   const isShown = hidePassword(sent).includes(rest) && /[.:]/.test(rest)
   return isShown && advice !== undefined ? { rest, restProblem: `${quote(rest)} ${problem}; ${advice}` } : {}
 }

@@ -4,17 +4,17 @@ import { toALabels } from './idna/labels.ts'
 import { lookAlikes, shownScripts } from './idna/tables.ts'
 
 /**
- * Returns a hostname as people read it: its labels in Unicode where that is safe, and as A-labels where it is not. The
- * same on every runtime. For pages, messages and logs; `domain` stays the form to compare, to store and to send.
+ * Returns a hostname as people read it: each label in Unicode if that is safe, otherwise as an A-label. The result is
+ * the same on every runtime. Use it in pages, messages and logs; compare, store and send `domain`.
  *
- * A label is shown in Unicode if its letters are of one script, or of Chinese, Japanese or Korean beside Latin ones
- * ("highly restrictive", UTS #39, section 5.2); if they all are for general use (Identifier_Status=Allowed); and if it
- * does not look like ASCII as a whole. Emoji, joiners, and marks that belong to no script stay A-labels.
+ * A label is shown in Unicode if its letters are of one script, or Chinese, Japanese or Korean mixed with Latin
+ * ("highly restrictive", UTS #39, section 5.2); if all are for general use (Identifier_Status=Allowed); and if the
+ * whole label does not look like ASCII. Labels with emoji, joiners or marks without a script stay A-labels.
  *
- * It does not promise that no two names look alike: `bücher.de` and `bücheř.de` are both shown.
+ * Two names may still look alike: `bücher.de` and `bücheř.de` are both shown.
  *
- * @param domain A canonical hostname, as {@link classifyHostname} answers it: a name, a wildcard or an IP address.
- * @returns A text that `classifyHostname` reads as the same hostname. Other texts are returned as they are.
+ * @param domain A canonical hostname, as {@link classifyHostname} returns it: a name, a wildcard or an IP address.
+ * @returns A string that `classifyHostname` reads as the same hostname. Anything not canonical is returned unchanged.
  *
  * @example
  * displayHostname('*.xn--bcher-kva.de') // '*.bücher.de'
@@ -23,7 +23,7 @@ import { lookAlikes, shownScripts } from './idna/tables.ts'
 export function displayHostname(domain: string): string {
   if (!domain.includes('xn--')) return domain
   const shown = domain.split('.').map(showLabel).join('.')
-  // Right-to-left labels are held to a rule together with all others.
+  // The Bidi rule for right-to-left labels applies to all labels of the name together.
   const [start, base] = shown.startsWith('*.') ? ['*.', shown.slice(2)] : ['', shown]
   const name = toALabels(base)
   return typeof name === 'string' && start + name === domain ? shown : domain
@@ -39,10 +39,10 @@ function showLabel(label: string): string {
   }
 }
 
-/** Made at the first call, so that a bundle without one leaves the table out. */
+/** Made at the first call, so a bundle that never calls it leaves the table out. */
 let scriptOf: ((codePoint: number) => string) | undefined
 
-/** Which scripts may stand together (UTS #39, section 5.2), by the letters of `make-tables.mjs`. */
+/** Which scripts may be mixed (UTS #39, section 5.2), by the letters of `make-tables.mjs`. */
 const together: readonly string[] = ['LHK', 'LHP', 'LHR']
 
 function isSafe(characters: readonly string[]): boolean {
@@ -56,7 +56,7 @@ function isSafe(characters: readonly string[]): boolean {
   }
   if (scripts.size > 1 && !together.some(allowed => [...scripts].every(script => allowed.includes(script))))
     return false
-  // Beside Latin letters one look-alike is enough: `comノ`, which looks like a path, or `googleーlogin`.
+  // Among Latin letters one look-alike is enough: `comノ`, which looks like a path, or `googleーlogin`.
   const isAlike = (character: string) => lookAlikes.includes(character)
   if (scripts.size > 1) return !characters.some(isAlike) && !/[a-z0-9][ー一]/.test(characters.join(''))
   return !characters.every(character => /[a-z0-9-]/.test(character) || isAlike(character))

@@ -8,7 +8,7 @@ import { nameCharacter, quote } from './quote.ts'
 import { suffixList } from './suffix-list.ts'
 
 /**
- * Explains why a text is not a hostname.
+ * Explains why an input is not a hostname.
  *
  * @param sent Trimmed, without a trailing dot.
  * @param fault What is wrong with its labels; for a wildcard, with those after `*.`.
@@ -16,7 +16,7 @@ import { suffixList } from './suffix-list.ts'
 export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   const foreignDot = /^\*[\u3002\uff0e\uff61]/.exec(sent)?.[0].slice(1)
   if (foreignDot !== undefined) {
-    const problem = `has the dot ${nameCharacter(foreignDot)} after its "*", where a wildcard has "."`
+    const problem = `has the dot ${nameCharacter(foreignDot)} after its "*"; a wildcard has "." there`
     return { reason: 'wildcard_dot', problem, details: { character: foreignDot }, meant: `*.${sent.slice(2)}` }
   }
   const line = lines.find(({ pattern }) => pattern.test(sent))
@@ -24,7 +24,7 @@ export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   const isForeign = !isAscii(sent)
   const whole = isForeign ? sent.split(dots).join('.') : sent
   if (containsSeveral(whole)) {
-    const advice = 'send each as an entry of its own'
+    const advice = 'send each as a separate entry'
     return { reason: 'several_hostnames', problem: 'contains several hostnames', advice }
   }
   const isWildcard = /^\*\.\S/.test(whole)
@@ -54,7 +54,7 @@ function undo({ pattern, by, drop, undo }: MistakeKind, text: string, isWildcard
 
 const findForeign = (text: string) => /[^\0-\x7f]/u.exec(text)?.[0] ?? ''
 
-/** Tells whether separators stand between two texts with dots, neither of which is a path or a query. */
+/** Tells whether separators divide two strings with dots, neither of which is a path or a query. */
 function containsSeveral(text: string): boolean {
   if (!separator.test(text)) return false
   let names = 0
@@ -69,7 +69,7 @@ function containsSeveral(text: string): boolean {
 
 const separator = /[\s,;|\u3001\uff0c\uff1b]/
 
-/** Says what is wrong with a label, where no other mistake explains it. */
+/** Says what is wrong with a label if no other mistake explains it. */
 function explainFault(fault: LabelFault, whole: string): Mistake {
   const { reason, label, character } = fault
   if (/^xn--/i.test(label) && reason !== 'long label' && reason !== 'long name' && reason !== 'bidi') {
@@ -79,7 +79,7 @@ function explainFault(fault: LabelFault, whole: string): Mistake {
   }
   switch (reason) {
     case 'empty':
-      return { reason: 'ignored_characters', problem: 'has a label of nothing but characters that UTS #46 ignores' }
+      return { reason: 'ignored_characters', problem: 'has a label that consists of characters that UTS #46 ignores' }
     case 'outer hyphen':
       return {
         reason: 'outer_hyphen',
@@ -118,13 +118,13 @@ function explainLongLabel(label: string, whole: string): Mistake {
   return { reason: 'label_too_long', problem, details: { label, length } }
 }
 
-/** @param length Of the text, if it is ASCII. */
+/** @param length The length of the name if it is ASCII. */
 const explainLongName = (length: number | undefined): Mistake => ({
   reason: 'name_too_long',
   problem:
     length === undefined
       ? `is too long in its ASCII form; a hostname has at most ${MAX_NAME_LENGTH} characters (RFC 1035)`
-      : `has ${length} characters, more than the ${MAX_NAME_LENGTH} of a hostname (RFC 1035)`,
+      : `has ${length} characters, more than the ${MAX_NAME_LENGTH} allowed in a hostname (RFC 1035)`,
   details: { length },
 })
 
@@ -139,7 +139,7 @@ function explainCharacter(character: string): Mistake {
   return { reason: isOnlyInALabels(character) ? 'punctuation' : 'character', problem, details }
 }
 
-/** Which rule a character breaks that is not ASCII. */
+/** The rule that a non-ASCII character breaks. */
 function ruleOf(character: string): string {
   if (isContextual(character)) return 'which is allowed only next to certain others (RFC 5892, appendix A)'
   return isOnlyInALabels(character)
@@ -149,10 +149,10 @@ function ruleOf(character: string): string {
 
 const isContextual = (character: string) => /[\u00b7\u0375\u05f3\u05f4\u30fb]|\u200c|\u200d/.test(character)
 
-/** UTS #46 allows it, and IDNA2008 calls it punctuation. */
+/** UTS #46 allows it; IDNA2008 counts it as punctuation. */
 const isOnlyInALabels = (character: string) => (survey(mapCharacter(character) ?? '') & kinds.PUNCTUATION) !== 0
 
-/** Certain misspellings: neither top-level domains, nor names that anybody gives to a private network. */
+/** Unmistakable misspellings: neither top-level domains nor likely names of private networks. */
 const misspelled: ReadonlyMap<string, string> = new Map(
   [
     ['com', 'con cmo ocm vom xom cpm comm coom ccom c0m cim'],

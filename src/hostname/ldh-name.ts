@@ -6,8 +6,8 @@ export const MAX_LABEL_LENGTH = 63
 export const isLdhLabel = (text: string) => /^[a-z0-9]+(?:-+[a-z0-9]+)*$/.test(text)
 
 /**
- * Tells whether a name is certainly canonical, as most are: there is nothing in it to trim, to map or to decode. In a
- * name as short as a label no label is too long, and an A-label has two hyphens in a row.
+ * Tells whether a name is certainly canonical, as most are, with nothing to trim, map or decode. In a name
+ * no longer than a label may be, no label is too long; an A-label has two hyphens in a row.
  */
 export const isPlainName = (text: string) =>
   text.length <= MAX_LABEL_LENGTH && /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(text)

@@ -1,7 +1,7 @@
 /**
- * Why a text cannot be registered as a hostname: a stable word for each rule and for each mistake that is recognized.
- * Within a major version a word does not change its meaning; new ones may be added. All are listed in
- * `docs/hostnames.md`, with the fields that come with them.
+ * Why an input cannot be registered as a hostname: a stable word for each rule and for each mistake that is recognized.
+ * Within a major version a word keeps its meaning, and new ones may be added. All are listed in
+ * `docs/reasons.md`, with the fields that come with them.
  */
 export type HostnameReason = ListedReason | NotationReason | CharacterReason | LabelReason
 
@@ -93,19 +93,19 @@ type LabelReason =
   | 'label_too_long'
   | 'not_an_a_label'
 
-/** What varies from text to text with the same {@link HostnameReason}. */
+/** What varies between inputs with the same {@link HostnameReason}. */
 export interface HostnameDetails {
-  /** The character that is wrong, as it was sent; in an A-label, the one that it stands for. */
+  /** The invalid character as it was sent; in an A-label, the one that it encodes. */
   readonly character?: string | undefined
-  /** The label that is wrong, as it was sent. */
+  /** The invalid label as it was sent. */
   readonly label?: string | undefined
-  /** Characters of what is too long; bits of a prefix. */
+  /** The number of characters of what is too long, or of bits in a prefix. */
   readonly length?: number | undefined
   /** The top-level label, as it was sent. */
   readonly topLevel?: string | undefined
   /** The public suffix below a wildcard, as it was sent. */
   readonly suffix?: string | undefined
-  /** The canonical form of the address that the text stands for. */
+  /** The canonical form of the address that the input stands for. */
   readonly address?: string | undefined
   /** Why an address is not public, in English: `in 127.0.0.0/8, Loopback (RFC 1122)`. */
   readonly block?: string | undefined
@@ -113,14 +113,14 @@ export interface HostnameDetails {
   readonly source?: string | undefined
 }
 
-/** A mistake in a text that is not a hostname. */
+/** A mistake in an input that is not a hostname. */
 export interface Mistake {
   readonly reason: HostnameReason
-  /** Continues a sentence that begins with the quoted text. */
+  /** Continues a sentence that begins with the quoted input. */
   readonly problem: string
-  /** What to do about it, where nothing is {@link meant} with certainty: `send a public address or a name`. */
+  /** What to do about it if it is not certain what was {@link meant}: `send a public address or a name`. */
   readonly advice?: string | undefined
   readonly details?: HostnameDetails | undefined
-  /** The text without the mistake, if the sender certainly meant that. It may have another mistake. */
+  /** The input without the mistake, if the sender certainly meant that. It may have another mistake. */
   readonly meant?: string | undefined
 }

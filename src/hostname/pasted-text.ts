@@ -10,19 +10,19 @@ export interface MistakeKind {
   readonly pattern: RegExp
   /** Default: names the character that the pattern finds. */
   readonly problem?: string
-  /** What to do, where nothing is certain. */
+  /** What to do if no suggestion is certain. */
   readonly advice?: string
-  /** What the sender meant in place of each text that the pattern finds. */
+  /** What the sender meant in place of each match of the pattern. */
   readonly by?: string
-  /** What the sender did not mean, where that is not what the pattern finds. */
+  /** What to remove, if that is not what the pattern matches. */
   readonly drop?: RegExp
-  /** The whole that the sender meant. @param text The faulty text; for a wildcard, the part after `*.`. */
+  /** The whole hostname that the sender meant. @param text The faulty input; for a wildcard, the part after `*.`. */
   readonly undo?: (text: string, isWildcard: boolean) => string | undefined
 }
 
-const NAMES_OF_LINE = 'send only its names, each as an entry of its own'
+const NAMES_OF_LINE = 'send only its names, each as a separate entry'
 
-/** The text that the group of a pattern finds. */
+/** Returns what the group of a pattern matches. */
 const find = (pattern: RegExp) => (text: string) => pattern.exec(text)?.[1]
 
 const adBlockerRule = /^(?:@@)?\|\|([^|^$]+)\^?(?:\$.*)?$/
@@ -32,8 +32,8 @@ const unboundLine = /^local-zone:\s*"?([^\s"]+)"?\s+\w+$/
 const jsonObject = /^\{\s*"[^"]*"\s*:\s*"([^"]*)"\s*\}$/
 
 /**
- * Lines of files, of which a name is a part. They are looked for first, in the whole text: their separators do not
- * separate hostnames. As with {@link rows}, each has its cases, and the first that matches names the mistake.
+ * Lines of files that contain a name. They are searched for first, in the whole input: their separators do not
+ * separate hostnames. As in {@link rows}, each has its cases, and the first that matches names the mistake.
  */
 export const lines: readonly MistakeKind[] = [
   {
@@ -45,7 +45,7 @@ export const lines: readonly MistakeKind[] = [
   {
     reason: 'remark',
     pattern: /^(?:\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*:[\da-f]*)\s+(?!(?:and|or|to)$)[a-z][\w-]*$/i,
-    problem: 'has a remark after it',
+    problem: 'has a comment after it',
     drop: /\s.*/s,
   },
   {
@@ -63,31 +63,31 @@ export const lines: readonly MistakeKind[] = [
   {
     reason: 'ad_blocker_exception',
     pattern: /^@@\|\|([^|^$]+)\^?(?:\$.*)?$/,
-    problem: 'is an exception in a filter list of an ad blocker',
+    problem: 'is an exception from the filter list of an ad blocker',
     undo: find(adBlockerRule),
   },
   {
     reason: 'ad_blocker_rule',
     pattern: adBlockerRule,
-    problem: 'is a rule in a filter list of an ad blocker',
+    problem: 'is a rule from the filter list of an ad blocker',
     undo: find(adBlockerRule),
   },
   {
     reason: 'proxy_rule',
     pattern: proxyRule,
-    problem: 'is a rule of a proxy such as Clash or Surge',
+    problem: 'is a rule for a proxy such as Clash or Surge',
     undo: find(proxyRule),
   },
   {
     reason: 'dnsmasq_line',
     pattern: dnsmasqLine,
-    problem: 'is a line of the configuration of dnsmasq',
+    problem: 'is a line of a dnsmasq configuration',
     undo: find(dnsmasqLine),
   },
   {
     reason: 'unbound_line',
     pattern: unboundLine,
-    problem: 'is a line of the configuration of Unbound',
+    problem: 'is a line of an Unbound configuration',
     undo: find(unboundLine),
   },
   {
@@ -115,9 +115,9 @@ export const lines: readonly MistakeKind[] = [
 const scheme = /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|\/{2,}|https?(?:[:;][\\/]*|[\\/]+:?[\\/]*))/i
 
 /**
- * The mistakes that people paste, the most telling first. The first pattern that matches names the mistake. Each row
- * has its cases in `test/vectors/pasted-names.json`. A row undoes its own mistake only, and the rest is examined again:
- * a URL in quotes before a comma takes three rows. No row guesses: what it suggests is in the text, or spelled there.
+ * The mistakes that people paste, the most specific first. The first pattern that matches names the mistake. Each row
+ * has its cases in `test/vectors/pasted-names.json`. A row undoes only its own mistake, and the rest is examined again:
+ * a URL in quotes before a comma takes three rows. No row guesses: what it suggests is in the input, or spelled there.
  */
 export const rows: readonly MistakeKind[] = [
   // From chats, PDF files and web pages: byte order marks, zero-width characters and bidi marks.
@@ -143,7 +143,7 @@ export const rows: readonly MistakeKind[] = [
   {
     reason: 'list_item',
     pattern: /^(?:[-+*]|#+|[0-9]+[.)])\s+(?!\.)/,
-    problem: 'begins like an item of a list or a comment',
+    problem: 'begins like a list item or a comment',
     by: '',
   },
   {
@@ -155,13 +155,13 @@ export const rows: readonly MistakeKind[] = [
   {
     reason: 'remark',
     pattern: /^\S+\s+(?:#|\/\/|[;(\u2013\u2014-])/,
-    problem: 'has a remark after it',
+    problem: 'has a comment after it',
     drop: /\s.*/s,
   },
   {
     reason: 'html_reference',
     pattern: /^[^/?#]*&(?:#\d+|#x[\da-f]+|[a-z]{2,8});/i,
-    problem: 'contains a character reference of HTML, which is not decoded',
+    problem: 'contains an HTML character reference, which is not decoded',
   },
   { reason: 'equals_sign', pattern: /^=/, problem: 'begins with "="', by: '' },
   { reason: 'leading_separator', pattern: /^[,;|\u3001\uff0c\uff1b]+/, problem: 'begins with a separator', by: '' },
@@ -174,7 +174,7 @@ export const rows: readonly MistakeKind[] = [
   {
     reason: 'quote_or_bracket',
     pattern: /^["'`<({]|^\[(?![^\]]*\][:.])|^[^/?#"'`<({[]*["'`>)}\]]$/,
-    problem: 'has a quote or a bracket at its start or end',
+    problem: 'has a quotation mark or bracket at its start or end',
     undo: text => stripEnd(text.replace(/^["'`<({[]+/, ''), `"'\`>)}],;`),
   },
   {
@@ -185,14 +185,14 @@ export const rows: readonly MistakeKind[] = [
   {
     reason: 'field_name',
     pattern: /^(?:dns|(?:host_?|server_?|c)?name|host|domain|url|site|fqdn|cn|website)\s*[:=](?!\/\/)\s*(?=\D)/i,
-    problem: 'begins with the name of a field',
+    problem: 'begins with a field name',
     by: '',
   },
-  // White space stands between any words, so that few fields are certain by it.
+  // White space separates words of every kind, so it identifies few fields.
   {
     reason: 'field_name',
     pattern: /^(?:(?:server_?|host_)name\s+(?=\D)|(?:host|domain|url|site|website)\s+(?=[a-z]+:\/\/))/i,
-    problem: 'begins with the name of a field',
+    problem: 'begins with a field name',
     by: '',
   },
 
@@ -216,8 +216,8 @@ export const rows: readonly MistakeKind[] = [
     problem: 'has a backslash before a dot, as in a regular expression',
     undo: text => (/[^\\]\./.test(text) ? undefined : text.replace(/\\\./g, '.').replace(/^\^|\$$/g, '')),
   },
-  { reason: 'port', pattern: /^[\d.]+#\d+$/, problem: 'contains a port, after a "#"', drop: /#.*/s },
-  // Without a dot before it, a backslash stands in the name of an account: `WORKGROUP\SERVER`.
+  { reason: 'port', pattern: /^[\d.]+#\d+$/, problem: 'contains a port after a "#"', drop: /#.*/s },
+  // Without a dot before it, a backslash belongs to an account name: `WORKGROUP\SERVER`.
   {
     reason: 'path',
     pattern: /^[^?#\\]*\/|^\\\\|^[a-z]:\\|^[^?#\\/.]*\.[^?#\\/]*\\/i,
@@ -229,7 +229,7 @@ export const rows: readonly MistakeKind[] = [
   {
     reason: 'address_with_dot',
     pattern: /^\[?[0-9a-f]*:[0-9a-f:]*\]?\.$/i,
-    problem: 'is an IPv6 address with a dot after it; only a name may end in one',
+    problem: 'is an IPv6 address with a dot after it; only names may end in a dot',
     drop: /\.$/,
   },
   {
@@ -238,7 +238,7 @@ export const rows: readonly MistakeKind[] = [
     problem: 'contains a port',
     drop: /:[^:]*$/,
   },
-  { reason: 'port', pattern: /^[^:.]+\.[^:]+::\d+$/, problem: 'contains a port, after two colons', drop: /:.*/s },
+  { reason: 'port', pattern: /^[^:.]+\.[^:]+::\d+$/, problem: 'contains a port after two colons', drop: /:.*/s },
   { reason: 'trailing_colon', pattern: /^[^:]*:$/, problem: 'ends in a colon', drop: /:$/ },
   {
     reason: 'not_an_ipv6_address',
@@ -250,7 +250,7 @@ export const rows: readonly MistakeKind[] = [
   {
     reason: 'comma',
     pattern: /^(?:www,|[^.,]+,[^.,]+$)/i,
-    problem: 'contains a comma where a dot belongs',
+    problem: 'contains a comma in place of a dot',
     undo: text => text.replace(',', '.'),
   },
   {
@@ -277,13 +277,13 @@ export const rows: readonly MistakeKind[] = [
   {
     reason: 'record_name',
     pattern: /(?:^|\.)_/,
-    problem: 'has a label that begins with an underscore, as names of DNS records do (RFC 8552)',
+    problem: 'has a label that begins with an underscore, like the names of DNS records (RFC 8552)',
     undo: (text, isWildcard) => (isWildcard ? undefined : dropRecordLabels(text)),
   },
   {
     reason: 'underscore',
     pattern: /_/,
-    problem: 'contains an underscore, which names in the DNS may have and hostnames may not (RFC 1123, section 2.1)',
+    problem: 'contains an underscore, which is allowed in DNS names but not in hostnames (RFC 1123, section 2.1)',
   },
   { reason: 'percent_sign', pattern: /%/, problem: 'contains a "%"; percent-encoding is not decoded' },
   {
@@ -300,27 +300,27 @@ export function dropPath(text: string): string {
   return text.replace(/[/\\?#].*/s, '')
 }
 
-/** `[example.com](https://example.com)`. Silent if the text and the link name two hosts. */
+/** `[example.com](https://example.com)`. Suggests nothing if the text and the link name different hosts. */
 function undoMarkdownLink(text: string): string | undefined {
   const [shown = '', target = ''] = text.slice(1, -1).split('](')
   const toName = (url: string) => dropPath(url.replace(scheme, '')).toLowerCase()
   return shown.includes('.') && toName(shown) !== toName(target) ? undefined : target
 }
 
-/** A URL may stand in another: `view-source:https://example.com`, `https://https://example.com`. */
+/** A URL may contain another: `view-source:https://example.com`, `https://https://example.com`. */
 function undoUrl(text: string): string | undefined {
   const rest = text.replace(scheme, '')
   return scheme.test(rest) ? rest : dropUserName(dropPath(rest))
 }
 
-/** Silent if what stands before an "@" may be the name that the sender meant: `good.com:443@evil.org`. */
+/** Suggests nothing if the part before an "@" may be the name that the sender meant: `good.com:443@evil.org`. */
 function dropUserName(text: string): string | undefined {
   const parts = text.split('@')
   const last = parts.pop()
   return parts.some(couldBeMeant) ? undefined : last
 }
 
-/** Tells whether a user name is a name or an address itself, or has a port. */
+/** Tells whether a user name is itself a name or an address, or has a port. */
 function couldBeMeant(userName: string): boolean {
   if (/:\d*$|[[\]]/.test(userName)) return true
   const labels = userName.split('.').filter(Boolean)
@@ -358,8 +358,8 @@ function dropRecordLabels(text: string): string {
 }
 
 /**
- * Word processors make dashes of hyphens; only between letters is it certain that one was meant. They also make one
- * dash of the two hyphens in `xn--`.
+ * Word processors turn hyphens into dashes; only between letters is it certain that a hyphen was meant. They also turn
+ * the two hyphens in `xn--` into one dash.
  */
 function undoDashes(text: string): string | undefined {
   if (/(?:^|\.)xn[\u2010-\u2014\u2212]/i.test(text)) return undefined

@@ -18,9 +18,9 @@ const options = {
   validHosts: null,
 }
 
-/** What the Public Suffix List says of a name. */
+/** What the Public Suffix List says about a name. */
 export interface SuffixReading {
-  /** Whether the top-level label is on the list and no special-use name, so that the name can be in the public DNS. */
+  /** Whether the top-level label is on the list and not a special-use name, so the name can be in the public DNS. */
   readonly isInPublicDns: boolean
   /** Whether the suffix is in the list's private section: it belongs to a company, as `github.io` does. */
   readonly isPrivate: boolean
@@ -31,7 +31,7 @@ export interface SuffixReading {
 /**
  * Looks a canonical name up in both sections of the Public Suffix List (https://publicsuffix.org/list/, the algorithm
  * under "Formal Algorithm"), as shipped with the installed `tldts`. The default rule `*` of that algorithm, made for
- * cookies, would take any label for a suffix.
+ * cookies, would make any label a suffix.
  */
 export function readSuffix(name: string): SuffixReading {
   const { domain, isIcann, isPrivate } = parse(name, options)
@@ -44,7 +44,7 @@ export function readSuffix(name: string): SuffixReading {
 /** Tells whether a top-level label can have names in the public DNS below it. */
 export const isInPublicDns = (topLevel: string) => readSuffix(topLevel).isInPublicDns
 
-/** Some labels are on the list with rules below them only: `ck` with `*.ck`, `za` with `co.za` and others like it. */
+/** Some labels are on the list only with rules below them: `ck` with `*.ck`, `za` with `co.za` and similar ones. */
 function hasRulesBelow(topLevel: string): boolean {
   return [`co.${topLevel}`, `com.${topLevel}`].some(name => {
     const { isIcann, isPrivate } = parse(name, options)

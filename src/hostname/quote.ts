@@ -6,18 +6,18 @@ const MAX_QUOTED = 60
 const invisibleKindOf = createKindOf(invisible)
 
 /**
- * Tells whether a character does not show as itself: controls, format characters (bidi marks, zero widths), lone
+ * Tells whether a character does not show as itself: controls, format characters (bidi marks, zero-width ones), lone
  * surrogates, unusual spaces.
  */
 export const isInvisible = (character: string) => invisibleKindOf(character.codePointAt(0) as number) !== NONE
 
 const isEscaped = (character: string) => character !== ' ' && isInvisible(character)
 
-/** Tells whether every character of a text shows as itself, and none may hide, reorder or break a line. */
+/** Tells whether every character shows as itself, and none may hide text, reorder it or break a line. */
 export const isPrintable = (text: string) => !Array.from(text).some(isEscaped)
 
 /**
- * Hides the password of a URL. A password that was pasted may contain any character, so that it may reach from the
+ * Hides the password of a URL. A pasted password may contain any character, so it may extend from the
  * first colon after the scheme to the last "@".
  */
 export function hidePassword(text: string): string {
@@ -30,8 +30,8 @@ export function hidePassword(text: string): string {
 }
 
 /**
- * Quotes a caller's text for a message, without a password in it, shortened to {@link MAX_QUOTED} characters. Every
- * character that could hide, reorder or break a line is written as its code point. An ASCII space stays a space.
+ * Quotes a caller's input for a message, with any password hidden, shortened to {@link MAX_QUOTED} characters. Every
+ * character that could hide text, reorder it or break a line is written as its code point. An ASCII space stays one.
  */
 export function quote(text: string): string {
   const shown = hidePassword(text)

@@ -10,14 +10,14 @@ export interface HostnameSchema {
     ) =>
       | { readonly value: string; readonly issues?: undefined }
       | { readonly issues: readonly { readonly message: string }[] }
-    /** For types alone. */
+    /** Types only. */
     readonly types?: { readonly input: string; readonly output: string } | undefined
   }
 }
 
 /**
- * {@link classifyHostname} as a Standard Schema: for forms and routes that take one as a validator (TanStack Form,
- * tRPC, Hono and others). Its output is the canonical form; its one issue is the message. Anything may be passed.
+ * {@link classifyHostname} as a Standard Schema, for forms and routes that take one as a validator (TanStack Form,
+ * tRPC, Hono and others). Its output is the canonical form, its only issue the message. It takes any value.
  *
  * @example
  * hostnameSchema['~standard'].validate('WWW.Example.com.') // { value: 'www.example.com' }

@@ -1,6 +1,6 @@
 import tldts from 'tldts/package.json' with { type: 'json' }
 
-/** The Public Suffix List of this process: that of the installed `tldts`, which `npm update tldts` renews. */
+/** The Public Suffix List of this process, from the installed `tldts`; `npm update tldts` updates it. */
 export interface SuffixList {
   /** The version of `tldts`. */
   readonly version: string
@@ -8,12 +8,12 @@ export interface SuffixList {
   readonly published: string | null
 }
 
-/** `tldts` does not tell the date of its list. A test fails once another version is installed here. */
+/** `tldts` does not give the date of its list. A test fails once another version is installed here. */
 const known: SuffixList = { version: '7.5.4', published: '2026-11-15' }
 
 /**
- * The Public Suffix List that every answer of this process goes by. To be shown to whoever runs the server: a top-level
- * domain that is newer than the list is refused as `internal_domain`.
+ * The Public Suffix List that this process uses for every response. Show it to the operator: a top-level
+ * domain that is newer than the list is rejected as `internal_domain`.
  *
  * @example
  * suffixList // { version: '7.5.4', published: '2026-11-15' }

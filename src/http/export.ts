@@ -1,18 +1,18 @@
 import { isApiError } from '../errors/api-error.ts'
 
-/** Milliseconds for which the caller of an export is known to be allowed. */
+/** Milliseconds for which a check of an export's caller stays valid. */
 const CALLER_IS_CURRENT_FOR = 5000
 
 interface Guard {
   /** Looks the caller up again. @throws if it may no longer read. */
   readonly requireCaller: () => Promise<void>
-  /** Called with what failed in the middle of the response, and whether the caller was being looked up. */
+  /** Called with an error in the middle of the response, and whether it came from looking up the caller. */
   readonly report: (error: unknown, step: 'authenticate' | 'list') => void
 }
 
 /**
- * Passes the pieces of an export on. It looks the caller up again every few seconds, so that an export does not outlive
- * its key, and reports failures. Either makes it throw, and the adapter cuts the response off.
+ * Passes on the pieces of an export. It looks up the caller again every few seconds, so an export does not outlive
+ * its key, and reports failures. In either case it throws, and the adapter cuts off the response.
  */
 export async function* guardExport(
   pieces: AsyncIterable<string>,
@@ -21,7 +21,7 @@ export async function* guardExport(
   const iterator = pieces[Symbol.asyncIterator]()
   let checkedAt = performance.now()
   const failAs = (step: 'authenticate' | 'list') => (error: unknown) => {
-    // A caller that is no longer let in is no failure.
+    // Rejecting the caller is not a failure.
     if (!isApiError(error)) report(error, step)
     else if (error.status >= 500) report(error.cause ?? error, step)
     throw error

@@ -26,11 +26,11 @@ import { type HandlerRequest, type OperationName, readHeader, readJson } from '.
 import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
 /**
- * Makes the request handler that all adapters share, without a framework: it turns header fields and a body into a
- * status, header fields and a body. The adapter routes the method and the path to it.
+ * Makes the request handler that all adapters share, without a framework: it turns headers and a body into a
+ * status, headers and a body. The adapter routes the method and the path to it.
  *
  * It checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`, 403
- * `domain_limit_reached`. It does not read the body before the caller is known to be allowed. After a 408 or a 413,
+ * `domain_limit_reached`. It reads the body only once it knows that the caller is allowed. After a 408 or a 413,
  * part of the body may still arrive: close the connection.
  *
  * @returns Never rejects.
@@ -157,16 +157,16 @@ function requireOffered<Request extends HandlerRequest>(
   { operations: offered = DEFAULT_OPERATIONS }: HandlerOptions<Request>,
 ): OperationName {
   if (offered.includes(operation)) return operation
-  throw new TypeError(`The operation ${JSON.stringify(operation)} is none of the option "operations"`)
+  throw new TypeError(`The operation ${JSON.stringify(operation)} is not in the option "operations"`)
 }
 
 /**
- * Milliseconds. A key may be revoked while the body of its call is on the way: after a body that took longer, it is
+ * Milliseconds. A key may be revoked while the body of its call arrives: if the body took longer than this, the key is
  * looked up again.
  */
 const KEY_IS_CURRENT_FOR = 20
 
-/** A body that will be refused counts as one name. */
+/** A body that will be rejected counts as one name. */
 function countSubmitted(body: unknown): number {
   const { domains } = (body ?? {}) as { domains?: unknown }
   return Array.isArray(domains) && domains.length > 0 && domains.length <= MAX_DOMAINS ? domains.length : 1

@@ -28,7 +28,7 @@ interface OperationCall {
 
 type OperationAnswer = RegisterDomainsResponse | PreviewDomainsResponse | DeleteDomainsResponse | ListDomainsResponse
 
-/** What an operation answered. An export is a stream, and has no data. */
+/** What an operation returned. An export is a stream, and has no data. */
 export type OperationResult =
   | ({ readonly operation: 'create' } & RegisterDomainsResponse)
   | ({ readonly operation: 'preview' } & PreviewDomainsResponse)
@@ -38,14 +38,14 @@ export type OperationResult =
 
 interface HttpOperation {
   readonly method: 'POST' | 'GET'
-  /** Behind the path of the API. */
+  /** Appended to the path of the API. */
   readonly suffix: '' | '/preview' | '/delete' | '/export'
   readonly scope: Scope
   /** The optional methods of a store that it needs. */
   readonly needs: readonly ('find' | 'release' | 'list')[]
-  /** The step that the store does for it. */
+  /** The step that the store performs for it. */
   readonly step: Step
-  /** @returns The JSON of the answer, or an answer that is a stream. */
+  /** @returns The JSON of the response, or a response that is a stream. */
   run(call: OperationCall): Promise<OperationAnswer | HandlerResponse>
 }
 
@@ -117,7 +117,7 @@ const formats = {
   },
 } as const
 
-/** Writes each page as one text, and holds nothing of it while the caller takes it. */
+/** Writes each page as one string, and keeps none of it while the caller reads it. */
 async function* write(
   pages: AsyncIterator<readonly ListedDomain[], void>,
   { head, toLine }: (typeof formats)[keyof typeof formats],

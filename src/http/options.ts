@@ -13,13 +13,13 @@ import type { HandlerRequest, OperationName } from './request.ts'
 
 export const DEFAULT_PATH = '/v1/domains'
 
-/** Bytes in a request body: 100 hostnames of the greatest length fit. */
+/** Bytes in a request body: 100 hostnames of the maximum length fit. */
 export const DEFAULT_BODY_LIMIT = 256 * 1024
 
 /** Milliseconds until the request body must have arrived. */
 export const DEFAULT_BODY_TIME_LIMIT = 10_000
 
-/** Milliseconds until a page of an export must have been taken. */
+/** Milliseconds within which the caller must read a page of an export. */
 export const DEFAULT_PAGE_TIME_LIMIT = 30_000
 
 /** The options of every adapter: a store, either `keys` or `authenticate`, and settings. */
@@ -37,27 +37,27 @@ export interface CallersByKey {
 export interface CallersByApplication<Request extends HandlerRequest = HandlerRequest> {
   keys?: undefined
   /**
-   * Identifies the caller in your own way. In an adapter, `request.raw` is the request of the framework, with its
+   * Identifies the caller in your own way. In an adapter, `request.raw` is the framework's request, with its
    * session, user and address.
    *
    * @returns Who is calling.
-   * @throws {ApiError} for a caller that is not let in: `new ApiError('unauthorized', …)`.
+   * @throws {ApiError} to reject the caller: `new ApiError('unauthorized', …)`.
    */
   authenticate: (request: Request) => Awaitable<KeyContext>
 }
 
-/** What an adapter needs beside its callers. */
+/** What an adapter needs besides a way to identify callers. */
 export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest> {
-  /** Where teams and registrations live, such as {@link createMemoryStore} makes. */
+  /** The store of teams and registrations, such as one from {@link createMemoryStore}. */
   store: DomainStore
   /**
-   * What to offer. Each is off until asked for, but `create`. Deleting, listing and exporting need scopes of their
-   * own: `domains:delete`, `domains:read`. Default `['create']`.
+   * The operations to offer. Each except `create` is off until you enable it. Deleting, listing and exporting need
+   * separate scopes: `domains:delete`, `domains:read`. Default `['create']`.
    *
    * | operation | call |
    * | --- | --- |
    * | `create` | `POST /v1/domains` |
-   * | `preview` | `POST /v1/domains/preview`: what creating would answer now |
+   * | `preview` | `POST /v1/domains/preview`: what `create` would return now |
    * | `delete` | `POST /v1/domains/delete` |
    * | `list` | `GET /v1/domains` |
    * | `export` | `GET /v1/domains/export` |
@@ -68,28 +68,28 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   /** Called with points for each authenticated call, keyed by API key. Default: no limit. */
   rateLimiter?: RateLimiter | undefined
   /**
-   * What costs a point: each `call`, or each submitted `name`. Of a call that costs more than one point, the first is
-   * taken before the body is read and the others after it; what was taken stays taken if they do not suffice. Give the
-   * limiter at least 100 points then: a call of 100 names needs them. Default `call`.
+   * What costs a point: each `call`, or each submitted `name`. If a call costs several points, the first is
+   * consumed before the body is read and the others after it; the first stays consumed if the rest do not suffice.
+   * Give the limiter at least 100 points for `name`: a call with 100 names needs them. Default `call`.
    */
   rateLimitPer?: 'call' | 'name' | undefined
   /** The name of the limit in `RateLimit` and `RateLimit-Policy`: printable ASCII. Default `default`. */
   rateLimitPolicy?: string | undefined
   /**
-   * What happens to a call if the limiter fails: `refuse` answers 500 `internal_error`, `allow` lets it through.
-   * Default `refuse`. A limiter that does not answer fails at the time limit; for less, give it a time limit of its
-   * own.
+   * What happens to a call if the limiter fails: `refuse` returns 500 `internal_error`, `allow` lets it through.
+   * Default `refuse`. A limiter that does not respond fails at the time limit; to wait less, give it its own time
+   * limit.
    */
   rateLimiterFailure?: RateLimiterFailure | undefined
   /** Bytes in a request body. Default 262,144, which holds 100 hostnames of any length. */
   bodyLimit?: number | undefined
   /**
    * Milliseconds until the request body must have arrived, at most 2,147,483,647. Default 10,000. After that, the call
-   * is answered 408 `request_timeout` and the connection is closed. It does not limit a body parser of your server.
+   * gets 408 `request_timeout` and the connection is closed. It does not limit your server's body parser.
    */
   bodyTimeLimit?: number | undefined
   /**
-   * Milliseconds for the caller to take a page of an export, which is about 20 kB, at most 2,147,483,647. Default
+   * Milliseconds for the caller to read a page of an export, about 20 kB; at most 2,147,483,647. Default
    * 30,000. After that, the response is cut off.
    */
   pageTimeLimit?: number | undefined
@@ -100,7 +100,7 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   timeLimit?: number | undefined
   /**
    * Called once for each distinct failure in a call, with the cause of an `internal_error`, of a 503, or of a rate
-   * limit that could not be checked. The caller does not learn the cause. Default: one line in the log for each kind of
+   * limit that could not be checked. The caller never sees the cause. Default: one line in the log for each kind of
    * failure and minute, by Fastify's `request.log.error` if there is a logger, or else by `console.error`; the first of
    * a kind has a stack. What it throws or rejects with is ignored.
    *
@@ -115,8 +115,8 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    */
   onError?: ((error: unknown, context: FailureContext<Request>) => void) | undefined
   /**
-   * Called with each answer of status 200, and with each of 503 that registered something: saved, and not yet
-   * synchronized. For an audit log, or to count usage: each registration is `created` once. The answer does not wait
+   * Called with each response of status 200, and with each 503 of a call that registered something: saved, but not yet
+   * synchronized. For an audit log, or to count usage: each registration is `created` once. The response does not wait
    * for it, and what it throws or rejects with is ignored.
    *
    * @example
@@ -132,17 +132,17 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
 }
 
 /**
- * A call that was answered with 200 and this `data`, whose kind `operation` tells; or with 503, and its `data` is what
+ * A call that returned 200 with this `data`, whose type depends on `operation`; or 503, where `data` is what
  * was saved.
  */
 export type ResultContext<Request extends HandlerRequest = HandlerRequest> = OperationResult & {
   /** The call; with an adapter, `request.raw` is the framework's own. */
   readonly request: Request
   readonly keyContext: KeyContext
-  /** Which key called; `undefined` where your application authenticates. */
+  /** Which key called; `undefined` if your application authenticates. */
   readonly key: CallingKey | undefined
   readonly status: 200 | 503
-  /** Milliseconds from the call to its answer; of an export, to its beginning. */
+  /** Milliseconds from the call to its response; for an export, to the start of the response. */
   readonly duration: number
   /** The ID of the request in the framework, the same as for `onError`; see {@link HandlerRequest.id}. */
   readonly requestId: string | undefined
@@ -161,7 +161,7 @@ export const handlerRules = {
   },
   operations: {
     holds: optional(names => Array.isArray(names) && names.length > 0 && names.every(isOperationName)),
-    expected: `a list with some of ${operationNames.map(name => `"${name}"`).join(', ')}`,
+    expected: `an array with some of ${operationNames.map(name => `"${name}"`).join(', ')}`,
   },
   keys: {
     holds: (keys, { authenticate }) => (authenticate === undefined ? hasMethods(keys, 'findKey') : keys === undefined),
@@ -188,7 +188,7 @@ export const handlerRules = {
   },
   bodyLimit: {
     holds: optional(limit => Number.isSafeInteger(limit) && Number(limit) > 0),
-    expected: 'a whole number of bytes above 0, such as 262144',
+    expected: 'an integer number of bytes above 0, such as 262144',
   },
   bodyTimeLimit: timeLimitRule,
   pageTimeLimit: timeLimitRule,

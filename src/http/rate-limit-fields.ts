@@ -1,6 +1,6 @@
 import type { RateLimiter, RateLimiterResult } from './rate-limiter.ts'
 
-/** What remains of each limit of a caller, by the name of the limit; `null` for a limiter of one limit. */
+/** What remains of each of a caller's limits, by name; `null` as the name for a limiter with one limit. */
 export type RateLimitState = readonly (readonly [policy: string | null, result: RateLimiterResult])[]
 
 /** The name of the policy, as in the examples of the draft. */
@@ -30,11 +30,11 @@ export function toRateLimitFields(
   }
 }
 
-/** A window is a whole number of seconds above 0. Points that never come back have no window. */
+/** A window is an integer number of seconds above 0. Points that are never restored have no window. */
 const toWindow = (duration: RateLimiter['duration']): string =>
   Number(duration) > 0 ? `;w=${toInteger(Math.ceil(Number(duration)))}` : ''
 
-/** Whole seconds, rounded up, so that a caller does not come back too early. `null` if no end is known. */
+/** Whole seconds, rounded up, so a caller does not retry too early. `null` if no end is known. */
 export function toSeconds(milliseconds: number): number | null {
   if (milliseconds < 0 || milliseconds === Number.POSITIVE_INFINITY) return null
   return Math.min(MAX_INTEGER, Math.max(1, Math.ceil(milliseconds / 1000)))

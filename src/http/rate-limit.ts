@@ -6,22 +6,22 @@ import type { RateLimiter, RateLimiterResult } from './rate-limiter.ts'
 
 type RateLimitOptions = Pick<HandlerSettings, 'rateLimiter' | 'rateLimiterFailure' | 'rateLimitPolicy'>
 
-/** A call that is limited. */
+/** A call to limit. */
 interface LimitedCall {
   readonly key: string
   readonly deadline: Deadline
-  /** Called with the cause if the limiter failed and the call goes on. */
+  /** Called with the cause if the limiter failed and the call continues. */
   readonly onError: (cause: unknown) => void
 }
 
-/** Seconds in `Retry-After` if the limiter knows no end, as with a `duration` of 0. */
+/** Seconds in `Retry-After` if the limiter gives no reset time, as with a `duration` of 0. */
 const RETRY_AFTER_UNKNOWN = 3600
 
 /**
- * Makes the function that takes points for a call.
+ * Makes the function that consumes points for a call.
  *
- * @returns The header fields for the caller (draft-ietf-httpapi-ratelimit-headers-11); none if there is no limiter, if
- *   no points are taken, or if the limiter failed and `rateLimiterFailure` is `allow`. It throws 429
+ * @returns The headers for the caller (draft-ietf-httpapi-ratelimit-headers-11); none if there is no limiter, if
+ *   no points are consumed, or if the limiter failed and `rateLimiterFailure` is `allow`. It throws 429
  *   `too_many_requests` with `Retry-After`, and 500 `internal_error` if the limiter failed and `rateLimiterFailure` is
  *   `refuse`: not 503, which means that something was saved.
  */
@@ -61,8 +61,8 @@ async function consume(limiter: RateLimiter, key: string, points: number, deadli
 }
 
 /**
- * Empty for anything that is not an answer of a limiter. A union answers for each limit; those that failed are passed
- * over.
+ * Empty for anything that is not a limiter's result. A union returns one for each limit; those that failed are
+ * skipped.
  */
 function toState(answer: unknown): RateLimitState {
   const single = toResult(answer)

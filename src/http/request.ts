@@ -24,42 +24,42 @@ export type OperationName = 'create' | 'preview' | 'delete' | 'list' | 'export'
 
 /** A request, the same from every adapter. */
 export interface HandlerRequest {
-  /** What is asked for, by method and path; see {@link HandlerOptions.operations}. Default `create`. */
+  /** The requested operation, by method and path; see {@link HandlerOptions.operations}. Default `create`. */
   readonly operation?: OperationName | undefined
-  /** The ID of the request, where the framework gives it one: for `onError`, `onResult` and the log. */
+  /** The ID of the request, if the framework gives it one: for `onError`, `onResult` and the log. */
   readonly id?: string | undefined
-  /** The parameters of the query, decoded; one that is sent several times is a list. For `list` and `export`. */
+  /** The decoded query parameters; one that is sent several times is an array. For `list` and `export`. */
   readonly query?: Query | undefined
   /**
-   * Returns the value of a header field.
+   * Returns the value of a header.
    *
    * @param name In lower case.
-   * @returns For a field with several lines, all of them joined with commas (RFC 9110, section 5.3), as `Headers` does;
-   *   never one of several `Authorization` lines.
+   * @returns For a header with several lines, all joined with commas (RFC 9110, section 5.3), as `Headers` does;
+   *   never only one of several `Authorization` lines.
    */
   header(name: string): string | null | undefined
   /**
-   * Reads the body. Called at most once, after the caller was let in. If it takes longer than the time limit, the call
-   * is answered 408 and the promise is ignored; the adapter should then stop reading, as after a 413.
+   * Reads the body. Called at most once, after the caller is accepted. If it takes longer than the time limit, the call
+   * gets 408 and the promise is ignored; the adapter should then stop reading, as after a 413.
    *
    * @param limit Bytes. Beyond it, stop reading and throw an {@link ApiError} with the code `payload_too_large`.
    */
   readBody(limit: number): Awaitable<RequestBody>
 }
 
-/** A request of an adapter, with the request of the framework. */
+/** A request from an adapter, with the framework's request. */
 export interface AdapterRequest<Raw> extends HandlerRequest {
-  /** The request of the framework, with its session, user and address. */
+  /** The framework's request, with its session, user and address. */
   readonly raw: Raw
 }
 
-/** The body as it was sent, or as a parser of your server parsed it. */
+/** The body as it was sent, or as your server's body parser parsed it. */
 export type RequestBody = { readonly bytes: Uint8Array } | { readonly text: string } | { readonly json: unknown }
 
-/** Whether an answer of this status comes before the end of the body, so that the connection cannot be used again. */
+/** Whether a response of this status precedes the end of the body, so the connection cannot be reused. */
 export const stopsReading = (status: number): boolean => status === 408 || status === 413
 
-/** Returns the value of a field, also from an accessor without types that returns the lines of a field as an array. */
+/** Returns a header's value, even from an untyped accessor that returns its lines as an array. */
 export function readHeader(request: HandlerRequest, name: string): string | undefined {
   const value: unknown = request.header(name)
   if (value === null || value === undefined) return undefined
@@ -69,7 +69,7 @@ export function readHeader(request: HandlerRequest, name: string): string | unde
 /**
  * Reads a JSON body: `application/json` in UTF-8, not compressed.
  *
- * It ignores a byte order mark, as RFC 8259, section 8.1, permits. Of duplicate names in an object the last one counts,
+ * It ignores a byte order mark, as RFC 8259, section 8.1, permits. If an object has duplicate names, the last counts,
  * as in `JSON.parse`.
  *
  * @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large`, 408 `request_timeout`, 400
@@ -81,13 +81,13 @@ export async function readJson(request: HandlerRequest, limits: BodyLimits): Pro
   if (Number(readHeader(request, 'content-length') ?? 0) > limit) throw payloadTooLarge(limit)
   const body = await readWithin(limits, request)
   if (has(body, 'json')) return body.json
-  // A parser in front of us has a limit of its own; this is ours.
+  // The application's parser has its own limit; this one is ours.
   const length = has(body, 'text') ? new TextEncoder().encode(body.text).byteLength : body.bytes.byteLength
   if (length > limit) throw payloadTooLarge(limit)
   return parseJson(has(body, 'text') ? body.text : decodeUtf8(body.bytes))
 }
 
-/** Like `in`, but a polluted `Object.prototype` gives no body. */
+/** Like `in`, except that a polluted `Object.prototype` does not count as a body. */
 const has = <Name extends 'json' | 'text'>(
   body: RequestBody,
   name: Name,

@@ -1,15 +1,15 @@
 import type { ApiError } from '../errors/api-error.ts'
 import type { ErrorResponse } from '../wire/response.ts'
 
-/** An answer, the same for every adapter. */
+/** A response, the same for every adapter. */
 export interface HandlerResponse {
   status: number
   headers: Record<string, string>
-  /** JSON; empty where there is a {@link stream}. */
+  /** JSON; empty if there is a {@link stream}. */
   body: string
   /**
-   * The body of an export, piece by piece. Take a piece when the one before was sent; end the iteration when the
-   * caller stops reading. If it throws, the answer must be cut off, so that it does not look complete.
+   * The body of an export, piece by piece. Take a piece once the previous one is sent; end the iteration when the
+   * caller stops reading. If it throws, cut off the response so that it does not look complete.
    */
   stream?: AsyncIterable<string>
 }

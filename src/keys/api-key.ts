@@ -1,7 +1,7 @@
 import { matches, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import { sha256, toHex } from './sha256.ts'
 
-/** The parts of an API key. They prove nothing until a {@link KeyStore} knows the hash of the key. */
+/** The parts of an API key. They prove nothing until a {@link KeyStore} finds the hash of the key. */
 export interface ParsedApiKey {
   type: 'organization' | 'team'
   /** The ID of the organization or team, digits only. */
@@ -10,7 +10,7 @@ export interface ParsedApiKey {
   secret: string
 }
 
-/** How the API keys of an application look. */
+/** The format of an application's API keys. */
 export interface ApiKeyOptions {
   /** The prefix of all keys of the product: ASCII letters and digits. Default `svc`. */
   prefix?: string | undefined
@@ -36,13 +36,13 @@ export interface GeneratedApiKey {
   hint: string
 }
 
-/** A longer text is not a key. The limit bounds the work that a caller can cause. */
+/** A longer string is not a key. The limit bounds the work that a caller can cause. */
 const MAX_KEY_LENGTH = 512
 
 /** The prefix of API keys if none is set. */
 export const DEFAULT_PREFIX = 'svc'
 const SECRET_BYTES = 32
-/** Of the secret, in a hint. */
+/** Characters of the secret in a hint. */
 const SHOWN_CHARACTERS = 4
 
 export const keyPrefixRule: Rule = {
@@ -61,7 +61,7 @@ const keyAfterPrefix = /^_(org|team)_([0-9]+)_([A-Za-z0-9\-._~+/]+=*)$/
  * Reads an API key: `svc_org_<digits>_<secret>` or `svc_team_<digits>_<secret>`.
  *
  * @param text At most 512 characters.
- * @returns `null` for anything else, including keys of the old form without a type.
+ * @returns `null` for anything else, including keys in the old format without a type.
  *
  * @example
  * parseApiKey('svc_team_42_Zm9v') // { type: 'team', id: '42', secret: 'Zm9v' }
@@ -73,7 +73,7 @@ export function parseApiKey(text: string, { prefix = DEFAULT_PREFIX }: ApiKeyOpt
   return { type: word === 'org' ? 'organization' : 'team', id, secret }
 }
 
-/** Tells whether a text has what stands in every key, whatever its prefix, and in no hash or hint. */
+/** Tells whether a string contains the part that every key has, with any prefix, and no hash or hint. */
 export const looksLikeKey = (text: string): boolean => /_(?:org|team)_[0-9]+_[^…]/.test(text)
 
 /**
@@ -97,7 +97,7 @@ export async function generateApiKey(options: GenerateApiKeyOptions): Promise<Ge
 
 /**
  * Hashes a key with SHA-256. Store and look up the hash instead of the key. A fast hash suffices, because a generated
- * key has too many random bits to be guessed; do not use it for passwords.
+ * key has too many random bits to be guessed. Do not use it for passwords.
  *
  * @example
  * await hashApiKey('svc_team_42_Zm9v') // the `hash` of a KeyRecord: 64 hex digits

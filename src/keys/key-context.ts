@@ -1,6 +1,6 @@
 import { insufficientScope } from '../errors/call-errors.ts'
 
-/** The scope that a key must hold to register domains. */
+/** The scope that a key needs to register domains. */
 export const REQUIRED_SCOPE = 'domains:create'
 
 /** What a key may be used for: registering and previewing, deleting, listing and exporting. */
@@ -9,13 +9,13 @@ export const SCOPES = [REQUIRED_SCOPE, 'domains:delete', 'domains:read'] as cons
 /** One of {@link SCOPES}. */
 export type Scope = (typeof SCOPES)[number]
 
-/** Who is calling. {@link authenticate} returns it, and so does the host's own `authenticate`. */
+/** Who is calling. {@link authenticate} returns it, and so does the application's `authenticate`. */
 export type KeyContext =
   | { readonly type: 'organization'; readonly organizationId: string; readonly scopes: readonly string[] }
   | { readonly type: 'team'; readonly teamId: string; readonly scopes: readonly string[] }
 
 /**
- * Refuses anything that is not a key context. A host may authenticate without types, and a mistake there must not let a
+ * Rejects anything that is not a key context. An application may be untyped, and a mistake there must not let a
  * caller into another team.
  */
 export function requireKeyContext(keyContext: KeyContext): void {
@@ -29,7 +29,7 @@ export function requireKeyContext(keyContext: KeyContext): void {
 }
 
 /**
- * Refuses a key without a scope.
+ * Rejects a key without a scope.
  *
  * @throws {TypeError} for anything that is not a key context.
  * @throws {ApiError} 403 `insufficient_scope`, with the challenge of RFC 6750, section 3.1.

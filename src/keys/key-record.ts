@@ -13,13 +13,13 @@ export interface KeyRecord {
   readonly scopes: readonly string[]
   /** What the owner calls the key: at most 200 characters, and never the key itself. */
   readonly label?: string | null | undefined
-  /** The hint that {@link generateApiKey} made with the key, so that its owner can tell it from others. */
+  /** The hint from {@link generateApiKey}, by which its owner recognizes the key. */
   readonly hint?: string | null | undefined
   /** When the key was made. Default: when it is added. */
   readonly createdAt?: Date | null | undefined
-  /** If this is set, to any date, the key is refused. */
+  /** If this is set, to any date, the key is rejected. */
   readonly revokedAt?: Date | null | undefined
-  /** The key is refused from this moment on. Default: never. */
+  /** The key is rejected from this moment on. Default: never. */
   readonly expiresAt?: Date | null | undefined
 }
 
@@ -42,7 +42,7 @@ export interface StoredKeyRecord extends KeyRecord {
   readonly expiresAt: Date | null
 }
 
-/** What of a stored record can be changed. A property that is missing or `undefined` stays as it is. */
+/** The changes that a stored record allows. A property that is missing or `undefined` does not change. */
 export interface KeyChanges {
   /** Replaces the label; `null` removes it. */
   readonly label?: string | null | undefined
@@ -80,7 +80,7 @@ const rules = {
   },
   label: {
     holds: optional(label => label === null || isLabel(label)),
-    expected: `a text of at most ${LONGEST_LABEL} characters without a key in it, or null`,
+    expected: `a string of at most ${LONGEST_LABEL} characters without a key in it, or null`,
     isSecret: true,
   },
   hint: {
@@ -94,7 +94,7 @@ const rules = {
 } satisfies Rules
 
 /**
- * Checks a key record before it is stored. A wrong one would answer 401 for ever, or let a caller in for too long.
+ * Checks a key record before it is stored. A wrong one would always lead to 401, or accept a caller for too long.
  *
  * @throws {TypeError} that says what to pass instead.
  */
@@ -103,7 +103,7 @@ export function requireRecord(record: KeyRecord): void {
 }
 
 const { hash, type, ownerId, label, scopes, revokedAt, expiresAt } = rules
-/** A key store of the application may know scopes of its own. */
+/** The application's key store may have its own scopes. */
 const foundScopes: Rule = {
   holds: scopes => Array.isArray(scopes) && scopes.every(isText),
   expected: 'an array of scopes, such as ["domains:create"]',
@@ -112,13 +112,13 @@ const rulesOfFound: Rules = { hash, type, ownerId, scopes: foundScopes, revokedA
 const rulesOfChanges: Rules = { label, scopes: { ...scopes, holds: optional(scopes.holds) }, expiresAt }
 
 /**
- * Checks what a key store of the application has found. One that answers with its rows as they are would otherwise
- * refuse every key. Further fields are ignored.
+ * Checks what the application's key store found. One that returned its rows unconverted would otherwise
+ * reject every key. Additional properties are ignored.
  *
  * @throws {TypeError} that says what the record must have.
  */
 export function requireFoundRecord(record: KeyRecord): void {
-  requireFields(record, rulesOfFound, 'field', 'key record that was found')
+  requireFields(record, rulesOfFound, 'field', 'key record that the key store found')
 }
 
 /** @throws {TypeError} for anything but an owner. */

@@ -4,7 +4,7 @@ import type { StoredKeyRecord } from './key-record.ts'
 export interface KeyRow extends Omit<StoredKeyRecord, 'scopes' | 'createdAt' | 'revokedAt' | 'expiresAt'> {
   /** As JSON. */
   readonly scopes: string
-  /** In milliseconds since 1970, like the others; perhaps as text. */
+  /** In milliseconds since 1970, like the others; some drivers return a string. */
   readonly createdAt: number | string
   readonly revokedAt: number | string | null
   readonly expiresAt: number | string | null

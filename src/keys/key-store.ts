@@ -6,20 +6,20 @@ export interface KeyStore {
   /**
    * Finds a key by its hash.
    *
-   * MUST resolve to `null` for an unknown hash. MUST reject if it cannot tell: the call then answers 500. `null` would
-   * answer 401, and a caller would throw away a good key. A record without the fields of a {@link KeyRecord} is
-   * answered 500 as well, and the log says what is missing.
+   * MUST resolve to `null` for an unknown hash. MUST reject if it cannot tell: the call then returns 500. `null` would
+   * lead to 401, and a caller would discard a valid key. A record without the properties of a {@link KeyRecord} also
+   * leads to 500, and the log says what is missing.
    *
    * @param hash 64 lower-case hex digits.
    */
   findKey(hash: string): Awaitable<KeyRecord | null>
 }
 
-/** What the key stores of this package have in common. They save hashes, and never a key. */
+/** What the key stores of this package share. They save hashes, never keys. */
 export interface ManagedKeyStore extends KeyStore {
   findKey(hash: string): Awaitable<StoredKeyRecord | null>
   /**
-   * Adds a key. If the store has a key with this hash, its record does not change, so a server may add its configured
+   * Adds a key. If the store already has this hash, its record does not change, so a server may add its configured
    * keys at each start.
    *
    * @returns Whether the key was added; `false` if the store has it already.
@@ -27,7 +27,7 @@ export interface ManagedKeyStore extends KeyStore {
    */
   addKey(record: KeyRecord): Awaitable<boolean>
   /**
-   * Rejects a key from now on. Nothing undoes it. A key that was revoked before keeps its date.
+   * Rejects a key from now on. It cannot be undone. A key that was revoked before keeps its date.
    *
    * @returns Whether the store has the key.
    * @throws {TypeError} for anything but a hash, such as the key itself.
@@ -36,7 +36,7 @@ export interface ManagedKeyStore extends KeyStore {
   /**
    * Changes the label, the scopes or the expiry of a key, and nothing else: a revoked key stays revoked.
    *
-   * @param changes What is missing or `undefined` stays as it is.
+   * @param changes A property that is missing or `undefined` does not change.
    * @returns Whether the store has the key.
    * @throws {TypeError} for anything but a hash, and for a change that is wrong or names another field.
    *
@@ -55,7 +55,7 @@ export interface ManagedKeyStore extends KeyStore {
   listKeys(owner: KeyOwner): Awaitable<readonly StoredKeyRecord[]>
 }
 
-/** A store whose methods return values, and no promises. */
+/** A store whose methods return values, not promises. */
 export type Synchronous<Store> = {
   [Method in keyof Store]: Store[Method] extends (...parameters: infer Parameters) => infer Returned
     ? (...parameters: Parameters) => Awaited<Returned>

@@ -1,7 +1,7 @@
 import { findBuiltinModule } from '../runtime/builtin-module.ts'
 
 /**
- * Returns the SHA-256 of a text in UTF-8, in lower-case hex.
+ * Returns the SHA-256 of a string in UTF-8, in lower-case hex.
  *
  * Every runtime has WebCrypto, but it computes each digest on another thread, which on Node costs far more than the
  * digest itself. So Node's own module is used if there is one. It is looked up at the first digest.

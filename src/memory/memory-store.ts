@@ -36,13 +36,13 @@ export interface MemoryStore extends ManagedStore {
   addTeam(team: Team): void
 }
 
-/** A registration as the store keeps it. Whether it is synchronized, the outbox knows. */
+/** A registration as the store keeps it. The outbox knows whether it is synchronized. */
 type StoredRegistration = Omit<ListedRegistration, 'synchronized'>
 
 /**
- * Makes a store in memory, to start with and to test with. Its registrations are lost when the process ends. Each
- * wildcard, a call of a team with a limit, a release and a sweep cost a pass over all of them: for more than some ten
- * thousand, take SQLite.
+ * Makes a store in memory, for a start and for tests. Its registrations are lost when the process ends. Each
+ * wildcard, a call of a team with a limit, a release and a sweep scan all of them: for more than about ten
+ * thousand, use SQLite.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
  *
@@ -51,7 +51,7 @@ type StoredRegistration = Omit<ListedRegistration, 'synchronized'>
  */
 export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStoreOptions = {}): MemoryStore {
   const { findTeam: _, ...rules } = managedStoreRules
-  const teamsRule = { holds: optional(Array.isArray), expected: 'a list of teams' }
+  const teamsRule = { holds: optional(Array.isArray), expected: 'an array of teams' }
   requireOptions({ ...options, teams: firstTeams }, { ...rules, teams: teamsRule })
   const teams = new Map<string, Team>()
 
@@ -211,16 +211,16 @@ export function createMemoryBackend(): StoreBackend {
   }
 }
 
-/** Called before anything is saved: a `Map` that is full would throw in the middle. */
+/** Called before anything is saved: a full `Map` would throw in the middle. */
 function requireRoom(registrations: number, changes: number): void {
   if (registrations > MOST || changes > MOST)
-    throw new Error(`The store in memory is full: it holds at most ${MOST} registrations and waiting changes`)
+    throw new Error(`The store in memory is full: it holds at most ${MOST} registrations and pending changes`)
 }
 
 const count = (ordered: readonly StoredRegistration[], teamId: string | undefined): number =>
   teamId === undefined ? ordered.length : ordered.filter(held => held.teamId === teamId).length
 
-/** @param ownFirst The registrations of the team that asks, then all others. */
+/** @param ownFirst The calling team's registrations, then all others. */
 function findBelow(base: string, ownFirst: readonly StoredRegistration[], teamId: string): NamesBelow {
   const end = `.${base}`
   let below = NOTHING_BELOW
@@ -251,7 +251,7 @@ function findId(ordered: readonly StoredRegistration[], id: string): StoredRegis
   return held?.domainId === id ? held : undefined
 }
 
-/** A page is read from its cursor on: a walk over all pages passes each registration once. */
+/** A page is read from its cursor on: reading all pages visits each registration once. */
 function listPage(ordered: readonly StoredRegistration[], page: ListPage): StoredRegistration[] {
   const { teamId, after, limit, order, below } = page
   if (below !== undefined) {

@@ -1,7 +1,7 @@
-/** What the document says of API keys, and what it says where the application identifies callers in its own way. */
+/** What the document says about API keys, and what it says if the application identifies callers in its own way. */
 const wordings: readonly (readonly [ofKeys: string, ofCallers: string])[] = [
-  ['an API key is missing, malformed, unknown, expired or revoked. Send an active key.', 'log in, or prove it anew.'],
-  ['Send a key that holds it.', 'Call as somebody who has it.'],
+  ['an API key is missing, malformed, unknown, expired or revoked. Send an active key.', 'log in again.'],
+  ['Send a key that has it.', 'Call as a user who has it.'],
   ['The API key lacks', 'The caller lacks'],
   ['With an organization key', 'As a caller of an organization'],
   ['with an organization key', 'as a caller of an organization'],
@@ -13,7 +13,7 @@ const wordings: readonly (readonly [ofKeys: string, ofCallers: string])[] = [
 
 const named = new Set(['description', 'summary'])
 
-/** Describes callers that the application identifies in its own way: nothing that a person reads speaks of keys. */
+/** Describes callers that the application identifies in its own way: no text for people mentions keys. */
 export function describeCallers<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part
   const entries = Object.entries(part).map(([name, value]) => [

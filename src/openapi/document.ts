@@ -33,7 +33,7 @@ export interface ReadOperation<Success = OpenApiResponse> extends OperationObjec
   parameters: { name: string; in: 'query'; description: string; schema: JsonSchema }[]
 }
 
-/** A Response Object of OpenAPI: the answer with one status. */
+/** A Response Object of OpenAPI: the response with one status. */
 export interface OpenApiResponse<Content = { 'application/json': MediaType }> {
   description: string
   headers: Record<string, { description: string; required?: boolean; schema: JsonSchema; example?: unknown }>
@@ -70,7 +70,7 @@ export type Paths<Path extends string, Name extends OperationName> = Record<
     : { post: Operation }
 }
 
-/** A Security Scheme Object of OpenAPI: how a caller proves who it is. */
+/** A Security Scheme Object of OpenAPI: how a caller authenticates. */
 export type SecurityScheme =
   | { type: 'http'; scheme: string; bearerFormat?: string; description?: string }
   | { type: 'apiKey'; name: string; in: 'query' | 'header' | 'cookie'; description?: string }

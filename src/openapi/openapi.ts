@@ -9,7 +9,7 @@ import { schemas } from './schemas.ts'
 import { apiKeys, isPlainObject, securityRules } from './security.ts'
 import { webhooks as described } from './webhooks.ts'
 
-/** Options of {@link openapi}: the description of your API, and the options of the handler that affect its answers. */
+/** Options of {@link openapi}: the description of your API, and the handler's options that affect its responses. */
 export interface OpenApiOptions<Path extends string = string, Name extends OperationName = OperationName> {
   /** Title, version, licence and contact of your API. Default: the title `Domain registration`, the version `1`. */
   info?: Partial<Info> | undefined
@@ -22,8 +22,8 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
   /** The prefix of API keys, as passed to the handler. Default `svc`. */
   keyPrefix?: string | undefined
   /**
-   * Which security schemes a caller may use, where the handler has its own `authenticate`; `[]` for none. The document
-   * then does not speak of API keys. Default: the API keys of organizations and of teams.
+   * Which security schemes a caller may use if the handler has an `authenticate`; `[]` for none. The document
+   * then does not mention API keys. Default: the API keys of organizations and of teams.
    */
   security?: Record<string, string[]>[] | undefined
   /** The security schemes that `security` names. Default: the API keys, if `security` is not set. */
@@ -52,8 +52,8 @@ const rules: Rules = {
 
 /**
  * Describes `POST /v1/domains`, and the other operations that you offer, as an OpenAPI 3.1 document, with every
- * status, code, header field and limit, and with examples. Pass the same options as to the handler. Tests compare it
- * with what the handler takes and answers.
+ * status, code, header and limit, and with examples. Pass the same options as to the handler. Tests compare it
+ * with what the handler accepts and returns.
  *
  * @returns A new object at each call, which JSON can represent.
  * @throws {TypeError} for an option that is wrong or does not exist; it says what to pass instead.
@@ -101,7 +101,7 @@ export function openapi<const Path extends string = typeof DEFAULT_PATH, Name ex
   })
 }
 
-/** Only what the operations refer to, and what that refers to: a linter warns of the rest. */
+/** Only what the operations refer to, directly or indirectly: a linter warns of the rest. */
 function findUsed(operations: object): typeof schemas {
   const used = new Set<string>()
   const collect = (part: unknown): void => {

@@ -14,14 +14,14 @@ import type { JsonSchema } from './document.ts'
 import { type AnsweredOperation, describeResponses } from './responses.ts'
 import { refer } from './schemas.ts'
 
-/** What the document says of an operation beside its method, path and answers to failures. */
+/** What the document says about an operation besides its method, path and error responses. */
 interface Description extends Pick<AnsweredOperation, 'success'> {
   readonly operationId: string
   readonly summary: string
   readonly description: string
   /** The parameters of a GET, by name. */
   readonly parameters?: Readonly<Record<string, readonly [schema: JsonSchema, description: string]>>
-  /** What a failure has left. */
+  /** The state after a failure. */
   readonly failure?: string
 }
 
@@ -51,7 +51,7 @@ const json = (description: string, schema: string, examples: Examples) => ({
 })
 const results = (schema: string, examples: Examples) =>
   json(
-    'One result for each submitted hostname, in the submitted order; also when every result is `invalid`.',
+    'One result for each submitted hostname, in the submitted order, even if every result is `invalid`.',
     schema,
     examples,
   )
@@ -83,8 +83,8 @@ Each is processed for itself and gets its own result: one that is invalid does n
   },
   preview: {
     operationId: 'previewDomains',
-    summary: 'Tell what registering would answer now',
-    description: 'Answers as registering would now, and changes nothing. Another call may come in between.',
+    summary: 'Preview the results of registering',
+    description: 'Returns the results that registering would have now, and changes nothing. Other calls may intervene.',
     success: results('PreviewDomainsResponse', {
       created: example('Two that can be registered', named('created', true), { created: 2, existing: 0 }, explained),
       existing: example('Two that are registered', named('existing'), { created: 0, existing: 2 }, explained),
@@ -93,7 +93,7 @@ Each is processed for itself and gets its own result: one that is invalid does n
   delete: {
     operationId: 'deleteDomains',
     summary: 'Delete registrations of a team',
-    description: `Deletes 1 to ${MAX_DOMAINS} registrations of one team. A wildcard deletes itself alone. \
+    description: `Deletes 1 to ${MAX_DOMAINS} registrations of one team. A wildcard deletes only itself. \
 The same call again answers \`missing\`.`,
     failure: 'Nothing was deleted, or all of it. Send the same call again.',
     success: results('DeleteDomainsResponse', {
@@ -108,32 +108,32 @@ The same call again answers \`missing\`.`,
   list: {
     operationId: 'listDomains',
     summary: 'List registrations of a team',
-    description: 'Lists registrations of one team page by page, also of a suspended one.',
+    description: 'Lists the registrations of one team page by page, even if the team is suspended.',
     parameters: {
       team_id,
-      after: [cursor, 'The `next` of the page before.'],
+      after: [cursor, 'The `next` of the previous page.'],
       limit: [{ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }, 'The length of a page.'],
       order: [
         { ...string, enum: [...choices.order], default: 'oldest' },
-        'By the time of registration. Not with `below`: that list is in the order of names.',
+        'By the time of registration. Not with `below`: that list is sorted by name.',
       ],
       domain: [string, 'Only the registration of exactly this hostname.'],
       below: [string, 'Only registrations below this name, at any depth. Not with `domain`.'],
     },
     success: json('A page.', 'ListDomainsResponse', {
-      page: { summary: 'A page, and more after it', value: { data: { domains: listed, next: ids[1] } } },
-      last: { summary: 'Nothing after it', value: { data: { domains: [], next: null } } },
+      page: { summary: 'A page with more after it', value: { data: { domains: listed, next: ids[1] } } },
+      last: { summary: 'The end', value: { data: { domains: [], next: null } } },
     }),
   },
   export: {
     operationId: 'exportDomains',
     summary: 'Export all registrations of a team',
-    description: `Exports all registrations of one team in the order of registration, also of a suspended one. \
-If the answer is cut off, resume with the \`domainId\` of the last whole line as \`after\`. \
+    description: `Exports all registrations of one team in the order of registration, even if the team is suspended. \
+If the response is cut off, resume with the \`domainId\` of the last whole line as \`after\`. \
 That is no feed: a registration that is made later may come before an ID that was exported.`,
     parameters: {
       team_id,
-      after: [cursor, 'The `domainId` of the last line that has arrived.'],
+      after: [cursor, 'The `domainId` of the last line that arrived.'],
       format: [{ ...string, enum: [...choices.format], default: 'csv' }, 'CSV (RFC 4180), or JSON on each line.'],
     },
     success: {
@@ -174,7 +174,7 @@ interface PathSettings {
   readonly knowsKeys: boolean
 }
 
-/** The codes that only a body can have, or only a team that is to change. */
+/** The codes that only a call with a body, or one that changes a team, can return. */
 const changing = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'team_suspended'] as const
 
 /** Describes the operations that are offered, by path and method. */
@@ -192,8 +192,8 @@ export function describePaths(path: string, offered: readonly OperationName[], s
     const allowed = offered.filter(other => operations[other].suffix === suffix).map(other => operations[other].method)
     const isRead = method === 'GET'
     const fault = isRead
-      ? (['after must be the "next" of the page before.', 'A parameter is wrong.'] as const)
-      : (['domains must hold at least one hostname.', 'The body is malformed.'] as const)
+      ? (['after must be the "next" of the previous page.', 'A parameter is wrong.'] as const)
+      : (['domains must contain at least one hostname.', 'The body is malformed.'] as const)
     const without: readonly ErrorCode[] = [
       ...(name === 'create' ? [] : (['domain_registration_unavailable'] as const)),
       ...(name === 'create' || name === 'preview' ? [] : (['domain_limit_reached'] as const)),

@@ -3,51 +3,54 @@ import * as make from '../errors/call-errors.ts'
 import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
 import { refer, toMarkdownList } from './schemas.ts'
 
-/** What an operation says in its answers. */
+/** What the responses of an operation say. */
 export interface AnsweredOperation {
   readonly scope: string
   /** The methods that are offered on its path. */
   readonly allowed: readonly string[]
-  /** The message of a 400 that is shown, and what it says of the fault. */
+  /** The message of the example 400, and what it means. */
   readonly fault: readonly [message: string, meaning: string]
   /** What a failure has left. */
   readonly failure: string
-  /** The codes that it never answers. */
+  /** The codes that it never returns. */
   readonly without: readonly ErrorCode[]
   readonly success: Omit<OpenApiResponse, 'headers'>
 }
 
-/** What of the handler changes its answers. */
+/** The handler's settings that affect its responses. */
 interface AnswerSettings {
   readonly bodyLimit: number
   readonly rateLimited: boolean
   readonly knowsKeys: boolean
 }
 
-/** Each error as it is answered, and when. A code that is missing here does not compile. */
+/** Each error as it is returned, and when. A code that is missing here does not compile. */
 const errors = (
   { scope, allowed, fault: [fault, faultMeaning], failure }: AnsweredOperation,
   { bodyLimit, knowsKeys }: AnswerSettings,
 ): Record<ErrorCode, readonly [ApiError, meaning: string]> => ({
   invalid_request: [make.invalidRequest(fault), `${faultMeaning} Correct what the message names.`],
   unauthorized: [
-    // How the application says it, and with which challenge, it alone knows.
+    // Only the application knows its message and challenge.
     knowsKeys ? make.unauthorized({ tokenSent: true }) : new ApiError('unauthorized', 'Log in first.'),
     'The caller is not known: an API key is missing, malformed, unknown, expired or revoked. Send an active key.',
   ],
   insufficient_scope: [
     make.insufficientScope(scope),
-    `The API key lacks the scope \`${scope}\`. Send a key that holds it.`,
+    `The API key lacks the scope \`${scope}\`. Send a key that has it.`,
   ],
   team_suspended: [make.teamSuspended(), 'The team is suspended.'],
   domain_limit_reached: [
     make.domainLimitReached({ maxDomains: 1, held: 1, added: 1 }),
-    'The call would take the team above its limit; nothing was saved. Delete domains first, or send fewer new ones.',
+    'The call would take the team over its limit; nothing was saved. Delete domains first, or send fewer new ones.',
   ],
-  team_not_found: [make.teamNotFound(), "The team does not exist, or is none of the organization's. Check `team_id`."],
+  team_not_found: [
+    make.teamNotFound(),
+    'The team does not exist, or belongs to another organization. Check `team_id`.',
+  ],
   not_found: [make.notFound(), 'There is no operation at this path.'],
   method_not_allowed: [make.methodNotAllowed(allowed), `The method is not ${allowed.join(' or ')}.`],
-  request_timeout: [make.requestTimeout(), 'The body did not come in time; the connection is closed. Send it again.'],
+  request_timeout: [make.requestTimeout(), 'The body did not arrive in time; the connection is closed. Send it again.'],
   payload_too_large: [make.payloadTooLarge(bodyLimit), `The body is larger than ${bodyLimit} bytes. Split the call.`],
   unsupported_media_type: [
     make.notDeclaredAsJson(),
@@ -69,12 +72,12 @@ const limits = (parameters: string) => ({
   pattern: '^<>(, <>)*$'.replaceAll('<>', `"([^"\\\\]|\\\\["\\\\])+"${parameters}`),
 })
 
-/** The header fields of answers. */
+/** The headers of responses. */
 const headers = {
-  'Cache-Control': header('An answer is for its caller alone.', { type: 'string', enum: ['no-store'] }, 'no-store'),
-  'WWW-Authenticate': header('How to prove who is calling (RFC 6750, section 3).', { type: 'string' }, 'Bearer'),
+  'Cache-Control': header('A response is only for its caller.', { type: 'string', enum: ['no-store'] }, 'no-store'),
+  'WWW-Authenticate': header('How to authenticate (RFC 6750, section 3).', { type: 'string' }, 'Bearer'),
   Allow: header('The methods that are allowed (RFC 9110, section 10.2.1).', { type: 'string' }, 'POST'),
-  'Retry-After': header('After how many seconds to send it again.', { type: 'integer', minimum: 1 }, 42),
+  'Retry-After': header('After how many seconds to retry.', { type: 'integer', minimum: 1 }, 42),
   'RateLimit-Policy': header(
     'How many calls (`q`) in how many seconds (`w`) a key may make (draft-ietf-httpapi-ratelimit-headers-11).',
     limits(';q=[0-9]+(;w=[0-9]+)?'),
@@ -87,7 +90,7 @@ const headers = {
   ),
 }
 
-/** @param answers The fields of each answer of a status. A field is required if every answer carries it. */
+/** @param answers The headers of each response of a status. A header is required if every response has it. */
 function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers'][]): OpenApiResponse['headers'] {
   const fields = answers.map(fields => ['Cache-Control', ...Object.keys(fields)])
   const names = new Set([...fields.flat(), ...(isLimited ? ['RateLimit-Policy', 'RateLimit'] : [])])
@@ -99,7 +102,7 @@ function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers
   )
 }
 
-/** Every answer of an operation, by status. */
+/** Every response of an operation, by status. */
 export function describeResponses(operation: AnsweredOperation, settings: AnswerSettings): Operation['responses'] {
   const { rateLimited } = settings
   // A path that is described is one of ours.

@@ -10,9 +10,9 @@ const invalidCodes: Readonly<Record<InvalidCode, string>> = {
   internal_domain: 'Not in the public DNS.',
   reserved_ip: 'An IP address that is not the address of a public server, in any spelling.',
   wildcard_conflict: 'A wildcard that the team has registered covers it.',
-  subdomain_conflict: 'A wildcard that would cover hostnames which the team has registered.',
+  subdomain_conflict: 'A wildcard that would cover hostnames that the team has registered.',
   domain_already_licensed: 'It overlaps with a registration of another team.',
-  internal_error: 'It could not be saved, though others were. Send it again later.',
+  internal_error: 'It could not be saved, although others were. Send it again later.',
 }
 
 /** A Markdown list of codes and what they mean. */
@@ -28,7 +28,7 @@ const request = (description: string, properties: object) => ({
   properties,
   required: Object.keys(properties),
 })
-/** A part of an answer: all properties are required, and there are no others. */
+/** A part of a response: all properties are required, and there are no others. */
 const answer = (description: string, properties: object) => ({
   ...request(description, properties),
   additionalProperties: false,

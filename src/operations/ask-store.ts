@@ -27,7 +27,7 @@ export async function tryStore<T>(failed: string, work: () => Awaitable<T>): Pro
   try {
     return await work()
   } catch (cause) {
-    if (isInvalidCursor(cause)) throw invalidRequest('after must be the "next" of the page before.', cause)
+    if (isInvalidCursor(cause)) throw invalidRequest('after must be the "next" of the previous page.', cause)
     throw internalError(failed, cause)
   }
 }

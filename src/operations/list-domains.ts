@@ -19,7 +19,7 @@ import { requireTeam } from './team.ts'
  * Lists the registrations of one team page by page, also of a suspended one.
  *
  * @param query `team_id` (required with an organization key), `limit` (1 to 1,000, default 100), `after` (the `next`
- *   of the page before), `order` (`oldest` or `newest`), `domain` (only exactly this name) or `below` (only what is
+ *   of the previous page), `order` (`oldest` or `newest`), `domain` (only exactly this name) or `below` (only what is
  *   below this name, in the order of names).
  * @returns The page; `next` is `null` at the end.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
@@ -91,7 +91,7 @@ export async function exportDomains(
 /** A reader that stalls holds a page, and what its connection buffers. */
 const EXPORT_PAGE = 200
 
-/** Not a generator: between two pages, that would hold the registrations of the page before. */
+/** Not a generator: between two pages, that would hold the registrations of the previous page. */
 function toPages(
   first: readonly ListedRegistration[],
   read: (after: string) => Promise<readonly ListedRegistration[]>,

@@ -15,10 +15,10 @@ function isHttpUrl(value: unknown): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
-/** An answer that was read to its end, or to the limit of its body. */
+/** A response that was read to its end, or to the limit of its body. */
 export interface ReceivedResponse {
   readonly status: number
-  /** Milliseconds to wait before the next request, 0 to one hour, if the answer says so. */
+  /** Milliseconds to wait before the next request, 0 to one hour, if the response says so. */
   readonly retryAfter: number | undefined
   readonly text: string
   /** Whether the body is longer than its limit. `text` is then its beginning. */
@@ -35,7 +35,7 @@ interface RequestOptions {
 }
 
 /**
- * Sends a request and reads the answer. A `fetch` that ignores its signal is not waited for.
+ * Sends a request and reads the response. It does not wait for a `fetch` that ignores its signal.
  *
  * @throws {TimeLimitError} after the time limit.
  * @throws The reason of the signal, once it is aborted.
@@ -45,7 +45,7 @@ export function sendRequest(
   init: RequestInit,
   { fetch = globalThis.fetch, timeLimit, bodyLimit, signal }: RequestOptions,
 ): Promise<ReceivedResponse> {
-  const limits = { milliseconds: timeLimit, message: `No answer within ${timeLimit} ms`, signal }
+  const limits = { milliseconds: timeLimit, message: `No response within ${timeLimit} ms`, signal }
   return runWithin(limits, async signal => {
     // A redirect would turn the POST into a GET, or send the key to another server.
     const response = await fetch(url, { ...init, redirect: 'manual', signal })
@@ -65,14 +65,14 @@ async function readText({ body }: Response, limit: number): Promise<Pick<Receive
     text += decoder.decode(value.subarray(0, left), { stream: true })
     left -= value.byteLength
     if (left >= 0) continue
-    // Closes the connection. The answer is known, whether or not that succeeds.
+    // Closes the connection. The response is known, whether or not that succeeds.
     reader.cancel().catch(() => {})
     return { text, isCut: true }
   }
   return { text: text + decoder.decode(), isCut: false }
 }
 
-/** One hour. Whoever is told to wait longer asks again after that. */
+/** One hour. If told to wait longer, we ask again after that. */
 const LONGEST_RETRY_AFTER = 3_600_000
 
 /** Whole seconds, or a date (RFC 9110, section 10.2.3); `undefined` for anything else. */
@@ -82,5 +82,5 @@ function readRetryAfter(value: string | null): number | undefined {
   return Number.isNaN(wait) ? undefined : Math.min(LONGEST_RETRY_AFTER, Math.max(0, wait))
 }
 
-/** Without `GMT`, `Date.parse` takes "1.5" and "-5" for dates. */
+/** Without `GMT`, `Date.parse` reads "1.5" and "-5" as dates. */
 const readDate = (value: string): number => (value.endsWith(' GMT') ? Date.parse(value) : Number.NaN)

@@ -31,6 +31,6 @@ const isCount = (held: unknown): held is number => Number.isSafeInteger(held)
 
 const notCounted = (held: unknown) =>
   new TypeError(
-    'The team has "maxDomains", so the store must answer a request that is "counted" with "held", a whole number; ' +
+    'The team has "maxDomains", so the store must answer a request that is "counted" with "held", an integer; ' +
       `it is ${describe(held)}. See DomainStore`,
   )

@@ -95,7 +95,7 @@ export interface ManagedStore extends DomainStore {
   /**
    * Lists what waits, by `domainId`, to see why.
    *
-   * @param options `after`: the `domainId` of the last change of the page before. `limit`: at most 1,000, the default.
+   * @param options `after`: the last `domainId` of the previous page. `limit`: at most 1,000, the default.
    * @throws {TypeError} for an option that is wrong or does not exist.
    */
   listPending(options?: {

@@ -5,7 +5,7 @@
  *
  * @example
  * const { status } = await fetch(url, { method: 'POST' })
- * if (status === 503) throw new MonitorUnavailableError(`The monitor answered ${status}`)
+ * if (status === 503) throw new MonitorUnavailableError(`The monitor returned ${status}`)
  */
 export class MonitorUnavailableError extends Error {
   override readonly name = 'MonitorUnavailableError'

@@ -38,10 +38,10 @@ const teamIdRule: Rule = {
   expected: 'the ID of a team, a string',
 }
 const isCursor = (value: unknown) => value === undefined || isText(value)
-const afterChangeRule: Rule = { holds: isCursor, expected: 'the "domainId" of the last change of the page before' }
+const afterChangeRule: Rule = { holds: isCursor, expected: 'the "domainId" of the last change of the previous page' }
 const afterRule: Rule = {
   holds: isCursor,
-  expected: 'the "domainId" of the last registration of the page before, or with "below" its "domain"',
+  expected: 'the "domainId" of the last registration of the previous page, or with "below" its "domain"',
 }
 const isLimit = (value: unknown) =>
   value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MOST_AT_ONCE)
@@ -186,6 +186,6 @@ export function requireTeamShape({ id, organizationId, state, maxDomains }: Team
   // Drivers return a bigint as text.
   if (!(maxDomains === undefined || maxDomains === null || (Number.isSafeInteger(maxDomains) && maxDomains >= 0)))
     throw new TypeError(
-      `The "maxDomains" of a team must be a whole number from 0, or null for none; ${found} ${describe(maxDomains)}`,
+      `The "maxDomains" of a team must be an integer from 0, or null for none; ${found} ${describe(maxDomains)}`,
     )
 }

@@ -1,6 +1,6 @@
 /**
- * Looks up a module of Node that is not imported, because bundlers for the edge refuse the import. `undefined` where
- * there is none: other runtimes have no `process`, and that of Next.js at the edge throws.
+ * Looks up a Node module without importing it, because bundlers for the edge reject the import. `undefined` if
+ * there is none: other runtimes have no `process`, and the one in Next.js's edge runtime throws.
  */
 export function findBuiltinModule(name: string): unknown {
   try {

@@ -1,13 +1,13 @@
 import { findBuiltinModule } from './builtin-module.ts'
 
 /**
- * What subscribers of a tracing channel learn of one step. It never holds a key or a hostname. Fields are set as they
+ * What subscribers of a tracing channel get for one step. It never contains a key or a hostname. Fields are set as they
  * become known: subscribe to `asyncEnd` to see all of them.
  */
 export interface TraceContext {
   /** The team that the call acts on. */
   teamId?: string
-  /** What the owner calls the key that was looked at, if it has a label. */
+  /** The label of the key that was checked, if it has one. */
   keyLabel?: string
   /** How many names were submitted, or changes pushed. */
   count?: number
@@ -33,7 +33,7 @@ export interface TraceContext {
 /** The steps that can be traced: the channel of `register` is `domain-registration:register`. */
 export type TracedStep = 'register' | 'delete' | 'authenticate' | 'push' | 'sweep'
 
-/** What is needed of a `TracingChannel` of `node:diagnostics_channel`. */
+/** The part of a `TracingChannel` of `node:diagnostics_channel` that is used. */
 interface Channel {
   readonly start: { readonly hasSubscribers: boolean }
   readonly asyncEnd: { readonly hasSubscribers: boolean }
@@ -55,7 +55,7 @@ function channelOf(step: TracedStep): Channel | undefined {
 }
 
 /**
- * Runs a step, and tells it to the subscribers of its tracing channel
+ * Runs a step, and publishes it to the subscribers of its tracing channel
  * (https://nodejs.org/api/diagnostics_channel.html). Without a subscriber it only runs the step.
  */
 export function trace<T>(step: TracedStep, work: (context: TraceContext) => Promise<T>): Promise<T> {

@@ -1,9 +1,9 @@
 /**
  * Makes UUIDs of version 7 (RFC 9562, section 5.7): the time in milliseconds, then a counter, then random bits, so that
- * they sort in the order in which they were made and land next to each other in a database index.
+ * they sort in the order of creation and are adjacent in a database index.
  *
  * The counter is method 1 of section 6.2: 12 bits in `rand_a`, started at random below 2,048 each millisecond; when it
- * runs over, the time is run ahead by a millisecond, as that section allows. 62 bits are random in each.
+ * overflows, the time advances by a millisecond, as that section allows. 62 bits are random in each.
  *
  * @example
  * const createId = createUuidGenerator()

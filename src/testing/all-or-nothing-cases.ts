@@ -28,7 +28,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'works-after-a-failure',
-    name: 'MUST NOT keep anything locked after it rejected',
+    name: 'MUST NOT keep any lock after it rejects',
     async test({ open }) {
       const store = await open()
       const request = createRequest('1', ['example.com', 'example.org'].map(toTestName), [], fail)
@@ -42,7 +42,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'saves-all-or-nothing',
-    name: 'MUST save nothing of a call that fails while it saves',
+    name: 'MUST save none of the names of a call that fails while saving',
     async test({ open }) {
       const store = await open()
       const names = ['a.example.com', 'b.example.com', 'c.example.com'].map(toTestName)
@@ -53,7 +53,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'saves-the-last-decision',
-    name: 'MUST save what the last call of decide returned, however often it was called',
+    name: 'MUST save what the last call of decide returned, if it calls decide several times',
     async test({ open }) {
       const store = await open()
       const rivals = Array.from({ length: 4 }, async (_, caller) => {
@@ -70,7 +70,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'save-does-not-replace',
-    name: 'MUST NOT let a call that fails change what was there before',
+    name: 'MUST NOT let a failing call change existing registrations',
     async test({ open }) {
       const names = ['a.example.com', '*.b.example.org', 'c.example.com'].map(toTestName)
       for (const decide of [fail, () => [...names.slice(2), unreadable]]) {

@@ -52,6 +52,6 @@ const abridge = (text: string) => (text.length > 500 ? `${text.slice(0, 500)}…
 /** Says what was expected of a case that failed, and what came. */
 export function describeFailedCase(cause: unknown): string {
   if (cause instanceof UnmetExpectation) return cause.message
-  if (cause instanceof TimeLimitError) return `expected an answer, got none: ${cause.message}`
+  if (cause instanceof TimeLimitError) return `expected a response, got none: ${cause.message}`
   return `expected no failure, got ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`
 }

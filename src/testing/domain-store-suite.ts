@@ -39,15 +39,15 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
 }
 
 /**
- * The conformance suite for a store of your own: every store behind `registerDomains` should pass its cases, which
- * include racing callers and hostile names. It works with any test runner: a case has a name, and a function that
+ * The conformance suite for your own store: every store behind `registerDomains` should pass its cases, which
+ * include racing calls and hostile names. It works with any test runner: a case has a name, and a function that
  * rejects if the store fails it.
  *
  * The cases are independent and may run in any order, and concurrently if {@link StoreSuiteOptions.createStore} makes
  * stores that share nothing.
  *
- * The suite cannot check what no caller sees: that registrations outlive the process, that calls which share no
- * registrable domain do not wait for each other, and what a call costs when much is registered.
+ * The suite cannot check what no caller observes: that registrations outlive the process, that calls which share no
+ * registrable domain do not wait for each other, and what a call costs with many registrations.
  *
  * @returns The cases that apply, always in the same order.
  *
@@ -128,7 +128,7 @@ const definitions: readonly CaseDefinition[] = [
   ...withFeatures(['transfer', 'held', 'list', 'release', 'synchronizePending', 'countPending'], transferCases),
 ]
 
-/** What is refused on purpose is no news. */
+/** Deliberate refusals are not reported. */
 const quiet = { onError: () => {} }
 
 async function runCase<Store extends SuiteStore>(
@@ -160,7 +160,7 @@ async function runCase<Store extends SuiteStore>(
     throw new Error(`${id}: ${describeFailedCase(cause)}`, { cause })
   } finally {
     for (const { end } of underWay) end()
-    // Work that does not end even so has failed the case already.
+    // Work that still does not end has already failed the case.
     await Promise.allSettled(underWay.map(({ settled }) => createDeadline(timeLimit).wait(settled)))
     for (const store of opened) await createDeadline(timeLimit).wait(closeStore?.(store))
   }

@@ -12,7 +12,7 @@ async function find(store: SuiteStore, question: LookUp): Promise<LookUpResult> 
 export const findCases: readonly CaseDefinition[] = [
   {
     id: 'finds-what-register-finds',
-    name: 'MUST find without registering what register would find',
+    name: 'MUST find what register would find, without registering',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', '*.a.example.com', 'www.example.com', 'x.www.example.com', '8.8.8.8'])
@@ -37,7 +37,7 @@ export const findCases: readonly CaseDefinition[] = [
   },
   {
     id: 'find-registers-nothing',
-    name: 'MUST NOT change anything when it finds: nothing is registered, and the question stays as it is',
+    name: 'MUST NOT register anything or modify the query in find',
     async test({ open }) {
       const store = await open()
       const domains = Object.freeze(['b.com', 'a.com'])
@@ -50,7 +50,7 @@ export const findCases: readonly CaseDefinition[] = [
   },
   {
     id: 'find-extends-no-lease',
-    name: 'MUST NOT lease what it finds, so that a sweep still comes to it',
+    name: 'MUST NOT lease what find finds, so a sweep still pushes it',
     needs: ['synchronize', 'synchronizePending'],
     async test({ open }) {
       const monitor = createMonitor()

@@ -3,7 +3,7 @@ import { lookUp, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** Labels that are not hostnames. A store must treat them as data, should it ever get any. */
+/** Labels that are not hostnames. A store must treat them as data if it ever gets any. */
 const fragments = [
   "o'brien",
   'a"b',
@@ -25,7 +25,7 @@ const fragments = [
   'a/b',
 ]
 
-/** Properties that every JavaScript object inherits: a store that keeps names as properties finds them. */
+/** Properties that every JavaScript object inherits: a store that keeps names as properties would find them. */
 const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
 
 const longest = (label: string) => `${label}.${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(57)}.com`
@@ -33,7 +33,7 @@ const longest = (label: string) => `${label}.${'a'.repeat(63)}.${'b'.repeat(63)}
 export const hostileTextCases: readonly CaseDefinition[] = [
   {
     id: 'text-is-data',
-    name: 'MUST treat every text as data: quotes, fragments of queries, placeholders',
+    name: 'MUST treat every string as data: quotes, fragments of queries, placeholders',
     async test({ open }) {
       const store = await open()
       const domains = fragments.map(fragment => `${fragment}.example.com`)
@@ -43,7 +43,7 @@ export const hostileTextCases: readonly CaseDefinition[] = [
   },
   {
     id: 'text-is-no-pattern',
-    name: 'MUST NOT read patterns into a text: neither %, _, ? nor a backslash',
+    name: 'MUST NOT treat %, _, ? or a backslash in a string as a pattern',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['x.abc.example.com', 'y.abc.example.com', 'abc.example.com'])
@@ -68,7 +68,7 @@ export const hostileTextCases: readonly CaseDefinition[] = [
   },
   {
     id: 'names-of-object-fields',
-    name: 'MUST treat names such as __proto__ and constructor like all others',
+    name: 'MUST treat names such as __proto__ and constructor like any other',
     async test({ open }) {
       const store = await open()
       const names: Name[] = inherited.map(domain => ({ domain, registrableDomain: domain }))
@@ -85,7 +85,7 @@ export const hostileTextCases: readonly CaseDefinition[] = [
   },
   {
     id: 'longest-names',
-    name: 'MUST save names of the greatest length, and tell them apart to the last character',
+    name: 'MUST save names of the maximum length, and distinguish them to the last character',
     async test({ open }) {
       const store = await open()
       const label = 'd'.repeat(63)

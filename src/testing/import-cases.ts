@@ -31,7 +31,7 @@ const importInto = async (store: SuiteStore, rows: readonly ListedRegistration[]
 export const importCases: readonly CaseDefinition[] = [
   {
     id: 'imports-as-given',
-    name: 'MUST import registrations with the IDs, registrable domains, teams and times that they have',
+    name: 'MUST import registrations with their IDs, registrable domains, teams and times',
     async test({ open }) {
       const store = await open()
       const rows = [
@@ -45,7 +45,7 @@ export const importCases: readonly CaseDefinition[] = [
   },
   {
     id: 'import-finds-ids',
-    name: 'MUST report to an import which IDs a registration or a pending change has',
+    name: 'MUST report to an import which IDs registrations or pending changes already use',
     async test({ open }) {
       const store = await open(() => {})
       const [held, released, free] = [toImport('a.com'), toImport('b.com'), toImport('c.com')]
@@ -60,7 +60,7 @@ export const importCases: readonly CaseDefinition[] = [
   },
   {
     id: 'import-tells-the-monitor-the-rest',
-    name: 'MUST push what is imported as unsynchronized, with its own team, and nothing else that is imported',
+    name: 'MUST push the imported registrations that are unsynchronized, each with its team, and no others',
     async test({ open }) {
       const pushed: Change[] = []
       const store = await open(changes => pushed.push(...changes))
@@ -81,7 +81,7 @@ export const importCases: readonly CaseDefinition[] = [
   },
   {
     id: 'import-and-calls-exclude-each-other',
-    name: 'MUST look up, decide and save an import in one step against calls for the same registrable domains',
+    name: 'MUST import atomically with respect to calls for the same registrable domains',
     async test({ open }) {
       const store = await open()
       for (const domain of manyDomains(10)) {

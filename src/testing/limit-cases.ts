@@ -4,11 +4,11 @@ import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-/** The team that may hold five domains. */
+/** The team with a limit of five domains. */
 const LIMITED = '4'
 const LIMIT = 5
 
-/** Registers hostnames in the team with a limit. Returns the code of each result, or of the refusal of the call. */
+/** Registers hostnames in the team with a limit. Returns the code of each result, or of the call's error. */
 async function submitWithinLimit(store: SuiteStore, domains: readonly string[]): Promise<readonly string[]> {
   try {
     return await submitForCodes(store, LIMITED, domains)
@@ -21,7 +21,7 @@ async function submitWithinLimit(store: SuiteStore, domains: readonly string[]):
 export const limitCases: readonly CaseDefinition[] = [
   {
     id: 'held-is-counted',
-    name: 'MUST count, for a request that asks for it, what the asking team holds, and no other',
+    name: 'MUST count the registrations of the calling team, and no others, if the request asks for it',
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['theirs.com'])
@@ -32,7 +32,7 @@ export const limitCases: readonly CaseDefinition[] = [
   },
   {
     id: 'held-is-counted-by-find',
-    name: 'MUST count in `find` too',
+    name: 'MUST count them in `find` too',
     needs: ['find'],
     async test({ open }) {
       const store = await open()
@@ -44,7 +44,7 @@ export const limitCases: readonly CaseDefinition[] = [
   },
   {
     id: 'held-is-less-after-a-release',
-    name: 'MUST count what is held now, and not what was registered at any time',
+    name: 'MUST NOT count released registrations',
     needs: ['release'],
     async test({ open }) {
       const store = await open()
@@ -56,7 +56,7 @@ export const limitCases: readonly CaseDefinition[] = [
   },
   {
     id: 'limit-is-kept',
-    name: 'MUST keep the limit of a team that `findTeam` answers, and save nothing of a call that is above it',
+    name: 'MUST enforce the limit that `findTeam` returns, and save nothing from a call that exceeds it',
     async test({ open }) {
       const store = await open()
       const [first, second, ...others] = manyDomains(LIMIT + 1) as [string, string, ...string[]]
@@ -71,7 +71,7 @@ export const limitCases: readonly CaseDefinition[] = [
   },
   {
     id: 'race-under-a-limit',
-    name: 'MUST let the calls of a team with a limit take turns, though they share no registrable domain',
+    name: 'MUST serialize the calls of a team with a limit, even if they share no registrable domain',
     async test({ open }) {
       const store = await open()
       await submit(store, LIMITED, ['held.com'])

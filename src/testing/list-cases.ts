@@ -30,7 +30,7 @@ const inThrees = (domains: readonly string[]) =>
 export const listCases: readonly CaseDefinition[] = [
   {
     id: 'lists-in-order',
-    name: 'MUST list registrations in the order in which they were made, also those of one call',
+    name: 'MUST list registrations in the order of creation, even those from one call',
     async test({ open }) {
       const store = await open()
       checkEqual('what an empty store lists', await list(store), [])
@@ -42,7 +42,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-whole-registrations',
-    name: 'MUST list registrations as they are found, with when each was made',
+    name: 'MUST list registrations as register returned them, with the time of creation',
     async test({ open, features }) {
       const store = await open(features.includes('synchronize') ? () => {} : undefined)
       const begun = Date.now()
@@ -60,7 +60,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-a-team',
-    name: "MUST list one team's registrations if that is asked for",
+    name: "MUST list only one team's registrations if `teamId` is given",
     async test({ open }) {
       const store = await open()
       for (const [index, domain] of manyDomains(9).entries()) await save(store, String((index % 3) + 1), [domain])
@@ -74,7 +74,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-by-page',
-    name: 'MUST list at most limit registrations, those after the one that is named',
+    name: 'MUST list at most `limit` registrations, starting after the one named in `after`',
     async test({ open }) {
       const store = await open()
       for (const [index, domain] of manyDomains(14).entries()) await save(store, String((index % 2) + 1), [domain])
@@ -96,7 +96,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-the-newest-first',
-    name: 'MUST list the newest registrations first if that is asked for, by page too',
+    name: 'MUST list the newest registrations first if requested, page by page too',
     async test({ open }) {
       const store = await open()
       const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'e.com', 'x.a.com', '*.a.com']
@@ -111,7 +111,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-one-domain',
-    name: 'MUST list the registration of one name if that is asked for, in any spelling',
+    name: 'MUST list the registration of one name if requested, in any spelling',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'www.example.com', '*.example.com'])
@@ -127,7 +127,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-below',
-    name: 'MUST list what is below a name, by labels from right to left, by page too',
+    name: 'MUST list the names below a name, sorted by labels from right to left, page by page too',
     async test({ open }) {
       const store = await open()
       const below = ['*', 'a', 'b.a', 'c.b.a', 'b', 'a.b', 'c'].map(prefix => `${prefix}.example.com`)
@@ -145,7 +145,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-nothing-for-wrong-options',
-    name: 'MUST reject with a TypeError an option that is wrong or does not exist',
+    name: 'MUST reject an option that is wrong or does not exist with a TypeError',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com'])
@@ -174,7 +174,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-after-what-is-gone',
-    name: 'MUST go on after a registration that has been released since',
+    name: 'MUST resume after a registration that was released in the meantime',
     needs: ['release'],
     async test({ open }) {
       const store = await open()

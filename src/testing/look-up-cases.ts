@@ -12,7 +12,7 @@ async function lookBelow(store: SuiteStore, teamId: string, base: string): Promi
   return { ...only, ownDomains: [...only.ownDomains].sort() }
 }
 
-/** What is below a base where the asking team has these domains, and no other team has any. */
+/** What is below a base if the calling team has these domains, and no other team has any. */
 const own = (...domains: string[]): NamesBelow => ({
   ...NOTHING_BELOW,
   ownDomains: domains,
@@ -24,7 +24,7 @@ const OTHERS: NamesBelow = { ...NOTHING_BELOW, heldByOthers: true }
 export const lookUpCases: readonly CaseDefinition[] = [
   {
     id: 'finds-names-exactly',
-    name: 'MUST find names exactly: not what is above or below them, nor what only looks alike',
+    name: 'MUST find exactly the given names: none above, below or similar to them',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['www.example.com', 'b.a.example.com', 'example.org'])
@@ -36,7 +36,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'finds-wildcards-exactly',
-    name: 'MUST find wildcards as the names that they are, and not as patterns',
+    name: 'MUST look up wildcards literally, not as patterns',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['*.example.com', '*.a.example.org', 'b.example.org', 'c.a.example.net'])
@@ -55,7 +55,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'looks-up-thousands-of-names',
-    name: 'MUST look up as many names as a hundred hostnames of the greatest depth lead to',
+    name: 'MUST look up as many names as a hundred hostnames of maximum depth need',
     async test({ open }) {
       const store = await open()
       // Each has 120 labels below its registrable domain, and as many wildcards that could cover it.
@@ -67,7 +67,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-others',
-    name: 'MUST say whether another team has something below a base, and not what',
+    name: 'MUST report whether another team has names below a base, but not which',
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['a.example.com', 'b.example.com'])
@@ -76,7 +76,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-own',
-    name: 'MUST count what the asking team has below a base, and name three of them',
+    name: 'MUST count the names of the calling team below a base, and name three of them',
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['x.example.com'])
@@ -104,7 +104,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-any-depth',
-    name: 'MUST find what is below a base at any depth, narrower wildcards too',
+    name: 'MUST find names below a base at any depth, including narrower wildcards',
     async test({ open }) {
       const store = await open()
       const [deep, wildcard] = ['a.b.c.d.e.f.example.com', '*.a.example.org']
@@ -119,7 +119,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-not-the-base',
-    name: 'MUST NOT count the base among what is below it',
+    name: 'MUST NOT count the base itself as a name below it',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'a.example.com'])
@@ -132,7 +132,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-not-look-alikes',
-    name: 'MUST NOT count what only ends or begins like the base',
+    name: 'MUST NOT count names that only begin or end like the base',
     async test({ open }) {
       const store = await open()
       const alike = ['ab.example.com', 'x.ab.example.com', 'b-c.example.com', 'x.b-c.example.com', 'b0.example.com']
@@ -144,10 +144,10 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-tells-suffixes-apart',
-    name: 'MUST tell names apart whose registrable domain is longer than the base',
+    name: 'MUST report names whose registrable domain is longer than the base separately',
     async test({ open }) {
       const store = await open()
-      // s3.amazonaws.com is a public suffix, so that each bucket belongs to somebody else.
+      // s3.amazonaws.com is a public suffix, so each bucket has a different owner.
       const inBucket = (domain: string) => ({ domain, registrableDomain: 'bucket.s3.amazonaws.com' })
       const names = ['a.bucket.s3.amazonaws.com', 'bucket.s3.amazonaws.com'].map(inBucket)
       await save(store, '1', names.slice(0, 1))
@@ -181,7 +181,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-answers-in-order',
-    name: 'MUST answer for each base, in the order of `bases`',
+    name: 'MUST return a result for each base, in the order of `bases`',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['x.b.com', 'x.c.com', 'y.c.com', 'x.a.c.com'])

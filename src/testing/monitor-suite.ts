@@ -6,10 +6,10 @@ import { toTestName } from './calls.ts'
 import { checkEqual, checkRejects, describeFailedCase } from './check.ts'
 import type { StoreCase } from './store-case.ts'
 
-/** A monitor of yours, behind the push that you pass to a store as `synchronize`. */
+/** Your monitor, behind the push that you pass to a store as `synchronize`. */
 export interface MonitorUnderTest {
   readonly push: Push
-  /** Returns the `domainId` of everything that is watched, each once, in any order. */
+  /** Returns the `domainId` of each watched registration, each once, in any order. */
   watched(): Awaitable<readonly string[]>
 }
 
@@ -19,7 +19,7 @@ export interface MonitorSuiteOptions<Monitor extends MonitorUnderTest = MonitorU
   createMonitor(): Awaitable<Monitor>
   /** Closes a monitor of {@link createMonitor}, whether its case passed or not. */
   closeMonitor?: ((monitor: Monitor) => Awaitable<unknown>) | undefined
-  /** A hostname that the monitor refuses, whatever the change. Without it, the case of a refusal is not in the list. */
+  /** A hostname whose changes the monitor always refuses. Without it, the refusal case is not in the list. */
   refused?: string | undefined
   /** Milliseconds after which a case counts as hung. Default 4,000. */
   timeLimit?: number | undefined
@@ -34,9 +34,9 @@ interface MonitorCase {
 }
 
 /**
- * The conformance suite for a push of your own, and the monitor behind it. Stores deliver each change at least once:
- * it may come twice, late, or after a later change of the same registration. What is watched must be what is
- * registered all the same. It works with any test runner, as {@link domainStoreSuite} does.
+ * The conformance suite for your push and the monitor behind it. Stores deliver each change at least once:
+ * it may arrive twice, late, or after a later change of the same registration. The watched names must equal the
+ * registered names even so. It works with any test runner, like {@link domainStoreSuite}.
  *
  * @returns The cases, always in the same order.
  *
@@ -94,7 +94,7 @@ async function checkWatched(monitor: MonitorUnderTest, ...ids: string[]): Promis
 const cases: readonly MonitorCase[] = [
   {
     id: 'watches-what-is-registered',
-    name: 'MUST watch what a push registered once it has resolved, and nothing that a push released',
+    name: 'MUST watch what a push registered, and nothing that a push released, once the push resolves',
     async test(monitor) {
       await checkWatched(monitor)
       await push(monitor, registered('a', 'b'))
@@ -105,7 +105,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'takes-a-thousand-changes',
-    name: 'MUST take a push of a thousand changes',
+    name: 'MUST accept a push of a thousand changes',
     async test(monitor) {
       const ids = Array.from({ length: 1000 }, (_, index) => `n${index}`)
       await push(monitor, registered(...ids))
@@ -114,7 +114,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'same-change-twice',
-    name: 'MUST take the same change twice, as if it had come once',
+    name: 'MUST treat the same change pushed twice as if pushed once',
     async test(monitor) {
       await push(monitor, registered('a', 'b'))
       await push(monitor, registered('b', 'a'))
@@ -126,7 +126,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'registered-after-released',
-    name: 'MUST ignore that an ID was registered once it has heard that the ID was released',
+    name: 'MUST ignore a registration pushed after the release with the same ID',
     async test(monitor) {
       await push(monitor, registered('a'))
       await push(monitor, released('a', 'never-heard-of'))
@@ -136,7 +136,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'a-name-with-a-new-id',
-    name: 'MUST watch by ID: a name that is registered again is watched although its old ID is released late',
+    name: 'MUST watch by ID, so a late release of an old ID leaves a name watched that was registered again',
     async test(monitor) {
       await push(monitor, [toChange('registered', 'old', 'example.com')])
       await push(monitor, [toChange('registered', 'new', 'example.com')])
@@ -146,7 +146,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'half-a-batch-fails',
-    name: 'MUST reject a push of which a change fails, and take the others when they come again',
+    name: 'MUST reject a push if one change fails, and accept the others when they are pushed again',
     needsRefused: true,
     async test(monitor, refused) {
       const batch = [...registered('a'), toChange('registered', 'bad', refused), ...registered('b')]
@@ -158,7 +158,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'push-that-counted-as-failed',
-    name: 'MUST follow what comes after a push that was given up and goes through late',
+    name: 'MUST keep the later state when an aborted push completes late',
     async test(monitor) {
       const givenUp = new AbortController()
       const late = Promise.allSettled([push(monitor, registered('a', 'b'), givenUp.signal)])
@@ -170,7 +170,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'two-pushes-at-once',
-    name: 'MUST take two pushes at once, of the same changes and of others',
+    name: 'MUST accept two simultaneous pushes, of the same changes or of others',
     async test(monitor) {
       const ids = Array.from({ length: 20 }, (_, index) => `n${index}`)
       await Promise.all([

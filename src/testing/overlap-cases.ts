@@ -2,7 +2,7 @@ import { type ResultCode, submitForCodes } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** The result for a name that team 1 submits while it holds some names, and team 2 holds others. */
+/** The result for a name that team 1 submits while it has registered some names, and team 2 others. */
 type Row = readonly [code: ResultCode, submitted: string, own: readonly string[], others: readonly string[]]
 
 function overlapCase(id: string, name: CaseDefinition['name'], rows: readonly Row[]): CaseDefinition {
@@ -25,7 +25,7 @@ function overlapCase(id: string, name: CaseDefinition['name'], rows: readonly Ro
 }
 
 export const overlapCases: readonly CaseDefinition[] = [
-  overlapCase('overlap-created', 'MUST let a name be registered that overlaps with nothing', [
+  overlapCase('overlap-created', 'MUST register a name that overlaps with nothing', [
     ['created', 'example.com', [], []],
     ['created', '*.example.com', [], []],
     ['created', '8.8.8.8', ['8.8.4.4'], ['1.1.1.1']],
@@ -41,26 +41,26 @@ export const overlapCases: readonly CaseDefinition[] = [
     ['created', 'example.com', ['www.example.com'], ['a.example.com']],
     ['created', 'bucket.s3.amazonaws.com', ['*.amazonaws.com'], ['amazonaws.com']],
   ]),
-  overlapCase('overlap-existing', 'MUST report a name the team already holds as existing', [
+  overlapCase('overlap-existing', 'MUST report a name that the team has already registered as existing', [
     ['existing', 'example.com', ['example.com'], []],
     ['existing', '*.example.com', ['*.example.com'], []],
     ['existing', '*.example.com', ['example.com', '*.example.com'], ['example.org']],
     ['existing', '8.8.8.8', ['8.8.8.8'], []],
     ['existing', '2001:4860:4860::8888', ['2001:4860:4860::8888'], []],
   ]),
-  overlapCase('overlap-wildcard-conflict', 'MUST refuse what a wildcard of the same team covers', [
+  overlapCase('overlap-wildcard-conflict', 'MUST reject a name that a wildcard of the same team covers', [
     ['wildcard_conflict', 'a.example.com', ['*.example.com'], []],
     ['wildcard_conflict', 'a.b.c.example.com', ['*.example.com'], []],
     ['wildcard_conflict', 'a.b.c.example.com', ['*.c.example.com'], []],
     ['wildcard_conflict', '*.a.example.com', ['*.example.com'], []],
   ]),
-  overlapCase('overlap-subdomain-conflict', 'MUST refuse a wildcard that would cover names of the same team', [
+  overlapCase('overlap-subdomain-conflict', 'MUST reject a wildcard that would cover names of the same team', [
     ['subdomain_conflict', '*.example.com', ['a.example.com'], []],
     ['subdomain_conflict', '*.example.com', ['a.b.example.com'], []],
     ['subdomain_conflict', '*.example.com', ['*.a.example.com'], []],
     ['subdomain_conflict', '*.b.example.com', ['example.com', 'a.b.example.com'], []],
   ]),
-  overlapCase('overlap-with-another-team', 'MUST refuse what overlaps with a registration of another team', [
+  overlapCase('overlap-with-another-team', 'MUST reject a name that overlaps with a registration of another team', [
     ['domain_already_licensed', 'example.com', [], ['example.com']],
     ['domain_already_licensed', '*.example.com', [], ['*.example.com']],
     ['domain_already_licensed', 'a.b.example.com', [], ['*.example.com']],
@@ -71,7 +71,7 @@ export const overlapCases: readonly CaseDefinition[] = [
   ]),
   {
     id: 'overlap-own-team-first',
-    name: 'MUST find what the own team holds where another one is in the way as well',
+    name: 'MUST report a conflict within the team before one with another team',
     async test({ open }) {
       const store = await open()
       await submitForCodes(store, '2', ['a.b.example.com', '*.example.org', 'example.net'])
@@ -117,7 +117,7 @@ export const overlapCases: readonly CaseDefinition[] = [
   },
   {
     id: 'two-teams-side-by-side',
-    name: 'MUST let two teams register in the same registrable domain what does not overlap',
+    name: 'MUST let two teams register names in the same registrable domain if they do not overlap',
     async test({ open }) {
       const store = await open()
       checkEqual('team 1', await submitForCodes(store, '1', ['example.com', 'a.example.com', '*.b.example.com']), [

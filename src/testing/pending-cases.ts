@@ -13,7 +13,7 @@ const byDomain = (one: { readonly domain: string }, other: { readonly domain: st
 export const pendingCases: readonly CaseDefinition[] = [
   {
     id: 'counts-what-waits',
-    name: 'MUST count what waits: registrations and releases, whoever is about to push them',
+    name: 'MUST count all pending changes, registrations and releases, leased ones too',
     needs: ['release', 'countPending'],
     async test({ open }) {
       const store = await open(() => {})
@@ -31,7 +31,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'counts-nothing-without-synchronize',
-    name: 'MUST have no registration waiting where there is nothing to push to',
+    name: 'MUST have no pending registration if it has no push',
     needs: ['countPending'],
     async test({ open }) {
       const store = await open()
@@ -53,7 +53,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retries-when-told',
-    name: 'MUST make due what retryPending names, or everything, if its push failed; and return how many',
+    name: 'MUST make failed changes due, those given to retryPending or all, and return how many',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -81,7 +81,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-takes-nothing-from-a-push',
-    name: 'MUST NOT make due with retryPending what is leased to a call and has not failed',
+    name: 'MUST NOT make a change due in retryPending that is leased to a call and has not failed',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -94,7 +94,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'says-since-when-it-waits',
-    name: 'MUST say how much waits, how much of it was refused, and since when the oldest of it waits',
+    name: 'MUST report how many changes are pending and refused, and since when the oldest is pending',
     needs: ['release', 'pendingStats'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -116,7 +116,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'shows-what-waits',
-    name: 'MUST list what waits, with how often and why it was refused',
+    name: 'MUST list pending changes, with how often and why each was refused',
     needs: ['release', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -149,7 +149,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'shows-what-waits-by-page',
-    name: 'MUST list what waits by ID and page: at most limit changes, those after the one that is named',
+    name: 'MUST list pending changes by ID, at most `limit`, starting after the one named in `after`',
     needs: ['listPending'],
     async test({ open }) {
       const store = await open(() => {})

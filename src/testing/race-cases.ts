@@ -15,7 +15,7 @@ import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 const CALLERS = 16
-/** How many races of two a case runs, each for another registrable domain, with either caller first in turn. */
+/** How many races of two a case runs, each for another registrable domain; the callers take turns to start first. */
 const ROUNDS = 16
 
 const sorted = (codes: readonly (ResultCode | undefined)[]) => codes.toSorted().join(', ')
@@ -24,16 +24,16 @@ const sorted = (codes: readonly (ResultCode | undefined)[]) => codes.toSorted().
 const race = (store: SuiteStore, calls: readonly (readonly [teamId: string, domains: readonly string[]])[]) =>
   Promise.all(calls.map(([teamId, domains]) => attempt(store, teamId, domains)))
 
-/** What the registrable domain of a race has seen before it: names by their prefix, by team. */
+/** What was registered in the registrable domain before the race: names by their prefix, by team. */
 interface Past {
   readonly held?: readonly (readonly [teamId: string, prefix: string])[]
-  /** Whether they were released again. */
+  /** Whether those names were released again. */
   readonly isReleased?: boolean
 }
 
 /**
- * Races a wildcard of team 1 against a name below it, of team 1 or another. With a past, no unique key stops the second
- * call: neither writes what the other one reads.
+ * Races a wildcard of team 1 against a name below it, of team 1 or another. With earlier names, no unique key stops the
+ * second call: neither writes what the other reads.
  */
 function wildcardRace(
   id: string,
@@ -80,7 +80,7 @@ function spin(milliseconds: number): void {
 export const raceCases: readonly CaseDefinition[] = [
   {
     id: 'race-for-the-same-names',
-    name: 'MUST register names once that a team submits in many calls at the same moment',
+    name: 'MUST register each name once when one team submits it in simultaneous calls',
     async test({ open }) {
       const store = await open()
       const domains = ['example.com', 'www.example.com', 'example.org']
@@ -98,7 +98,7 @@ export const raceCases: readonly CaseDefinition[] = [
   },
   {
     id: 'race-shows-what-was-saved',
-    name: 'MUST show a call that comes second the registrations that the first one saved, IDs included',
+    name: 'MUST show the losing call the registrations of the winning one, with their IDs',
     async test({ open }) {
       const store = await open()
       const attempts = await race(store, Array(CALLERS).fill(['1', ['example.com']]))
@@ -113,7 +113,7 @@ export const raceCases: readonly CaseDefinition[] = [
   },
   {
     id: 'race-between-teams',
-    name: 'MUST give a name to one team when two submit it at the same moment',
+    name: 'MUST register a name in one team when two teams submit it in simultaneous calls',
     async test({ open }) {
       const store = await open()
       const calls = manyDomains(ROUNDS).flatMap((domain, round) => {
@@ -129,33 +129,33 @@ export const raceCases: readonly CaseDefinition[] = [
   },
   wildcardRace(
     'race-of-wildcard-and-name',
-    'MUST register one of a wildcard and a name below it when a team submits both at the same moment',
+    'MUST register either a wildcard or a name below it when a team submits both in simultaneous calls',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
   ),
   wildcardRace(
     'race-of-wildcard-and-name-between-teams',
-    'MUST register one of a wildcard and a name below it when two teams submit them at the same moment',
+    'MUST register either a wildcard or a name below it when two teams submit them in simultaneous calls',
     '2',
     ['domain_already_licensed'],
   ),
   wildcardRace(
     'race-below-a-held-name',
-    'MUST register one of a wildcard and a name below it when the team already holds their registrable domain',
+    'MUST register either a wildcard or a name below it when the team has already registered their registrable domain',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     { held: [['1', '']] },
   ),
   wildcardRace(
     'race-of-teams-below-a-held-name',
-    'MUST register one of a wildcard and a name below it when one of two teams already holds their registrable domain',
+    'MUST register either a wildcard or a name below it when one of two teams has registered their registrable domain',
     '2',
     ['domain_already_licensed'],
     { held: [['2', '']] },
   ),
   wildcardRace(
     'race-where-names-were-released',
-    'MUST register one of a wildcard and a name below it where others were registered and released',
+    'MUST register either a wildcard or a name below it after others were registered and released',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     {
@@ -168,7 +168,7 @@ export const raceCases: readonly CaseDefinition[] = [
   ),
   {
     id: 'race-in-opposite-order',
-    name: 'MUST serve calls for the same names in opposite order, without waiting in a circle',
+    name: 'MUST NOT deadlock when calls list the same names in opposite order',
     async test({ open }) {
       const store = await open()
       const forward = manyDomains(20)
@@ -183,7 +183,7 @@ export const raceCases: readonly CaseDefinition[] = [
   },
   {
     id: 'race-in-overlapping-batches',
-    name: 'MUST serve calls that share some of their names, each name once',
+    name: 'MUST register each name once when simultaneous calls share some of their names',
     async test({ open }) {
       const store = await open()
       const domains = manyDomains(CALLERS + 10)
@@ -200,7 +200,7 @@ export const raceCases: readonly CaseDefinition[] = [
   },
   {
     id: 'time-limit-is-kept',
-    name: 'MUST settle within the time limit of a request, and do nothing for it afterwards',
+    name: 'MUST settle within the time limit of a request, and do nothing for it after that',
     async test({ open }) {
       const store = await open()
       const [blocked, timeLimit, tolerance] = [50, 20, 250]

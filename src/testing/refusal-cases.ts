@@ -8,7 +8,7 @@ import { areSynchronized } from './synchronization-cases.ts'
 export const refusalCases: readonly CaseDefinition[] = [
   {
     id: 'refused-in-a-call-alone',
-    name: 'MUST synchronize all of a call but what is refused, and reject',
+    name: 'MUST synchronize all registrations of a call except refused ones, and reject',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
@@ -30,7 +30,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-in-a-sweep-alone',
-    name: 'MUST push all that waits but what is refused, in the same sweep',
+    name: 'MUST push all pending changes except refused ones in the same sweep',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -42,7 +42,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-is-told',
-    name: 'MUST tell onError each change that is refused alone, and why',
+    name: 'MUST call onError with each change that is refused alone, and why',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -60,7 +60,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-waits',
-    name: 'MUST NOT try again at once what was refused',
+    name: 'MUST NOT retry a refused change immediately',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -75,7 +75,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'monitor-that-is-away',
-    name: 'SHOULD push a few times, and not each change alone, while nothing goes through',
+    name: 'SHOULD push a few times, and not each change alone, while every push fails',
     async test({ open }) {
       const monitor = createMonitor()
       monitor.isAway = true
@@ -88,7 +88,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-let-new-ones-pass',
-    name: 'MUST push a new change in the next sweep, however many others are refused',
+    name: 'MUST push a new change in the next sweep, even if many others are refused',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -108,7 +108,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-is-told-to-its-own-sweep',
-    name: 'MUST tell the onError of a sweep what that sweep could not push, and not that of another one',
+    name: 'MUST call the onError of the sweep whose push failed, and not that of another sweep',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()

@@ -8,7 +8,7 @@ const pick = ({ domain, registrableDomain, teamId }: Registration) => ({ domain,
 export const registrationCases: readonly CaseDefinition[] = [
   {
     id: 'begins-empty',
-    name: 'MUST hold nothing when it is made',
+    name: 'MUST have no registrations when it is created',
     async test({ open }) {
       const domains = ['left-over.com', '*.left-over.com', 'a.b.left-over.com']
       await save(await open(), '1', domains)
@@ -19,7 +19,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'registers-a-hundred-names',
-    name: 'MUST register a hundred names at once, short ones too, and find them all',
+    name: 'MUST register a hundred names in one call, short ones too, and find them all',
     async test({ open }) {
       const store = await open()
       const many = manyDomains(99).map((domain, index) => `${['www', 'a.b.c', '*'][index % 3]}.${domain}`)
@@ -40,7 +40,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'registers-only-what-decide-returns',
-    name: 'MUST save the names that decide returns, and none that were only looked up',
+    name: 'MUST save the names that decide returns, and no others that were looked up',
     async test({ open }) {
       const store = await open()
       const names = ['a.com', 'b.com', 'c.com'].map(toTestName)
@@ -62,7 +62,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'returns-whole-registrations',
-    name: 'MUST return registrations with each of their fields',
+    name: 'MUST return registrations with all fields',
     async test({ open }) {
       const british = { domain: 'www.example.co.uk', registrableDomain: 'example.co.uk' }
       const names = [...['www.example.com', '*.example.org', 'a.b.example.net'].map(toTestName), british]
@@ -73,14 +73,14 @@ export const registrationCases: readonly CaseDefinition[] = [
         names.map(name => ({ ...name, teamId: '2' })),
       )
       for (const { domainId, synchronized } of saved) {
-        checkThat('domainId is a text that is not empty', typeof domainId === 'string' && domainId !== '', domainId)
+        checkThat('domainId is a non-empty string', typeof domainId === 'string' && domainId !== '', domainId)
         checkThat('synchronized is true or false', typeof synchronized === 'boolean', synchronized)
       }
     },
   },
   {
     id: 'returns-no-other-fields',
-    name: 'SHOULD return registrations without fields of its own, which an application might come to depend on',
+    name: 'SHOULD return registrations without extra fields, on which an application might come to depend',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['example.com'])
@@ -93,7 +93,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'finds-what-it-returned',
-    name: 'MUST find a registration as it was returned, field for field, whoever asks',
+    name: 'MUST find a registration as it was returned, field for field, for either team',
     async test({ open }) {
       const store = await open()
       const domains = ['www.example.com', '*.example.org']
@@ -105,7 +105,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'ids-are-unique',
-    name: 'MUST give each registration an ID that no other one has',
+    name: 'MUST give each registration a unique ID',
     async test({ open }) {
       const store = await open()
       const calls = await Promise.all(
@@ -117,7 +117,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'ids-are-stable',
-    name: 'MUST keep the ID of a registration, whatever is registered after it',
+    name: 'MUST keep the ID of a registration when others are registered later',
     async test({ open }) {
       const store = await open()
       const ids = async () => (await submit(store, '1', ['www.example.com', '*.example.org'])).map(idOf)
@@ -129,7 +129,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'duplicates-share-one-registration',
-    name: 'MUST register a name once that a caller submits several times in one call',
+    name: 'MUST register a name once if one call contains it several times',
     async test({ open }) {
       const store = await open()
       const results = await submit(store, '1', [

@@ -10,7 +10,7 @@ export const release = async (store: SuiteStore, teamId: string, domains: readon
 export const releaseCases: readonly CaseDefinition[] = [
   {
     id: 'release-frees-names',
-    name: 'MUST return what a team releases, names and wildcards, and free it for other teams',
+    name: 'MUST return what a team releases, names and wildcards, and let other teams register it',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['a.example.com', '*.example.org', 'b.example.com'])
@@ -26,7 +26,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-by-id',
-    name: 'MUST release registrations by their IDs, alone and among names, each once',
+    name: 'MUST release registrations by ID, alone and among names, each once',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['a.com', '*.b.com', 'c.com', 'd.com'])
@@ -40,7 +40,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-of-a-wildcard-alone',
-    name: 'MUST release a wildcard alone, and neither its base nor what is below it',
+    name: 'MUST release only a wildcard itself, and neither its base nor names below it',
     async test({ open }) {
       const store = await open()
       const others = ['example.com', 'a.example.com', '*.b.example.com']
@@ -52,7 +52,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-passes-over-other-teams',
-    name: 'MUST NOT release what another team holds',
+    name: 'MUST NOT release registrations of another team',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '2', ['example.com', '*.example.org'])
@@ -64,7 +64,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-passes-over-what-is-not-there',
-    name: 'MUST pass over names that nobody holds, and what is no hostname',
+    name: 'MUST skip names that are not registered, and strings that are not hostnames',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'www.example.org'])
@@ -87,7 +87,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-refuses-what-is-no-list',
-    name: 'MUST reject with a TypeError what is no team ID, what is no list of names, and too many names',
+    name: 'MUST reject an invalid team ID, an invalid array of names or too many names with a TypeError',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com'])
@@ -116,7 +116,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-during-a-push',
-    name: 'MUST NOT bring back what was released while it was pushed',
+    name: 'MUST NOT restore a registration that was released while it was pushed',
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(async () => {

@@ -4,7 +4,7 @@ import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
 /*
- * The Public Suffix List changes, and what was registered under another version of it stays. `github.io` became a
+ * The Public Suffix List changes, and what was registered under another version stays registered. `github.io` became a
  * public suffix once; before, it was a registrable domain like any other. A name below `example.com` may have been
  * registered while there was a public suffix between the two.
  */
@@ -12,10 +12,10 @@ import type { CaseDefinition } from './store-case.ts'
 const before = (domain: string): Name => ({ domain, registrableDomain: 'github.io' })
 const behind = (domain: string): Name => ({ domain, registrableDomain: 'shop.platform.example.com' })
 
-/** Below a top-level domain that is in no list any more. */
+/** Below a top-level domain that is no longer in any list. */
 const gone = (domain: string): Name => ({ domain, registrableDomain: 'xn--bcher-kva.gone' })
 
-/** The result for a name that team 1 submits while a team holds what was registered under another list. */
+/** The result for a name that team 1 submits while a team has a registration from another list. */
 type Row = readonly [code: ResultCode, submitted: string, teamId: string, held: Name]
 
 const rows: readonly Row[] = [
@@ -46,7 +46,7 @@ const inherited = [before('*.github.io'), before('me.github.io'), behind('www.sh
 export const suffixListCases: readonly CaseDefinition[] = [
   {
     id: 'suffix-list-found',
-    name: 'MUST find by its text alone what was registered under another suffix list, and keep its registrable domain',
+    name: 'MUST find by name what was registered under another suffix list, and keep its registrable domain',
     async test({ open }) {
       const store = await open()
       await save(store, '1', inherited)
@@ -66,7 +66,7 @@ export const suffixListCases: readonly CaseDefinition[] = [
   },
   {
     id: 'suffix-list-conflicts',
-    name: 'MUST judge what overlaps with a registration under another suffix list, as with any other',
+    name: 'MUST apply the overlap rules to registrations from another suffix list',
     async test({ open }) {
       for (const [code, submitted, teamId, held] of rows) {
         const store = await open()

@@ -17,7 +17,7 @@ const isEach = (accepted: readonly Change[], ...domains: string[]) =>
 export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'call-keeps-what-it-saved',
-    name: 'MUST lease what register saved to the call that saved it: no sweep pushes it too',
+    name: 'MUST lease new registrations to their call, so no sweep pushes them too',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
@@ -28,7 +28,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'call-keeps-what-it-found',
-    name: 'SHOULD lease to a call what it finds waiting of its team: no sweep pushes it too',
+    name: 'SHOULD lease the pending registrations that a call of their team names, so no sweep pushes them too',
     async test({ open }) {
       const monitor = createMonitor()
       const timeLimit = 300
@@ -37,7 +37,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
       monitor.isAway = false
       monitor.takePushes()
-      // A change that failed once is tried again within the time limit of a push.
+      // A change that failed once is retried within the time limit of a push.
       await pause(timeLimit)
       await attempt(store, '1', ['a.com'])
       checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
@@ -46,7 +46,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'sweep-takes-what-a-call-left',
-    name: 'MUST push what a call has saved and never pushed, once its lease has ended, and mark it',
+    name: 'MUST push and mark what a call saved but never pushed, once its lease expires',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -62,7 +62,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pending-survive-a-failed-push',
-    name: 'MUST try again what could not be pushed, in a call or in a sweep',
+    name: 'MUST retry what could not be pushed, in a call or in a sweep',
     async test({ open }) {
       const monitor = createMonitor()
       monitor.isAway = true
@@ -82,7 +82,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pending-oldest-first',
-    name: 'MUST push what waits oldest first',
+    name: 'MUST push pending changes oldest first',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -97,7 +97,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pending-within-the-limit',
-    name: 'MUST push at most limit changes, each once, and say how many',
+    name: 'MUST push at most `limit` changes, each once, and return how many',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -116,7 +116,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pushes-in-batches',
-    name: 'SHOULD push at most the batchSize of the push at once, and keep what succeeded if a batch fails',
+    name: 'SHOULD push at most `batchSize` changes at once, and keep what succeeded if a batch fails',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -138,7 +138,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pending-is-shared',
-    name: 'MUST NOT take for one sweep what another has just taken',
+    name: 'MUST NOT lease a change to two sweeps at once',
     needs: ['release'],
     async test({ open, alongside }) {
       const pushes: (readonly Change[])[] = []
@@ -164,7 +164,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-is-pushed',
-    name: 'MUST push that a registration was released, whole, until the push goes through',
+    name: 'MUST push a release, with the whole registration, until the push succeeds',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -215,7 +215,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-of-what-was-never-pushed',
-    name: 'MUST NOT push a registration once it is released, and push its release at most once',
+    name: 'MUST NOT push a registration after its release, and push the release at most once',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -231,7 +231,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'registered-again-is-watched',
-    name: 'MUST end with exactly the registered names watched, whatever failed before',
+    name: 'MUST end with exactly the registered names watched, after any failures',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -284,7 +284,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'push-gets-a-signal',
-    name: 'MUST pass a signal to the push, which aborts when its time is over',
+    name: 'MUST pass the push a signal that aborts when the push times out',
     async test({ open, alongside }) {
       const gate = createGate()
       const reasons: unknown[] = []
@@ -300,7 +300,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'sweep-ends-when-told',
-    name: 'MUST end a sweep whose signal aborts, and keep what was not pushed for the next one',
+    name: 'MUST end a sweep whose signal aborts, and leave the rest for the next one',
     needs: ['release'],
     async test({ open, alongside }) {
       const gate = createGate()

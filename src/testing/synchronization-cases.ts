@@ -15,7 +15,7 @@ export async function areSynchronized(store: SuiteStore, ...domains: string[]): 
 export const synchronizationCases: readonly CaseDefinition[] = [
   {
     id: 'without-synchronize-nothing-is-pending',
-    name: 'MUST save registrations as synchronized if it has no synchronize, and only then',
+    name: 'MUST save registrations as synchronized if and only if it has no synchronize',
     async test({ open }) {
       const store = await open()
       const [registration] = await save(store, '1', ['example.com'])
@@ -26,7 +26,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'with-synchronize-new-ones-are-pending',
-    name: 'MUST save registrations as not synchronized if it has synchronize',
+    name: 'MUST save registrations as unsynchronized if it has synchronize',
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(() => {})
@@ -42,7 +42,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'register-does-not-push',
-    name: 'MUST NOT push from within register: that is what synchronize is for, once all is saved',
+    name: 'MUST NOT push within register; synchronize pushes once all is saved',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -52,7 +52,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-pushes-what-it-is-given',
-    name: 'MUST push the registrations that synchronize is given, whole, and no others',
+    name: 'MUST push the whole registrations passed to synchronize, and no others',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -72,7 +72,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-marks-what-was-pushed',
-    name: 'MUST mark as synchronized what was pushed, and nothing else',
+    name: 'MUST mark what was pushed, and nothing else, as synchronized',
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(() => {})
@@ -83,7 +83,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-keeps-the-registration',
-    name: 'MUST keep everything else about a registration when it marks it',
+    name: 'MUST change nothing else when it marks a registration',
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(() => {})
@@ -101,7 +101,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-marks-after-the-push',
-    name: 'MUST mark as synchronized only once the push has gone through',
+    name: 'MUST mark registrations as synchronized only after the push succeeded',
     needs: ['synchronize'],
     async test({ open }) {
       const seen: boolean[][] = []
@@ -132,7 +132,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'failed-push-marks-nothing',
-    name: 'MUST NOT mark as synchronized what could not be pushed',
+    name: 'MUST NOT mark what could not be pushed as synchronized',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -145,7 +145,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-after-a-failed-push',
-    name: 'MUST let the same call go through once the push does, with the IDs that it has saved',
+    name: 'MUST let the same call succeed once the push does, with the IDs that it saved',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -173,11 +173,11 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
 ]
 
-/** For stores that leave what they save to a sweep of another one. */
+/** For stores that leave what they save to another store's sweep. */
 export const laterCases: readonly CaseDefinition[] = [
   {
     id: 'later-is-not-now',
-    name: 'MUST NOT push anything by itself in a transaction of the application, nor have calls wait for a push',
+    name: 'MUST NOT push in a transaction of the application, nor make calls wait for a push',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)

@@ -3,7 +3,7 @@ import { attempt, lookUp } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** An ID with more digits than any type of number holds. */
+/** An ID with more digits than any numeric type holds. */
 const VAST_ID = '9'.repeat(40)
 /** 2 to the power of 53, which a double cannot tell from the next number. */
 const LARGE_ID = '9007199254740992'
@@ -34,7 +34,7 @@ export const teamCases: readonly CaseDefinition[] = [
   },
   {
     id: 'unknown-team-is-null',
-    name: 'MUST resolve to null for a team that does not exist, however long its ID',
+    name: 'MUST resolve to null for a team that does not exist, even with a long ID',
     async test({ open }) {
       const store = await open()
       for (const id of ['77', '10', '20', '0', ...mistakableIds, '8'.repeat(40), '1'.repeat(1000)]) {
@@ -44,7 +44,7 @@ export const teamCases: readonly CaseDefinition[] = [
   },
   {
     id: 'teams-with-long-ids-are-told-apart',
-    name: 'MUST keep the registrations of teams apart whose IDs no number can hold',
+    name: 'MUST keep registrations of teams separate whose IDs exceed any numeric type',
     async test({ open }) {
       const store = await open()
       for (const id of [LARGE_ID, VAST_ID]) checkEqual(`findTeam('${id}')`, (await store.findTeam(id))?.id, id)

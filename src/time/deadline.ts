@@ -1,17 +1,17 @@
 import { optional, type Rule } from '../options.ts'
 import type { Awaitable } from './awaitable.ts'
 
-/** The time that a call may still wait for its host's store. */
+/** The time that a call may still wait for the store. */
 export interface Deadline {
-  /** The limit that was set, in milliseconds: what errors name. */
+  /** The limit that was set, in milliseconds, as errors name it. */
   readonly timeLimit: number
   /** Milliseconds left; never below 0. */
   remaining(): number
   /**
-   * Waits for a promise, at most `limit` milliseconds and never past the deadline. A value that is no promise is
-   * returned as it is, without a timer.
+   * Waits for a promise, at most `limit` milliseconds and never past the deadline. A value that is not a promise is
+   * returned unchanged, without a timer.
    *
-   * @throws {TimeLimitError} when the time is over first. The work behind the promise goes on; its outcome is ignored.
+   * @throws {TimeLimitError} when it times out. The work behind the promise continues; its outcome is ignored.
    */
   wait<T>(value: Awaitable<T>, limit?: number): Awaitable<T>
 }
@@ -20,7 +20,7 @@ export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError'
 }
 
-/** Milliseconds that a call may wait for its host's key store and limiter together, and then for its store. */
+/** Milliseconds that a call may wait for the key store and limiter together, and then for the store. */
 export const CALL_TIME_LIMIT = 30_000
 
 /** Timers count in 32 bits on every runtime. A longer one, or `NaN`, would end at once. */
@@ -38,8 +38,8 @@ export function createDeadline(milliseconds: number, timeLimit = milliseconds): 
   function explain(limit: number): string {
     const waited = limit < remaining() ? limit : milliseconds
     return waited < timeLimit
-      ? `No answer within ${Math.round(waited)} ms, a part of the time limit of ${timeLimit} ms`
-      : `No answer within the time limit of ${timeLimit} ms`
+      ? `No response within ${Math.round(waited)} ms, a part of the time limit of ${timeLimit} ms`
+      : `No response within the time limit of ${timeLimit} ms`
   }
   return {
     timeLimit,
@@ -51,8 +51,8 @@ export function createDeadline(milliseconds: number, timeLimit = milliseconds): 
 }
 
 /**
- * Waits for an answer of a store. One that works in a transaction of the application keeps the time itself, and is
- * done when it answers: the application may end its transaction as soon as the call returns.
+ * Waits for a store. One that works in the application's transaction keeps the time limit itself, and is
+ * done when it returns: the application may end its transaction as soon as the call returns.
  */
 export const waitForStore = <T>(
   { isInTransaction }: { readonly isInTransaction?: boolean },

@@ -11,11 +11,11 @@ export interface Limits {
 }
 
 /**
- * Runs work and waits for it within limits. The signal that the work gets aborts when nobody waits any longer; work
- * that ignores it goes on, and its outcome is ignored.
+ * Runs work and waits for it within limits. The work's signal aborts as soon as the wait ends; work
+ * that ignores it continues, and its outcome is ignored.
  *
- * @throws {TimeLimitError} when the time is over first.
- * @throws The reason of the signal, once it is aborted; if it is aborted already, the work is not begun.
+ * @throws {TimeLimitError} when it times out.
+ * @throws The reason of the signal, once it is aborted; if it is aborted already, the work is not started.
  */
 export async function runWithin<T>(
   { milliseconds, message, signal }: Limits,

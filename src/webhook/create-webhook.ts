@@ -19,7 +19,7 @@ export interface WebhookOptions {
   secret: string | readonly string[]
   /** The most changes in one request, 1 or more. Default 100, which are about 20 kB. */
   batchSize?: number | undefined
-  /** Milliseconds to wait for the answer to a request. Default 15,000. */
+  /** Milliseconds to wait for the response to a request. Default 15,000. */
   timeLimit?: number | undefined
   /** Replaces the global `fetch`, for instance to use a proxy. */
   fetch?: typeof globalThis.fetch | undefined
@@ -37,28 +37,28 @@ export interface WebhookBody {
 /** Pushes changes to the monitor; for the option `synchronize` of a store. */
 export interface Webhook {
   (changes: readonly Change[], context?: { readonly signal?: AbortSignal | undefined }): Promise<void>
-  /** The most changes in one request: the store pushes so many at once. */
+  /** The most changes in one request, which the store pushes at once. */
   readonly batchSize: number
 }
 
 const DEFAULT_BATCH_SIZE = 100
 /** Standard Webhooks, section "Request timeouts", recommends 15 s to 30 s. */
 const RESPONSE_TIME_LIMIT = 15_000
-/** Bytes of an answer that are read, after decompression. Nothing but the excerpt in a message needs them. */
+/** Bytes of a response that are read, after decompression, only for the excerpt in a message. */
 const BODY_LIMIT = 16 * 1024
-/** Of the monitor's answer, in a message. */
+/** Characters of the monitor's response in a message. */
 const LONGEST_EXCERPT = 200
 
 const rules: Rules = {
   url: httpUrlRule('https://monitor.example.com/changes'),
   secret: {
     holds: secret => isText(secret) || Array.isArray(secret),
-    expected: 'a text that begins with "whsec_", or an array of them',
+    expected: 'a string that begins with "whsec_", or an array of them',
     isSecret: true,
   },
   batchSize: {
     holds: optional(size => Number.isInteger(size) && Number(size) > 0),
-    expected: 'a whole number above 0',
+    expected: 'an integer above 0',
   },
   timeLimit: timeLimitRule,
   fetch: { holds: optional(isFunction), expected: 'a function like fetch' },
@@ -69,16 +69,16 @@ const rules: Rules = {
  * (https://github.com/standard-webhooks/standard-webhooks). The receiver checks them with {@link verifyWebhook} or a
  * library for that standard.
  *
- * Changes go in batches, one request after another. The `webhook-id` follows from the changes in the request, so that
- * it is the same whenever the same changes are sent again.
+ * Changes are sent in batches, one request after another. The `webhook-id` is derived from the changes in the request,
+ * so it is the same whenever the same changes are sent again.
  *
- * | answer | what it means |
+ * | response | meaning |
  * | --- | --- |
- * | 2xx | the monitor follows |
+ * | 2xx | the monitor has accepted the changes |
  * | 4xx except 408, 425 and 429; 500, 501, 505 | the monitor refuses one of the changes, which the store finds |
- * | any other, none within the time limit, no connection | the monitor is unavailable: pushed again later |
+ * | any other, none within the time limit, no connection | the monitor is unavailable; pushed again later |
  *
- * It reads at most 16 KiB of an answer's body, counted after decompression.
+ * It reads at most 16 KiB of a response's body, counted after decompression.
  *
  * @returns A function that resolves when the monitor has accepted all changes. It rejects with a
  *   {@link MonitorUnavailableError} while the monitor is unavailable, with `Retry-After` as `retryAfter`; with an
@@ -111,7 +111,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     function fail(cause: unknown): never {
       signal?.throwIfAborted()
       const isLate = cause instanceof TimeLimitError
-      const message = isLate ? `The monitor did not answer within ${timeLimit} ms` : 'The monitor cannot be reached'
+      const message = isLate ? `The monitor did not respond within ${timeLimit} ms` : 'The monitor cannot be reached'
       throw withHost(new MonitorUnavailableError(message, { cause }), target)
     }
   }
@@ -129,11 +129,11 @@ const TRY_AGAIN = [408, 425, 429]
 /** Server errors that frameworks return for a request that they cannot handle; a gateway returns others. */
 const CANNOT_HANDLE = [500, 501, 505]
 
-/** @throws {Error} for any answer but 2xx. */
+/** @throws {Error} for any response except 2xx. */
 function requireSuccess({ status, retryAfter, text }: ReceivedResponse, target: URL): void {
   if (status >= 200 && status < 300) return
   const excerpt = toPlainText(text, LONGEST_EXCERPT)
-  const message = `The monitor answered ${status}${excerpt && `: ${excerpt}`}`
+  const message = `The monitor returned ${status}${excerpt && `: ${excerpt}`}`
   const isClientError = status >= 400 && status < 500 && !TRY_AGAIN.includes(status)
   if (isClientError || CANNOT_HANDLE.includes(status)) throw withHost(new Error(message), target)
   throw withHost(new MonitorUnavailableError(message, { retryAfter }), target)
@@ -147,7 +147,7 @@ const toBody = (changes: readonly Change[]): WebhookBody => ({
   data: { changes: changes.map(change => ({ ...toChange(change), at: change.at.toISOString() })) },
 })
 
-/** A kind and an ID name a change for ever. A digest has no full stop, which would end the ID in what is signed. */
+/** Kind and ID identify a change permanently. A digest has no full stop, which would end the ID in what is signed. */
 async function toId(changes: readonly Change[]): Promise<string> {
   const digest = await sha256(JSON.stringify(changes.map(({ kind, domainId }) => [kind, domainId])))
   return `msg_${digest.slice(0, 32)}`

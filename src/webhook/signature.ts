@@ -1,6 +1,6 @@
 import { describe } from '../options.ts'
 
-/** The fields of Standard Webhooks 1.0, section "Webhook headers". */
+/** The headers of Standard Webhooks 1.0, section "Webhook headers". */
 export const ID = 'webhook-id'
 export const TIMESTAMP = 'webhook-timestamp'
 export const SIGNATURE = 'webhook-signature'
@@ -28,7 +28,7 @@ export interface Message {
 export function readSecrets(secret: string | readonly string[]): Promise<readonly CryptoKey[]> {
   const secrets = typeof secret === 'string' ? [secret] : secret
   if (!Array.isArray(secrets) || secrets.length === 0) {
-    throw new TypeError(`The secret must be a text, or an array of at least one; it is ${describe(secret)}`)
+    throw new TypeError(`The secret must be a string, or an array of at least one; it is ${describe(secret)}`)
   }
   const keys = secrets.map(readSecret)
   return Promise.all(keys.map(key => crypto.subtle.importKey('raw', key, algorithm, false, ['sign'])))
@@ -43,27 +43,27 @@ function readSecret(secret: unknown): Bytes {
   )
 }
 
-/** One signature for each key, as the field holds them. */
+/** One signature for each key, in the format of the header. */
 export async function sign(message: Message, keys: readonly CryptoKey[]): Promise<string> {
   const content = toSignedContent(message)
   const signatures = await Promise.all(keys.map(key => crypto.subtle.sign(algorithm, key, content)))
   return signatures.map(signature => VERSION + toBase64(new Uint8Array(signature))).join(' ')
 }
 
-/** Tells whether one of the signatures in a header is right by one of the keys. Computes one HMAC for each key. */
+/** Tells whether one of the signatures in a header matches one of the keys. Computes one HMAC for each key. */
 export async function hasValidSignature(field: string, message: Message, keys: readonly CryptoKey[]): Promise<boolean> {
   const expected = (await sign(message, keys)).split(' ')
   return field.split(' ').some(signature => expected.some(right => isSame(signature, right)))
 }
 
-/** Compares in a time that does not depend on where two texts differ, so nobody can guess a signature bit by bit. */
+/** Compares in constant time, so nobody can guess a signature bit by bit. */
 function isSame(text: string, other: string): boolean {
   let difference = text.length ^ other.length
   for (let index = 0; index < other.length; index += 1) difference |= text.charCodeAt(index) ^ other.charCodeAt(index)
   return difference === 0
 }
 
-/** The body counts byte by byte as it is sent. */
+/** The body is signed byte for byte as it is sent. */
 function toSignedContent({ id, timestamp, body }: Message): Bytes {
   const head = new TextEncoder().encode(`${id}.${timestamp}.`)
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body

@@ -20,11 +20,11 @@ const rules: Rules = {
   },
 }
 
-/** The header fields of a request: those of `fetch`, or of Node's `http`. */
+/** The headers of a request: those of `fetch`, or of Node's `http`. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
- * A request that is not to be believed. Answer it with 401.
+ * The request failed verification. Respond with 401.
  *
  * @example
  * if (error instanceof WebhookVerificationError) reply(401, {}, { message: error.message })
@@ -34,16 +34,16 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Checks that a request comes from whoever holds the secret, is whole, and was sent in the last five minutes, or within
- * the `tolerance` (Standard Webhooks 1.0, section "Verifying signatures"). It does not check whether the request came
- * before: see to it that the same change twice does no harm.
+ * Checks that the sender of a request has the secret, and that it is unaltered and at most five minutes old, or within
+ * the `tolerance` (Standard Webhooks 1.0, section "Verifying signatures"). It does not detect a repeated
+ * request: make sure that receiving the same change twice does no harm.
  *
- * @param headers The header fields of the request.
- * @param body The body as it came, before any parsing.
+ * @param headers The headers of the request.
+ * @param body The body as received, before any parsing.
  * @param secret That of {@link createWebhook}; an array while it is rotated.
  * @returns The parsed body.
- * @throws {WebhookVerificationError} for a request that is not to be believed.
- * @throws {TypeError} for a secret that is none, a body that was parsed already, and an option that is wrong or does
+ * @throws {WebhookVerificationError} for a request that fails verification.
+ * @throws {TypeError} for an invalid secret, a body that was already parsed, and an option that is wrong or does
  *   not exist.
  *
  * @example
@@ -68,12 +68,12 @@ export async function verifyWebhook(
   requireOptions(options, rules)
   const { tolerance = DEFAULT_TOLERANCE } = options
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    throw new TypeError('The body must be the text or bytes as they came, before any parsing')
+    throw new TypeError('The body must be the string or bytes as received, before any parsing')
   }
   const keys = await readSecrets(secret)
   const [id, timestamp, signature] = [ID, TIMESTAMP, SIGNATURE].map(name => readWebhookHeader(headers, name))
   if (!id || !timestamp || !signature) {
-    throw new WebhookVerificationError(`The fields ${ID}, ${TIMESTAMP} and ${SIGNATURE} are needed`)
+    throw new WebhookVerificationError(`The headers ${ID}, ${TIMESTAMP} and ${SIGNATURE} are required`)
   }
   if (!/^[0-9]{1,12}$/.test(timestamp) || id.includes('.')) {
     throw new WebhookVerificationError(`${TIMESTAMP} or ${ID} cannot be read`)
@@ -84,7 +84,7 @@ export async function verifyWebhook(
     )
   }
   if (!(await hasValidSignature(signature, { id, timestamp, body }, keys))) {
-    throw new WebhookVerificationError('No signature is right')
+    throw new WebhookVerificationError('No signature matches')
   }
   return parse(body)
 }

@@ -6,7 +6,7 @@ import { isAddress, isWildcard, type Name } from '../registry/name.ts'
 import { MOST_AT_ONCE } from '../registry/store.ts'
 import { isName, readSubmitted, toName } from '../registry/submitted.ts'
 
-/** What a field that is a choice may be. */
+/** The allowed values of the fields that are a choice. */
 export const choices = {
   order: ['oldest', 'newest'],
   format: ['csv', 'ndjson'],
@@ -23,20 +23,20 @@ export const requestFields = {
 /** The most hostnames in one call. */
 export const MAX_DOMAINS = 100
 
-/** The most digits in a team ID. The digits of any 128-bit number fit, and so they do into the key of any database. */
+/** The most digits in a team ID. Any 128-bit number fits, and so does the ID in a key of any database. */
 export const MAX_TEAM_ID_LENGTH = 64
 
 /** The most registrations on a page. */
 export const MAX_LIMIT = MOST_AT_ONCE
 export const DEFAULT_LIMIT = 100
 
-/** The most characters in a cursor. The store that made it judges the rest. */
+/** The most characters in a cursor. The store that made it checks the rest. */
 export const MAX_CURSOR_LENGTH = 512
 
 /**
- * The schemas of all fields that a call may have, in a body or a query. They validate, and change nothing that was
- * sent. An error completes a sentence that begins with the path of the field. They are made at the first call, so that
- * a bundle which does not need them leaves the schema library out.
+ * The schemas of all fields that a call may have, in a body or a query. They validate, and modify nothing that was
+ * sent. An error completes a sentence that begins with the path of the field. They are created at the first call, so
+ * a bundle that does not need them omits the schema library.
  */
 export function fieldSchemas() {
   schemas ??= createSchemas()
@@ -56,9 +56,9 @@ function createSchemas() {
     domains: z
       .array(z.string({ error: 'must be a string.' }), { error: `must be an array of 1 to ${MAX_DOMAINS} hostnames.` })
       .check(
-        z.minLength(1, { error: 'must hold at least one hostname.' }),
+        z.minLength(1, { error: 'must contain at least one hostname.' }),
         z.maxLength(MAX_DOMAINS, {
-          error: `must hold at most ${MAX_DOMAINS} hostnames; split a longer list into several calls.`,
+          error: `must contain at most ${MAX_DOMAINS} hostnames; split a longer list into several calls.`,
         }),
       ),
     team_id: z
@@ -66,7 +66,7 @@ function createSchemas() {
       .check(z.regex(/^[0-9]+$/, { error: TEAM_ID }), z.maxLength(MAX_TEAM_ID_LENGTH, { error: TEAM_ID })),
     limit: z.optional(parameter().check(z.refine(isLimit, { error: LIMIT }))),
     after: z.optional(
-      parameter().check(z.maxLength(MAX_CURSOR_LENGTH, { error: 'must be the "next" of the page before.' })),
+      parameter().check(z.maxLength(MAX_CURSOR_LENGTH, { error: 'must be the "next" of the previous page.' })),
     ),
     order: choice(choices.order),
     domain: z.optional(hostname),
@@ -101,11 +101,11 @@ type Schemas = ReturnType<typeof createSchemas>
 type FieldValues<Name extends keyof Schemas> = { readonly [Each in Name]: z.output<Schemas[Each]> }
 
 /**
- * Reads fields of a body or of a query, in the order of their names here; others are ignored, so that a newer client
+ * Reads fields of a body or of a query, in the order of their names here; others are ignored, so a newer client
  * can talk to an older server. A team key acts on its own team: `team_id` is ignored, whatever it is.
  *
- * @throws {ApiError} 400 `invalid_request`. The message names the path of the first fault, such as `domains[3]`, and
- *   says nothing of the value.
+ * @throws {ApiError} 400 `invalid_request`. The message names the path of the first error, such as `domains[3]`, and
+ *   does not repeat the value.
  */
 export function readFields<Name extends keyof Schemas>(
   sent: object,

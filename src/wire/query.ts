@@ -4,20 +4,20 @@ import { type Rule, requireOptions } from '../options.ts'
 import { toName } from '../registry/submitted.ts'
 import { choices, DEFAULT_LIMIT, readFields, requestFields } from './fields.ts'
 
-/** The parameters of a query, as a framework read them: texts, or something else, such as an array. */
+/** The parameters of a query as a framework read them: strings, or something else, such as arrays. */
 export type Query = Readonly<Record<string, unknown>>
 
-/** What an export is asked for: the parameters of `GET /v1/domains/export`. */
+/** The parameters of an export, `GET /v1/domains/export`. */
 export interface ExportDomainsQuery {
   /** The ID of the team. Required with an organization key, and ignored with a team key. */
   readonly team_id?: string | undefined
-  /** Only what comes after this registration: the `domainId` of the last line of an export that was cut off. */
+  /** Resumes after this registration: the `domainId` of the last line of an export that was cut off. */
   readonly after?: string | null | undefined
 }
 
-/** What a list is asked for: the parameters of `GET /v1/domains`. An empty one counts as one that is missing. */
+/** The parameters of a list, `GET /v1/domains`. An empty one counts as missing. */
 export interface ListDomainsQuery extends Omit<ExportDomainsQuery, 'after'> {
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string | null | undefined
   /** The length of a page, 1 to 1,000. Default 100. */
   readonly limit?: number | string | undefined
@@ -29,12 +29,12 @@ export interface ListDomainsQuery extends Omit<ExportDomainsQuery, 'after'> {
   readonly below?: string | undefined
 }
 
-/** Takes some parameters. A caller over HTTP may send others, for a newer or another server. */
+/** Picks some parameters. A caller over HTTP may send others, for a newer or another server. */
 export const takeParameters = (query: Query, names: readonly string[]): Query =>
   Object.fromEntries(names.map(name => [name, Object.hasOwn(query, name) ? query[name] : undefined]))
 
 /**
- * Refuses parameters that do not exist: a filter that is misspelled would list everything.
+ * Rejects parameters that do not exist: a misspelled filter would list everything.
  *
  * @throws {TypeError} that names the parameter.
  */
@@ -48,7 +48,7 @@ const anything: Rule = { holds: () => true, expected: 'anything' }
 export interface ListQuery {
   readonly teamId: string
   readonly limit: number
-  /** Opaque: the store judges it. */
+  /** Opaque: only the store can read it. */
   readonly after: string | undefined
   readonly order: 'oldest' | 'newest' | undefined
   readonly domain: string | undefined
@@ -63,7 +63,7 @@ export function parseListQuery(query: object, keyContext: KeyContext): ListQuery
   if (below !== undefined && domain !== undefined)
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
   if (below !== undefined && order !== undefined)
-    throw invalidRequest('order cannot be sent with "below": such a list is in the order of names.')
+    throw invalidRequest('order cannot be sent with "below": that list is sorted by name.')
   return { teamId, limit: Number(limit), after, order: choices.order.find(each => each === order), domain, below }
 }
 
@@ -79,7 +79,7 @@ export function parseFormat(query: object, keyContext: KeyContext): 'csv' | 'ndj
   return choices.format.find(each => each === format) ?? 'csv'
 }
 
-/** A parameter that is empty counts as one that was not sent. A number is read as its digits, like a text. */
+/** An empty parameter counts as one that was not sent. A number is read as its digits, like a string. */
 const withoutEmpty = (query: object): Query =>
   Object.fromEntries(
     Object.entries(query)

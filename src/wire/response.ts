@@ -18,7 +18,7 @@ export interface RegisteredResult {
   input: string
   /** The registered hostname in canonical form: lower case, A-labels, no trailing dot. */
   domain: string
-  /** Opaque, made by the store, and the same for as long as the hostname stays registered. */
+  /** Opaque, created by the store, and unchanged as long as the hostname stays registered. */
   domainId: string
 }
 
@@ -32,7 +32,7 @@ export interface InvalidResult {
   message: string
 }
 
-/** What became of one submitted hostname. */
+/** The result of one submitted hostname. */
 export type DomainResult = RegisteredResult | InvalidResult
 
 /** How many results have each status. */
@@ -42,7 +42,7 @@ export interface Totals {
   invalid: number
 }
 
-/** The body of a `200` answer. */
+/** The body of a `200` response. */
 export interface RegisterDomainsResponse {
   data: {
     /** One for each submitted hostname, in the submitted order. */
@@ -51,42 +51,42 @@ export interface RegisterDomainsResponse {
   }
 }
 
-/** What a call of {@link previewDomains} tells of one hostname. */
+/** The result of one hostname in a call of {@link previewDomains}. */
 export type PreviewResult =
   | { status: 'created'; input: string; domain: string }
   /** Without a `domainId` if an earlier hostname of the same call would create it. */
   | { status: 'existing'; input: string; domain: string; domainId?: string }
   | InvalidPreview
 
-/** A hostname that would not be registered, with more than registering answers. */
+/** A hostname that would not be registered, with more details than registering returns. */
 export interface InvalidPreview extends InvalidResult, HostnameDetails {
-  /** The code in more detail, for messages in other words or languages; see `docs/hostnames.md`. */
+  /** A more detailed code, for messages in other words or languages; see `docs/reasons.md`. */
   reason: HostnameReason | ConflictCode
-  /** The hostname to send instead, in canonical form, where it is certain what was meant. */
+  /** The hostname to send instead, in canonical form, if it is certain what was meant. */
   suggestion?: string | undefined
-  /** The same name in A-labels, to send if the character that is refused is meant. */
+  /** The same name in A-labels, to send if the rejected character is intended. */
   aLabels?: string | undefined
-  /** What is left without the mistake, if it cannot be registered either: a part of the input. */
+  /** The part of the input that is left without the mistake, if it cannot be registered either. */
   rest?: string | undefined
-  /** The registrations of the same team that are in the way, in canonical form: of many, the first three. */
+  /** The same team's registrations that conflict, in canonical form: the first three if there are more. */
   conflicts?: readonly string[]
-  /** How many there are; from 100 on, there may be more. */
+  /** How many there are; 100 means 100 or more. */
   count?: number
 }
 
-/** The body of a `200` answer to a preview. */
+/** The body of a preview's `200` response. */
 export interface PreviewDomainsResponse {
   data: { results: PreviewResult[]; totals: Totals }
 }
 
-/** What became of one hostname to delete. */
+/** The result of one hostname to delete. */
 export type DeleteResult =
   | { status: 'deleted'; input: string; domain: string; domainId: string }
-  /** This team does not hold it, whoever else does. */
+  /** This team has not registered it, whether or not another team has. */
   | { status: 'missing'; input: string }
   | { status: 'invalid'; input: string; code: HostnameRejection; message: string }
 
-/** The body of a `200` answer to a deletion. */
+/** The body of a deletion's `200` response. */
 export interface DeleteDomainsResponse {
   data: { results: DeleteResult[]; totals: { deleted: number; missing: number; invalid: number } }
 }
@@ -95,15 +95,15 @@ export interface DeleteDomainsResponse {
 export interface ListedDomain {
   domain: string
   domainId: string
-  /** As by `Date.prototype.toISOString`: `2026-11-22T10:00:00.000Z`. */
+  /** In the format of `Date.prototype.toISOString`: `2026-11-22T10:00:00.000Z`. */
   createdAt: string
 }
 
-/** The body of a `200` answer to a list. */
+/** The body of a list's `200` response. */
 export interface ListDomainsResponse {
   data: {
     domains: ListedDomain[]
-    /** To be sent as `after` for the next page; `null` at the end. */
+    /** Send it as `after` for the next page; `null` at the end. */
     next: string | null
   }
 }
@@ -118,11 +118,11 @@ export const toListedDomain = (registration: {
   createdAt: registration.createdAt.toISOString(),
 })
 
-/** The body of any other answer. */
+/** The body of any other response. */
 export interface ErrorResponse {
   /** For programs: one of {@link ErrorCode}, or a code of your own. */
   error: ErrorCode | (string & {})
-  /** For a person: what was wrong and what to send instead. */
+  /** For people: what was wrong and what to send instead. */
   message: string
 }
 
@@ -150,13 +150,13 @@ function count<Status extends string>(
   return totals
 }
 
-/** The result of a hostname that registering would refuse. */
+/** The result of a hostname that registering would reject. */
 export function toInvalidPreview(input: string, refused: InvalidHostname | Conflict): InvalidPreview {
   const { valid: _, ...result } = { valid: false, ...refused }
   return { ...result, status: 'invalid', input }
 }
 
-/** The result of a hostname that was refused. */
+/** The result of a hostname that was rejected. */
 export const toInvalidResult = <Code>(
   input: string,
   { code, message }: { readonly code: Code; readonly message: string },

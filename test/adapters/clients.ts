@@ -41,7 +41,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
   }
 
   describe('clients', () => {
-    test('a connection is kept for the next call, and a body may come in chunks, or byte by byte', async () => {
+    test('reuse a connection, and may send a body in chunks or byte by byte', async () => {
       const { url, headers } = await serve()
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
       onTestFinished(() => agent.destroy())
@@ -67,7 +67,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
       [408, 'a caller who may register', {}],
       [401, 'a caller who is not let in', { Authorization: 'Bearer unknown' }],
     ])(
-      '%i ends the connection of %s whose body stops coming (skipped where the host reads it first)',
+      '%i ends the connection of %s whose body stops (skipped if the application reads it first)',
       async (status, _, changes) => {
         const { origin, headers } = await serve({ bodyTimeLimit: 50 })
         const fields = { ...headers, ...changes, 'Content-Length': '100' }
@@ -80,7 +80,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
       },
     )
 
-    test('a call whose caller hangs up while the store works is brought to its end', async () => {
+    test('a call whose caller disconnects while the store works is completed', async () => {
       const store = createStore()
       const { findTeam } = store
       let goOn = () => {}
@@ -96,7 +96,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
       socket.write(toWire(Object.entries({ ...headers, 'Content-Length': length }), body))
       await vi.waitFor(() => expect(working).toHaveBeenCalled(), PATIENCE)
       socket.destroy()
-      // So that the server learns of it before the store is done.
+      // So that the server notices before the store is done.
       await sleep(50)
       goOn()
       await vi.waitFor(async () => expect(await store.count()).toBe(2), PATIENCE)

@@ -32,8 +32,8 @@ test.each([
   ],
   ['no Cache-Control', answer(200, success, { 'Cache-Control': null }), /Cache-Control is missing/],
   ['a challenge on a success', answer(200, success, challenge), /WWW-Authenticate is not documented for 200/],
-  ['a Retry-After that is no whole number', answer(429, refusal, { ...limit, 'Retry-After': '1.5' }), /Retry-After is/],
+  ['a Retry-After that is not an integer', answer(429, refusal, { ...limit, 'Retry-After': '1.5' }), /Retry-After is/],
   ['a page of HTML', answer(401, '<p>', { ...challenge, 'Content-Type': 'text/html' }), /content type "text\/html"/],
-])('%s is found out', async (_, response, fault) => {
+])('%s is reported', async (_, response, fault) => {
   expect(await findUndocumented(response)).toEqual(expect.arrayContaining([expect.stringMatching(fault)]))
 })

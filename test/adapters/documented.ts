@@ -34,11 +34,11 @@ const answersOf = {
   export: toAnswers(paths['/v1/domains/export'].get),
 }
 
-/** The header fields of whatever status: on a status that does not list them they are a mistake. */
+/** The headers of any status: on a status that does not list them they are a mistake. */
 const knownFields = new Set([...answersOf.create.values()].flatMap(({ fields }) => [...fields.keys()]))
 
 /**
- * Says in which ways an answer is not what the OpenAPI document promises: its status, content type, header fields and
+ * Lists how a response differs from the OpenAPI document: in its status, content type, headers and
  * body. Leaves the body to be read.
  */
 export async function findUndocumented(response: Response, operation: OperationName = 'create'): Promise<string[]> {
@@ -72,7 +72,7 @@ export async function findUndocumented(response: Response, operation: OperationN
   return faults
 }
 
-/** Fails the test when an answer is not what the OpenAPI document promises. */
+/** Fails the test if a response is not what the OpenAPI document promises. */
 export async function expectDocumented(response: Response, operation?: OperationName): Promise<void> {
   expect(await findUndocumented(response, operation), `${response.status} as the OpenAPI document has it`).toEqual([])
 }

@@ -22,7 +22,7 @@ function readMemory(): number {
   return heapUsed + external
 }
 
-/** Reads an export, and counts its lines and the bytes in use, after a collection, beyond those at the first page. */
+/** Reads an export; counts its lines and, after garbage collection, the bytes in use beyond those at the first page. */
 async function readExport(start: (typeof servers)[number][1], count: number) {
   const { store, seen } = createGeneratedStore(count)
   const authenticate = () => ({ ...team1, scopes: ['domains:read'] })
@@ -47,7 +47,7 @@ async function readExport(start: (typeof servers)[number][1], count: number) {
 }
 
 test.skipIf(!isLong).each(servers.filter(([name]) => !name.endsWith(' 4')))(
-  'an export of a million names by %s has flat memory (skipped in a short run)',
+  'an export of a million names by %s uses constant memory (skipped in a short run)',
   async (_, start) => {
     // The code of everything is loaded by a first one.
     await readExport(start, 30_000)
@@ -61,7 +61,7 @@ test.skipIf(!isLong).each(servers.filter(([name]) => !name.endsWith(' 4')))(
 const READERS = 6
 
 test.each(servers.filter(([name]) => !name.endsWith(' 4')))(
-  'a reader of an export by %s that stalls holds at most 200 kB',
+  'a stalled reader of an export by %s costs at most 200 kB',
   async (_, start) => {
     const { store, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
     const authenticate = () => ({ ...team1, scopes: ['domains:read'] })

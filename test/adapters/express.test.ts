@@ -28,7 +28,7 @@ for (const [name, framework] of versions) {
     describeHostileHttp(title, startExpress(framework, before), traits)
   }
 
-  describe(`${name}: the host`, () => {
+  describe(`${name}: the application`, () => {
     async function call(app: Express, path: string, init: RequestInit = {}) {
       const { origin, close } = await listen(app)
       onTestFinished(close)
@@ -59,7 +59,7 @@ for (const [name, framework] of versions) {
       expect([await store.count({ teamId: '2' }), await store.count()]).toEqual([1, 1])
     })
 
-    test('may mount the router below a path of its own, on routers, behind middleware and body parsers', async () => {
+    test('may mount the router below its own path, on routers, behind middleware and body parsers', async () => {
       const { headers, router } = await createRouter()
       const json = framework.json()
       const seen: string[] = []
@@ -81,8 +81,8 @@ for (const [name, framework] of versions) {
     test.each([
       ['entity.parse.failed', expect.stringContaining('The request body is not valid JSON; ')],
       ['request.aborted', 'The request body was cut short.'],
-      ['request.size.invalid', 'The request body is not as long as its "Content-Length" says.'],
-    ])('has what its body parser calls %s told as what it is', async (type, message) => {
+      ['request.size.invalid', 'The length of the request body differs from its "Content-Length".'],
+    ])('has its body parser’s error %s returned with the right status and message', async (type, message) => {
       const { headers, router } = await createRouter()
       const app = framework().use((_request, _response, next) => next(Object.assign(new Error('refused'), { type })))
       const refused = await call(app.use(router), '/v1/domains', { headers })
@@ -113,7 +113,7 @@ for (const [name, framework] of versions) {
       expect(onError.mock.calls).toEqual([[new Error('disk full'), '/v1/domains', keyContext, 'register']])
     })
 
-    test('may have called setEncoding on the request', async () => {
+    test('may call setEncoding on the request', async () => {
       const { headers, router } = await createRouter()
       for (const encoding of ['utf8', 'latin1', 'base64'] as const) {
         const app = framework()
@@ -125,7 +125,7 @@ for (const [name, framework] of versions) {
       }
     })
 
-    test('has a target without a path for itself, also below a path of its own', async () => {
+    test('keeps requests whose target has no path, even below its own path', async () => {
       const { router } = await createRouter()
       const app = framework()
       app.use('/api', router)
@@ -142,7 +142,7 @@ for (const [name, framework] of versions) {
       }
     })
 
-    test('has its own routes and bodies as before', async () => {
+    test('keeps its own routes and bodies', async () => {
       const { router } = await createRouter()
       const app = framework()
       app.use(router)
@@ -152,7 +152,7 @@ for (const [name, framework] of versions) {
       expect(await call(app, '/other')).toEqual({ status: 200, body: '{"domains":["www.example.com"]}' })
     })
 
-    test('has its own error handler for all that is not ours', async () => {
+    test('keeps its own error handler for errors that are not ours', async () => {
       const { headers, router } = await createRouter()
       const handled: string[] = []
       const errorHandler: ErrorRequestHandler = (error, _request, response, _next) => {
@@ -176,14 +176,14 @@ for (const [name, framework] of versions) {
       expect(handled).toHaveLength(2)
     })
 
-    test('may have read the body as text or bytes before, or have parsers that do not take it', async () => {
+    test('may read the body as a string or bytes first, or have parsers that do not match it', async () => {
       for (const parser of [framework.text({ type: '*/*' }), framework.raw({ type: '*/*' }), framework.raw()]) {
         const { headers, router } = await createRouter()
         expect((await call(framework().use(parser).use(router), '/v1/domains', { headers })).status).toBe(200)
       }
     })
 
-    test('that read the body and left nothing of it is told so, not the caller', async () => {
+    test('gets the error, not the caller, if it read the body and kept nothing of it', async () => {
       const onError = vi.fn()
       const { headers, router } = await createRouter({ onError })
       const app = framework()
@@ -192,7 +192,7 @@ for (const [name, framework] of versions) {
       expect(status).toBe(500)
       expect(JSON.parse(body)).toMatchObject({ error: 'internal_error' })
       expect(onError.mock.calls).toMatchObject([
-        [{ message: expect.stringContaining('read before') }, { step: 'readBody', keyContext: { teamId: '1' } }],
+        [{ message: expect.stringContaining('already been read') }, { step: 'readBody', keyContext: { teamId: '1' } }],
       ])
     })
   })

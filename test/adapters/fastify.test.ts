@@ -42,7 +42,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
     return listenOnFastify(app)
   })
 
-  describe(`${name}: the host`, () => {
+  describe(`${name}: the application`, () => {
     async function call(app: FastifyInstance, path: string, headers: Record<string, string>, sent = body) {
       const { statusCode: status, payload } = await app.inject({ method: 'POST', url: path, headers, payload: sent })
       return { status, body: payload }
@@ -54,7 +54,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       return { headers, options: { store: createStore(), keys } satisfies HandlerOptions }
     }
 
-    test('may mount the plugin below a prefix, with and without a path of its own', async () => {
+    test('may mount the plugin below a prefix, with and without the option path', async () => {
       const { headers, options } = await createOptions()
       const app = create()
       app.register(domainsPlugin, { ...options, prefix: '/api' })
@@ -71,7 +71,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect((await call(app, '/v1/domains', headers)).status).toBe(404)
     })
 
-    test('has its own routes, parsers and bodies as before', async () => {
+    test('keeps its own routes, parsers and bodies', async () => {
       const { headers, options } = await createOptions()
       const app = create()
       app.addContentTypeParser(
@@ -89,7 +89,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect((await call(app, '/v1/domains', headers)).status).toBe(200)
     })
 
-    test('has its own error handler for all that is not ours', async () => {
+    test('keeps its own error handler for errors that are not ours', async () => {
       const { headers, options } = await createOptions()
       const handled: string[] = []
       const app = create()
@@ -119,10 +119,10 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(handled).toHaveLength(2)
     })
 
-    test('may refuse a body in a hook with the errors of Fastify, and the caller gets ours', async () => {
+    test('may reject a body in a hook with a Fastify error, and the caller gets ours', async () => {
       const { headers, options } = await createOptions()
       for (const [code, status, message] of [
-        ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 400, /not as long as its "Content-Length" says/],
+        ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 400, /differs from its "Content-Length"/],
         ['FST_ERR_CTP_BODY_TOO_LARGE', 413, /is larger than allowed/],
       ] as const) {
         const app = create()
@@ -137,7 +137,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       }
     })
 
-    test('has its hooks called for our answers', async () => {
+    test('has its hooks called for our responses', async () => {
       const { headers, options } = await createOptions()
       const called: string[] = []
       const app = create()
@@ -172,7 +172,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(onError.mock.calls).toEqual([[new Error('disk full'), '/v1/domains', 'register']])
     })
 
-    test('sees every failure in its own log where it sets no onError', async () => {
+    test('finds every failure in its own log if it sets no onError', async () => {
       const { headers, options } = await createOptions()
       const lines: { level: number }[] = []
       const app = create({ logger: { stream: { write: line => void lines.push(JSON.parse(line)) } } })
@@ -211,7 +211,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       ])
     })
 
-    test('without a logger sees a failure on the console, and an error that is frozen in its log', async () => {
+    test('finds a failure on the console without a logger, and a frozen error in its log', async () => {
       const { headers, options } = await createOptions()
       const log = vi.spyOn(console, 'error').mockImplementation(() => {})
       const frozen = Object.freeze(new Error('frozen'))
@@ -232,7 +232,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       log.mockRestore()
     })
 
-    test('finds nothing in request.body that it could log by mistake or fail to copy', async () => {
+    test('finds request.body undefined, so it cannot log it by mistake or fail to copy it', async () => {
       const { headers, options } = await createOptions()
       const bodies: unknown[] = []
       const app = create()
@@ -244,14 +244,14 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(bodies).toEqual([undefined, undefined, undefined, undefined])
     })
 
-    test('is told of an option that does not exist', async () => {
+    test('gets a TypeError for an option that does not exist', async () => {
       const { options } = await createOptions()
       const app = create()
       app.register(domainsPlugin, { ...options, bodylimit: 5 } as never)
       await expect(app.ready()).rejects.toThrow('The option "bodylimit" does not exist; there are ')
     })
 
-    test('that read the body and left nothing of it is told so, not the caller', async () => {
+    test('gets the error, not the caller, if it read the body and kept nothing of it', async () => {
       const { headers, options } = await createOptions()
       const onError = vi.fn()
       const app = create()
@@ -263,12 +263,12 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(response.status).toBe(500)
       expect(await response.json()).toMatchObject({ error: 'internal_error' })
       expect(onError.mock.calls).toMatchObject([
-        [{ message: expect.stringContaining('read before') }, { step: 'readBody' }],
+        [{ message: expect.stringContaining('already been read') }, { step: 'readBody' }],
       ])
     })
 
     test.each([false, true])(
-      'over HTTP/2 resets the stream of an export that breaks off, so that it does not look complete: compressed %s',
+      'over HTTP/2, an export that breaks off resets its stream, so it does not look complete: compressed %s',
       async isCompressed => {
         const { store } = createGeneratedStore(2500)
         const list = (page?: { after?: string | undefined }) =>

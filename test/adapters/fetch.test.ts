@@ -77,7 +77,7 @@ describe('fetch: a request', () => {
     return { seen, stream }
   }
 
-  test('is at hand in authenticate and onError, with what the framework passes along, typed', async () => {
+  test('reaches authenticate and onError with the framework’s context, typed', async () => {
     const onError = vi.fn()
     const handle = domainsHandler<{ locals: { teamId: string } }>({
       store: { ...createStore(), register: () => Promise.reject(new Error('disk full')) },
@@ -98,7 +98,7 @@ describe('fetch: a request', () => {
     expect((await handle(new Request(url, init))).status).toBe(500)
   })
 
-  test('over HTTP/1.1 is told that the connection closes after a 413, and no other is', async () => {
+  test('over HTTP/1.1 gets Connection: close after a 413, and only then', async () => {
     const { handle, createRequest } = await create()
     for (const [host, connection] of [
       ['api.test', 'close'],
@@ -111,21 +111,18 @@ describe('fetch: a request', () => {
     }
   })
 
-  test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    'with the method %s is answered 405',
-    async method => {
-      const { handle, findKey, onError } = await create()
-      const response = await handle(new Request('https://host.test/v1/domains', { method }))
-      expect(response.status).toBe(405)
-      expect(response.headers.get('Allow')).toBe('POST')
-      expect(response.headers.get('Cache-Control')).toBe('no-store')
-      await expectDocumented(response)
-      const { examples } = openapi().paths['/v1/domains'].post.responses[405]?.content['application/json'] ?? {}
-      expect(await response.json()).toEqual(examples?.method_not_allowed?.value)
-      expect(findKey).not.toHaveBeenCalled()
-      expect(onError).not.toHaveBeenCalled()
-    },
-  )
+  test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('with the method %s gets 405', async method => {
+    const { handle, findKey, onError } = await create()
+    const response = await handle(new Request('https://host.test/v1/domains', { method }))
+    expect(response.status).toBe(405)
+    expect(response.headers.get('Allow')).toBe('POST')
+    expect(response.headers.get('Cache-Control')).toBe('no-store')
+    await expectDocumented(response)
+    const { examples } = openapi().paths['/v1/domains'].post.responses[405]?.content['application/json'] ?? {}
+    expect(await response.json()).toEqual(examples?.method_not_allowed?.value)
+    expect(findKey).not.toHaveBeenCalled()
+    expect(onError).not.toHaveBeenCalled()
+  })
 
   test.each<[url: string, status: number, path?: string]>([
     ['/v1/domains', 200],
@@ -144,7 +141,7 @@ describe('fetch: a request', () => {
     ['/names/preview', 404, '/names'],
     ['/', 200, '/'],
     ['/x', 404, '/'],
-  ])('to %s gets %i, with nothing but create offered', async (url, status, path) => {
+  ])('to %s gets %i if only create is offered', async (url, status, path) => {
     const store = createStore()
     const handle = domainsHandler({ store, path, authenticate: () => team1 })
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: json }
@@ -164,7 +161,7 @@ describe('fetch: a request', () => {
     expect((await handle(request)).status).toBe(status)
   })
 
-  test('without a body is answered 400', async () => {
+  test('without a body gets 400', async () => {
     const { handle, createRequest } = await create()
     const response = await handle(createRequest(null as never))
     expect(response.status).toBe(400)
@@ -183,7 +180,7 @@ describe('fetch: a request', () => {
     expect(seen).toEqual({ chunks: 5, cancelled: true })
   })
 
-  test('of a known length is read at once, whatever its path: on Node, chunks would make a stream of it', async () => {
+  test('of a known length is read at once on every path, because on Node chunks would make it a stream', async () => {
     const { handle, createRequest } = await create()
     const request = createRequest(json)
     request.headers.set('Content-Length', String(json.length))
@@ -191,14 +188,14 @@ describe('fetch: a request', () => {
     expect((await handle(request)).status).toBe(200)
   })
 
-  test('that is longer than it says, from a server that does not look, is held to the limit', async () => {
+  test('longer than its Content-Length still gets 413 above the body limit', async () => {
     const { handle, createRequest } = await create()
     const request = createRequest(' '.repeat(300_000) + json)
     request.headers.set('Content-Length', '20')
     expect((await handle(request)).status).toBe(413)
   })
 
-  test('of nobody is not read at all', async () => {
+  test('without a valid key gets 401 and its body is not read', async () => {
     const { handle, createRequest } = await create()
     const { seen, stream } = createEndlessBody(new Uint8Array(1))
     const request = createRequest(stream, { headers: { 'Content-Type': 'application/json' } })
@@ -220,7 +217,7 @@ describe('fetch: a request', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('whose body the host has read, or is reading, is the host’s failure and told to it', async () => {
+  test('whose body the application has read, or is reading, is reported to the application', async () => {
     const reads = [
       (request: Request) => request.text(),
       (request: Request) => request.body?.getReader(),
@@ -235,7 +232,7 @@ describe('fetch: a request', () => {
       expect(response.status).toBe(500)
       expect(await response.json()).toMatchObject({ error: 'internal_error' })
       expect(onError.mock.calls).toMatchObject([
-        [{ message: expect.stringContaining('read before') }, { step: 'readBody' }],
+        [{ message: expect.stringContaining('already been read') }, { step: 'readBody' }],
       ])
     }
   })

@@ -98,7 +98,7 @@ const body = fc.oneof(
   fc.jsonValue(),
 )
 
-test('random JSON for a body, by every kind of key', async () => {
+test('random JSON as the body, with each kind of key', async () => {
   await check(
     fc.record({ body, owner: fc.constantFrom('team', 'team', 'organization', 'organization', 'unscoped') }),
     ({ body, owner }) =>
@@ -113,7 +113,7 @@ test('random JSON for a body, by every kind of key', async () => {
   expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 400, 403, 404]))
 }, 120_000)
 
-test('random values of the fields that are read', async () => {
+test('random values of the headers that are read', async () => {
   const mix = (...right: string[]) =>
     fc.oneof(
       fc.constantFrom(...right),
@@ -134,7 +134,7 @@ test('random values of the fields that are read', async () => {
   expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 401, 415]))
 }, 120_000)
 
-test('a good request with bytes changed, doubled, dropped and put in', async () => {
+test('a valid request with bytes changed, doubled, removed and inserted', async () => {
   const change = fc.record({
     permille: fc.nat(999),
     drop: fc.integer({ min: 0, max: 3 }),

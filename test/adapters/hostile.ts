@@ -118,7 +118,7 @@ const bodies: Case[] = [
     ],
   ),
   [
-    'texts that are no hostnames',
+    'strings that are not hostnames',
     withBody(
       '{"domains":["a\\u0000.com","\\udc00\\ud800.com","__proto__","<script>alert(1)</script>","\'; DROP TABLE"]}',
     ),
@@ -139,7 +139,7 @@ const bodies: Case[] = [
   ],
   ['100,000 nested arrays as a hostname', withBody(`{"domains":[${nested(100_000)}]}`), [400], /^domains\[0\] must be/],
   ['100,000 nested arrays in a field that is ignored', withBody(`{"x":${nested(100_000)},"domains":["a.com"]}`), [200]],
-  ['80,000 hostnames', withBody(call(...Array<string>(80_000).fill(''))), [400], /^domains must hold at most 100/],
+  ['80,000 hostnames', withBody(call(...Array<string>(80_000).fill(''))), [400], /^domains must contain at most 100/],
   [
     '20,000 fields',
     withBody(`{${Array.from({ length: 20_000 }, (_, n) => `"${n}":0`).join()},"domains":["a.com"]}`),
@@ -174,7 +174,7 @@ const framing: Case[] = [
   ['a field of 32 kB', withField('X-Flood', 'x'.repeat(32_768)), [431]],
 ]
 
-/** What a parser of the host's does differently before us. */
+/** What the application's body parser does differently. */
 const readBefore = new Map<string, readonly number[]>([
   // body-parser takes only charsets whose name begins with "utf-".
   ['Content-Type: application/json; charset=utf8', [415]],
@@ -183,10 +183,10 @@ const readBefore = new Map<string, readonly number[]>([
 ])
 
 /**
- * What an attacker may send, over sockets, where no client of HTTP would: every adapter answers each with a documented
- * answer that gives nothing away, and goes on working.
+ * What an attacker may send over sockets, but no HTTP client would: every adapter answers each with a documented
+ * response that reveals nothing, and keeps working.
  *
- * @param bodyIsReadBefore A parser of the host's reads the body before we are asked.
+ * @param bodyIsReadBefore The application's parser reads the body before we do.
  */
 export function describeHostileHttp(name: string, start: StartServer, { bodyIsReadBefore = false } = {}): void {
   describe(`${name}: hostile input`, () => {
@@ -240,7 +240,7 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
       ['header fields', headerFields],
       ['bodies', bodies],
       ['lengths, chunks and lines', framing],
-    ])('%s, all at once, do not disturb a good call', async (_, cases) => {
+    ])('%s, all at once, do not disturb a valid call', async (_, cases) => {
       const { send, onError } = await serve()
       async function sendHostile([claim, sent, statuses, message]: Case) {
         const [response] = await send(sent, claim)
@@ -258,7 +258,7 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
       expect(onError).not.toHaveBeenCalled()
     })
 
-    test('of two tokens neither is taken', async () => {
+    test('two tokens are both rejected', async () => {
       const { origin, compose, otherTeamKey } = await serve()
       const own = /^Authorization: (.*)$/m.exec(Buffer.from(compose()).toString('latin1'))?.[1]?.trim() ?? ''
       for (const other of [`Bearer ${otherTeamKey}`, own, 'Basic c3ZjOg==']) {
@@ -267,7 +267,7 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
       }
     })
 
-    test('what is left of a body whose length is too short is the next request, without rights', async () => {
+    test('the rest of a body with a short Content-Length is a new request without a key', async () => {
       const { send } = await serve()
       const keptAlive = ['Connection', 'keep-alive'] as const
       const [cut, ...rest] = await send({ fields: [keptAlive, ['Content-Length', '20']] })
@@ -280,7 +280,7 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
       expect(statuses).toEqual([200, 401])
     })
 
-    test('pipelined requests are each answered, in their order', async () => {
+    test('pipelined requests each get a response, in order', async () => {
       const { origin, compose } = await serve()
       const keptAlive = withField('Connection', 'keep-alive')
       const requests = [
@@ -304,7 +304,7 @@ export function describeHostileHttp(name: string, start: StartServer, { bodyIsRe
       [413, 'announced', never],
       [413, 'in chunks', chunked(`40001\r\n${' '.repeat(0x40001)}\r\n`)],
     ])(
-      '%i is answered though the rest of a body never comes: %s (skipped where the host reads it before us)',
+      '%i is sent even if the rest of a body never arrives: %s (skipped if the application reads it first)',
       async (status, _, sent) => {
         const { send } = await serve()
         const [response] = await send(sent)

@@ -10,7 +10,7 @@ import { createGeneratedStore, toDomainId } from './generated-store.ts'
 import { servers } from './servers.ts'
 
 /**
- * The opt-in operations, the same cases for every adapter on a real server. What the operations answer is tested with
+ * The opt-in operations, the same cases for every adapter on a real server. What the operations return is tested with
  * their functions; here, that each is reached by its method and path, and what HTTP alone has.
  */
 
@@ -82,7 +82,7 @@ for (const [name, start, notOffered] of servers) {
       expect(onError).not.toHaveBeenCalled()
     })
 
-    test('offers nothing but create until asked to, and a preview that is not offered creates nothing', async () => {
+    test('offers only create by default, and a preview that is not offered creates nothing', async () => {
       const store = createStore()
       const { get, post } = await serve({ store, operations: undefined })
       const answers = [
@@ -113,7 +113,7 @@ for (const [name, start, notOffered] of servers) {
       if (notOffered === 404) await statuses(post(`${PATH}/preview/x`, { domains }), get(`${PATH}/Export`))
     })
 
-    test('answers 400 that names the parameter, also where it is sent twice or holds a question mark', async () => {
+    test('returns a 400 that names the parameter, even if it is sent twice or contains a question mark', async () => {
       const { get, onError } = await serve()
       for (const [query, message] of [
         ['?limit=0', /^limit must be/],
@@ -157,7 +157,7 @@ for (const [name, start, notOffered] of servers) {
         })
       })
 
-      test('goes on after a line, and after the last one there is nothing', async () => {
+      test('resumes after a line, and is empty after the last one', async () => {
         const { get } = await serve({ store, operations: ['export'] })
         const readAfter = async (number: number, format: string) =>
           (await get(`${PATH}/export?format=${format}&after=${toDomainId(number)}`)).text()
@@ -166,7 +166,7 @@ for (const [name, start, notOffered] of servers) {
         expect(await readAfter(2499, 'csv')).toBe('domain,domainId,createdAt\r\n')
       })
 
-      /** Asks for an export and reads as little as it is told to. */
+      /** Requests an export and reads as little as it is told to. */
       async function open({ origin, key }: Context) {
         const { hostname, port } = new URL(origin)
         const socket = connect(Number(port), hostname)
@@ -181,7 +181,7 @@ for (const [name, start, notOffered] of servers) {
         return seen.pages
       }
 
-      test('takes no more pages while the client does not read, and none once it is gone', async () => {
+      test('reads no more pages while the client does not read, or after it disconnects', async () => {
         const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
         const context = await serve({ store: endless, operations: ['export'] })
         const socket = await open(context)
@@ -197,7 +197,7 @@ for (const [name, start, notOffered] of servers) {
         expect(context.onError).not.toHaveBeenCalled()
       })
 
-      test('is cut off if the client takes no page within the time limit', async () => {
+      test('is cut off if the client does not read a page within the time limit', async () => {
         const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
         const context = await serve({ store: endless, operations: ['export'], pageTimeLimit: 100 })
         const socket = await open(context)
@@ -213,7 +213,7 @@ for (const [name, start, notOffered] of servers) {
         expect(context.onError).not.toHaveBeenCalled()
       })
 
-      test('is cut off where the store fails in the middle, and the failure is reported', async () => {
+      test('is cut off if the store fails in the middle, and the failure is reported', async () => {
         const failing = {
           ...store,
           list: (options?: { after?: string | undefined }) =>

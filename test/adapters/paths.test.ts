@@ -7,7 +7,7 @@ import { servers } from './servers.ts'
 
 const OURS = '/v1/domains'
 
-/** What a POST to a path does; `null`: it is none of ours, and gets 404. */
+/** What a POST to a path does; `null`: it is not ours, and gets 404. */
 const paths: readonly (readonly [path: string, operation: 'create' | 'preview' | 'delete' | null])[] = [
   ['', 'create'],
   ['/', 'create'],
@@ -66,7 +66,7 @@ describe.each(servers)('%s', (name, start) => {
   const resolvesDots = name.startsWith('fetch')
   const all = [...paths, ...dotSegments.map(([path, resolved]) => [path, resolvesDots ? resolved : null] as const)]
 
-  test('answers a POST to each path as the table says, and registers at its own path alone', async () => {
+  test('handles a POST to each path as in the table, and registers only at its own path', async () => {
     const found: [path: string, operation: string | null][] = []
     for (const [path] of all) {
       const store = createStore()

@@ -12,13 +12,13 @@ import { domainsHandler } from '../../src/adapters/fetch.ts'
 import type { HandlerOptions } from '../../src/http/index.ts'
 import { listen, type RunningServer, whenListening } from '../listen.ts'
 
-/** What a server answers 404 with where nothing is ours. */
+/** The body of a server's own 404. */
 const NOT_OURS = 'not ours'
 
 /** What a user of the adapter may set as well; Express has a prefix of `app.use`, Fastify that of `register`. */
 type Start = (options: HandlerOptions & { path?: string; prefix?: string }) => Promise<RunningServer>
 
-/** @param before Something of the application's before us, such as a body parser. */
+/** @param before The application's middleware before us, such as a body parser. */
 export const startExpress =
   (framework: () => Express, before: (app: Express) => void = () => {}): Start =>
   ({ prefix = '/', ...options }) => {

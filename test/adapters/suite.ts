@@ -24,7 +24,7 @@ const domains = ['www.example.com', 'localhost']
 
 /** How a server differs from others. */
 export interface Traits {
-  /** A parser of the host's reads the body, to its end, before we are asked. */
+  /** The application's parser reads the body to its end before we do. */
   readonly bodyIsReadBefore?: boolean
   /** The server does not close the connection of a body that it stopped reading; the client may. */
   readonly leavesClosing?: boolean
@@ -43,7 +43,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       onTestFinished(close)
       const ourPath = options.path ?? '/v1/domains'
 
-      /** Sends JSON, or what is a body already. What we answer, and not the host, is documented. */
+      /** Sends JSON, or a ready body. Our responses, not the application's, are checked against the document. */
       async function post(body: unknown, { key = teamKey, headers = {}, path = '/v1/domains' }: PostOptions = {}) {
         const isBody = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
         const url = new URL(path, origin)
@@ -70,7 +70,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       expect(await response.json()).toEqual({ error: code, message: expect.stringMatching(message) })
     }
 
-    test('answers 200 with results and totals, for both kinds of key', async () => {
+    test('returns 200 with results and totals, for both kinds of key', async () => {
       const { post, organizationKey } = await serve()
       const created = await post({ domains, team_id: '1' }, { key: organizationKey })
       expect(created.status).toBe(200)
@@ -88,7 +88,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       expect(existing.data.results[0]).toEqual({ ...data.results[0], status: 'existing' })
     })
 
-    test('can be mounted at another path, and leaves other paths and methods to the host', async () => {
+    test('can be mounted at another path, and leaves other paths and methods to the application', async () => {
       const path = '/monitoring/names'
       const { origin, post } = await serve({ path })
       for (const suffix of ['', '/', '?x=1', '/?x=1'])
@@ -101,7 +101,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
         expect((await fetch(origin + path, { method })).status, method).toBe(404)
     })
 
-    test('refuses each call with its status, code and challenge', async () => {
+    test('rejects each invalid call with its status, code and challenge', async () => {
       const { post, organizationKey, issue } = await serve()
       const inTeam = (team_id: string) => post({ domains, team_id }, { key: organizationKey })
       const packed = brotliCompressSync(JSON.stringify({ domains }))
@@ -130,7 +130,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
     })
 
     test.skipIf(traits.bodyIsReadBefore)(
-      'a body over the limit is not read on (skipped where the host reads it before us)',
+      'a body over the limit is not read further (skipped if the application reads it first)',
       async () => {
         const { origin, teamKey } = await serve()
         const fields = { Host: 'localhost', Authorization: `Bearer ${teamKey}`, 'Content-Type': 'application/json' }
@@ -143,19 +143,19 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       },
     )
 
-    test('the body limit is the host’s choice', async () => {
+    test('the body limit can be set', async () => {
       const { post } = await serve({ bodyLimit: 20 })
       await expectError(await post({ domains }), 413, 'payload_too_large', /20 bytes/)
     })
 
-    test('tells what is left of the limit of the rate, and 429 when to come back', async () => {
+    test('reports the remaining rate limit, and a 429 says when to retry', async () => {
       const { post } = await serve({ rateLimiter: new RateLimiterMemory({ points: 1, duration: 60 }) })
       expect((await post({ domains })).headers.get('RateLimit')).toMatch(/^"default";r=0;t=[0-9]+$/)
       const refused = await post({ domains })
       await expectError(refused, 429, 'too_many_requests', new RegExp(`${refused.headers.get('Retry-After')} s`))
     })
 
-    test('503 after a push that failed: the host is told why, the caller to try again', async () => {
+    test('after a failed push, onError gets the cause, and the caller a 503 that says to retry', async () => {
       const cause = new Error('password=secret at /srv/app.js:1')
       const { post, onError } = await serve({ store: createStore({ synchronize: () => Promise.reject(cause) }) })
       const response = await post({ domains })

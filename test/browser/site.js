@@ -139,7 +139,7 @@ const searches = [
   ['Koa', /other-frameworks/],
   ['Workers', /workers/],
   ['rotate', /keys|docs\/#by-task/],
-  ['webhook', /monitoring/],
+  ['webhook', /webhook/],
   ['PgBouncer', /postgres/],
   ['backup', /operations/],
   ['upgrade', /operations|changelog/],
@@ -159,15 +159,15 @@ const searches = [
   ['better-auth', /better-auth/],
   ['sessions', /sessions/],
   ['team_suspended', /errors/],
-  ['wildcard_conflict', /errors|hostnames/],
-  ['public suffix', /hostnames|stores|docs\/#|readme/],
-  ['outbox', /docs\/#|monitoring|stores/],
+  ['wildcard_conflict', /errors|overlap/],
+  ['public suffix', /hostnames|stores|glossary|readme|standards/],
+  ['outbox', /glossary|monitoring|stores/],
   ['doctor', /cli/],
   ['export', /calls|cli/],
   ['rate limit', /your-server/],
   ['syncAll', /client/],
   ['top-level await', /agents/],
-  ['idempotent', /monitoring|docs\/#|agents/],
+  ['idempotent', /monitoring|glossary|agents/],
 ]
 
 test('the search finds each of thirty words in the right guide', async () => {

@@ -60,7 +60,7 @@ async function register({ withStore }: TestDatabase): Promise<void> {
 test('the guide shows each command', () => {
   const usage = execFileSync(process.execPath, ['dist/cli.js', '--help'], { encoding: 'utf8' })
   const commands = [...usage.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)/gm)].map(([, name = '']) => name)
-  expect(commands.length).toBe(18)
+  expect(commands.length).toBe(21)
   const shown = examples.flatMap(({ command }) => command.split(' | '))
   expect(commands.filter(name => !shown.some(command => command.startsWith(name)))).toEqual([])
 })

@@ -90,7 +90,7 @@ describe('a call is sent again', () => {
     const refused = await rejection(registerAll(names(1), { ...options, apiKey: 'svc_team_1_00' }))
     expect(refused).toMatchObject({ status: 401, code: 'unauthorized', results: [] })
     const error = await rejection(registerAll(names(1), options))
-    expect(error).toMatchObject({ status: 307, message: 'The answer was HTTP 307.' })
+    expect(error).toMatchObject({ status: 307, message: 'The response was HTTP 307.' })
     expect(asked).toBe(2)
   })
 })
@@ -169,7 +169,7 @@ describe('an answer that is not of this operation ends the work at once', () => 
     [
       'a result without an ID',
       { data: { results: [{ status: 'existing', input: 'a.com', domain: 'a.com' }, null] } },
-      /results\[0\]\.domainId is no text/,
+      /results\[0\]\.domainId is not a string/,
     ],
   ])('%s', async (_, body, message) => {
     const fetch = vi.fn(async () => Response.json(body))
@@ -185,8 +185,8 @@ test.each<[what: string, fetch: typeof globalThis.fetch]>([
 ])('a fetch that %s does not hang the work', async (_, fetch) => {
   const limited = await rejection(registerAll(['a.com'], { ...unused, fetch, timeLimit: 5, patience: 0 }))
   expect(limited).toMatchObject({
-    message: '1 name has no result. The last failure: The answer got lost, or none came.',
-    cause: { message: 'No answer within 5 ms' },
+    message: '1 name has no result. The last failure: The response was lost, or none arrived.',
+    cause: { message: 'No response within 5 ms' },
   })
   const signal = AbortSignal.timeout(5)
   expect(await rejection(registerAll(['a.com'], { ...unused, fetch, signal }))).toBe(signal.reason)
@@ -217,7 +217,7 @@ test.each([
   [{ apiKey: undefined }, /"apiKey" must be an API key/],
   [{ teamid: '1' }, /"teamid" does not exist; there are .*"teamId"/],
   [{ patience: -1 }, /"patience" must be a number of milliseconds, 0 or more/],
-  [{ concurrency: 0 }, /"concurrency" must be a whole number above 0/],
+  [{ concurrency: 0 }, /"concurrency" must be an integer above 0/],
 ])('refuses %j', async (changes, message) => {
   expect(String(await rejection(registerAll([], { ...unused, ...changes } as never)))).toMatch(message)
 })

@@ -98,9 +98,9 @@ describe('listAll', () => {
   const listed = { domain: 'a.com', domainId: '1', createdAt: '2026-01-01T00:00:00.000Z' }
   test.each<[what: string, body: unknown, message: RegExp]>([
     ['null', null, /it has no data\.domains/],
-    ['no objects', { data: { domains: [null], next: null } }, /domains\[0\]\.domain is no text/],
-    ['a page without a cursor', { data: { domains: [listed] } }, /data\.next is neither a text nor null/],
-    ['a cursor that stays', { data: { domains: [listed], next: 'here' } }, /data\.next is that of the page before/],
+    ['no objects', { data: { domains: [null], next: null } }, /domains\[0\]\.domain is not a string/],
+    ['a page without a cursor', { data: { domains: [listed] } }, /data\.next is neither a string nor null/],
+    ['a cursor that stays', { data: { domains: [listed], next: 'here' } }, /data\.next is that of the previous page/],
   ])('refuses %s', async (_, body, message) => {
     const fetch = vi.fn(async () => Response.json(body))
     const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', after: 'here', fetch }

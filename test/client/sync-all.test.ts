@@ -54,7 +54,7 @@ test('a dry run returns the plan, whatever is wrong with it, and changes nothing
 
 describe('nothing is changed, and the error has the plan,', () => {
   test.each<[what: string, wanted: string[], message: RegExp]>([
-    ['a wanted name is no hostname', [...names(9), 'no name'], /^A wanted name is refused: "no name" .* Nothing was/],
+    ['a wanted name is no hostname', [...names(9), 'no name'], /^A wanted name is rejected: "no name" .* Nothing was/],
     [
       'another team has a wanted name',
       [...names(9), 'elsewhere.com'],
@@ -63,7 +63,7 @@ describe('nothing is changed, and the error has the plan,', () => {
     [
       'wanted names overlap',
       [...names(9), 'a.b.com', ...names(300).slice(200), '*.B.com', '*.a.b.com'],
-      /^A wanted name is refused: "a\.b\.com" is covered by "\*\.B\.com", .* Refused as well: 1 more\. Nothing was/,
+      /^A wanted name is rejected: "a\.b\.com" is covered by "\*\.B\.com", .* Rejected as well: 1 more\. Nothing was/,
     ],
     [
       'more would be deleted than is allowed',

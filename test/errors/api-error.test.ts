@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError, isApiError } from '../../src/index.ts'
 
-test('a code has its status, the one of docs/errors.md, and no header fields by itself', () => {
+test('each code has the status of docs/errors.md and no default headers', () => {
   expect(new ApiError('team_not_found', 'message')).toMatchObject({ status: 404, message: 'message', headers: {} })
 })
 
@@ -41,17 +41,17 @@ describe('a code of the host’s own', () => {
 
   test.each([0, 200, 302, 399, 600, 402.5, Number.NaN, '402'])('with the status %s is refused', status => {
     expect(() => new ApiError('payment_required', 'Pay first.', { status: status as number })).toThrow(
-      /status of an ApiError must be a whole number from 400 to 599/,
+      /status of an ApiError must be an integer from 400 to 599/,
     )
   })
 })
 
 test.each([
   ['a line break', { 'WWW-Authenticate': 'Bearer\r\nSet-Cookie: a=b' }],
-  ['a character that no header field holds', { 'X-Name': 'ŵ' }],
+  ['a character that no header may contain', { 'X-Name': 'ŵ' }],
   ['a name with a space', { 'X Name': 'a' }],
   ['a number', { 'Retry-After': 5 as unknown as string }],
-])('a header field with %s is refused where the error is made', (_, headers) => {
+])('a header with %s is rejected when the error is created', (_, headers) => {
   expect(() => new ApiError('unauthorized', 'Log in.', { headers })).toThrow(/cannot be sent/)
 })
 
@@ -59,7 +59,7 @@ test.each(['Content-Length', 'content-encoding', 'Transfer-Encoding', 'Trailer']
   '%s is the server’s to send',
   name => {
     expect(() => new ApiError('unauthorized', 'Log in.', { headers: { [name]: '5' } })).toThrow(
-      `An ApiError must not have the header field ${name}: the server says how the body is sent`,
+      `An ApiError must not have the header ${name}: the server sets how the body is sent`,
     )
   },
 )

@@ -4,7 +4,7 @@ import { readCases } from '../vectors/read.ts'
 
 const WIDTH = { 4: 32, 6: 128 } as const
 
-/** Addresses as numbers: written here a second time, apart from the library and from what it uses. */
+/** Addresses as numbers: a second implementation, independent of the library and its dependencies. */
 function toNumber(address: string): bigint {
   if (!address.includes(':')) return address.split('.').reduce((value, part) => value * 256n + BigInt(part), 0n)
   const [head = '', tail] = address.split('::')
@@ -36,21 +36,21 @@ function toRange(block: string, version: 4 | 6): { first: bigint; last: bigint }
   return { first, last: first + size - 1n }
 }
 
-/** Beside the special-purpose registries: multicast, what is reserved, and for IPv6 all but 2000::/3. */
+/** Besides the special-purpose registries: multicast, reserved blocks and, for IPv6, all except 2000::/3. */
 const otherBlocks = {
   4: ['224.0.0.0/4', '240.0.0.0/4'],
   6: ['::/3', '4000::/2', '8000::/1'],
 } as const
 
 for (const version of [4, 6] as const) {
-  describe(`IPv${version}: the special-purpose registry of IANA`, () => {
+  describe(`the IANA IPv${version} special-purpose registry`, () => {
     const rows = readCases<[block: string]>(`iana-ipv${version}-special-registry.json`)
     // One row of the IPv4 registry names two addresses.
     const blocks = rows.flatMap(([block]) => block.split(', '))
     const ranges = [...blocks, ...otherBlocks[version]].map(block => ({ block, ...toRange(block, version) }))
     const isReserved = (value: bigint) => ranges.some(({ first, last }) => value >= first && value <= last)
 
-    test('has the rows that it had on 2025-10-09', () => {
+    test('has the rows of 2025-10-09', () => {
       expect(blocks).toHaveLength(version === 4 ? 26 : 25)
     })
 
@@ -80,11 +80,11 @@ for (const version of [4, 6] as const) {
   })
 }
 
-describe('every spelling of an IPv4 address that a URL parser or inet_aton takes', () => {
+describe('in every spelling that a URL parser or inet_aton accepts', () => {
   const spell = (text: string, radix: 8 | 10 | 16) =>
     ({ 8: `0${BigInt(text).toString(8)}`, 10: text, 16: `0x${BigInt(text).toString(16)}` })[radix]
 
-  /** One to four parts, each in any radix, the last filling what is left. */
+  /** One to four parts, each in any radix; the last fills the remaining bytes. */
   function* spellings(address: string): Generator<string> {
     const octets = address.split('.').map(Number)
     for (const parts of [1, 2, 3, 4]) {
@@ -114,7 +114,7 @@ describe('every spelling of an IPv4 address that a URL parser or inet_aton takes
   ]
 
   test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '192.168.0.1', '0.0.0.0', '255.255.255.255', '100.64.0.1'])(
-    '%s is reserved in each',
+    '%s is reserved',
     address => {
       const all = [...spellings(address)].flatMap(spelling => disguises.map(disguise => disguise(spelling)))
       expect(all.length).toBeGreaterThan(400)
@@ -122,7 +122,7 @@ describe('every spelling of an IPv4 address that a URL parser or inet_aton takes
     },
   )
 
-  test('8.8.4.4 is accepted in one, refused in every other, and suggested only where its four numbers stand', () => {
+  test('8.8.4.4 is accepted in one, rejected in every other, and suggested only if its four numbers are', () => {
     const all = [...spellings('8.8.4.4')].flatMap(spelling => disguises.map(disguise => disguise(spelling)))
     const accepted = new Set(all.filter(spelling => classifyHostname(spelling).valid).map(spelling => spelling.trim()))
     expect(accepted).toEqual(new Set(['8.8.4.4', '8.8.4.4.']))
@@ -144,7 +144,7 @@ describe('every spelling of an IPv4 address that a URL parser or inet_aton takes
   })
 })
 
-describe('every way to write IPv6', () => {
+describe('in every IPv6 spelling', () => {
   const forms = (address: string): string[] => {
     const value = toNumber(address)
     const groups = toGroups(value)
@@ -165,12 +165,12 @@ describe('every way to write IPv6', () => {
     ...['::', '::1', '::ffff:7f00:1', '::7f00:1', '::ffff:0:7f00:1', '64:ff9b::7f00:1', '64:ff9b:1::7f00:1'],
     ...['2002:7f00:1::', '2001:0:7f00:1::80ff:fffe', 'fe80::1', 'fec0::1', 'fc00::1', 'fd12:3456::1', 'ff02::1'],
     ...['2001:db8::1', '3fff::1', '5f00::1', '100::1', '100:0:0:1::1', '4000::1'],
-  ])('%s is reserved in each', address => {
+  ])('%s is reserved', address => {
     const all = forms(address)
     expect(all.filter(form => outcomeOf(form) !== 'reserved_ip')).toEqual([])
   })
 
-  test('a public one is accepted in canonical form and in brackets, and refused otherwise with that advice', () => {
+  test('a public address is accepted in canonical form or brackets; for others that form is suggested', () => {
     for (const form of forms('2606:4700:4700::1111')) {
       const classification = classifyHostname(form)
       const isCanonical =
@@ -183,7 +183,7 @@ describe('every way to write IPv6', () => {
     }
   })
 
-  test('the canonical form is that of RFC 5952, as a URL parser writes it', () => {
+  test('the canonical form follows RFC 5952, as in a URL parser', () => {
     for (const [sent, canonical] of [
       ['2001:4860:0:0:1:0:0:1', '2001:4860::1:0:0:1'],
       ['2001:4860:0:1:1:1:1:1', '2001:4860:0:1:1:1:1:1'],
@@ -198,7 +198,7 @@ describe('every way to write IPv6', () => {
   test.each([
     ...[':', ':::', '1:2', '1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '::1::', '12345::', 'g::', '::1.2.3'],
     ...['::256.0.0.1', '1.2.3.4::', ':1::', '[::1', '::1]', '[[::1]]', '::1/64', '[::1]:80'],
-  ])('%s is none', text => {
+  ])('%s is not an address', text => {
     expect(outcomeOf(text)).toBe('invalid_domain')
   })
 })

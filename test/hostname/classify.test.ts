@@ -11,13 +11,13 @@ test.each(readCases<[string, string, string, string]>('accepted-names.json'))(
   },
 )
 
-test('a value that is no string is refused, not thrown at', () => {
+test('a value that is not a string is rejected without throwing', () => {
   for (const value of [null, undefined, 42, {}, [], Symbol('x'), () => 'example.com']) {
     expect(classifyHostname(value as never)).toMatchObject({ valid: false, code: 'invalid_domain' })
   }
 })
 
-test('a text over 512 characters is refused for its length, white space included, unless it is all white space', () => {
+test('an input over 512 characters, white space included, is too long unless it is all white space', () => {
   const spaces = ' '.repeat(10_000_000)
   expect(classifyHostname(spaces)).toMatchObject({ code: 'empty_domain' })
   for (const text of [`${spaces}example.com`, `example.com${spaces}`, `example.com${' '.repeat(502)}`]) {
@@ -29,7 +29,7 @@ test('a text over 512 characters is refused for its length, white space included
   expect(classifyHostname(`example.com${' '.repeat(501)}`)).toMatchObject({ domain: 'example.com' })
 })
 
-test('characters that mapping drops do not make a name too long', () => {
+test('characters that mapping removes do not make a name too long', () => {
   // The blocks that hold characters that Unicode calls ignorable.
   const blocks = [0x00, 0x03, 0x11, 0x17, 0x18, 0x20, 0xfe, 0xff, 0xe00, 0xe01]
   const dropped = blocks
@@ -42,6 +42,6 @@ test('characters that mapping drops do not make a name too long', () => {
   expect(classifyHostname(`e\u0301${'\u00ad'.repeat(100)}.de`)).toMatchObject({ valid: true, domain: 'xn--9ca.de' })
 })
 
-test('the suffix list is that of the installed tldts, and its date is known', () => {
+test('suffixList has the version and date of the installed tldts', () => {
   expect(suffixList).toEqual({ version: tldts.version, published: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) })
 })

@@ -23,7 +23,7 @@ test.each([
     'tシャツセール.jp',
   ],
   ...['한국.kr', '8.8.8.8', '2606:4700::1111', 'ex--ample.com'],
-])('%s is shown as it is', name => {
+])('%s is shown in Unicode', name => {
   expect(displayHostname(canonical(name))).toBe(name)
 })
 
@@ -40,16 +40,16 @@ test.each([
   ['an emoji', '💩.la'],
   ['punctuation, which is accepted in A-labels only', 'xn--mysite-xg0c.com'],
   ['a middle dot', 'l·l.com'],
-])('%s keeps a label in ASCII', (_, name) => {
+])('%s keeps its A-label', (_, name) => {
   expect(displayHostname(canonical(name))).toBe(canonical(name))
   expect(canonical(name)).toMatch(/^xn--/)
 })
 
-test('a label that is safe is shown beside one that is not', () => {
+test('a safe label is shown in Unicode even if another label is not', () => {
   expect(displayHostname(canonical('аpple.bücher.de'))).toBe('xn--pple-43d.bücher.de')
 })
 
-test('what is not canonical is returned as it is', () => {
+test('a string that is not canonical is returned unchanged', () => {
   for (const text of [
     '',
     'xn--',
@@ -62,7 +62,7 @@ test('what is not canonical is returned as it is', () => {
     expect(displayHostname(text)).toBe(text)
 })
 
-test('every hostname comes back from what is shown, and most international ones are shown', () => {
+test('what is shown classifies as the same hostname, and most international names are shown in Unicode', () => {
   const international = readLines('international-hostnames.txt').map(canonical)
   const anything = [...readLines('hostnames.txt'), ...readCases<[string]>('pasted-names.json').map(([text]) => text)]
   const all = [...international, ...anything.map(canonical)]
@@ -71,7 +71,7 @@ test('every hostname comes back from what is shown, and most international ones 
   expect(shown.length).toBeGreaterThan(0.95 * international.length)
 })
 
-test('a name of any characters comes back too', () => {
+test('a generated name also classifies as the same hostname after it is shown', () => {
   const letters = fc.constantFrom(...'абвгжпфæöüßłěλπθאבגקあアー日한กखا1-')
   const label = fc.oneof(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 10 }),

@@ -20,7 +20,7 @@ function suggestionOf(input: string): string | null {
 }
 
 describe('what people paste', () => {
-  test('no case stands there twice', () => {
+  test('has each case once', () => {
     expect(new Set(cases.map(([input]) => input)).size).toBe(cases.length)
     expect(cases.length).toBeGreaterThan(500)
   })
@@ -44,7 +44,7 @@ describe('what people paste', () => {
 })
 
 describe('messages', () => {
-  test('are worded as in messages.txt, which was read as prose', async () => {
+  test('match messages.txt', async () => {
     const messages = cases
       .map(([input]) => classifyHostname(input))
       .flatMap(answer => (answer.valid ? [] : [`${answer.reason}: ${answer.message}`]))
@@ -59,7 +59,7 @@ describe('messages', () => {
     await expect(lines.join('')).toMatchFileSnapshot('messages.txt')
   })
 
-  test('do not show an A-label that was not sent', () => {
+  test('contain no A-label that was not sent', () => {
     for (const [input] of cases) {
       const withoutSuggestion = messageOf(input).replace(/; send ".*" (?:instead|if you mean)|, or ".*/gsu, '')
       if (!/xn--/i.test(input)) expect(withoutSuggestion.replace('begins with "xn--"', '')).not.toContain('xn--')
@@ -86,7 +86,7 @@ describe('messages', () => {
   })
 })
 
-/** What a text spells: compatibility characters, separators that stand for dots, and invisible characters aside. */
+/** What an input spells, apart from compatibility characters, separators in place of dots and invisible characters. */
 function spell(text: string): string {
   return text
     .normalize('NFKC')
@@ -100,7 +100,7 @@ function spell(text: string): string {
     .normalize('NFC')
 }
 
-/** Top-level labels that can only be slips of the hand. */
+/** Top-level labels that can only be typing mistakes. */
 const slips: Readonly<Record<string, string>> = {
   com: 'con cmo ocm vom xom cpm comm coom ccom c0m cim',
   net: 'nte nett neet',
@@ -120,7 +120,7 @@ function isReversedIn(name: string, address: string): boolean {
   return new URL(`http://${spelled}`).hostname.replace(/[[\]]/g, '') === address
 }
 
-/** Whether a suggestion stands in a text as a whole: neither cut nor put together from parts that are far apart. */
+/** Whether an input contains a suggestion as a whole: neither cut nor joined from distant parts. */
 function isSpelledIn(text: string, suggestion: string): boolean {
   const base = suggestion.replace(/^\*\./, '')
   if (/\.arpa\.?$/i.test(text)) return isReversedIn(text, base)
@@ -161,7 +161,7 @@ describe('a suggestion', () => {
     )
     .map(([start, name, at, odd, end]) => start.join('') + name.slice(0, at) + odd + name.slice(at) + end.join(''))
 
-  test('is itself valid, stands in the text or is spelled there, and is never cut', { timeout: 60_000 }, () => {
+  test('is itself valid, is contained or spelled in the input, and is never cut', { timeout: 60_000 }, () => {
     let suggestions = 0
     fc.assert(
       fc.property(fc.oneof(pasted, fc.constantFrom(...cases.map(([input]) => input))), input => {
@@ -182,7 +182,7 @@ test.each([
   ['my-.com.', 'begins or ends with a hyphen'],
   ['bücher-.de.', 'begins or ends with a hyphen'],
   [`${'x'.repeat(64)}.com.`, 'begins with a label of 64 characters'],
-])('one trailing dot, which is allowed, is not blamed: %j', (input, part) => {
+])('the message does not blame one trailing dot: %j', (input, part) => {
   expect(classifyHostname(input)).toMatchObject({
     message: expect.stringMatching(new RegExp(`^(?!.*empty label).*${part}`)),
   })

@@ -78,7 +78,7 @@ testAny(
 )
 
 testAny('the case of ASCII letters, one trailing dot and white space around do not matter', (expected, input) => {
-  // An IPv6 address is not a name, and a dot after it is none of the root.
+  // An IPv6 address is not a name, so a dot after it is not the root dot.
   fc.pre(!/[.。．｡]\s*$|:/.test(input))
   const upperCase = input.replace(/[a-z]/g, letter => letter.toUpperCase())
   for (const variant of [upperCase, `${input.trimEnd()}.`, ` ${input} `, `\t\n${input}\t\n`, `\u3000${input}\u3000`]) {
@@ -96,7 +96,7 @@ testAny('the registrable domain is the domain or follows a dot in it, and classi
   expect(classifyHostname(registrableDomain)).toMatchObject(own)
 })
 
-test('a URL parser takes a valid name for itself and a valid address for that address', () => {
+test('a URL parser leaves a valid name or address unchanged', () => {
   let names = 0
   assertAny(classification => {
     if (!classification.valid) return

@@ -12,7 +12,7 @@ test.each([['localhost'], [''], [null], [42], [undefined]])('%j has one issue, w
   expect(validate(value)).toEqual({ issues: [{ message: expect.stringMatching(/.\.$/) }] })
 })
 
-test('a program that takes Standard Schemas takes it: here, the test runner itself', () => {
+test('a program that accepts Standard Schemas, here the test runner, accepts hostnameSchema', () => {
   expect('WWW.Example.com.').toEqual(expect.schemaMatching(hostnameSchema))
   expect('localhost').not.toEqual(expect.schemaMatching(hostnameSchema))
 })

@@ -69,10 +69,10 @@ test('Public Suffix List: every top-level label is in the public DNS', () => {
 })
 
 describe('Unicode 17 IdnaTestV2', () => {
-  /** V2: hyphens in positions 3 and 4; V3: a hyphen first or last. We allow the first and refuse the second. */
+  /** V2: hyphens in positions 3 and 4; V3: a hyphen first or last. We allow the first and reject the second. */
   const cases = readCases<[string, string, string[]]>('idna-test-v2.json')
 
-  test('every case, but for the punctuation that IDNA2008 does not allow', () => {
+  test('every case has the expected result, except punctuation that IDNA2008 disallows', () => {
     expect(cases.length).toBeGreaterThan(6000)
     let punctuation = 0
     expect(
@@ -88,7 +88,7 @@ describe('Unicode 17 IdnaTestV2', () => {
     expect(punctuation).toBe(93)
   })
 
-  test('a name that UTS #46 refuses is never accepted, and one that it maps is never accepted as another', () => {
+  test('a name that UTS #46 rejects is never accepted, and one that it maps is never accepted as another', () => {
     expect(
       findDifferences(cases, ([source, ascii, status]) => {
         const classification = classifyHostname(source)
@@ -102,7 +102,7 @@ describe('Unicode 17 IdnaTestV2', () => {
   })
 })
 
-test('web platform toascii.json: the same A-labels, but for lengths, hyphens, punctuation', () => {
+test('web platform toascii.json: the same A-labels, except for lengths, hyphens and punctuation', () => {
   const cases = readCases<[string, string | null]>('wpt-toascii.json')
   expect(cases.length).toBeGreaterThan(80)
   const isTooLong = (name: string) => name.length > 253 || name.split('.').some(label => label.length > 63)
@@ -122,7 +122,7 @@ test('web platform toascii.json: the same A-labels, but for lengths, hyphens, pu
   expect(strict).toHaveLength(29)
 })
 
-test('urltestdata.json: what a URL parser takes for an address is no name; what it refuses is refused', () => {
+test('urltestdata.json: what a URL parser reads as an address is not a name, and what it rejects is rejected', () => {
   const cases = readCases<[string, string | null]>('wpt-url-hosts.json')
   expect(cases.length).toBeGreaterThan(150)
   expect(
@@ -136,7 +136,7 @@ test('urltestdata.json: what a URL parser takes for an address is no name; what 
   ).toEqual([])
 })
 
-test('published spellings of addresses: none is a name, and each that means a reserved address is refused', () => {
+test('published spellings of addresses: none is a name, and all that mean a reserved address are rejected', () => {
   const cases = readCases<[string, string, string[], string | null, string | null]>('ip-spellings.json')
   expect(cases.length).toBeGreaterThan(250)
   const isAddress = (text: string | null) => text !== null && /^\[|^[0-9.]+$/.test(text)
@@ -158,7 +158,7 @@ test('published spellings of addresses: none is a name, and each that means a re
   expect(refused.length).toBe(218)
 })
 
-test('JSON Schema: hostnames, but for what is listed with its reason', () => {
+test('JSON Schema: hostnames have the expected result, except those listed with a reason', () => {
   const cases = [
     ...readCases<[string, string, boolean]>('json-schema-hostname.json'),
     ...readCases<[string, string, boolean]>('json-schema-idn-hostname.json'),
@@ -186,14 +186,14 @@ test('JSON Schema: hostnames, but for what is listed with its reason', () => {
   }
   const listed = new Set(Object.values(reasons).flat())
   const differing = cases.filter(([, data, valid]) => {
-    // A schema knows the form only: that a name is internal or a public suffix is no fault of its form.
+    // A schema checks only the form; an internal name or a public suffix is well formed.
     const isWellFormed = !['invalid_domain', 'empty_domain', 'reserved_ip'].includes(classify(data))
     return isWellFormed !== valid
   })
   expect(new Set(differing.map(([, data]) => data))).toEqual(listed)
 })
 
-test('every name of the special-use registry but the three for examples is internal, and what lies below it', () => {
+test('every special-use name is internal with all names below it, except the three for examples', () => {
   const cases = readCases<[string]>('iana-special-use-domains.json')
   expect(cases.length).toBe(42)
   for (const [name] of cases) {
@@ -207,13 +207,13 @@ test('every name of the special-use registry but the three for examples is inter
 test('top-level labels seen leaking from private networks are internal', () => {
   const cases = readCases<[string]>('internal-top-levels.json')
   expect(cases.length).toBeGreaterThan(90)
-  // The lists hold a few leaked texts that are no hostnames.
+  // The lists contain a few leaked strings that are not hostnames.
   for (const [label] of cases.filter(([label]) => /^[a-z][a-z0-9.-]*$/.test(label))) {
     expect([label, `printer.${label}`, `a.b.${label}`].map(classify), label).toEqual(Array(3).fill('internal_domain'))
   }
 })
 
-test('29,154 real hostnames are accepted unchanged, but for the explicably odd', () => {
+test('29,154 real hostnames are accepted unchanged, except those with underscores or outer hyphens', () => {
   const hostnames = readLines('hostnames.txt')
   expect(new Set(hostnames).size).toBe(29_154)
   const counts = new Map<string, number>()

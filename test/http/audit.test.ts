@@ -10,7 +10,7 @@ const random = createRandom(seed)
 const scopes = ['domains:create', 'domains:delete']
 const names = [...manyDomains(12), '*.n1.com', 'x.n1.com', 'localhost']
 
-/** Makes calls at random, each sent again at random: its answer was lost, or said so. */
+/** Makes calls at random, and repeats some, as after a lost response or one that says to retry. */
 async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
   const store = createStore({
     teams: [{ id: '1', organizationId: '10', state: 'active', maxDomains: 8 }],
@@ -46,7 +46,7 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
   return { idsOf, held, answers }
 }
 
-test('onResult tells each registration as created once, whatever is sent again, refused or not pushed', async () => {
+test('onResult reports each registration as created once, despite repeated, rejected and unpushed calls', async () => {
   const answered = new Set<string>()
   for (let run = 0; run < counts.races; run += 1) {
     const { idsOf, held, answers } = await makeCalls(store => ({
@@ -64,7 +64,7 @@ test('onResult tells each registration as created once, whatever is sent again, 
   for (const answer of ['create 200', 'create 403', 'create 503', 'delete 200']) expect([...answered]).toContain(answer)
 })
 
-test('what a store saved without an answer is told as existing by the next call that names it', async () => {
+test('a name that a store saved before it failed is reported as existing by the next call', async () => {
   const lost: string[] = []
   const { idsOf, held } = await makeCalls(store => ({
     ...store,

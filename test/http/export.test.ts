@@ -29,7 +29,7 @@ describe('an export that takes longer than five seconds', () => {
   }
   const wait = (milliseconds: number) => vi.advanceTimersByTime(milliseconds)
 
-  test('is cut off once its key is revoked, and that is no failure', async () => {
+  test('is cut off once its key is revoked, without reporting a failure', async () => {
     const { keys, issue } = createKeys()
     const authorization = `Bearer ${await issue('team', '1', { scopes })}`
     const { next, onError } = await begin({ keys }, { authorization })
@@ -45,7 +45,7 @@ describe('an export that takes longer than five seconds', () => {
   test.each<[what: string, then: () => KeyContext, status: number]>([
     ['knows another caller', () => ({ ...team1, teamId: '2', scopes }), 401],
     ['lets the caller read no longer', () => ({ ...team1, scopes: [] }), 403],
-  ])('is cut off where authenticate %s', async (_, then, status) => {
+  ])('is cut off if authenticate %s', async (_, then, status) => {
     const authenticate = vi.fn<() => KeyContext>(() => ({ ...team1, scopes }))
     const { next, onError } = await begin({ authenticate })
     wait(5001)
@@ -57,7 +57,7 @@ describe('an export that takes longer than five seconds', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('is cut off where the key store fails, which is reported', async () => {
+  test('is cut off if the key store fails, and the failure is reported', async () => {
     const { keys, issue } = createKeys()
     const authorization = `Bearer ${await issue('team', '1', { scopes })}`
     const findKey = vi.spyOn(keys, 'findKey')
@@ -70,7 +70,7 @@ describe('an export that takes longer than five seconds', () => {
     expect(onError.mock.calls).toMatchObject([[{ message: 'down' }, { step: 'authenticate' }]])
   })
 
-  test('goes on when its team is suspended, which may export', async () => {
+  test('continues if its team is suspended', async () => {
     const { store, next } = await begin({ authenticate: () => ({ ...organization, scopes }) }, { team_id: '1' })
     store.addTeam({ id: '1', organizationId: '10', state: 'suspended' })
     wait(5001)

@@ -22,7 +22,7 @@ async function createCase(options = {}) {
   return { handle: createHandler({ store: createStore(), keys, ...options }), authorization, other }
 }
 
-/** A promise that is rejected and that nobody holds ends a process of Node's. */
+/** An unhandled rejection ends a Node process. */
 const unhandled = vi.fn()
 beforeEach(() => {
   unhandled.mockClear()
@@ -34,8 +34,8 @@ afterEach(async () => {
   expect(unhandled).not.toHaveBeenCalled()
 })
 
-describe('an accessor that gives the lines of a field as an array', () => {
-  test('is read like one that joins them', async () => {
+describe('an accessor that returns the lines of a header as an array', () => {
+  test('is equivalent to one that joins them', async () => {
     const { handle, authorization, other } = await createCase()
     const cases: [fields: Record<string, unknown>, status: number][] = [
       [{ authorization: [authorization], 'content-type': [type], 'content-length': ['31'] }, 200],
@@ -57,7 +57,7 @@ describe('a body', () => {
   const bytes = (text: string) => ({ bytes: new TextEncoder().encode(text) })
   const asText = (text: string) => ({ text })
 
-  test('is the same as text and as bytes: with a byte order mark, with two, with nothing', async () => {
+  test('gives the same result as a string and as bytes: with a byte order mark, with two, empty', async () => {
     const { handle, authorization } = await createCase()
     for (const [text, status] of [
       [body, 200],
@@ -73,7 +73,7 @@ describe('a body', () => {
     }
   })
 
-  test('is held to the limit, in bytes, also where the reader did not keep to it', async () => {
+  test('is checked against the limit in bytes, even if the reader exceeds it', async () => {
     const { handle, authorization } = await createCase({ bodyLimit: 60 })
     const text = JSON.stringify({ domains: ['ü'.repeat(25)] })
     expect(text.length).toBeLessThan(60)
@@ -84,7 +84,7 @@ describe('a body', () => {
   })
 })
 
-test('of all that is wrong with a call, what docs/errors.md names first is answered', async () => {
+test('if several checks fail, the call gets the error that docs/errors.md lists first', async () => {
   const { keys, issue } = createKeys()
   const rateLimiter = new RateLimiterMemory({ points: 0, duration: 60 })
   const handle = createHandler({ store: createStore(), keys, rateLimiter, bodyTimeLimit: 5 })
@@ -117,7 +117,7 @@ test('of all that is wrong with a call, what docs/errors.md names first is answe
   expect(answers.map(({ isLimited }) => isLimited)).toEqual([false, ...Array(8).fill(true)])
 })
 
-test('a key that is revoked while its body is on the way is refused, if that took more than 20 ms', async () => {
+test('a key that is revoked while the body arrives is rejected if that took more than 20 ms', async () => {
   const { keys, issue } = createKeys()
   const handle = createHandler({ store: createStore(), keys })
   vi.useFakeTimers({ toFake: ['performance'] })
@@ -138,7 +138,7 @@ test('a key that is revoked while its body is on the way is refused, if that too
   vi.useRealTimers()
 })
 
-test('onResult learns of each answer of 200, with the call, its key and its duration, and changes none', async () => {
+test('onResult gets each 200 with its call, key and duration, and cannot change the response', async () => {
   const onResult = vi.fn(() => {
     throw new Error('audit log down')
   })
@@ -155,7 +155,7 @@ test('onResult learns of each answer of 200, with the call, its key and its dura
   ])
 })
 
-test('onResult learns of a 503 what was saved, once, and onError why it failed, both with the key', async () => {
+test('for a 503, onResult gets what was saved, once, and onError the cause, both with the key', async () => {
   const [onResult, onError] = [vi.fn(), vi.fn()]
   const store = createStore({ synchronize: () => Promise.reject(new Error('away')) })
   const { handle, authorization } = await createCase({ store, onResult, onError })
@@ -188,30 +188,33 @@ describe('a failure', () => {
     ['release', 'delete', 500, failingTo('release')],
     ['list', 'list', 500, failingTo('list')],
     ['list', 'export', 500, failingTo('list')],
-  ])('at %s of %s is told once, with its cause, and not to the caller', async (step, operation, status, options) => {
-    const onError = vi.fn()
-    const operations = [operation]
-    const handle = createHandler({ store: createStore(), authenticate, operations, onError, ...options })
-    const json = { domains: ['a.com', 'b.com', 'c.com'] }
-    const answer = await handle({ ...request({ 'content-type': type }, () => ({ json })), operation, query: {} })
-    expect(answer).toMatchObject({ status, headers: { 'Retry-After': '5' } })
-    expect(answer.body).not.toContain('secret')
-    const told = 'timeLimit' in options ? { name: 'TimeLimitError' } : cause
-    expect(onError.mock.calls).toMatchObject([[told, { step }]])
-    expect(onError.mock.calls[0]?.[1].keyContext).toEqual(step === 'authenticate' ? undefined : authenticate())
-  })
+  ])(
+    'at %s of %s is reported once, with the cause, and hidden from the caller',
+    async (step, operation, status, options) => {
+      const onError = vi.fn()
+      const operations = [operation]
+      const handle = createHandler({ store: createStore(), authenticate, operations, onError, ...options })
+      const json = { domains: ['a.com', 'b.com', 'c.com'] }
+      const answer = await handle({ ...request({ 'content-type': type }, () => ({ json })), operation, query: {} })
+      expect(answer).toMatchObject({ status, headers: { 'Retry-After': '5' } })
+      expect(answer.body).not.toContain('secret')
+      const told = 'timeLimit' in options ? { name: 'TimeLimitError' } : cause
+      expect(onError.mock.calls).toMatchObject([[told, { step }]])
+      expect(onError.mock.calls[0]?.[1].keyContext).toEqual(step === 'authenticate' ? undefined : authenticate())
+    },
+  )
 
   test.each([
     new ApiError('internal_error', 'The identity provider is down.', { headers: { 'Retry-After': '5' }, cause }),
     new ApiError('domain_registration_unavailable', 'The identity provider is down.', { cause }),
-  ])('of an authenticate that throws $code with Retry-After is reported for the step authenticate', async error => {
+  ])('of authenticate with $code and Retry-After is reported with the step authenticate', async error => {
     const onError = vi.fn()
     const handle = createHandler({ store: createStore(), authenticate: () => Promise.reject(error), onError })
     expect((await handle(request({ 'content-type': type }))).status).toBe(error.status)
     expect(onError.mock.calls).toMatchObject([[cause, { step: 'authenticate', keyContext: undefined }]])
   })
 
-  test('is one line with its stack on the console where there is no onError', async () => {
+  test('is one line with its stack on the console if there is no onError', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { handle, authorization } = await createCase(failingTo('register'))
     await handle(request({ authorization, 'content-type': type }))
@@ -225,13 +228,13 @@ describe('a failure', () => {
   test.each([
     ['throws', () => expect.fail('logger down')],
     ['is rejected', async () => expect.fail('logger down')],
-  ])('is answered also where onError %s', async (_, onError) => {
+  ])('gets a response even if onError %s', async (_, onError) => {
     const { handle, authorization } = await createCase({ ...failingTo('findTeam'), onError })
     expect((await handle(request({ authorization, 'content-type': type }))).status).toBe(500)
   })
 })
 
-test('a store that fails after the time limit is over does no harm', async () => {
+test('a store that fails after the time limit does no harm', async () => {
   const { handle, authorization } = await createCase({
     timeLimit: 1,
     keys: { findKey: () => new Promise((_, reject) => setTimeout(reject, 3, new Error('late'))) },
@@ -239,7 +242,7 @@ test('a store that fails after the time limit is over does no harm', async () =>
   expect((await handle(request({ authorization, 'content-type': type }))).status).toBe(500)
 })
 
-describe('whatever is thrown, the handler answers', () => {
+describe('whatever is thrown, the handler returns a response', () => {
   const revoked = () => {
     const { proxy, revoke } = Proxy.revocable({}, {})
     revoke()
@@ -251,8 +254,8 @@ describe('whatever is thrown, the handler answers', () => {
     ['a code that every object answers to', () => new ApiError('constructor' as 'unauthorized', 'No.')],
     ['a status that is no error', () => apiError({ status: 200 })],
     ['no status', () => apiError({ status: undefined })],
-    ['a header field that cannot be sent', () => apiError({ headers: { 'X-A': 'a\nb' } })],
-    ['no header fields', () => apiError({ headers: null })],
+    ['a header that cannot be sent', () => apiError({ headers: { 'X-A': 'a\nb' } })],
+    ['no headers', () => apiError({ headers: null })],
     ['a message that is no text', () => apiError({ message: 7n })],
     ['a revoked proxy', revoked],
     ['nothing', () => undefined],
@@ -276,7 +279,7 @@ describe('whatever is thrown, the handler answers', () => {
 test.each([
   [new ApiError('payment_required', 'The trial has ended.', { status: 402 }), 402],
   [new ApiError('unauthorized', 'Log in first.', { headers: { 'WWW-Authenticate': 'Session' } }), 401],
-])('what a host’s own authenticate refuses with is answered: %s', async (error, status) => {
+])('an error from the application’s authenticate becomes the response: %s', async (error, status) => {
   const { handle } = await createCase({ keys: undefined, authenticate: () => Promise.reject(error) })
   const answer = await handle(request({ 'content-type': type }))
   expect(answer).toMatchObject({ status, headers: error.headers })

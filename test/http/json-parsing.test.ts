@@ -12,7 +12,7 @@ const cases = readCases<[file: string, base64: string, times: number]>('json-par
   }),
 )
 
-test('the JSON parsing test suite has 95 texts to accept, 188 to reject, and 35 to choose', () => {
+test('the JSON parsing test suite has 95 inputs to accept, 188 to reject, and 35 optional ones', () => {
   const count = (kind: string) => cases.filter(({ file }) => file.startsWith(kind)).length
   expect([count('y_'), count('n_'), count('i_')]).toEqual([95, 188, 35])
 })
@@ -21,7 +21,7 @@ test.each([
   ['the whole body', '', ''],
   ['the value of domains', '{"domains":', '}'],
   ['an entry of domains', '{"domains":["www.example.com",', ']}'],
-])('as %s, a text is refused as no JSON where it must be, and never where it must not', async (_, before, after) => {
+])('as %s, an input is rejected if it must be, and accepted if it must be', async (_, before, after) => {
   const onError = vi.fn()
   const handle = createHandler({ store: createStore(), authenticate: () => team1, onError })
   const header = (name: string) => (name === 'content-type' ? 'application/json' : null)

@@ -7,7 +7,7 @@ const right = { store: createStore(), keys: createKeys().keys }
 const authenticate = () => ({ type: 'team', teamId: '1', scopes: [] })
 const rateLimiter = { consume: async () => ({ msBeforeNext: 0, remainingPoints: 1 }) }
 
-/** Makers that take the options of any adapter; what is wrong is told at once, not at the first call. */
+/** Functions that take an adapter's options; they report mistakes at once, not at the first call. */
 const makers: [string, (options: never) => unknown][] = [
   ['createHandler', createHandler],
   ['domainsRouter', domainsRouter],
@@ -51,7 +51,7 @@ const wrong: [option: string, message: RegExp, options: unknown][] = [
   ]),
   ...[Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY, '262144', null].map((bodyLimit): [string, RegExp, unknown] => [
     'bodyLimit',
-    /"bodyLimit" must be a whole number of bytes above 0/,
+    /"bodyLimit" must be an integer number of bytes above 0/,
     { ...right, bodyLimit },
   ]),
   // A timer of more than 32 bits would end at once.
@@ -79,7 +79,7 @@ for (const [maker, make] of makers) {
 }
 
 test.each(['', 'v1/domains', null, '/:org/domains', '/v1/*', '/v1/{x}', '/a?b'])(
-  'domainsRouter refuses the path %j',
+  'domainsRouter rejects the path %j',
   path => {
     expect(() => domainsRouter({ ...right, path } as never)).toThrow(
       /"path" must be a path that begins with "\/" and has no param/,
@@ -87,11 +87,11 @@ test.each(['', 'v1/domains', null, '/:org/domains', '/v1/*', '/v1/{x}', '/a?b'])
   },
 )
 
-test('what an option of one adapter is, another does not take in silence', () => {
+test('an adapter rejects an option that only another adapter has', () => {
   expect(() => createHandler({ ...right, path: '/' } as never)).toThrow(/"path" does not exist/)
 })
 
-test('a caller is known by its key or to the application, and by nothing else, also to the compiler', () => {
+test('exactly one of keys and authenticate is required, at run time and by the types', () => {
   const { store, keys } = right
   // @ts-expect-error: nobody identifies the caller
   expect(() => domainsRouter({ store })).toThrow(TypeError)
@@ -101,7 +101,7 @@ test('a caller is known by its key or to the application, and by nothing else, a
 
 type WithoutStore<Options> = Options extends unknown ? Omit<Options, 'store'> : never
 
-test('a module may add the store to the other options', () => {
+test('options may be built in one module and completed with the store in another', () => {
   const { store, keys } = right
   const mount = (options: WithoutStore<DomainsRouterOptions>) => domainsRouter({ ...options, store })
   for (const options of [{ keys, path: '/names' }, { authenticate: () => team1 }])

@@ -15,7 +15,7 @@ import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 import { openDatabase } from '../postgres/server.ts'
 
-/** A server with a limiter, for the length of one test; every answer is held to the documentation. */
+/** A server with a limiter, for one test; every response is checked against the documentation. */
 async function serve(options: Partial<HandlerOptions>) {
   const { keys, issue } = createKeys()
   const teamKey = await issue('team', '1')
@@ -36,7 +36,7 @@ async function serve(options: Partial<HandlerOptions>) {
   return { post, teamKey, issue, onError }
 }
 
-test('every limiter of rate-limiter-flexible that consumes has the shape of RateLimiter', () => {
+test('every limiter of rate-limiter-flexible with a consume method has the type RateLimiter', () => {
   expectTypeOf<RateLimiterMemory>().toExtend<RateLimiter>()
   expectTypeOf<RateLimiterPostgres>().toExtend<RateLimiter>()
   expectTypeOf<BurstyRateLimiter>().toExtend<RateLimiter>()
@@ -45,7 +45,7 @@ test('every limiter of rate-limiter-flexible that consumes has the shape of Rate
   expectTypeOf<{ consume(key: string): Promise<void> }>().not.toExtend<RateLimiter>()
 })
 
-test('a caller that waits as told is let in again', async () => {
+test('a caller that waits for Retry-After is accepted again', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const { post } = await serve({ rateLimiter: new RateLimiterMemory({ points: 1, duration: 60 }) })
@@ -59,7 +59,7 @@ test('a caller that waits as told is let in again', async () => {
   expect((await post()).status).toBe(200)
 })
 
-test('two servers share in PostgreSQL what is left; without its table every call is refused', async () => {
+test('two servers share a limit in PostgreSQL; without its table every call is rejected', async () => {
   const server = await openDatabase()
   onTestFinished(() => server.stop())
   const pool = server.createPool()
@@ -81,7 +81,7 @@ test('two servers share in PostgreSQL what is left; without its table every call
   expect(onError.mock.calls).toMatchObject([[{ code: '42P01' }, { step: 'consume' }]])
 })
 
-test('a limiter counts each key for itself, under its hash, and nobody without a key', async () => {
+test('a limiter counts each key separately, by its hash, and no call without a key', async () => {
   const limiter = new RateLimiterMemory({ points: 1, duration: 60 })
   const consume = vi.spyOn(limiter, 'consume')
   const { post, teamKey, issue } = await serve({ rateLimiter: limiter })
@@ -98,7 +98,7 @@ test('a limiter counts each key for itself, under its hash, and nobody without a
   expect(consume.mock.calls).toEqual(hashes.map(hash => [hash, 1]))
 })
 
-test('a BurstyRateLimiter allows its bursts', async () => {
+test('a BurstyRateLimiter allows bursts', async () => {
   const rateLimiter = new BurstyRateLimiter(
     new RateLimiterMemory({ points: 1, duration: 60 }),
     new RateLimiterMemory({ keyPrefix: 'burst', points: 2, duration: 600 }),
@@ -112,7 +112,7 @@ test('a BurstyRateLimiter allows its bursts', async () => {
   }
 })
 
-test('a RateLimiterUnion tells each of its limits by name, and waits for the longest', async () => {
+test('a RateLimiterUnion reports each limit by name, and Retry-After is the longest wait', async () => {
   const rateLimiter = new RateLimiterUnion(
     new RateLimiterMemory({ keyPrefix: 'minute', points: 1, duration: 60 }),
     new RateLimiterMemory({ keyPrefix: 'a "day"', points: 5, duration: 86_400 }),
@@ -128,7 +128,7 @@ test('a RateLimiterUnion tells each of its limits by name, and waits for the lon
   expect(second.headers.get('RateLimit')).toMatch(/^"minute";r=0;t=[0-9]+$/)
 })
 
-test('points that never come back have no window, and a caller without them is told to wait an hour', async () => {
+test('points that are never restored have no window, and Retry-After is an hour', async () => {
   const { post } = await serve({ rateLimiter: new RateLimiterMemory({ points: 1, duration: 0 }) })
   const { headers } = await post()
   expect([headers.get('RateLimit-Policy'), headers.get('RateLimit')]).toEqual(['"default";q=1', '"default";r=0'])
@@ -136,7 +136,7 @@ test('points that never come back have no window, and a caller without them is t
   expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '3600'])
 })
 
-test('a limit by name costs a point for each name: one before the body is read, the others after it', async () => {
+test('a limit by name consumes a point per name: the first before the body is read, the others after', async () => {
   const rateLimiter = new RateLimiterMemory({ points: 5, duration: 60 })
   const consume = vi.spyOn(rateLimiter, 'consume')
   const options = { rateLimiter, rateLimitPer: 'name', rateLimitPolicy: 'names' } as const
@@ -158,7 +158,7 @@ test.each([
   ['no length of time', { points: 5, duration: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', '"default";q=5'],
   ['bigint', { points: 5n, duration: 60n }, left(1000n, 4n), 200, '"default";r=4;t=1', '"default";q=5;w=60'],
   ['a union of a limit without a name', {}, { '': left(1000, 4) }, 200, '"default";r=4;t=1', null],
-])('a limiter with %s still gives fields that can be read', async (_, policy, answer, status, field, policyField) => {
+])('a limiter with %s still gives valid headers', async (_, policy, answer, status, field, policyField) => {
   const consume = () => (status === 200 ? Promise.resolve(answer) : Promise.reject(answer))
   const { post } = await serve({ rateLimiter: { ...policy, consume } as never })
   const { status: answered, headers } = await post()
@@ -188,7 +188,7 @@ const failures: [string, () => unknown][] = [
 ]
 
 test.each(failures)(
-  'a limiter that %s refuses, or lets all through if the host chose so, and the host learns of it',
+  'a limiter that %s rejects calls, or allows them if so configured, and onError is called',
   async (_, consume) => {
     const options = { rateLimiter: { points: 5, consume } as never }
     for (const rateLimiterFailure of ['refuse', 'allow'] as const) {
@@ -206,7 +206,7 @@ test.each(failures)(
   },
 )
 
-test('one limit that says no counts, though another of the same union failed and failures are allowed', async () => {
+test('one exhausted limit of a union rejects a call, even if another fails and failures are allowed', async () => {
   const answer = { minute: { msBeforeNext: 1500, remainingPoints: 0 }, day: new Error('down') }
   const rateLimiter = { consume: () => Promise.reject(answer) }
   const { post } = await serve({ rateLimiter, rateLimiterFailure: 'allow' })
@@ -214,7 +214,7 @@ test('one limit that says no counts, though another of the same union failed and
   expect([status, headers.get('RateLimit'), headers.get('Retry-After')]).toEqual([429, '"minute";r=0;t=2', '2'])
 })
 
-test('with the host’s own authenticate, all that an owner does counts together', async () => {
+test('with the application’s authenticate, all calls of an owner count together', async () => {
   const limiter = new RateLimiterMemory({ points: 9, duration: 60 })
   const consume = vi.spyOn(limiter, 'consume')
   const contexts = [

@@ -10,7 +10,7 @@ describe('parseApiKey', () => {
     ['svc_team_3_a_b-c.d~e+f/g==', { type: 'team', id: '3', secret: 'a_b-c.d~e+f/g==' }],
     ['svc_team_007_x', { type: 'team', id: '007', secret: 'x' }],
     [`svc_team_3_${'a'.repeat(501)}`, { type: 'team', id: '3', secret: 'a'.repeat(501) }],
-  ])('%s is read', (text, key) => {
+  ])('%s is parsed', (text, key) => {
     expect(parseApiKey(text)).toEqual(key)
   })
 
@@ -22,11 +22,11 @@ describe('parseApiKey', () => {
     ...['svc_abc', 'other_team_3_abc', 'xsvc_team_3_abc', 'svcfoo_org_1_x', ' svc_team_3_abc'],
     ...[`svc_team_3_${'a'.repeat(502)}`, `svc_team_${'1'.repeat(600)}_a`],
     ...[null, undefined, 42, {}, [['svc_team_3_abc']]],
-  ])('%j is no key', value => {
+  ])('%j is not a key', value => {
     expect(parseApiKey(value as never)).toBeNull()
   })
 
-  test('the prefix is the application’s choice', () => {
+  test('the prefix can be set', () => {
     expect(parseApiKey('acme_team_3_abc', { prefix: 'acme' })).toEqual({ type: 'team', id: '3', secret: 'abc' })
     expect(parseApiKey('svc_team_3_abc', { prefix: 'acme' })).toBeNull()
     expect(parseApiKey('a+c_team_3_abc', { prefix: 'a.c' })).toBeNull()
@@ -44,7 +44,7 @@ describe('generateApiKey', () => {
     expect(hash).toBe(await hashApiKey(key))
   })
 
-  test('a key of 512 characters is made', async () => {
+  test('a key may have 512 characters', async () => {
     expect((await generateApiKey({ type: 'team', id: '1'.repeat(438) })).key).toHaveLength(512)
   })
 
@@ -53,7 +53,7 @@ describe('generateApiKey', () => {
     expect(new Set(keys.map(({ key }) => key)).size).toBe(1000)
   })
 
-  test('a hint shows all but the secret, and its last four characters', async () => {
+  test('a hint shows everything except the secret, of which it has the last four characters', async () => {
     const { key, hint } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })
     expect(hint).toBe(`acme_team_3_…${key.slice(-4)}`)
   })
@@ -71,7 +71,7 @@ describe('generateApiKey', () => {
     [{ type: 'team', id: '3', prefx: 'a' }, /"prefx" does not exist/],
     [{ type: 'team', id: '1'.repeat(439) }, /^The key would be longer than 512 characters$/],
     [undefined, /^The options must be an object$/],
-  ])('%j makes no key', async (options, message) => {
+  ])('%j is rejected', async (options, message) => {
     const error = await rejection(generateApiKey(options as never))
     expect(error).toBeInstanceOf(TypeError)
     expect((error as Error).message).toMatch(message)
@@ -87,7 +87,7 @@ describe('hashApiKey', () => {
     vi.resetModules()
   })
 
-  test('is SHA-256 in lower-case hex, on Node by its own digest, which takes no other thread', async () => {
+  test('is SHA-256 in lower-case hex, on Node by its own digest, which needs no other thread', async () => {
     const digest = vi.spyOn(crypto.subtle, 'digest')
     expect(await Promise.all(keys.map(hashApiKey))).toEqual(expected)
     expect(digest).not.toHaveBeenCalled()
@@ -99,7 +99,7 @@ describe('hashApiKey', () => {
     ['a process that gives no modules', {}],
     ['a process without node:crypto', { getBuiltinModule: () => undefined }],
     [
-      'a process that refuses the question, as that of Next.js at the edge',
+      'a process that throws on access, like the one in Next.js’s edge runtime',
       {
         getBuiltinModule() {
           throw new Error(
@@ -108,7 +108,7 @@ describe('hashApiKey', () => {
         },
       },
     ],
-  ])('is the same by WebCrypto, in a runtime with %s', async (_runtime, process) => {
+  ])('is the same with WebCrypto, in a runtime with %s', async (_runtime, process) => {
     const digest = vi.spyOn(crypto.subtle, 'digest')
     vi.resetModules()
     const { hashApiKey } = await import('../../src/keys/api-key.ts')

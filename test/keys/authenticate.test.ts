@@ -13,7 +13,7 @@ const { keys, issue } = createKeys()
 const organizationKey = await issue('organization', '10')
 const teamKey = await issue('team', '3')
 
-test('an organization key and a team key tell their owner and scopes', async () => {
+test('an organization key and a team key identify their owner and scopes', async () => {
   expect(await authenticate(`Bearer ${organizationKey}`, keys)).toEqual({
     type: 'organization',
     organizationId: '10',
@@ -27,7 +27,7 @@ test.each([
   ['in upper case', 'BEARER '],
   ['in mixed case', 'bEaReR '],
   ['with several spaces after it', 'Bearer   '],
-])('the scheme may be written %s, and blanks may follow the key', async (_, scheme) => {
+])('the scheme may be written %s, and spaces may follow the key', async (_, scheme) => {
   expect(await authenticate(`${scheme}${teamKey} `, keys)).toMatchObject({ type: 'team' })
 })
 
@@ -83,14 +83,14 @@ describe('401 unauthorized', () => {
     expect(JSON.stringify(error) + (error as Error).message).not.toContain(teamKey.slice(-64))
   })
 
-  test('a store that finds a record of another hash is not believed', async () => {
+  test('a record with another hash than the key’s is rejected', async () => {
     const record = { hash: await hashApiKey(organizationKey), type: 'team', ownerId: '3', scopes } as const
     const careless = { findKey: () => record }
     expect(await rejection(authenticate(`Bearer ${teamKey}`, careless))).toMatchObject({ status: 401 })
   })
 })
 
-test('a key store learns the hash of a well-formed key, and of nothing else', async () => {
+test('a key store is called only with the hash of a well-formed key', async () => {
   const asked: string[] = []
   const spy = {
     findKey(hash: string) {
@@ -104,7 +104,7 @@ test('a key store learns the hash of a well-formed key, and of nothing else', as
   expect(asked).toEqual([await hashApiKey(teamKey)])
 })
 
-test('a key store that fails makes 500 internal_error, not 401', async () => {
+test('a failing key store leads to 500 internal_error, not 401', async () => {
   const cause = new Error('connection lost')
   for (const findKey of [
     () => Promise.reject(cause),
@@ -121,7 +121,7 @@ test('a key store that fails makes 500 internal_error, not 401', async () => {
   }
 })
 
-describe('a key store that finds what is no key record makes 500, and the cause says what is wrong', async () => {
+describe('an invalid record from a key store leads to 500, and the cause says what is wrong', async () => {
   const hash = await hashApiKey(teamKey)
   const record = { hash, type: 'team', ownerId: '3', scopes }
   test.each<[what: string, found: unknown, message: RegExp]>([
@@ -134,20 +134,20 @@ describe('a key store that finds what is no key record makes 500, and the cause 
     ['an invalid date', { ...record, expiresAt: new Date('') }, /"expiresAt" must be .* it is an invalid Date$/],
     ['a revocation as a number', { ...record, revokedAt: 0 }, /"revokedAt" must be a Date, or null; it is 0$/],
     ['a hash in upper case', { ...record, hash: hash.toUpperCase() }, /"hash" must be .* in lower case/],
-    ['a text', hash, /^The key record that was found must be an object$/],
-    ['false', false, /^The key record that was found must be an object$/],
+    ['a text', hash, /^The key record that the key store found must be an object$/],
+    ['false', false, /^The key record that the key store found must be an object$/],
   ])('%s', async (_, found, message) => {
     const error = await rejection(authenticate(`Bearer ${teamKey}`, { findKey: () => found as never }))
     expect(error).toMatchObject({ status: 500, code: 'internal_error' })
     expect((error as ApiError).cause).toMatchObject({ message: expect.stringMatching(message) })
   })
 
-  test('an unknown scope, of the application itself, is not wrong', async () => {
+  test('an unknown scope, such as the application’s own, is accepted', async () => {
     const findKey = () => ({ ...record, scopes: ['reports:read'] }) as KeyRecord
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ scopes: ['reports:read'] })
   })
 
-  test('further fields are no fault, and undefined is no key', async () => {
+  test('extra fields are accepted, and undefined means that there is no key', async () => {
     const findKey = () => ({ ...record, id: 7, name: 'mine' }) as never
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ teamId: '3' })
     const unknown = { findKey: () => undefined as never }
@@ -174,7 +174,7 @@ describe('a key expires', () => {
   })
 })
 
-test('the prefix is the application’s choice', async () => {
+test('the prefix can be set', async () => {
   const store = createMemoryKeyStore()
   const { key, hash } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })
   store.addKey({ hash, type: 'team', ownerId: '3', scopes })

@@ -31,12 +31,12 @@ test.each<[field: string, changes: object, message: RegExp]>([
   ['revokedAt', { revokedAt: '2026-01-01' }, /"revokedAt" must be a Date, or null/],
   ['expiresAt', { expiresAt: new Date('never') }, /"expiresAt" must be a Date, or null; it is an invalid Date$/],
   ['createdAt', { createdAt: 7 }, /"createdAt" must be a Date, or null; it is 7$/],
-  ['label', { label: 'x'.repeat(201) }, /"label" must be a text of at most 200 characters/],
+  ['label', { label: 'x'.repeat(201) }, /"label" must be a string of at most 200 characters/],
   ['label', { label: `mine: svc_team_42_${hash}` }, /"label" must be .* without a key in it.* not shown here$/],
   ['hint', { hint: `svc_team_3_${hash}` }, /"hint" must be the hint of generateApiKey.* not shown here$/],
   ['hint', { hint: 'svc_team_3_…abcd!' }, /"hint" must be/],
   ['hint', { hint: ' svc_team_3_…abcd' }, /"hint" must be/],
   ['a field', { expireAt: new Date() }, /The field "expireAt" does not exist/],
-])('a key record with a wrong %s is refused', (_, changes, message) => {
+])('a key record with a wrong %s is rejected', (_, changes, message) => {
   expect(() => add({ ...record, ...changes })).toThrow(message)
 })

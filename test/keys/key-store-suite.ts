@@ -83,7 +83,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().findKey(record.hash)).toEqual({ ...before, ...changes })
     })
 
-    test('lists the keys of an owner, the oldest first, and no key itself', async () => {
+    test('lists the keys of an owner, oldest first, without the keys themselves', async () => {
       const { key, owner, record } = await createKey()
       const hashes = ['f', '0', '9'].map(digit => record.hash.slice(1) + digit)
       for (const [index, hash] of hashes.entries()) {
@@ -98,7 +98,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().listKeys({ ...owner, ownerId: `${owner.ownerId}1` })).toEqual([])
     })
 
-    test('refuses a revoked key, keeps the date of its first revocation, and says when there is no key', async () => {
+    test('rejects a revoked key, keeps its first date, and returns whether the key exists', async () => {
       const { key, record } = await createKey()
       await keys().addKey(record)
       expect(await isAccepted(key)).toBe(true)
@@ -111,7 +111,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().revokeKey('b'.repeat(64))).toBe(false)
     })
 
-    test('lets a key expire, takes the expiry back, and undoes no revocation by it', async () => {
+    test('sets and removes the expiry of a key, without undoing a revocation', async () => {
       const { key, record } = await createKey()
       await keys().addKey(record)
       expect(await keys().updateKey(record.hash, { expiresAt: new Date() })).toBe(true)
@@ -139,7 +139,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       ],
       ['a date in place of changes', store => store.updateKey(hash, 7 as never), /^The changes must be an object$/],
       [
-        'to take a revocation back',
+        'undoing a revocation',
         store => store.updateKey(hash, { revokedAt: null } as never),
         /^The field "revokedAt" does not exist; there are "label", "scopes", "expiresAt"$/,
       ],
@@ -152,7 +152,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       ['no owner', store => store.listKeys('3' as never), /^The owner must be an object$/],
       ['an owner that is a number', store => store.listKeys({ type: 'team', ownerId: 3 } as never), /it is 3$/],
       ['a wrong record', store => store.addKey({ hash } as never), /"type" must be/],
-    ])('refuses %s', async (_, call, message) => {
+    ])('rejects %s', async (_, call, message) => {
       const error = await rejection((async () => call(keys()))())
       expect(error).toBeInstanceOf(TypeError)
       expect((error as Error).message).toMatch(message)

@@ -6,7 +6,7 @@ import { describeKeyStore } from './key-store-suite.ts'
 const keys = createMemoryKeyStore()
 describeKeyStore('memory', () => keys)
 
-test('a key store in memory keeps what it was given, whatever becomes of the object', () => {
+test('a key store in memory keeps a copy, so later changes to the object have no effect', () => {
   const hash = 'c'.repeat(64)
   const given = { hash, type: 'team' as const, ownerId: '3', scopes: [...scopes] } satisfies KeyRecord
   keys.addKey(given)

@@ -20,7 +20,7 @@ test.each([
   ['a push that is no function', { synchronize: 'http://monitor' }, /"synchronize" must be a function/],
   ['a limit that is none', { synchronizeTimeLimit: Number.NaN }, /"synchronizeTimeLimit" must be/],
   ['onError that is no function', { onError: true }, /"onError" must be a function/],
-  ['teams that are no list', { teams: {} }, /"teams" must be a list/],
+  ['teams that are not an array', { teams: {} }, /"teams" must be an array/],
   ['a number for an ID', { teams: [{ id: 1, organizationId: '1', state: 'active' }] }, /"id" of a team .* it is 1/],
   ['a team without an organization', { teams: [{ id: '1', state: 'active' }] }, /"organizationId" of a team/],
   ['a team without a state', { teams: [{ id: '1', organizationId: '1' }] }, /"state" of a team/],

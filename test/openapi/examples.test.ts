@@ -13,13 +13,13 @@ const { requestBody, responses } = document.paths['/v1/domains'].post
 const requests = requestBody.content['application/json'].examples
 const successes = responses[200].content['application/json'].examples
 
-/** An answer with what the store chose taken out. */
+/** A response without the values that the store chose. */
 const withoutIds = (answer: unknown) =>
   JSON.parse(JSON.stringify(answer), (key, value) => (key === 'domainId' ? 'an ID' : value))
 
 const everything = openapi({ operations: ['create', 'preview', 'delete', 'list', 'export'] })
 
-test('the examples of the other operations are what a server answers, one after the other', async () => {
+test('the examples of the other operations are a server’s responses, one after the other', async () => {
   const store = createStore()
   const scopes = ['domains:create', 'domains:delete', 'domains:read']
   const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
@@ -85,7 +85,7 @@ test.each([
   expect(await answer([scope], { json: { domains: [] }, query: { after: 'x' } })).toEqual([400, undefined])
 })
 
-test('the examples of a request get the answers that are shown', async () => {
+test('the example requests get the example responses', async () => {
   const callers = { organization, team: team1 }
   expect(Object.keys(callers)).toEqual(Object.keys(requests))
   for (const [name, caller] of Object.entries(callers)) {
@@ -100,7 +100,7 @@ test('the examples of a request get the answers that are shown', async () => {
   }
 })
 
-describe('the example of an error is what the library says:', () => {
+describe('the example of an error equals a real response:', () => {
   const limiter = { consume: () => Promise.reject({ msBeforeNext: 42_000, remainingPoints: 0 }) }
   const unreachable = () => Promise.reject(new Error('unreachable'))
   const asTeam1 = { authenticate: () => team1 }

@@ -11,7 +11,7 @@ import { compileSchema } from './compile-schema.ts'
 const document = openapi()
 const operation = (of = document) => of.paths['/v1/domains'].post
 
-test('the document is JSON, and nobody else has the same object', () => {
+test('the document is JSON, and each call returns a new object', () => {
   expect(JSON.parse(JSON.stringify(document))).toEqual(document)
   operation(openapi()).tags.push('changed')
   expect(openapi()).toEqual(document)
@@ -51,7 +51,7 @@ describe('a request', () => {
     }
   })
 
-  test('to list has a limit that is documented exactly when it is taken', () => {
+  test('for a list accepts exactly the limits that the document allows', () => {
     const { parameters = [] } = openapi({ operations: ['list'] }).paths['/v1/domains'].get as {
       parameters?: { name: string; schema: Record<string, unknown> }[]
     }
@@ -109,7 +109,7 @@ test('every status and code of the table is documented, each with an example', (
   expect(Object.fromEntries(codes)).toEqual(answered)
 })
 
-test('the operations that are offered stand at their paths, with their schemas, and no others', () => {
+test('only the offered operations are at their paths, with their schemas', () => {
   const offered = openapi({ path: '/names', operations: ['create', 'preview', 'delete', 'list', 'export'] })
   const methods = Object.entries(offered.paths).map(([path, item]) => [path, Object.keys(item)])
   expect(methods).toEqual([
@@ -126,10 +126,10 @@ test('the operations that are offered stand at their paths, with their schemas, 
   // What an answer to GET cannot be is not among its statuses.
   expect(Object.keys(reading.paths['/v1/domains'].get.responses).join()).toBe('200,400,401,403,404,405,429,500')
   expect(reading.paths['/v1/domains'].get.responses[405]?.description).toContain('is not GET.')
-  expect(() => openapi({ operations: ['remove'] as never })).toThrow('"operations" must be a list with some of')
+  expect(() => openapi({ operations: ['remove'] as never })).toThrow('"operations" must be an array with some of')
 })
 
-test('either kind of key is enough', () => {
+test('either kind of key suffices', () => {
   expect(operation().security).toEqual([{ organizationKey: [] }, { teamKey: [] }])
   expect(Object.keys(document.components.securitySchemes)).toEqual(['organizationKey', 'teamKey'])
 })
@@ -141,7 +141,7 @@ test('the description of a key names the scope of each operation that is offered
   expect(JSON.stringify(document.components.securitySchemes)).not.toMatch(/domains:(?:delete|read)/)
 })
 
-test('the options of the handler are told', () => {
+test('the options of the handler are reflected', () => {
   const changed = openapi({ path: '/names', keyPrefix: 'acme', bodyLimit: 1000, rateLimited: false })
   expect(Object.keys(changed.paths)).toEqual(['/names'])
   const { responses, requestBody } = changed.paths['/names'].post
@@ -155,7 +155,7 @@ test('the options of the handler are told', () => {
   })
 })
 
-test('the application’s own authentication takes the place of API keys', () => {
+test('the application’s authentication replaces API keys', () => {
   const security = [{ session: [] }]
   const securitySchemes = { session: { type: 'apiKey', in: 'cookie', name: 'sid' } } as const
   expect(openapi({ security, securitySchemes })).toMatchObject({
@@ -165,7 +165,7 @@ test('the application’s own authentication takes the place of API keys', () =>
   expect(openapi({ security: [] }).components.securitySchemes).toEqual({})
 })
 
-test('the application says whose API it is and where', () => {
+test('the application sets the title, contact and servers', () => {
   const info = { title: 'Monitoring', version: '2.3', license: { name: 'Terms', url: 'https://example.com/terms' } }
   const servers = [{ url: 'https://api.example.com' }]
   expect(openapi({ info, servers })).toMatchObject({ info, servers })
@@ -174,12 +174,12 @@ test('the application says whose API it is and where', () => {
 test.each([
   [{ path: 'v1/domains' }, /"path" must be a path that begins with "\/"/],
   [{ keyPrefix: 'a_b' }, /"keyPrefix" must be one or more ASCII letters and digits/],
-  [{ bodyLimit: 0 }, /"bodyLimit" must be a whole number of bytes/],
+  [{ bodyLimit: 0 }, /"bodyLimit" must be an integer number of bytes/],
   [{ rateLimit: true }, /"rateLimit" does not exist; there are .*"rateLimited"/],
   [{ security: 'session' }, /"security" must be an array/],
   [{ info: [] }, /"info" must be an object/],
   [{ servers: 'https://a.test' }, /"servers" must be an array/],
-])('the options %j are refused', (options, message) => {
+])('the options %j are rejected', (options, message) => {
   expect(() => openapi(options as never)).toThrow(TypeError)
   expect(() => openapi(options as never)).toThrow(message)
 })
@@ -188,7 +188,7 @@ test('options may be undefined', () => {
   expect(openapi({ info: undefined, path: undefined, bodyLimit: undefined, keyPrefix: undefined })).toEqual(document)
 })
 
-test('with security of your own, nothing that a person reads speaks of keys, and 401 requires no challenge', () => {
+test('with the application’s security, no text mentions keys, and 401 requires no challenge', () => {
   const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
   const own = openapi({
     operations,

@@ -84,7 +84,7 @@ describe('a call', () => {
     const store = { ...createLimitedStore(5), findTeam: () => ({ ...toTeam(5), maxDomains: '5' as never }) }
     const error = await rejection(register(store, ['a.com']))
     expect(error).toMatchObject({ status: 500 })
-    expect(String((error as Error).cause)).toContain('"maxDomains" of a team must be a whole number from 0')
+    expect(String((error as Error).cause)).toContain('"maxDomains" of a team must be an integer from 0')
   })
 })
 

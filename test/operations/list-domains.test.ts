@@ -135,7 +135,11 @@ describe('a list', () => {
   test.each([{ after: 'n0.example.com' }, { after: `${id}'` }, { after: id, below: 'example.com' }])(
     'after a cursor that the store cannot have given (%j) is a 400 that names it',
     async query => {
-      const expected = { status: 400, code: 'invalid_request', message: 'after must be the "next" of the page before.' }
+      const expected = {
+        status: 400,
+        code: 'invalid_request',
+        message: 'after must be the "next" of the previous page.',
+      }
       expect(await rejection(listDomains(reading, query, createStore()))).toMatchObject(expected)
       const { below: _, ...exported } = query
       if (exported.after !== id)

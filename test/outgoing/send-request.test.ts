@@ -54,7 +54,7 @@ test.each([
 test('an answer without an end is read up to 4 MiB by a client, which then gives up', async () => {
   const { url, closed } = await serveEndless(200)
   const error = await rejection(registerAll(['a.com'], { url, apiKey: 'svc_team_1_00' }))
-  expect(error).toMatchObject({ name: 'RegisterAllError', status: 200, message: 'The answer is larger than 4 MiB.' })
+  expect(error).toMatchObject({ name: 'RegisterAllError', status: 200, message: 'The response is larger than 4 MiB.' })
   await closed
 })
 
@@ -70,7 +70,7 @@ test('a client’s error has the words of a hostile service as one short line wi
 
 test.each([
   [200, undefined],
-  [400, { message: expect.stringMatching(/^The monitor answered 400: a{200}$/) }],
+  [400, { message: expect.stringMatching(/^The monitor returned 400: a{200}$/) }],
   [503, { name: 'MonitorUnavailableError', retryAfter: 3000 }],
 ])('an answer %i to a push is judged by its beginning if its body has no end', async (status, outcome) => {
   const { url, closed } = await serveEndless(status)

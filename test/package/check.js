@@ -38,7 +38,8 @@ try {
     /^dist\/types\/(?:esm|cjs)\/(?:[\w-]+\/)*[\w-]+\.d\.ts(?:\.map)?$/,
     /^src\/(?:[\w-]+\/)*[\w-]+(?:\.d)?\.ts$/,
     /^docs\/(?:recipes\/)?[\w-]+\.md$/,
-    /^examples\/[\w-]+\.(?:ts|mjs|txt|sql)$/,
+    /^docs\/pictures\/[\w-]+\.(?:svg|png)$/,
+    /^examples\/[\w-]+\.(?:ts|mjs|txt|sql|yml)$/,
   ]
   const ofNoUse = paths.filter(path => !needed.includes(path) && !ofUse.some(pattern => pattern.test(path)))
   assert.deepEqual(ofNoUse, [], 'of no use in the tarball')

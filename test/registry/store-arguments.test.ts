@@ -83,7 +83,7 @@ test('finds, counts and lists what an older suffix list allowed, in any spelling
 })
 
 test.each([
-  [{ after: 'one.com' }, '"after" must be the "domainId" of the last change of the page before'],
+  [{ after: 'one.com' }, '"after" must be the "domainId" of the last change of the previous page'],
   [{ limit: '1' }, '"limit" must be an integer from 0 to 1000; it is "1"'],
   [{ teamId: '1' }, '"teamId" does not exist; there are "after", "limit"'],
 ])('refuses to list what waits for %j', async (wrong, message) => {

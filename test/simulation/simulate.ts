@@ -1,7 +1,15 @@
-import { type Change, type DomainResult, isApiError, registerDomains, startSynchronizing } from '../../src/index.ts'
+import {
+  type Change,
+  type DomainResult,
+  isApiError,
+  registerDomains,
+  startSynchronizing,
+  transfer,
+} from '../../src/index.ts'
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import { createManagedStore, type ManagedStore, type StoreBackend } from '../../src/registry/managed-store.ts'
 import { MonitorUnavailableError } from '../../src/registry/monitor-unavailable.ts'
+import type { TransferredRegistrations } from '../../src/registry/store.ts'
 import { leaseFor } from '../../src/registry/synchronizer.ts'
 import type { Awaitable } from '../../src/time/awaitable.ts'
 import { teams as allTeams, scopes } from '../fixtures.ts'
@@ -101,6 +109,8 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   const stormEnds = random.pick([4_000, 15_000, 40_000])
   const backend = createBackend()
   const history: Held[] = []
+  /** The ID that a transferred registration got, by its former one. */
+  const successors = new Map<string, string>()
   /** The last word that the monitor has heard of each ID, which is final where it was released. */
   const monitor = new Map<string, Change>()
   const flights: Flight[] = []
@@ -175,6 +185,18 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
           for (const held of history) if (ids.has(held.domainId)) held.to = clock.now() - offset
           return released
         }),
+      transfer: (...parameters) =>
+        ask(worker, () => {
+          const result = backend.transfer?.(...parameters) as TransferredRegistrations
+          const { found, saved } = result
+          for (const [index, { domainId }] of saved.entries()) {
+            const former = found.registrations[index]?.domainId ?? ''
+            for (const held of history) if (held.domainId === former) held.to = clock.now() - offset
+            successors.set(former, domainId)
+          }
+          for (const name of saved) checkSaved({ ...name, to: Number.POSITIVE_INFINITY })
+          return result
+        }),
     }
   }
 
@@ -248,12 +270,26 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
       if (kind !== 'released') continue
       if (history.some(held => held.domainId === domainId && isHeldNow(held)))
         violate('only what is released is told as released', domain)
+      checkWatched(domainId, domain)
       const before = flights.filter(({ keys }) => keys.has(`registered ${domainId}`))
       const isUnderWay = ({ isAnswered, givenUpAt }: Flight) => !isAnswered && clock.now() < givenUpAt
       // Where one has gone through, the monitor knows, and another tells it nothing new.
       if (jumped > 0 || before.some(({ hasGoneThrough }) => hasGoneThrough) || !before.some(isUnderWay)) continue
       violate('no release overtakes its registration', domain)
     }
+  }
+
+  /** A name that was transferred is watched for its new team before the former ID is forgotten. */
+  function checkWatched(former: string, domain: string): void {
+    const later = [...chainFrom(former)]
+    const held = history.find(({ domainId }) => domainId === later.at(-1))
+    const isKnown = later.some(domainId => monitor.get(domainId)?.kind === 'registered')
+    if (held && isHeldNow(held) && !isKnown) violate('what is transferred stays watched', domain)
+  }
+
+  /** The IDs that a registration got by transfers, one after another. */
+  function* chainFrom(former: string): Generator<string, void> {
+    for (let next = successors.get(former); next !== undefined; next = successors.get(next)) yield next
   }
 
   /** A caller, who calls again until everything has its answer, or loses interest. */
@@ -344,6 +380,18 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     })
   }
 
+  function transferSome(): void {
+    const held = history.filter(isHeldNow)
+    if (held.length === 0 || processes.length === 0) return
+    const { teamId: from, domain } = random.pick(held)
+    const to = random.pick(teams.filter(({ id }) => id !== from)).id
+    const { worker, store } = random.pick(processes)
+    clock.plan(random.integer(0, 20), worker, () => {
+      happened('a transfer')
+      transfer(store, { from, to, domains: [domain] }).catch(() => {})
+    })
+  }
+
   function storm(): void {
     if (clock.now() >= stormEnds) return
     if (random.chance(0.6)) {
@@ -351,6 +399,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
       call(random.pick(teams).id, entries, random.integer(0, 3))
     }
     if (random.chance(0.4)) release()
+    if (random.chance(0.3)) transferSome()
     if (random.chance(0.05) && processes.length > 0 && strikes(rates.away, 'a crash')) crash(random.pick(processes))
     if (random.chance(0.05) && strikes(rates.away, 'a clock jumps')) {
       const jump = random.integer(-2 * LONGEST_WAIT, 2 * LONGEST_WAIT)
@@ -390,6 +439,8 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     const waiting = await listWaiting()
     const bad = waiting.filter(({ domain }) => refused.has(domain)).length
     const pushes = await sweepAll()
+    // Releases that follow a registration.
+    await sweepAll()
     const behind = findBehind()
     if (behind && bad <= FEW) violate('nothing waits behind what is refused', behind)
     if (bad === waiting.length && pushes > MOST_FAILURES)
@@ -404,6 +455,8 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   await passTime(60_000)
   await bearRefusals()
   refused.clear()
+  // The releases of transferred names follow their registrations.
+  await sweepAll()
   await sweepAll()
   const behind = findBehind() ?? (await listWaiting())[0]?.domain
   if (behind) violate('what is watched is what is registered', behind)

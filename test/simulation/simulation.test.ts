@@ -23,7 +23,7 @@ const happenings = [
   ...['a slow statement', 'a statement fails', 'a statement without an answer', 'an answer is lost'],
   ...['a slow push', 'a failed push', 'half a push', 'a push without an answer', 'a refusal'],
   ...['an unavailable monitor'],
-  ...['a crash', 'a clock jumps', 'a release', 'few refusals', 'many refusals'],
+  ...['a crash', 'a clock jumps', 'a release', 'a transfer', 'few refusals', 'many refusals'],
   ...['a call answered 200', 'a call answered 500', 'a call answered 503'],
   ...['created', 'existing', 'wildcard_conflict', 'subdomain_conflict', 'domain_already_licensed', 'internal_error'],
   ...new Set(rejected.map(([, code]) => code)),

@@ -135,7 +135,7 @@ describe('a run', () => {
     const hang = () => new Promise<never>(() => {})
     const cases = listed({ createStore: setup => ({ ...createNaiveStore(setup), findTeam: hang }), timeLimit: 500 })
     await expect(find(cases, 'finds-a-team').run()).rejects.toThrow(
-      'finds-a-team: expected an answer, got none: No answer within the time limit of 500 ms',
+      'finds-a-team: expected a response, got none: No response within the time limit of 500 ms',
     )
   })
 

@@ -147,7 +147,7 @@ describe('the cases for a monitor', () => {
       closeMonitor: monitor => closed.push(monitor),
       timeLimit: 20,
     })
-    await expect(first?.run()).rejects.toThrow('watches-what-is-registered: expected an answer, got none')
+    await expect(first?.run()).rejects.toThrow('watches-what-is-registered: expected a response, got none')
     expect(closed).toEqual([hanging])
   })
 })

@@ -66,7 +66,7 @@ test.each([
   ['what one step may take', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
 ])('an error names the limit that was set, after %s', async (_, milliseconds, timeLimit, step, expected) => {
   const waiting = createDeadline(milliseconds, timeLimit).wait(new Promise(() => {}), step)
-  await expect(waiting).rejects.toThrow(new TimeLimitError(`No answer within ${expected}`))
+  await expect(waiting).rejects.toThrow(new TimeLimitError(`No response within ${expected}`))
 })
 
 test('a thenable that throws is a failure at once, and leaves no timer behind', async () => {

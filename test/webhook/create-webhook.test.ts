@@ -89,7 +89,7 @@ describe('an answer', () => {
   test.each([400, 401, 404, 409, 410, 413, 422, 500, 501, 505])('%i is a refusal', async status => {
     const error = await push(status, {}, 'no\r\nsuch\u202e thing')
     expect(error).toHaveProperty('monitor', expect.stringMatching(/^127\.0\.0\.1:\d+$/))
-    expect(error).toHaveProperty('message', `The monitor answered ${status}: no such  thing`)
+    expect(error).toHaveProperty('message', `The monitor returned ${status}: no such  thing`)
     expect(error).not.toBeInstanceOf(MonitorUnavailableError)
   })
 
@@ -104,12 +104,12 @@ describe('an answer', () => {
   ])('%i means that the monitor is unavailable', async (status, headers, retryAfter) => {
     const error = await push(status, headers)
     expect(error).toBeInstanceOf(MonitorUnavailableError)
-    expect(error).toMatchObject({ message: `The monitor answered ${status}`, retryAfter })
+    expect(error).toMatchObject({ message: `The monitor returned ${status}`, retryAfter })
   })
 
   test('shows no more than the beginning of itself in a message', async () => {
     expect(String(await push(422, {}, 'x'.repeat(100_000)))).toHaveLength(
-      'Error: The monitor answered 422: '.length + 200,
+      'Error: The monitor returned 422: '.length + 200,
     )
   })
 })
@@ -124,7 +124,7 @@ test('a monitor that cannot be reached, or does not answer in time, is away', as
   const error = await rejection(createWebhook({ url, secret, timeLimit: 20 })(changes(1)))
   expect(error).toMatchObject({
     name: 'MonitorUnavailableError',
-    message: 'The monitor did not answer within 20 ms',
+    message: 'The monitor did not respond within 20 ms',
   })
 })
 
@@ -140,14 +140,14 @@ test('a signal ends a push, also between batches', async () => {
 })
 
 test.each<[options: object, message: RegExp]>([
-  [{ secret: undefined }, /^The option "secret" must be a text/],
+  [{ secret: undefined }, /^The option "secret" must be a string/],
   [{ secret: 'hidden' }, /^A secret must be "whsec_" and 24 to 64 random bytes in base64/],
   [{ secret: `whsec_${btoa('hidden')}` }, /^A secret must be/],
   [{ secret: [secret, 'hidden'] }, /^A secret must be/],
-  [{ secret: [] }, /^The secret must be a text, or an array of at least one/],
+  [{ secret: [] }, /^The secret must be a string, or an array of at least one/],
   [{ url: 'https://me:hidden@monitor.test/' }, /"url" must be an http: or https: URL without a user name/],
   [{ url: 'ftp://monitor.test/hidden' }, /"url" must be/],
-  [{ batchSize: 0 }, /"batchSize" must be a whole number above 0/],
+  [{ batchSize: 0 }, /"batchSize" must be an integer above 0/],
   [{ timeLimit: Number.NaN }, /"timeLimit" must be/],
   [{ timeout: 5 }, /"timeout" does not exist/],
 ])('refuses %j, and shows no secret', (options, message) => {

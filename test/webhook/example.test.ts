@@ -36,7 +36,7 @@ test('examples/monitor.ts follows the registry, whatever comes twice or late, an
   expect(await watched(), 'after all changes came again, in another order too').toEqual(['*.c.com', 'b.com'])
 
   const forged = createWebhook({ url, secret: `whsec_${Buffer.alloc(32, 6).toString('base64')}` })
-  await expect(forged(pushed)).rejects.toThrow('The monitor answered 401')
+  await expect(forged(pushed)).rejects.toThrow('The monitor returned 401')
   expect((await fetch(url, { method: 'POST', body: 'x'.repeat(1_000_001) })).status).toBe(413)
   expect(await watched(), 'after all that').toEqual(['*.c.com', 'b.com'])
 })

@@ -85,7 +85,7 @@ describe('a request is not believed', () => {
   test('by another secret', async () => {
     const other = `whsec_${btoa('x'.repeat(24))}`
     expect(await rejection(verifyWebhook(headers, body, other))).toEqual(
-      new WebhookVerificationError('No signature is right'),
+      new WebhookVerificationError('No signature matches'),
     )
   })
 

@@ -31,7 +31,7 @@ describe('the format of an export', () => {
     ['CSV', 'format must be "csv" or "ndjson".'],
     ['json', 'format must be "csv" or "ndjson".'],
     [['csv', 'csv'], 'format must be sent once.'],
-  ])('%j is refused: %s', (format, message) => {
+  ])('%j is rejected: %s', (format, message) => {
     expect(() => parseFormat({ format }, organization)).toThrow(
       expect.objectContaining({ code: 'invalid_request', message }),
     )
@@ -39,14 +39,14 @@ describe('the format of an export', () => {
 })
 
 describe('a cursor', () => {
-  test('of at most 512 characters is left to the store', () => {
+  test('of at most 512 characters is passed to the store', () => {
     const after = 'ü'.repeat(512)
     expect(parseListQuery({ team_id: '1', after }, organization).after).toBe(after)
     expect(parseExportQuery({ team_id: '1', after }, organization).after).toBe(after)
   })
 
   test.each([
-    ['x'.repeat(513), 'after must be the "next" of the page before.'],
+    ['x'.repeat(513), 'after must be the "next" of the previous page.'],
     [['a', 'b'], 'after must be sent once.'],
   ])('%j is rejected: %s', (after, message) => {
     expect(() => parseListQuery({ team_id: '1', after }, organization)).toThrow(message)

@@ -26,12 +26,12 @@ describe('with either key', () => {
     [{ domains: null }, 'domains must be an array'],
     [{ domains: 'example.com' }, 'domains must be an array'],
     [{ domains: { 0: 'example.com', length: 1 } }, 'domains must be an array'],
-    [{ domains: [] }, 'domains must hold at least one'],
-    [{ domains: Array(101).fill('example.com') }, 'domains must hold at most 100'],
+    [{ domains: [] }, 'domains must contain at least one'],
+    [{ domains: Array(101).fill('example.com') }, 'domains must contain at most 100'],
     [{ domains: ['a.com', 'b.com', 'c.com', 4] }, 'domains[3] must be a string'],
     [{ domains: ['a.com', null] }, 'domains[1] must be a string'],
     [{ domains: [['a.com']] }, 'domains[0] must be a string'],
-  ])('%j is refused, and the message names the path', (body, message) => {
+  ])('%j is rejected, and the message names the path', (body, message) => {
     for (const keyContext of [team1, organization]) {
       const completed = body && typeof body === 'object' && !Array.isArray(body) ? { team_id: '1', ...body } : body
       expect(refusal(completed, keyContext)).toContain(message)
@@ -53,7 +53,7 @@ describe('with either key', () => {
     expect(refusal({ domains: [{ password: 'secret' }] }, team1)).not.toContain('secret')
   })
 
-  test('a body whose getter throws is refused, and the host learns why', () => {
+  test('a body whose getter throws is rejected, and the cause is kept', () => {
     const cause = new Error('no')
     const body = {
       get domains() {
@@ -72,7 +72,7 @@ describe('with an organization key', () => {
   })
 
   test.each([undefined, null, 2, ['2'], {}, '', ' 2', '2 ', '-2', '2.0', '0x2', '２', 'abc', '2\n'])(
-    'a team_id of %j is refused',
+    'a team_id of %j is rejected',
     team_id => {
       expect(refusal({ domains, team_id }, organization)).toBe(
         'team_id must be the ID of a team, a string of 1 to 64 digits; an organization key requires it.',

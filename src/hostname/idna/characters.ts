@@ -3,7 +3,7 @@ import { nameCharacters } from './tables.ts'
 
 /**
  * What UTS #46, the Bidi rule (RFC 5893) and IDNA2008 distinguish about characters. Each kind is a bit, so that one
- * number holds the kinds of a whole label. Punctuation has a second kind beside it.
+ * number holds the kinds of a whole label. Punctuation has a second kind as well.
  */
 export const kinds = {
   /** Disallowed by UTS #46 with UseSTD3ASCIIRules, or unassigned. */
@@ -63,7 +63,7 @@ export function survey(text: string): number {
 
 const LETTERS = LETTER | kinds.DIGIT | kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT | MAPPED
 
-/** Tells whether a text is one letter or digit of any script, by the tables: a runtime may have another Unicode. */
+/** Tells whether a string is one letter or digit, by the tables: the runtime may have another Unicode version. */
 export function isLetterOrDigit(character: string): boolean {
   const held = survey(character)
   return (held & LETTERS) !== 0 && (held & PUNCTUATION) === 0

@@ -18,12 +18,12 @@ const punctuationRules: ReadonlyMap<string, ContextRule> = new Map<string, Conte
   ['\u05f4', (label, index) => isOfScript('H', label[index - 1])],
 ])
 
-/** Finds a joiner of a label where it joins nothing. */
+/** Finds a joiner in a label that joins nothing. */
 export const findMisplacedJoiner = (label: string) => findMisplaced(label, joinerRules)
 
 /**
- * Finds punctuation that IDNA2008 allows beside certain characters only. The middle dot of Katakana (appendix A.7)
- * needs one character of Japanese anywhere in the label.
+ * Finds punctuation that IDNA2008 allows only next to certain characters. The Katakana middle dot (appendix A.7)
+ * needs one Japanese character anywhere in the label.
  */
 export function findMisplacedPunctuation(label: string): string | undefined {
   if (/[\u00b7\u0375\u05f3\u05f4]/.test(label)) {

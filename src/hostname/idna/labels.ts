@@ -10,7 +10,7 @@ export const dots = /[.\u3002\uff0e\uff61]/
 
 export const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
 
-/** Why a name is no hostname. */
+/** Why a name is not a hostname. */
 export interface LabelFault {
   readonly reason:
     | 'empty'
@@ -23,9 +23,9 @@ export interface LabelFault {
     | 'not an A-label'
     | 'long label'
     | 'long name'
-  /** The label with the fault, as it was sent. */
+  /** The invalid label as it was sent. */
   readonly label: string
-  /** The character with the fault, as it was sent. In an A-label, the character that it stands for. */
+  /** The invalid character as it was sent; in an A-label, the character that it encodes. */
   readonly character?: string | undefined
 }
 
@@ -39,17 +39,17 @@ export interface LabelOptions {
  * UseSTD3ASCIIRules, CheckBidi, CheckJoiners and VerifyDnsLength. CheckHyphens is off, because many names such as
  * `r3---sn.example.com` are in use; but no label begins or ends with a hyphen (RFC 5891, section 4.2.3.1).
  *
- * Of IDNA2008 one rule is added: no punctuation (RFC 5891, section 5.4; RFC 5892, section 2.8), but for what
- * `context.ts` allows. It holds for labels that are sent as characters. A-labels with punctuation are in use, and no
+ * One rule of IDNA2008 is added: no punctuation (RFC 5891, section 5.4; RFC 5892, section 2.8), except what
+ * `context.ts` allows. It applies to labels that are sent as characters. A-labels with punctuation are in use, and no
  * word processor writes them.
  *
- * @returns The canonical name, or the first fault.
+ * @returns The canonical name, or the first mistake.
  */
 export function toALabels(name: string, options: LabelOptions = {}): string | LabelFault {
   const isPlain = isAscii(name)
   if (isPlain && name.length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
   if (isPlainName(name)) return name
-  // All are mapped before one is normalized, which may take long.
+  // All labels are mapped before any is normalized, which may take long.
   const mapped: string[] = []
   const sent = name.split(isPlain ? '.' : dots)
   for (const label of sent) {
@@ -82,7 +82,7 @@ const { REFUSED, MAPPED, IGNORED, PUNCTUATION, LETTER } = kinds
 const MARKS = kinds.MARK | kinds.THIN_MARK | kinds.VIRAMA | kinds.THIN_VIRAMA
 const RIGHT_TO_LEFT = kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT
 
-/** The longest canonical decomposition has four characters (UAX #15), so that NFC cannot shorten a text further. */
+/** The longest canonical decomposition has four characters (UAX #15), so NFC cannot shorten a string further. */
 const MAX_MAPPED_LENGTH = 4 * MAX_LABEL_LENGTH
 
 /** Section 4, step 1. */
@@ -99,7 +99,7 @@ function mapLabel(sent: string): string | LabelFault {
   return isLonger(mapped, MAX_MAPPED_LENGTH) ? { reason: 'long label', label: sent } : mapped
 }
 
-/** Counts characters, of which some have two code units. */
+/** Counts characters; some have two code units. */
 const isLonger = (text: string, length: number) => text.length > length && Array.from(text).length > length
 
 function readLabel(sent: string, mapped: string, { acceptsPunctuation = false }: LabelOptions): Label | LabelFault {
@@ -161,7 +161,7 @@ function findPunctuation(unicode: string, held: number): string | undefined {
 const findSent = (sent: string, mapped: string) =>
   Array.from(sent).find(character => mapCharacter(character)?.includes(mapped)) ?? mapped
 
-/** The Bidi rule holds for all labels of a name if one has a character that is written from right to left. */
+/** The Bidi rule applies to all labels of a name if one has a character that is written from right to left. */
 function findBidiFault(labels: readonly Label[]): LabelFault | undefined {
   if (!labels.some(({ held }) => (held & RIGHT_TO_LEFT) !== 0)) return undefined
   const label = labels.find(({ unicode }) => !keepsBidiRule(unicode))

@@ -2,7 +2,7 @@ import { kindOf, kinds } from './characters.ts'
 import { ownMappings } from './tables.ts'
 
 /**
- * Returns what UTS #46 (section 4, step 1) maps a character to: itself, another text, or nothing; `null` if it is
+ * Returns what UTS #46 (section 4, step 1) maps a character to: itself, another string, or nothing; `null` if it is
  * disallowed.
  */
 export function mapCharacter(character: string): string | null {
@@ -12,10 +12,10 @@ export function mapCharacter(character: string): string | null {
   return kind === kinds.MAPPED ? findMapping(character) : character
 }
 
-/** The mappings found so far. The tables bound their number. */
+/** The mappings found so far. The tables limit their number. */
 let mappings: Map<string, string> | undefined
 
-/** Most mappings are what Unicode's own foldings give. The table has the others. */
+/** Unicode's own foldings give most mappings. The table has the others. */
 function findMapping(character: string): string {
   mappings ??= readOwnMappings()
   const known = mappings.get(character)

@@ -47,7 +47,7 @@ export function containsPunctuation(name: string, mapped = toULabels(name)): boo
   return mapped?.split('.').some(isRefused) === true
 }
 
-/** What `toALabels` must answer. */
+/** What `toALabels` must return. */
 export function toALabelsByTr46(name: string): string | null {
   const mapped = toULabels(name)
   if (mapped === null || containsPunctuation(name, mapped)) return null

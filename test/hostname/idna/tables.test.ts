@@ -17,7 +17,7 @@ test.runIf(isLong)(
   },
 )
 
-test('Unicode has not moved on: this runtime knows no newer version than the tables', () => {
+test('the tables are at least as new as the Unicode version of this runtime', () => {
   const [major = 0] = unicode.split('.').map(Number)
   const runtime = Number.parseInt(process.versions.unicode ?? '', 10)
   const advice = `Unicode ${runtime} is out: update @unicode/unicode-* and tr46, then npm run make:tables`
@@ -25,7 +25,7 @@ test('Unicode has not moved on: this runtime knows no newer version than the tab
   expect(unicode).toMatch(/^\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)$/)
 })
 
-test('a table of runs is read as it says, and a kind is that of its run and of nothing beside it', () => {
+test('a table of runs is parsed as documented, and each code point has the kind of its run', () => {
   const table = '_1A2BC1_zzD'
   expect(parseRuns(table)).toEqual([
     { first: 0, last: 1, kind: '_' },

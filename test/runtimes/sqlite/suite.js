@@ -19,7 +19,7 @@ export async function runSuite(open, close) {
       return store
     },
     closeStore: store => close(databases.get(store)),
-    features: [...managedStoreFeatures, 'import'],
+    features: [...managedStoreFeatures, 'import', 'transfer'],
     timeLimit: 20_000,
   })
   const outcomes = []

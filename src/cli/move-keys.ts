@@ -1,0 +1,40 @@
+import type { StoredKeyRecord } from '../keys/key-record.ts'
+import { type Command, type Invocation, type Result, readLines } from './command.ts'
+import { plural } from './text.ts'
+
+export const exportKeys: Command = {
+  purpose: 'writes the records of all keys as lines of JSON: hashes, and never a key',
+  async run({ connect, write }: Invocation): Promise<undefined> {
+    const database = connect()
+    const store = database.createKeyStore()
+    for (const owner of await database.listOwners()) {
+      for (const record of await store.listKeys(owner)) await write(`${JSON.stringify(record)}\n`)
+    }
+    return undefined
+  },
+}
+
+export const importKeys: Command = {
+  purpose: 'adds the lines of "keys export" from the standard input; a key that is there already stays as it is',
+  async run({ connect }: Invocation): Promise<Result> {
+    const keys = connect().createKeyStore()
+    let [added, existing] = [0, 0]
+    for await (const line of readLines()) {
+      if (await keys.addKey(parse(line, added + existing + 1))) added += 1
+      else existing += 1
+    }
+    const text = `Added ${plural(added, 'key', 'keys')}; ${existing} were there before.\n`
+    return { text, data: { added, existing } }
+  },
+}
+
+function parse(line: string, number: number): StoredKeyRecord {
+  const toDate = (value: unknown) => (typeof value === 'string' ? new Date(value) : value)
+  try {
+    const record = JSON.parse(line)
+    const { createdAt, revokedAt, expiresAt } = record
+    return { ...record, createdAt: toDate(createdAt), revokedAt: toDate(revokedAt), expiresAt: toDate(expiresAt) }
+  } catch {
+    throw new Error(`Line ${number} is not a record: pass what "keys export" writes`)
+  }
+}

@@ -1,0 +1,108 @@
+import { releaseAll, transfer } from '../operations/transfer.ts'
+import type { ManagedStore } from '../registry/managed-store.ts'
+import { MOST_AT_ONCE, type Registration } from '../registry/store.ts'
+import { type Command, type Invocation, type Result, readInput, requireValue, UsageError } from './command.ts'
+import { plural, toPrintable } from './text.ts'
+
+const count = (total: number) => plural(total, 'registration', 'registrations')
+
+export const release: Command = {
+  synopsis: '--team ID [--all | NAME_OR_ID…]',
+  words: { least: 0, most: Number.POSITIVE_INFINITY },
+  purpose:
+    "releases a team's registrations, for the next sweep of your server to push; without words, each line of the " +
+    'standard input; --all releases all, once you have typed their number or passed --yes; --dry-run only shows them',
+  options: ['team'],
+  flags: ['all', 'yes', 'dry-run'],
+  async run({ values, flags, operands, connect }: Invocation): Promise<Result> {
+    const team = requireValue(values, 'team', 'with the ID of the team')
+    if (flags.has('all') && operands.length > 0) throw new UsageError('--all takes no names')
+    if (flags.has('yes') && !flags.has('all')) throw new UsageError('--yes is for --all')
+    const store = connect().createStore()
+    if (flags.has('all')) return releaseAllOf(store, team, flags)
+    const domains = operands.length > 0 ? operands : await readInput()
+    const released: Registration[] = []
+    for (const part of toParts(domains)) {
+      released.push(...(flags.has('dry-run') ? await findHeld(store, team, part) : await store.release(team, part)))
+    }
+    const data = released.map(({ domain, domainId }) => ({ domain, domainId }))
+    const begin = flags.has('dry-run') ? 'Would release' : 'Released'
+    const lines = data.map(({ domain, domainId }) => `${domain}  ${domainId}\n`)
+    return {
+      text: `${begin} ${count(released.length)} of team ${toPrintable(team)}.\n${lines.join('')}`,
+      data: { released: data },
+      isWrong: released.length === 0,
+    }
+  },
+}
+
+async function releaseAllOf(store: ManagedStore, team: string, flags: ReadonlySet<string>): Promise<Result> {
+  const held = await store.count({ teamId: team })
+  const ofTeam = `${count(held)} of team ${toPrintable(team)}`
+  if (flags.has('dry-run')) return { text: `Would release ${ofTeam}.\n`, data: { count: held } }
+  if (held > 0 && !flags.has('yes')) {
+    process.stderr.write(`This releases ${ofTeam}. Type their number to go on: `)
+    const [typed = ''] = await readInput()
+    if (typed !== String(held)) throw new UsageError('That is not their number: nothing was released')
+  }
+  const released = await releaseAll(store, team)
+  return { text: `Released ${count(released)} of team ${toPrintable(team)}.\n`, data: { count: released } }
+}
+
+export const transferNames: Command = {
+  synopsis: '--from ID --to ID [--all | NAME_OR_ID…]',
+  words: { least: 0, most: Number.POSITIVE_INFINITY },
+  purpose:
+    'gives registrations of one team to another, with new IDs; without words, each line of the standard input; ' +
+    '--all gives all; --dry-run only shows them; neither limit nor state of the team is known here',
+  options: ['from', 'to'],
+  flags: ['all', 'dry-run'],
+  async run({ values, flags, operands, connect }: Invocation): Promise<Result> {
+    const from = requireValue(values, 'from', 'with the ID of the team that has them')
+    const to = requireValue(values, 'to', 'with the ID of the team that gets them')
+    if (from === to) throw new UsageError('--from and --to must be different teams')
+    if (flags.has('all') && operands.length > 0) throw new UsageError('--all takes no names')
+    // The command line knows no teams: whoever types the ID says that the team is there.
+    const findTeam = (id: string) => ({ id, organizationId: '', state: 'active' as const })
+    const store: ManagedStore = { ...connect().createStore(), findTeam }
+    const between = `from team ${toPrintable(from)} to team ${toPrintable(to)}`
+    if (flags.has('dry-run') && flags.has('all')) {
+      const held = await store.count({ teamId: from })
+      return { text: `Would transfer ${count(held)} ${between}.\n`, data: { count: held } }
+    }
+    const domains = flags.has('all') ? undefined : operands.length > 0 ? operands : await readInput()
+    if (domains && flags.has('dry-run')) {
+      const held: Registration[] = []
+      for (const part of toParts(domains)) held.push(...(await findHeld(store, from, part)))
+      const data = held.map(({ domain, domainId }) => ({ domain, domainId }))
+      return { text: `Would transfer ${count(held.length)} ${between}.\n`, data: { transferred: data } }
+    }
+    const parts = domains ? toParts(domains) : [undefined]
+    const transferred = []
+    for (const part of parts) transferred.push(...(await transfer(store, { from, to, domains: part })))
+    const lines = transferred.map(({ domain, formerId, domainId }) => `${domain}  ${formerId}  ${domainId}\n`)
+    return {
+      text: `Transferred ${count(transferred.length)} ${between}.\n${lines.join('')}`,
+      data: { transferred },
+      isWrong: domains !== undefined && transferred.length === 0,
+    }
+  },
+}
+
+/** Each part is one step of the store. */
+function toParts(domains: readonly string[]): (readonly string[])[] {
+  const parts: (readonly string[])[] = []
+  for (let start = 0; start < domains.length; start += MOST_AT_ONCE)
+    parts.push(domains.slice(start, start + MOST_AT_ONCE))
+  return parts
+}
+
+/** What a team holds of names and IDs: a transfer that is not made looks them up. */
+async function findHeld(
+  store: ManagedStore,
+  team: string,
+  domains: readonly string[],
+): Promise<readonly Registration[]> {
+  const { found } = (await store.transfer?.({ from: team, to: '', domains, counted: false, decide: () => false })) ?? {}
+  return found?.registrations ?? []
+}

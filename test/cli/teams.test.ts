@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { save } from '../../src/testing/calls.ts'
+import { databases, type TestDatabase } from './databases.ts'
+
+describe.each(databases)('on %s', (_, create) => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await create()
+  })
+  beforeEach(() =>
+    database.withStore(async store => {
+      for (const teamId of ['1', '2'])
+        await store.release(
+          teamId,
+          (await store.list({ teamId })).map(each => each.domain),
+        )
+      await save(store, '1', ['a.com', 'b.com', '*.c.com'])
+    }),
+  )
+  afterAll(() => database.close())
+
+  const countOf = async (team: string) => Number((await database.run(['count', '--team', team])).stdout)
+
+  test('release --all releases when the number is typed, and nothing for another number', async () => {
+    const release = ['release', '--team', '1', '--all']
+    expect(await database.run([...release, '--dry-run'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('3'),
+    })
+    expect(await database.run(release, { input: '2\n' })).toMatchObject({ code: 2 })
+    expect(await database.run(release, { input: '' })).toMatchObject({ code: 2 })
+    expect(await countOf('1')).toBe(3)
+    expect(await database.run(release, { input: '3\n' })).toMatchObject({ code: 0 })
+    expect(await countOf('1')).toBe(0)
+  })
+
+  test('release takes names from the standard input, and --yes releases all without a question', async () => {
+    const dry = await database.run(['release', '--team', '1', '--dry-run'], { input: 'a.com\nx.com\n' })
+    expect(dry.stdout).toContain('Would release 1 registration of team 1.\na.com')
+    expect(await countOf('1')).toBe(3)
+    await database.run(['release', '--team', '1'], { input: 'a.com\nx.com\n' })
+    expect(await countOf('1')).toBe(2)
+    await database.run(['release', '--team', '1', '--all', '--yes'])
+    expect(await countOf('1')).toBe(0)
+  })
+
+  test('transfer gives names, then all, to another team, and records both changes of each', async () => {
+    const transfer = ['transfer', '--from', '1', '--to', '2']
+    expect((await database.run([...transfer, '--all', '--dry-run'])).stdout).toContain('Would transfer 3')
+    expect((await database.run([...transfer, '--dry-run', 'a.com'])).stdout).toContain('Would transfer 1')
+    expect(await countOf('1')).toBe(3)
+    expect((await database.run([...transfer, 'a.com'])).stdout).toMatch(/^Transferred 1 .*\na\.com {2}\S+ {2}\S+\n$/)
+    expect(await database.run([...transfer, 'a.com'])).toMatchObject({ code: 1 })
+    expect(await database.run([...transfer, '--all'])).toMatchObject({ code: 0 })
+    expect([await countOf('1'), await countOf('2')]).toEqual([0, 3])
+    const { changes } = JSON.parse((await database.run(['pending', '--team', '2', '--json'])).stdout)
+    expect(changes.filter(({ kind }: { kind: string }) => kind === 'registered')).toHaveLength(3)
+  })
+
+  test('keys export and import move hashes with all that belongs to them', async () => {
+    await database.run(['keys', 'create', '--team', '1', '--label', 'deploy', '--expires', '2099-01-01'])
+    const { stdout } = await database.run(['keys', 'export'])
+    const other = await create()
+    try {
+      await other.withStore(async () => {})
+      expect((await other.run(['keys', 'import'], { input: stdout })).stdout).toMatch(/^Added 1 key; 0 were/)
+      expect((await other.run(['keys', 'import'], { input: stdout })).stdout).toMatch(/^Added 0 keys; 1 were/)
+      expect((await other.run(['keys', 'export'])).stdout).toBe(stdout)
+    } finally {
+      await other.close()
+    }
+  })
+
+  test.each([
+    [['release', '--team', '1', '--all', 'a.com']],
+    [['release', '--team', '1', '--yes', 'a.com']],
+    [['transfer', '--from', '1', '--to', '1', '--all']],
+    [['transfer', '--from', '1', 'a.com']],
+  ])('%j is a usage error', async parameters => {
+    expect(await database.run(parameters)).toMatchObject({ code: 2 })
+  })
+})

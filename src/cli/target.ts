@@ -19,7 +19,7 @@ export function readTarget({ database, schema }: Values, environment: NodeJS.Pro
       'The database must be an address, not key words of libpq: postgres://user:password@machine/name',
     )
   }
-  if (/^[a-z][a-z+.-]+:/i.test(address) || hasPassword.test(address)) {
+  if (/^[a-z][a-z+.-]+:/i.test(address) || hasPassword(address)) {
     throw new UsageError('The database must be an address that begins with "postgres://", or the path of a SQLite file')
   }
   if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL; SQLite has no schemas')
@@ -30,7 +30,8 @@ export function readTarget({ database, schema }: Values, environment: NodeJS.Pro
 const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i
 
 /** Of no file, but of an address with a typing mistake. A path of Windows begins with a drive, such as `C:\`. */
-const hasPassword = /^(?![a-z]:[\\/]).*:.*@/is
+const hasPassword = (address: string) =>
+  !/^[a-z]:[\\/]/i.test(address) && address.includes(':') && address.lastIndexOf('@') > address.indexOf(':')
 
 /** The parts of an address that no output may show. */
 export function findSecrets(environment: NodeJS.ProcessEnv, parameters: readonly string[]): string[] {

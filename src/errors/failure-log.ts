@@ -67,7 +67,7 @@ export function createFailureLog() {
   /** @param domain Of the change that failed: it is not shown. */
   return (failure: unknown, work: FailedWork, { write = writeToConsole, domain }: FailureLogging = {}): void => {
     const record = { ...work, ...describeFailure(failure, domain) }
-    const own = `${work.step} ${record.error.replace(/[0-9a-f-]*\d[0-9a-f-]*/gi, '#')}`
+    const own = `${work.step} ${record.error.replace(/[0-9a-f-]+/gi, toKindOfWord)}`
     const kind = kinds.has(own) || kinds.size < MOST_KINDS ? own : ''
     const writeLast = (more: number) => ignoreErrors(write)({ ...record, more })
     const counted = kinds.get(kind)
@@ -145,11 +145,14 @@ function describeFailure(failure: unknown, domain?: string) {
   return { error: lines.join('; cause: '), ...(monitor && { monitor }) }
 }
 
+/** Numbers and IDs differ between failures of one kind. */
+const toKindOfWord = (word: string): string => (/\d/.test(word) ? '#' : word)
+
 /** The message stands in the line before it. */
 const readStack = (failure: unknown): string | undefined =>
   failure instanceof Error
     ? failure.stack
-        ?.match(/^\s+at .+/gm)
-        ?.join('\n')
-        .replace(/^\n+/, '')
+        ?.split('\n')
+        .filter(line => line.trimStart().startsWith('at '))
+        .join('\n')
     : undefined

@@ -70,7 +70,10 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
   }
 }
 
-/** PostgreSQL takes the sign before a year of more than four digits for a time zone. */
+/**
+ * As a string, since postgres.js cannot send every `Date`. PostgreSQL takes the sign before a year of more than four
+ * digits for a time zone.
+ */
 const toTimestamp = (date: Date | null | undefined) => date?.toISOString().replace('+', '') ?? null
 
 function createKeyStatements({ keys }: Tables) {
@@ -90,18 +93,19 @@ function createKeyStatements({ keys }: Tables) {
     add: prepared<{ hash: string }>(
       'add_key',
       `INSERT INTO ${keys} (hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at)
-       VALUES ($1, $2, $3, $4::text[], $5, $6, coalesce($7::timestamptz, now()), $8::timestamptz, $9::timestamptz)
+       VALUES ($1, $2, $3, $4::text[], $5, $6,
+         coalesce($7::text::timestamptz, now()), $8::text::timestamptz, $9::text::timestamptz)
        ON CONFLICT (hash) DO NOTHING RETURNING hash`,
     ),
     revoke: prepared<{ hash: string }>(
       'revoke_key',
-      `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, $2::timestamptz) WHERE hash = $1 RETURNING hash`,
+      `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, $2::text::timestamptz) WHERE hash = $1 RETURNING hash`,
     ),
     update: prepared<{ hash: string }>(
       'update_key',
       `UPDATE ${keys} SET scopes = coalesce($2::text[], scopes),
          label = CASE WHEN $3::text::boolean THEN label ELSE $4::text END,
-         expires_at = CASE WHEN $5::text::boolean THEN expires_at ELSE $6::timestamptz END
+         expires_at = CASE WHEN $5::text::boolean THEN expires_at ELSE $6::text::timestamptz END
        WHERE hash = $1 RETURNING hash`,
     ),
   }

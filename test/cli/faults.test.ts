@@ -233,7 +233,7 @@ const monitors: Readonly<Record<string, { answer?: Parameters<typeof receive>[0]
     },
     said: /401.*[Ss]ignature/,
   },
-  'that answers slowly': { answer: () => {}, said: /time|answer/i },
+  'that answers slowly': { answer: () => {}, said: /time|respond/i },
 }
 
 test.each(Object.entries(monitors))(

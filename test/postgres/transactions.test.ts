@@ -162,11 +162,11 @@ test('the types take the drivers, and refuse a transaction, or a single connecti
     }))
 })
 
-test('the forms of a transaction in docs/postgres.md are those that tests use', () => {
+test('the forms of a transaction in docs/postgres-drivers.md are those that tests use', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const tests = read('transactions.test.ts') + read('../drivers/prisma.test.js')
   const used = tests.replaceAll(/: (?:string|unknown\[\])/g, '')
-  const rows = read('../../docs/postgres.md').matchAll(/^\| .* \| `\w.*` \| `(.*)` \|$/gm)
+  const rows = read('../../docs/postgres-drivers.md').matchAll(/^\| .* \| `\w.*` \| `(.*)` \|$/gm)
   const forms = Array.from(rows, ([, form]) => form?.replace(/^\{ query: (.*) \}$/, '$1') ?? '')
   expect(forms).toHaveLength(6)
   expect(forms.filter(form => !used.includes(form))).toEqual([])

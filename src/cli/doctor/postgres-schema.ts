@@ -41,7 +41,7 @@ const CREATE_INDEX = /^CREATE (UNIQUE )?INDEX IF NOT EXISTS (\w+) ON .+\.(\w+) (
 
 /** Reads the tables in the SQL that `migrate` runs, which has one column or constraint in each line. */
 export function readExpectedTables({ schema, isDistributed }: Place): ExpectedTable[] {
-  const statements = createSchema({ schema }, isDistributed).map(text => text.replaceAll(/ *--.*\n/g, '\n').trim())
+  const statements = createSchema({ schema }, isDistributed).map(text => withoutComments(text).trim())
   return statements.flatMap(statement => {
     const [, name, lines = ''] = CREATE_TABLE.exec(statement) ?? []
     if (name === undefined) return []
@@ -58,6 +58,13 @@ export function readExpectedTables({ schema, isDistributed }: Place): ExpectedTa
   })
 }
 
+/** No string in the SQL has two hyphens. */
+const withoutComments = (sql: string): string =>
+  sql
+    .split('\n')
+    .map(line => line.split('--', 1).join('').trimEnd())
+    .join('\n')
+
 function readTable(name: string, lines: readonly string[]): Pick<Table, 'name' | 'columns' | 'constraints'> {
   const columns = new Map<string, Column>()
   const constraints: Constraint[] = []
@@ -66,7 +73,7 @@ function readTable(name: string, lines: readonly string[]): Pick<Table, 'name' |
       constraints.push({ name: `${name}_pkey`, definition: line })
       continue
     }
-    const [, column = '', type = '', rest = ''] = /^(\w+) (\S+(?: COLLATE "C")?) ?(.*)$/.exec(line) ?? []
+    const [, column = '', type = '', rest = ''] = /^(\w+) (\S+(?: COLLATE "C")?)(?: (.*))?$/.exec(line) ?? []
     const isKey = rest.includes('PRIMARY KEY')
     const [, check] = /(CHECK .*)/.exec(rest) ?? []
     columns.set(column, {

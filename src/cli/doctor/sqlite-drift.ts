@@ -83,7 +83,9 @@ const readParts = (handle: Handle): Part[] =>
 
 const toComparable = (sql: string): string =>
   sql
-    .replaceAll(/--.*$/gm, '')
+    .split('\n')
+    .map(line => line.split('--', 1).join(''))
+    .join('\n')
     .replaceAll(/"(\w+)"/g, '$1')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([(),]) ?/g, '$1')

@@ -22,6 +22,8 @@ const table = {
   cuts: /*                     */ [10, 24],
   /** Cases of the conformance suite, some 130, for each further driver of PostgreSQL. */
   casesOfDrivers: /*           */ [25, 1_000],
+  /** Calls that get 503 because the monitor is unavailable. */
+  callsWithoutMonitor: /*      */ [1_000, 10_000],
   /** Code points from U+3000 on that are held against another implementation; all before are. */
   codePoints: /*               */ [70_000, 0x110000],
   /** Registrations that are exported, or reconciled. */

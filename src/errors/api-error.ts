@@ -68,10 +68,12 @@ export class ApiError extends Error {
   constructor(code: string, message: string, options: ApiErrorOptions = {}) {
     if (typeof options !== 'object' || options === null)
       throw new TypeError('The options of an ApiError must be an object, such as { status: 402 }')
-    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    // Nothing from a polluted Object.prototype.
+    const own: ApiErrorOptions = Object.assign(Object.create(null), options)
+    super(message, 'cause' in own ? { cause: own.cause } : undefined)
     this.code = code
-    this.status = options.status ?? statusOf(code)
-    this.headers = { ...options.headers }
+    this.status = own.status ?? statusOf(code)
+    this.headers = { ...own.headers }
     requireSendable(this)
     Object.defineProperty(this, brand, { value: true })
   }

@@ -63,6 +63,8 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
 ): (request: Request) => Promise<HandlerResponse> {
   requireOptions(options, handlerRules)
   requireOffer(options as HandlerSettings)
+  // Nothing that a polluted Object.prototype adds later.
+  const own: HandlerOptions<Request> = Object.assign(Object.create(null), options)
   const { store, keys, timeLimit = CALL_TIME_LIMIT } = options
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
   const onError = ignoreErrors(options.onError ?? createDefaultOnError<Request>())
@@ -93,7 +95,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       } as ResultContext<Request>)
     try {
       let deadline = createDeadline(timeLimit)
-      caller = await identify(request, options, deadline)
+      caller = await identify(request, own, deadline)
       const { limiterKey } = caller
       const limit = async (points: number) => {
         step = 'consume'
@@ -110,7 +112,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       deadline = createDeadline(timeLimit)
       if (keys && performance.now() - bodyAwaitedAt > KEY_IS_CURRENT_FOR) {
         step = 'authenticate'
-        caller = await identify(request, options, deadline)
+        caller = await identify(request, own, deadline)
         requireScope(caller.keyContext, scope)
       }
       if (options.rateLimitPer === 'name') await limit(countSubmitted(input) - 1)
@@ -124,7 +126,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
         guardExport(answer.stream, {
           report,
           async requireCaller() {
-            const again = await identify(request, options, createDeadline(timeLimit))
+            const again = await identify(request, own, createDeadline(timeLimit))
             requireScope(again.keyContext, scope)
             if (again.limiterKey !== limiterKey) throw unauthorized({ tokenSent: true })
           },

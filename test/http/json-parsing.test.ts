@@ -35,15 +35,3 @@ test.each([
   }
   expect(onError).not.toHaveBeenCalled()
 })
-
-test.each(['json', 'text'])('a property "%s" on a polluted Object.prototype is taken for no body', async name => {
-  const handle = createHandler({ store: createStore(), authenticate: () => team1 })
-  const header = (field: string) => (field === 'content-type' ? 'application/json' : null)
-  const bytes = Buffer.from('{"domains":["www.example.com"]}')
-  Object.defineProperty(Object.prototype, name, { value: 'x', configurable: true })
-  try {
-    expect((await handle({ header, readBody: () => ({ bytes }) })).status).toBe(200)
-  } finally {
-    Reflect.deleteProperty(Object.prototype, name)
-  }
-})

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { createHandler, type HandlerRequest } from '../../src/http/index.ts'
+import { createKeys, createStore } from '../fixtures.ts'
+
+/**
+ * What this package reads from objects that others make. `get`, `return` and other names that the language reads break
+ * every program.
+ */
+const names = [
+  ...['json', 'text', 'bytes', 'stream', 'body', 'raw', 'id', 'method', 'path', 'query', 'header', 'origin'],
+  ...['keys', 'store', 'scopes', 'type', 'teamId', 'organizationId', 'keyPrefix', 'expiresAt', 'revokedAt', 'hash'],
+  ...['domains', 'team_id', 'limit', 'after', 'format', 'status', 'code', 'message', 'headers', 'cause', 'error'],
+  ...['data', 'maxDomains', 'state', 'held', 'counted', 'valid', 'input', 'refusal', 'domain', 'domainId', 'lease'],
+  ...['done', 'value', 'signal', 'timeLimit', 'onError', 'operation'],
+]
+const values = ['x', 1, true, null, () => 'x']
+
+/** Runs work while every object seems to have a property. */
+async function whilePolluted<T>(name: string, value: unknown, work: () => Promise<T>): Promise<T> {
+  Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true, enumerable: true })
+  try {
+    return await work()
+  } finally {
+    Reflect.deleteProperty(Object.prototype, name)
+  }
+}
+
+describe.each(names)('with a property "%s" on a polluted Object.prototype', name => {
+  test.each([
+    ['a good call gets its response, or 500 whose cause is reported', 200, {}],
+    ['a body that is not JSON does not register anything', 400, { body: '{' }],
+    ['a call without a key is rejected', 401, { key: '' }],
+  ] as const)(
+    '%s',
+    async (_, status, { body = '{"domains":["www.example.com"]}', key }: { body?: string; key?: string }) => {
+      const { keys, issue } = createKeys()
+      const apiKey = key ?? (await issue('team', '1'))
+      for (const value of values) {
+        const reported: unknown[] = []
+        const store = createStore()
+        const handle = createHandler({ store, keys, onError: error => void reported.push(error) })
+        const sent = new Map([
+          ['authorization', `Bearer ${apiKey}`],
+          ['content-type', 'application/json'],
+        ])
+        const request: HandlerRequest = {
+          header: name => sent.get(name) ?? null,
+          readBody: () => ({ bytes: Buffer.from(body) }),
+        }
+        const response = await whilePolluted(name, value, () => handle(request))
+        if (response.status !== status) expect([response.status, reported.length > 0]).toEqual([500, true])
+        if (response.status !== 200 && status !== 200) expect(store.count()).toBe(0)
+      }
+    },
+  )
+})

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, connect as open } from 'node:net'
@@ -6,10 +7,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, type PoolConfig } from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { domainsHandler } from '../../src/adapters/fetch.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import type { DomainStore } from '../../src/registry/store.ts'
+import type { TraceContext } from '../../src/runtime/tracing.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createWebhook, verifyWebhook } from '../../src/webhook/index.ts'
+import { scopes } from '../fixtures.ts'
+import { findFreePort } from '../postgres/free-port.ts'
 import { createMortalServer } from '../postgres/mortal-server.ts'
 import { openDatabase, startServer, type TestServer } from '../postgres/server.ts'
 import { receive } from '../webhook/receiver.ts'
@@ -34,13 +40,43 @@ async function openWithTables(opened: Promise<TestServer> = openDatabase()): Pro
   return server
 }
 
-test('of a server that was stopped, doctor says that the connection was refused', async () => {
+test('of a server that was stopped, doctor and the log say that the connection was refused', async () => {
   const server = await startServer()
   await server.stop()
+  const pool = new Pool(server.config)
+  onTestFinished(() => pool.end())
+  const store = createPostgresStore({ database: pool, findTeam })
+  expect(await callAndReadLog(store)).toEqual(failedBecause('ECONNREFUSED'))
   expect(await examine(server.config, 'connection')).toMatchObject({
     code: 1,
     findings: [{ state: 'wrong', finding: expect.stringContaining('ECONNREFUSED') }],
   })
+})
+
+/** What a server with this store responds to a call, the first line that it logs, and what a trace says of the call. */
+async function callAndReadLog(store: DomainStore, domain = 'www.example.net') {
+  const shown = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const outcomes: (string | undefined)[] = []
+  const note = (context: unknown) => void outcomes.push((context as TraceContext).outcome)
+  const end = channel('tracing:domain-registration:register:asyncEnd')
+  end.subscribe(note)
+  const handle = domainsHandler({ store, authenticate: () => ({ type: 'team', teamId: '1', scopes }) })
+  const headers = { 'Content-Type': 'application/json' }
+  const request = { method: 'POST', headers, body: JSON.stringify({ domains: [domain] }) }
+  const { status } = await handle(new Request('http://localhost/v1/domains', request))
+  const [line] = String(shown.mock.calls[0]?.[0]).split('\n')
+  end.unsubscribe(note)
+  shown.mockRestore()
+  return { status, outcomes, line }
+}
+
+/** A call that was not saved, with a line that names the package, the step, the team and this cause. */
+const failedBecause = (cause: string) => ({
+  status: 500,
+  outcomes: ['failed'],
+  line: expect.stringMatching(
+    RegExp(`^\\d{4}-\\S+Z domain-registration: registering names failed \\(create, team 1, 1 name\\): .*${cause}`),
+  ),
 })
 
 /** A network that takes some milliseconds each way. */
@@ -108,7 +144,7 @@ function mountSmall(bytes: number): string | undefined {
   return folder
 }
 
-test('of a full disk, doctor says that nothing more can be saved', async ({ skip }) => {
+test('of a full disk, doctor and the log say that nothing more can be saved', async ({ skip }) => {
   const folder = mountSmall(64_000_000)
   if (folder === undefined) return skip('this user may not mount a file system')
   const server = await openWithTables(startServer())
@@ -126,6 +162,13 @@ test('of a full disk, doctor says that nothing more can be saved', async ({ skip
   const filling = join(folder, 'filling')
   const fill = () => execFileSync('bash', ['-c', `cat /dev/zero > ${filling} || true`], { stdio: 'ignore' })
   fill()
+  // What has been allocated takes some names more.
+  const store = createPostgresStore({ database: pool, findTeam })
+  let called = await callAndReadLog(store)
+  for (let index = 0; called.status === 200 && index < 1_000; index += 1) {
+    called = await callAndReadLog(store, `n${index}.example.net`)
+  }
+  expect(called).toEqual(failedBecause('No space left'))
   expect(await examine(config, 'writing')).toMatchObject({
     code: 1,
     findings: [{ state: 'wrong', finding: expect.stringMatching(/cannot be saved|and no more.*No space left/) }],
@@ -134,7 +177,7 @@ test('of a full disk, doctor says that nothing more can be saved', async ({ skip
   expect((await examine(config, 'writing')).findings).toMatchObject([{ state: 'ok' }])
 })
 
-test('of a locked table, doctor says who locks it, who waits, and the SQL that ends it', async () => {
+test('of a locked table, doctor says who locks it, who waits, and the SQL that ends it; the log names the timeout', async () => {
   const server = await openWithTables()
   const pool = server.createPool()
   const holder = new Client({ ...server.config, application_name: 'report of Ann' })
@@ -147,6 +190,11 @@ test('of a locked table, doctor says who locks it, who waits, and the SQL that e
     1,
     expect.stringContaining('application "report of Ann"'),
   ])
+
+  const impatient = createPostgresStore({ database: pool, findTeam, synchronize: () => {}, timeLimit: 500 })
+  expect(await callAndReadLog(impatient)).toEqual(
+    failedBecause('canceling statement due to (?:lock|statement) timeout'),
+  )
 
   const store = createPostgresStore({ database: pool, findTeam, synchronize: () => {}, timeLimit: 60_000 })
   const call = save(store, '1', ['www.example.com'])
@@ -219,7 +267,7 @@ const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const otherSecret = `whsec_${Buffer.alloc(24, 2).toString('base64')}`
 
 const monitors: Readonly<Record<string, { answer?: Parameters<typeof receive>[0]; isGone?: boolean; said: RegExp }>> = {
-  'that is away': { isGone: true, said: /ECONNREFUSED|fetch failed|unavailable|connect/i },
+  'that is away': { isGone: true, said: /cannot be reached/ },
   'that refuses everything': {
     answer: response => response.writeHead(422).end('unknown team'),
     said: /422.*unknown team/,
@@ -233,19 +281,25 @@ const monitors: Readonly<Record<string, { answer?: Parameters<typeof receive>[0]
     },
     said: /401.*[Ss]ignature/,
   },
-  'that answers slowly': { answer: () => {}, said: /time|respond/i },
+  'that answers slowly': { answer: () => {}, said: /within 500 ms/ },
 }
 
 test.each(Object.entries(monitors))(
-  'of a monitor %s, doctor says what it said last',
+  'of a monitor %s, doctor and the log say what it said last',
   async (_, { answer, isGone, said }) => {
     const server = await openWithTables()
     const pool = server.createPool()
-    const { url } = isGone ? { url: 'http://127.0.0.1:9/changes' } : await receive(answer)
+    const { url } = isGone ? { url: `http://127.0.0.1:${await findFreePort()}/changes` } : await receive(answer)
     const synchronize = createWebhook({ url, secret, timeLimit: 500 })
     const store = createPostgresStore({ database: pool, findTeam, synchronize, onError: () => {} })
     const saved = await save(store, '1', ['www.example.com', 'www.example.org'])
     await Promise.resolve(store.synchronize?.(saved)).catch(() => {})
+    const { status, outcomes, line } = await callAndReadLog(store)
+    expect([status, outcomes, line]).toEqual([503, ['saved'], expect.stringMatching(said)])
+    if (isGone) expect(line).toContain('ECONNREFUSED')
+    expect(line).toMatch(
+      / domain-registration: synchronizing what was saved failed \(create, team 1, 1 name, monitor 127/,
+    )
     await pool.query("UPDATE domain_registration.changes SET since = since - interval '6 minutes'")
     const { code, findings } = await examine(server.config, 'pending')
     expect([code, findings]).toMatchObject([1, [{ state: 'wrong', finding: expect.stringMatching(said) }]])

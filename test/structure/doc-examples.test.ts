@@ -113,7 +113,7 @@ test('each example of a doc comment and each snippet of a guide is found', () =>
 })
 
 test('each compiles', () => {
-  expect(errors).toEqual([])
+  expect(errors, 'declare what an example takes from its host in test/structure/host-of-examples.ts').toEqual([])
 })
 
 test('a call with a result beside or below it returns that result', () => {

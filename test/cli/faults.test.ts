@@ -14,6 +14,7 @@ import type { DomainStore } from '../../src/registry/store.ts'
 import type { TraceContext } from '../../src/runtime/tracing.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createWebhook, verifyWebhook } from '../../src/webhook/index.ts'
+import { isLong } from '../counts.ts'
 import { scopes } from '../fixtures.ts'
 import { findFreePort } from '../postgres/free-port.ts'
 import { createMortalServer } from '../postgres/mortal-server.ts'
@@ -177,91 +178,100 @@ test('of a full disk, doctor and the log say that nothing more can be saved', as
   expect((await examine(config, 'writing')).findings).toMatchObject([{ state: 'ok' }])
 })
 
-test('of a locked table, doctor says who locks it, who waits, and the SQL that ends it; the log names the timeout', async () => {
-  const server = await openWithTables()
-  const pool = server.createPool()
-  const holder = new Client({ ...server.config, application_name: 'report of Ann' })
-  holder.on('error', () => {})
-  await holder.connect()
-  await holder.query('BEGIN; LOCK TABLE domain_registration.changes, domain_registration.names')
+test.runIf(isLong)(
+  'of a locked table, doctor says who locks it, who waits, and the SQL that ends it; the log names the timeout (in the long run)',
+  async () => {
+    const server = await openWithTables()
+    const pool = server.createPool()
+    const holder = new Client({ ...server.config, application_name: 'report of Ann' })
+    holder.on('error', () => {})
+    await holder.connect()
+    await holder.query('BEGIN; LOCK TABLE domain_registration.changes, domain_registration.names')
 
-  const alone = await examine(server.config, 'locks')
-  expect([alone.code, alone.findings.at(-1)?.finding]).toEqual([
-    1,
-    expect.stringContaining('application "report of Ann"'),
-  ])
+    const alone = await examine(server.config, 'locks')
+    expect([alone.code, alone.findings.at(-1)?.finding]).toEqual([
+      1,
+      expect.stringContaining('application "report of Ann"'),
+    ])
 
-  const impatient = createPostgresStore({ database: pool, findTeam, synchronize: () => {}, timeLimit: 500 })
-  expect(await callAndReadLog(impatient)).toEqual(
-    failedBecause('canceling statement due to (?:lock|statement) timeout'),
-  )
+    const impatient = createPostgresStore({ database: pool, findTeam, synchronize: () => {}, timeLimit: 500 })
+    expect(await callAndReadLog(impatient)).toEqual(
+      failedBecause('canceling statement due to (?:lock|statement) timeout'),
+    )
 
-  const store = createPostgresStore({ database: pool, findTeam, synchronize: () => {}, timeLimit: 60_000 })
-  const call = save(store, '1', ['www.example.com'])
-  const isWaiting = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted
+    const store = createPostgresStore({ database: pool, findTeam, synchronize: () => {}, timeLimit: 60_000 })
+    const call = save(store, '1', ['www.example.com'])
+    const isWaiting = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted
     AND datname = current_database() AND waitstart < clock_timestamp() - interval '1.1 seconds'`
-  while ((await pool.query(isWaiting)).rowCount === 0) await sleep(50)
-  const { code, findings } = await examine(server.config, 'locks')
-  const [found] = findings as unknown as [{ state: string; finding: string; sql: string[] }]
-  expect([code, found.state, found.finding]).toEqual([
-    1,
-    'wrong',
-    expect.stringMatching(
-      /^1 session waits for a lock that pid \d+ \(role "postgres", application "report of Ann".*LOCK/,
-    ),
-  ])
-  const ended = new Promise<void>(resolve => holder.once('end', resolve))
-  for (const sql of found.sql) await pool.query(sql)
-  await ended
-  await call
-  expect(await examine(server.config, 'locks')).toMatchObject({ findings: [{ state: 'ok' }] })
-})
+    while ((await pool.query(isWaiting)).rowCount === 0) await sleep(50)
+    const { code, findings } = await examine(server.config, 'locks')
+    const [found] = findings as unknown as [{ state: string; finding: string; sql: string[] }]
+    expect([code, found.state, found.finding]).toEqual([
+      1,
+      'wrong',
+      expect.stringMatching(
+        /^1 session waits for a lock that pid \d+ \(role "postgres", application "report of Ann".*LOCK/,
+      ),
+    ])
+    const ended = new Promise<void>(resolve => holder.once('end', resolve))
+    for (const sql of found.sql) await pool.query(sql)
+    await ended
+    await call
+    expect(await examine(server.config, 'locks')).toMatchObject({ findings: [{ state: 'ok' }] })
+  },
+)
 
-test('of a standby, as after a failover, doctor says that nothing can be saved', async () => {
-  const server = await createMortalServer()
-  onTestFinished(() => server.remove())
-  await server.start()
-  const pool = new Pool(server.config)
-  pool.on('error', () => {})
-  await migrate({ database: pool })
-  const { rows } = await pool.query('SHOW data_directory')
-  const signal = join(rows[0].data_directory, 'standby.signal')
-  await pool.query('CHECKPOINT')
-  await pool.end()
-  await server.killAll()
-  writeFileSync(signal, '')
-  // It is never ready to accept connections that write.
-  void server.start().catch(() => {})
-  const isStandby = async () => {
-    const asking = new Client(server.config)
-    asking.on('error', () => {})
-    try {
-      await asking.connect()
-      return true
-    } catch {
-      return false
-    } finally {
-      await asking.end().catch(() => {})
+test.runIf(isLong)(
+  'of a standby, as after a failover, doctor says that nothing can be saved (in the long run)',
+  async () => {
+    const server = await createMortalServer()
+    onTestFinished(() => server.remove())
+    await server.start()
+    const pool = new Pool(server.config)
+    pool.on('error', () => {})
+    await migrate({ database: pool })
+    const { rows } = await pool.query('SHOW data_directory')
+    const signal = join(rows[0].data_directory, 'standby.signal')
+    await pool.query('CHECKPOINT')
+    await pool.end()
+    await server.killAll()
+    writeFileSync(signal, '')
+    // It is never ready to accept connections that write.
+    void server.start().catch(() => {})
+    const isStandby = async () => {
+      const asking = new Client(server.config)
+      asking.on('error', () => {})
+      try {
+        await asking.connect()
+        return true
+      } catch {
+        return false
+      } finally {
+        await asking.end().catch(() => {})
+      }
     }
-  }
-  while (!(await isStandby())) await sleep(50)
-  const { code, findings } = await examine(server.config, 'writing')
-  rmSync(signal)
-  expect([code, findings]).toMatchObject([1, [{ finding: 'the server is a standby, and can only be read' }]])
-})
+    while (!(await isStandby())) await sleep(50)
+    const { code, findings } = await examine(server.config, 'writing')
+    rmSync(signal)
+    expect([code, findings]).toMatchObject([1, [{ finding: 'the server is a standby, and can only be read' }]])
+  },
+)
 
 const faketime = ['x86_64-linux-gnu', 'aarch64-linux-gnu']
   .map(machine => `/usr/lib/${machine}/faketime/libfaketime.so.1`)
   .find(existsSync)
 
-test.skipIf(!faketime)('of a clock that is three minutes fast, doctor says how many seconds', async () => {
-  const { config } = await openWithTables()
-  const env = { LD_PRELOAD: String(faketime), FAKETIME: '+180s', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
-  expect(await examine(config, 'clock', { env })).toMatchObject({
-    code: 1,
-    findings: [{ state: 'wrong', finding: expect.stringMatching(/database is 1(?:79|80|81) seconds behind/) }],
-  })
-})
+test.skipIf(!faketime || !isLong)(
+  'of a clock that is three minutes fast, doctor says how many seconds (in the long run)',
+  async () => {
+    const { config } = await openWithTables()
+    const env = { LD_PRELOAD: String(faketime), FAKETIME: '+180s', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
+    expect(await examine(config, 'clock', { env })).toMatchObject({
+      code: 1,
+      findings: [{ state: 'wrong', finding: expect.stringMatching(/database is 1(?:79|80|81) seconds behind/) }],
+    })
+  },
+)
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const otherSecret = `whsec_${Buffer.alloc(24, 2).toString('base64')}`

@@ -63,8 +63,6 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
 ): (request: Request) => Promise<HandlerResponse> {
   requireOptions(options, handlerRules)
   requireOffer(options as HandlerSettings)
-  // Nothing that a polluted Object.prototype adds later.
-  const own: HandlerOptions<Request> = Object.assign(Object.create(null), options)
   const { store, keys, timeLimit = CALL_TIME_LIMIT } = options
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
   const onError = ignoreErrors(options.onError ?? createDefaultOnError<Request>())
@@ -95,7 +93,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       } as ResultContext<Request>)
     try {
       let deadline = createDeadline(timeLimit)
-      caller = await identify(request, own, deadline)
+      caller = await identify(request, options, deadline)
       const { limiterKey } = caller
       const limit = async (points: number) => {
         step = 'consume'
@@ -112,7 +110,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       deadline = createDeadline(timeLimit)
       if (keys && performance.now() - bodyAwaitedAt > KEY_IS_CURRENT_FOR) {
         step = 'authenticate'
-        caller = await identify(request, own, deadline)
+        caller = await identify(request, options, deadline)
         requireScope(caller.keyContext, scope)
       }
       if (options.rateLimitPer === 'name') await limit(countSubmitted(input) - 1)
@@ -126,7 +124,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
         guardExport(answer.stream, {
           report,
           async requireCaller() {
-            const again = await identify(request, own, createDeadline(timeLimit))
+            const again = await identify(request, options, createDeadline(timeLimit))
             requireScope(again.keyContext, scope)
             if (again.limiterKey !== limiterKey) throw unauthorized({ tokenSent: true })
           },
@@ -184,11 +182,13 @@ interface Caller {
 
 async function identify<Request extends HandlerRequest>(
   request: Request,
-  { keys, authenticate, keyPrefix }: HandlerOptions<Request>,
+  { keys, authenticate, ...options }: HandlerOptions<Request>,
   deadline: Deadline,
 ): Promise<Caller> {
   if (keys) {
-    const record = await deadline.wait(findKeyRecord(readHeader(request, 'authorization'), keys, { prefix: keyPrefix }))
+    // Not from a polluted Object.prototype.
+    const prefix = Object.hasOwn(options, 'keyPrefix') ? options.keyPrefix : undefined
+    const record = await deadline.wait(findKeyRecord(readHeader(request, 'authorization'), keys, { prefix }))
     const { hash, label = null, hint = null } = record
     return { keyContext: toKeyContext(record), key: { hash, label, hint }, limiterKey: hash }
   }

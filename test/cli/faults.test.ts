@@ -179,7 +179,7 @@ test('of a full disk, doctor and the log say that nothing more can be saved', as
 })
 
 test.runIf(isLong)(
-  'of a locked table, doctor says who locks it, who waits, and the SQL that ends it; the log names the timeout (in the long run)',
+  'of a locked table, doctor says who waits for whom, and the SQL that ends it; the log the timeout (in the long run)',
   async () => {
     const server = await openWithTables()
     const pool = server.createPool()

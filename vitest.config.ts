@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-/** What needs a whole core runs after all else, one file at a time: what measures, and what may not be starved. */
+/** What runs after all else, one file at a time: what measures, may not be starved, or changes the whole process. */
 const ALONE = 'test/**/*.alone.test.ts'
 
 export default defineConfig(({ mode }) => {

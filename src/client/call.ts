@@ -13,7 +13,8 @@ export interface CallOptions {
   teamId?: string | undefined
   /**
    * Milliseconds for which every call may fail before the client gives up, 0 or more. Default 1,800,000 (half an hour),
-   * which outlasts most outages. It is checked at each failure, so with 0 the first one ends the work.
+   * which outlasts most outages. The client gives up once the next retry would come later than that, so a longer
+   * `Retry-After` ends the work at once, and with 0 so does the first failure.
    */
   patience?: number | undefined
   /** Milliseconds to wait for a response, at most 2,147,483,647. Default 60,000. */
@@ -83,7 +84,7 @@ export class CallError extends Error {
 /**
  * Sends a call, and retries it if its response was lost, and after 408, 429 and 5xx.
  *
- * @throws {CallError} for a response that a retry would not change, and when `patience` has passed.
+ * @throws {CallError} for a response that a retry would not change, and once the next retry would come after `patience`.
  */
 export async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
   const { patience = DEFAULT_PATIENCE, signal } = options
@@ -92,8 +93,9 @@ export async function send<Value>(call: Call<Value>, options: CallOptions): Prom
     const attempt = await sendOnce(call, options)
     if ('value' in attempt) return attempt.value
     const { failure } = attempt
-    if (!failure.mayPass || performance.now() - startedAt >= patience) throw new CallError(failure)
-    await sleep(toWait(failures, failure.retryAfter), signal)
+    const wait = toWait(failures, failure.retryAfter)
+    if (!failure.mayPass || performance.now() - startedAt + wait > patience) throw new CallError(failure)
+    await sleep(wait, signal)
   }
 }
 

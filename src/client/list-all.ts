@@ -43,8 +43,8 @@ const rules: Rules = {
  * {@link registerAll}.
  *
  * @returns The registrations in the requested order; with `below`, sorted by name.
- * @throws {CallError} from the iterator, for a response that a retry would not change, such as 403, and when every call
- *   has failed for `patience`.
+ * @throws {CallError} from the iterator, for a response that a retry would not change, such as 403, and as
+ *   {@link registerAll} when calls keep failing.
  * @throws {TypeError} at once, for an option that is missing, wrong or does not exist.
  *
  * @example
@@ -60,27 +60,31 @@ export function listAll(options: ListAllOptions): AsyncGenerator<ListedDomain, v
 async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain, void, undefined> {
   const { teamId, order, domain, below, onProgress } = options
   let { after } = options
-  for (let done = 0; ; ) {
+  // Brent's algorithm finds a cycle of cursors, however long, with one cursor kept.
+  let kept = after
+  for (let [done, pages] = [0, 1]; ; pages += 1) {
     const url = new URL(options.url)
     const query = { team_id: teamId, limit: PAGE_SIZE, after, order, domain, below }
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
-    const { domains, next } = await send({ url, read: body => readPage(body, after) }, options)
+    const { domains, next } = await send({ url, read: body => readPage(body, kept) }, options)
     done += domains.length
     onProgress?.({ done, next })
     yield* domains
     if (next === null || domains.length === 0) return
     after = next
+    const isPowerOfTwo = (pages & (pages - 1)) === 0
+    if (isPowerOfTwo) kept = next
   }
 }
 
-/** @throws {Error} that says what is wrong. A cursor that does not advance would never end. */
-function readPage(body: unknown, after: string | undefined): ListDomainsResponse['data'] {
+/** @throws {Error} that says what is wrong. With a cursor that came before, the pages would never end. */
+function readPage(body: unknown, earlier: string | undefined): ListDomainsResponse['data'] {
   const data = get(body, 'data')
   const [domains, next] = [get(data, 'domains'), get(data, 'next')]
   if (!Array.isArray(domains)) throw new Error('it has no data.domains')
   for (const [index, listed] of domains.entries())
     requireTexts(`domains[${index}]`, listed, ['domain', 'domainId', 'createdAt'])
   if (next !== null && !isText(next)) throw new Error('data.next is neither a string nor null')
-  if (next !== null && next === after) throw new Error('data.next is that of the previous page')
+  if (next !== null && next === earlier) throw new Error('data.next is that of an earlier page')
   return { domains, next }
 }

@@ -17,8 +17,10 @@ export function createQueue({ concurrency, patience }: { concurrency: number; pa
   let failuresInARow = 0
   let failingSince: number | undefined
   let refusal: FailedAttempt | undefined
+  let lastFailure: FailedAttempt | undefined
 
   const setAside = (part: Part, failure: FailedAttempt) => {
+    lastFailure = failure
     const again = afterFailure(part, failure, { successes, others: aside.length })
     if (again.length === 0) (part.isLastTry ? refused : givenUp).push(part)
     if (part.isLastTry) refusal = failure
@@ -47,6 +49,11 @@ export function createQueue({ concurrency, patience }: { concurrency: number; pa
     },
     /** In milliseconds; infinite if nothing waits. */
     untilDue: () => (aside[0] ? Math.max(0, aside[0].dueAt - performance.now()) : Number.POSITIVE_INFINITY),
+    /** The last failure, if the next retry would come when `patience` has passed. */
+    whyTooLate(): FailedAttempt | undefined {
+      const end = (failingSince ?? performance.now()) + patience
+      return aside[0] && aside[0].dueAt > end ? lastFailure : undefined
+    },
     succeeded() {
       successes += 1
       failuresInARow = 0

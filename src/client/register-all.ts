@@ -60,8 +60,8 @@ export const registerFields = {
  * Sending a name again is safe: a name that was registered before the response was lost is `existing`, with the same
  * `domainId`. A call is retried if its response was lost, and after 408, 429 and 5xx; names whose result was
  * `internal_error` are retried as well. The other names continue meanwhile. The wait before a retry grows exponentially
- * up to 30 s, with jitter; a longer `Retry-After` is respected up to an hour. If a call keeps failing
- * while others succeed, it is halved until the names that make it fail are isolated.
+ * up to 30 s, with jitter; a longer `Retry-After` is respected up to an hour, but never beyond `patience`. If a call
+ * keeps failing while others succeed, it is halved until the names that make it fail are isolated.
  *
  * Each response must contain one result for each name that was sent, in that order; otherwise the work ends.
  *
@@ -71,7 +71,7 @@ export const registerFields = {
  *   yields the results instead: in the order of the names, except that names that had to be sent again come later. It
  *   then holds a few calls at a time, even with millions of names. The work begins when it is awaited or iterated over.
  * @throws {RegisterAllError} for a response that a retry would not change, such as 401; when every call has failed for
- *   `patience`; and, after all other names, if some names still have `internal_error`. It has the results so far,
+ *   `patience`, or the next retry would come later than that; and, after all other names, if some names still have `internal_error`. It has the results so far,
  *   the names without one, and where to resume.
  * @throws {TypeError} for an option that is missing, wrong or does not exist, and for names that are not strings. It
  *   says what to pass instead, and shows neither the key nor the URL.

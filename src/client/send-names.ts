@@ -99,22 +99,28 @@ export async function* sendNames<Result extends ResultOfName>(
     if (next) return queue.markNew(next)
     return source.isAtEnd() ? queue.takeGivenUp() : undefined
   }
+  function startCalls(): void {
+    for (let part = takeNext(); part; part = takeNext()) calls.start(part)
+  }
   function findResumeAt(): number {
     const firsts = [...calls.parts(), ...queue.parts()].map(({ places }) => places[0] as number)
     return Math.min(source.taken(), ...firsts)
   }
   try {
     for (let done = 0; ; ) {
-      for (let part = takeNext(); part; part = takeNext()) calls.start(part)
+      startCalls()
       for (let batch = calls.takeAnswered(); batch; batch = calls.takeAnswered()) {
         yield batch
         done += batch.results.length
         onProgress?.({ done, total: countNames(names), resumeAt: findResumeAt(), results: batch.results })
       }
       controller.signal.throwIfAborted()
+      // The answers that were taken made room.
+      startCalls()
       if (calls.areOver()) {
         const isDone = source.isAtEnd() && queue.isEmpty()
-        const failure = calls.failure() ?? (isDone ? queue.refusal() : undefined)
+        const hasNew = queue.mayTakeNew() && !source.isAtEnd()
+        const failure = calls.failure() ?? (isDone ? queue.refusal() : hasNew ? undefined : queue.whyTooLate())
         if (failure) {
           const inputs = toInputs(queue.parts())
           throw new Failure(explain(failure, inputs.length), {

@@ -56,7 +56,7 @@ describe('a call is sent again', () => {
     try {
       const headers = { 'Retry-After': retryAfter }
       const fetch = vi.fn(async () => Response.json({ error: 'busy', message: 'Later.' }, { status, headers }))
-      const rejected = rejection(registerAll(['a.com'], { ...unused, patience: 1, fetch }))
+      const rejected = rejection(registerAll(['a.com'], { ...unused, patience: most, fetch }))
       await vi.advanceTimersByTimeAsync(least - 1)
       expect(fetch).toHaveBeenCalledTimes(1)
       await vi.advanceTimersByTimeAsync(most - least + 1)
@@ -75,7 +75,7 @@ describe('a call is sent again', () => {
       const body = { error: 'domain_registration_unavailable', message: 'Saved.' }
       return answer(response, 503, body, { 'Retry-After': '0' })
     })
-    const error = await rejection(registerAll(names(101), { ...options, concurrency: 1, patience: 1 }))
+    const error = await rejection(registerAll(names(101), { ...options, concurrency: 1, patience: 1200 }))
     expect(error).toMatchObject({ name: 'RegisterAllError', status: 503, code: 'domain_registration_unavailable' })
     expect(asked).toBe(2)
     expect((error as { results: unknown[] }).results).toHaveLength(100)

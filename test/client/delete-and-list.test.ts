@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { CallError, deleteAll, type ListAllOptions, listAll } from '../../src/client/index.ts'
+import { CallError, deleteAll, type ListAllOptions, listAll, syncAll } from '../../src/client/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'
 import { answer, loseAnswer, names, serve } from './serve.ts'
@@ -100,12 +100,22 @@ describe('listAll', () => {
     ['null', null, /it has no data\.domains/],
     ['no objects', { data: { domains: [null], next: null } }, /domains\[0\]\.domain is not a string/],
     ['a page without a cursor', { data: { domains: [listed] } }, /data\.next is neither a string nor null/],
-    ['a cursor that stays', { data: { domains: [listed], next: 'here' } }, /data\.next is that of the previous page/],
+    ['a cursor that stays', { data: { domains: [listed], next: 'here' } }, /data\.next is that of an earlier page/],
   ])('refuses %s', async (_, body, message) => {
     const fetch = vi.fn(async () => Response.json(body))
     const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', after: 'here', fetch }
     expect(String(await rejection(collect(options)))).toMatch(message)
     expect(fetch).toHaveBeenCalledTimes(1)
+  })
+
+  test.each([1, 2, 3, 7])('refuses cursors that come again after %i pages', async length => {
+    const fetch = vi.fn(async () => {
+      if (fetch.mock.calls.length > 50) throw new TypeError('It asks without an end')
+      return Response.json({ data: { domains: [listed], next: `${fetch.mock.calls.length % length}` } })
+    })
+    const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', patience: 0, fetch }
+    expect(String(await rejection(collect(options)))).toMatch(/data\.next is that of an earlier page/)
+    expect(String(await rejection(syncAll(['a.com'], options)))).toMatch(/data\.next is that of an earlier page/)
   })
 
   test('refuses wrong options at once', () => {

@@ -17,7 +17,9 @@ test('examples/sweep-by-cron.ts pushes all that waits, for the schedule alone', 
   pushed.length = 0
 
   const sweep = createSweep(store, 'secret')
-  expect((await sweep(sweepWith('guess'))).status).toBe(401)
+  for (const guess of ['guess', '', 'secre', 'secretsecret', 'SECRET', 'sécret', 'x'.repeat(8000)])
+    expect((await sweep(sweepWith(guess))).status).toBe(401)
+  expect((await sweep(new Request('https://example.com/api/sweep'))).status).toBe(401)
   expect(pushed).toEqual([])
   expect(await (await sweep(sweepWith('secret'))).json()).toEqual({ count: 0, refused: 0, oldest: null })
   expect(pushed.map(({ kind }) => kind)).toEqual(Array(2_500).fill('released'))

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline'
-import type { Readable, Writable } from 'node:stream'
 import type { OpenDatabase } from './connection.ts'
 
 /** What a command has to say: in words, and with `--json` as data. */
@@ -16,9 +15,9 @@ export type Values = Readonly<Record<string, string | undefined>>
 /** What a command has of its process: `process` itself, or the streams of a test. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly stdin: Readable
-  readonly stdout: Writable
-  readonly stderr: Writable
+  readonly stdin: NodeJS.ReadableStream
+  readonly stdout: NodeJS.WritableStream
+  readonly stderr: NodeJS.WritableStream
 }
 
 /** One run of a command, as the command line asks for it. */

@@ -12,6 +12,14 @@ export interface Result {
 /** The texts of a command's options, by name. */
 export type Values = Readonly<Record<string, string | undefined>>
 
+/** What a command has of its process: `process` itself, or the streams of a test. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stdin: NodeJS.ReadableStream
+  readonly stdout: NodeJS.WritableStream
+  readonly stderr: NodeJS.WritableStream
+}
+
 /** One run of a command, as the command line asks for it. */
 export interface Invocation {
   readonly values: Values
@@ -19,6 +27,7 @@ export interface Invocation {
   readonly flags: ReadonlySet<string>
   /** What stands behind the name of the command. */
   readonly operands: readonly string[]
+  readonly surroundings: Surroundings
   /** Where `--database` or `DATABASE_URL` leads, or else the address `otherwise`; nothing is opened yet. */
   readonly target: (otherwise?: string) => Target
   /**
@@ -68,15 +77,15 @@ export function readLimit({ limit = '100' }: Values, most = 999_999_999): number
 }
 
 /** Yields the lines of the standard input, without empty ones. */
-export async function* readLines(): AsyncGenerator<string, void> {
-  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+export async function* readLines({ stdin }: Surroundings): AsyncGenerator<string, void> {
+  for await (const line of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() !== '') yield line.trim()
   }
 }
 
 /** Reads the lines of the standard input, without empty ones. */
-export async function readInput(): Promise<string[]> {
+export async function readInput(surroundings: Surroundings): Promise<string[]> {
   const lines: string[] = []
-  for await (const line of readLines()) lines.push(line)
+  for await (const line of readLines(surroundings)) lines.push(line)
   return lines
 }

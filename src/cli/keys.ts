@@ -8,6 +8,7 @@ import {
   type Result,
   readInput,
   requireValue,
+  type Surroundings,
   UsageError,
   type Values,
 } from './command.ts'
@@ -39,7 +40,7 @@ export const createKey: Command = {
   synopsis: '--team ID | --organization ID',
   purpose: 'makes a key and prints it once; --scopes, --label, --expires, --prefix; --teams FILE: only for one of them',
   options: [...ownerOptions, 'scopes', 'label', 'expires', 'prefix', 'teams'],
-  async run({ values, connect }: Invocation): Promise<Result> {
+  async run({ values, surroundings, connect }: Invocation): Promise<Result> {
     const { type, ownerId } = readOwner(values)
     const scopes = (values.scopes ?? 'domains:create').split(',')
     if (!scopes.every(scope => SCOPES.some(known => known === scope)))
@@ -48,7 +49,7 @@ export const createKey: Command = {
     const { label = null, prefix } = values
     const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })
     if (type === 'organization' && values.teams) throw new UsageError('--teams is for the key of a team')
-    const teams = await readTeams(values)
+    const teams = await readTeams(values, surroundings)
     if (teams && !teams.has(ownerId)) throw new Error(`Team ${ownerId} is not among those of --teams`)
     const keys = connect().createKeyStore()
     await keys.addKey({ hash, hint, type, ownerId, scopes, label, expiresAt })
@@ -64,9 +65,12 @@ function readExpiry({ expires }: Values): Date | null {
 }
 
 /** Reads the IDs of the application's teams, one a line, from the file of `--teams`. */
-async function readTeams({ teams: file }: Values): Promise<ReadonlySet<string> | undefined> {
+async function readTeams(
+  { teams: file }: Values,
+  surroundings: Surroundings,
+): Promise<ReadonlySet<string> | undefined> {
   if (file === undefined) return undefined
-  const lines = file === '-' ? await readInput() : readFileSync(file, 'utf8').split('\n')
+  const lines = file === '-' ? await readInput(surroundings) : readFileSync(file, 'utf8').split('\n')
   const ids = lines.map(line => line.trim()).filter(line => line !== '')
   if (ids.length === 0 || !ids.every(id => /^\d+$/.test(id)))
     throw new Error('--teams must have the ID of a team in each line, digits only, and at least one')
@@ -82,9 +86,9 @@ export const rotateKey: Command = {
   purpose:
     'makes another key with the same owner, scopes and label; the old one expires in a week; --expires, --prefix',
   options: ['expires', 'prefix'],
-  async run({ values, operands, connect }: Invocation): Promise<Result> {
+  async run({ values, operands, surroundings, connect }: Invocation): Promise<Result> {
     const expiresAt = readExpiry(values)
-    const oldHash = await readHash(operands)
+    const oldHash = await readHash(operands, surroundings)
     const keys = connect().createKeyStore()
     const old = await keys.findKey(oldHash)
     if (!old) return unknownKey(oldHash)
@@ -113,10 +117,10 @@ export const listKeys: Command = {
   synopsis: '[--team ID | --organization ID]',
   purpose: "lists an owner's keys, or all: hash, hint, label, scopes, dates; --teams FILE marks those of no team in it",
   options: [...ownerOptions, 'teams'],
-  async run({ values, connect }: Invocation): Promise<Result> {
+  async run({ values, surroundings, connect }: Invocation): Promise<Result> {
     const isOfOne = values.team !== undefined || values.organization !== undefined
     const owner = isOfOne ? readOwner(values) : undefined
-    const teams = await readTeams(values)
+    const teams = await readTeams(values, surroundings)
     const database = connect()
     const store = database.createKeyStore()
     const keys: StoredKeyRecord[] = []
@@ -141,8 +145,8 @@ export const whoseKey: Command = {
   synopsis: 'HASH|-',
   words: { least: 1, most: 1 },
   purpose: 'tells whose a key is, and whether it is valid',
-  async run({ operands, connect }: Invocation): Promise<Result> {
-    const hash = await readHash(operands)
+  async run({ operands, surroundings, connect }: Invocation): Promise<Result> {
+    const hash = await readHash(operands, surroundings)
     const key = await connect().createKeyStore().findKey(hash)
     return key ? { text: toKeyTable([key]), data: key } : unknownKey(hash)
   },
@@ -155,10 +159,10 @@ function stateOf({ revokedAt, expiresAt }: StoredKeyRecord): string {
 }
 
 /** The hash of a key. The key itself is read from the standard input, where no history of a shell keeps it. */
-async function readHash(operands: readonly string[]): Promise<string> {
+async function readHash(operands: readonly string[], surroundings: Surroundings): Promise<string> {
   const [hash] = operands as [string]
   if (hash === '-') {
-    const [key = ''] = await readInput()
+    const [key = ''] = await readInput(surroundings)
     if (key === '' || !/_(?:org|team)_/.test(key)) throw new UsageError('The standard input must be one API key')
     return hashApiKey(key)
   }
@@ -174,10 +178,10 @@ export const expireKey: Command = {
   words: { least: 1, most: 1 },
   purpose: 'refuses a key from a date on; --at never takes the date away',
   options: ['at'],
-  async run({ values, operands, connect }: Invocation): Promise<Result> {
+  async run({ values, operands, surroundings, connect }: Invocation): Promise<Result> {
     const text = requireValue(values, 'at', 'with a date, or --at never')
     const at = text === 'never' ? null : readDate(text, 'at')
-    const hash = await readHash(operands)
+    const hash = await readHash(operands, surroundings)
     if (!(await connect().createKeyStore().updateKey(hash, { expiresAt: at }))) return unknownKey(hash)
     const said = at ? `The key expires at ${at.toISOString()}.\n` : 'The key does not expire.\n'
     return { text: said, data: { hash, expiresAt: at } }
@@ -188,8 +192,8 @@ export const revokeKey: Command = {
   synopsis: 'HASH|-',
   words: { least: 1, most: 1 },
   purpose: 'refuses a key from now on',
-  async run({ operands, connect }: Invocation): Promise<Result> {
-    const hash = await readHash(operands)
+  async run({ operands, surroundings, connect }: Invocation): Promise<Result> {
+    const hash = await readHash(operands, surroundings)
     if (!(await connect().createKeyStore().revokeKey(hash))) return unknownKey(hash)
     return { text: 'The key is revoked.\n', data: { hash, revoked: true } }
   },

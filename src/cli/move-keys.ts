@@ -16,10 +16,10 @@ export const exportKeys: Command = {
 
 export const importKeys: Command = {
   purpose: 'adds the lines of "keys export" from the standard input; a key that is there already stays as it is',
-  async run({ connect }: Invocation): Promise<Result> {
+  async run({ surroundings, connect }: Invocation): Promise<Result> {
     const keys = connect().createKeyStore()
     let [added, existing] = [0, 0]
-    for await (const line of readLines()) {
+    for await (const line of readLines(surroundings)) {
       if (await keys.addKey(parse(line, added + existing + 1))) added += 1
       else existing += 1
     }

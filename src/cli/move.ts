@@ -68,12 +68,12 @@ async function requireNoReleases(store: ManagedStore): Promise<void> {
 
 export const importRegistrations: Command = {
   purpose: 'saves the lines of "export --all" from the standard input, with their IDs, teams and times',
-  async run({ connect }: Invocation): Promise<Result> {
+  async run({ surroundings, connect }: Invocation): Promise<Result> {
     const store = connect().createStore()
     let end: End | undefined
     async function* read(): AsyncGenerator<RegistrationToImport, void> {
       let number = 0
-      for await (const line of readLines()) {
+      for await (const line of readLines(surroundings)) {
         number += 1
         const parsed = parse(line, number)
         if (isEnd(parsed)) end = parsed

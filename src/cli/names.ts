@@ -122,8 +122,8 @@ export const classify: Command = {
   synopsis: '[HOSTNAME…]',
   words: { least: 0, most: Number.POSITIVE_INFINITY },
   purpose: 'tells what can be registered, and why not; without words, each line of the standard input',
-  async run({ operands }: Invocation): Promise<Result> {
-    const inputs = operands.length > 0 ? operands : await readInput()
+  async run({ operands, surroundings }: Invocation): Promise<Result> {
+    const inputs = operands.length > 0 ? operands : await readInput(surroundings)
     const data = inputs.map(input => ({ input, ...classifyHostname(input) }))
     const lines = data.map(hostname =>
       hostname.valid

@@ -1,4 +1,4 @@
-import { type Target, UsageError, type Values } from './command.ts'
+import { type Surroundings, type Target, UsageError, type Values } from './command.ts'
 
 /**
  * Reads `--database` and `--schema`.
@@ -6,7 +6,7 @@ import { type Target, UsageError, type Values } from './command.ts'
  * @param otherwise The address if none was passed.
  * @throws {UsageError} that never shows the address: it may hold a password.
  */
-export function readTarget({ database, schema }: Values, environment: NodeJS.ProcessEnv, otherwise?: string): Target {
+export function readTarget({ database, schema }: Values, environment: Surroundings['env'], otherwise?: string): Target {
   const address = database ?? environment.DATABASE_URL ?? otherwise
   if (!address) {
     throw new UsageError(
@@ -34,7 +34,7 @@ const hasPassword = (address: string) =>
   !/^[a-z]:[\\/]/i.test(address) && address.includes(':') && address.lastIndexOf('@') > address.indexOf(':')
 
 /** The parts of an address that no output may show. */
-export function findSecrets(environment: NodeJS.ProcessEnv, parameters: readonly string[]): string[] {
+export function findSecrets(environment: Surroundings['env'], parameters: readonly string[]): string[] {
   return [environment.PGPASSWORD, ...[environment.DATABASE_URL, ...parameters].flatMap(findPasswords)].filter(
     secret => secret !== undefined && secret !== '',
   ) as string[]

@@ -1,7 +1,15 @@
 import { releaseAll, transfer } from '../operations/transfer.ts'
 import type { ManagedStore } from '../registry/managed-store.ts'
 import { MOST_AT_ONCE, type Registration } from '../registry/store.ts'
-import { type Command, type Invocation, type Result, readInput, requireValue, UsageError } from './command.ts'
+import {
+  type Command,
+  type Invocation,
+  type Result,
+  readInput,
+  requireValue,
+  type Surroundings,
+  UsageError,
+} from './command.ts'
 import { plural, toPrintable } from './text.ts'
 
 const count = (total: number) => plural(total, 'registration', 'registrations')
@@ -14,13 +22,13 @@ export const release: Command = {
     'standard input; --all releases all, once you have typed their number or passed --yes; --dry-run only shows them',
   options: ['team'],
   flags: ['all', 'yes', 'dry-run'],
-  async run({ values, flags, operands, connect }: Invocation): Promise<Result> {
+  async run({ values, flags, operands, surroundings, connect }: Invocation): Promise<Result> {
     const team = requireValue(values, 'team', 'with the ID of the team')
     if (flags.has('all') && operands.length > 0) throw new UsageError('--all takes no names')
     if (flags.has('yes') && !flags.has('all')) throw new UsageError('--yes is for --all')
     const store = connect().createStore()
-    if (flags.has('all')) return releaseAllOf(store, team, flags)
-    const domains = operands.length > 0 ? operands : await readInput()
+    if (flags.has('all')) return releaseAllOf(store, team, flags, surroundings)
+    const domains = operands.length > 0 ? operands : await readInput(surroundings)
     const released: Registration[] = []
     for (const part of toParts(domains)) {
       released.push(...(flags.has('dry-run') ? await findHeld(store, team, part) : await store.release(team, part)))
@@ -36,13 +44,18 @@ export const release: Command = {
   },
 }
 
-async function releaseAllOf(store: ManagedStore, team: string, flags: ReadonlySet<string>): Promise<Result> {
+async function releaseAllOf(
+  store: ManagedStore,
+  team: string,
+  flags: ReadonlySet<string>,
+  surroundings: Surroundings,
+): Promise<Result> {
   const held = await store.count({ teamId: team })
   const ofTeam = `${count(held)} of team ${toPrintable(team)}`
   if (flags.has('dry-run')) return { text: `Would release ${ofTeam}.\n`, data: { count: held } }
   if (held > 0 && !flags.has('yes')) {
-    process.stderr.write(`This releases ${ofTeam}. Type their number to go on: `)
-    const [typed = ''] = await readInput()
+    surroundings.stderr.write(`This releases ${ofTeam}. Type their number to go on: `)
+    const [typed = ''] = await readInput(surroundings)
     if (typed !== String(held)) throw new UsageError('That is not their number: nothing was released')
   }
   const released = await releaseAll(store, team)
@@ -57,7 +70,7 @@ export const transferNames: Command = {
     '--all gives all; --dry-run only shows them; neither limit nor state of the team is known here',
   options: ['from', 'to'],
   flags: ['all', 'dry-run'],
-  async run({ values, flags, operands, connect }: Invocation): Promise<Result> {
+  async run({ values, flags, operands, surroundings, connect }: Invocation): Promise<Result> {
     const from = requireValue(values, 'from', 'with the ID of the team that has them')
     const to = requireValue(values, 'to', 'with the ID of the team that gets them')
     if (from === to) throw new UsageError('--from and --to must be different teams')
@@ -70,7 +83,7 @@ export const transferNames: Command = {
       const held = await store.count({ teamId: from })
       return { text: `Would transfer ${count(held)} ${between}.\n`, data: { count: held } }
     }
-    const domains = flags.has('all') ? undefined : operands.length > 0 ? operands : await readInput()
+    const domains = flags.has('all') ? undefined : operands.length > 0 ? operands : await readInput(surroundings)
     if (domains && flags.has('dry-run')) {
       const held: Registration[] = []
       for (const part of toParts(domains)) held.push(...(await findHeld(store, from, part)))

@@ -4,9 +4,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { PoolConfig } from 'pg'
+import type { Surroundings } from '../../src/cli/command.ts'
+import { runProgram } from '../../src/cli/program.ts'
 import { wasmFlags } from '../start-program.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -19,7 +22,7 @@ export interface Outcome {
 }
 
 export interface RunOptions {
-  /** The folder where it runs. Default: this repository, which has `pg`. */
+  /** The folder where it runs. Default: that of this process, which has `pg`. */
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
@@ -27,14 +30,39 @@ export interface RunOptions {
   readonly preload?: string
 }
 
-/** Runs the built program as a process of its own. */
-export async function run(
-  parameters: readonly string[],
-  { cwd = root, env = {}, input = '', preload }: RunOptions = {},
-): Promise<Outcome> {
+/**
+ * Runs the program. As a process of its own, which is the built one, if it needs a folder or a module that is loaded
+ * first; otherwise in this process, which takes a tenth of the time.
+ */
+export async function run(parameters: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const { DATABASE_URL: _, ...inherited } = process.env
+  const env = { ...inherited, ...options.env }
+  return options.cwd === undefined && options.preload === undefined
+    ? runHere(parameters, env, options)
+    : runProcess(parameters, env, options)
+}
+
+async function runHere(
+  parameters: readonly string[],
+  env: Surroundings['env'],
+  { input = '' }: RunOptions,
+): Promise<Outcome> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const written = Promise.all([text(stdout), text(stderr)])
+  const code = await runProgram(parameters, { env, stdin: Readable.from([Buffer.from(input)]), stdout, stderr })
+  stdout.end()
+  stderr.end()
+  const [shown, errors] = await written
+  return { code, stdout: shown, stderr: errors }
+}
+
+async function runProcess(
+  parameters: readonly string[],
+  env: Surroundings['env'],
+  { cwd = root, input = '', preload }: RunOptions,
+): Promise<Outcome> {
   const flags = ['--no-warnings', ...wasmFlags, ...(preload === undefined ? [] : ['--import', preload])]
-  const child = spawn(process.execPath, [...flags, program, ...parameters], { cwd, env: { ...inherited, ...env } })
+  const child = spawn(process.execPath, [...flags, program, ...parameters], { cwd, env })
   child.stdin.on('error', () => {}).end(input)
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code: child.exitCode, stdout, stderr }

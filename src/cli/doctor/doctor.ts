@@ -25,7 +25,7 @@ async function examine(invocation: Invocation): Promise<Finding[]> {
   const target = invocation.target()
   const findings: Finding[] = [examineSuffixList()]
   const address = target.kind === 'postgres' ? target.url : target.file
-  const explain = (error: unknown) => describeError(error, findSecrets(process.env, [address]))
+  const explain = (error: unknown) => describeError(error, findSecrets(invocation.surroundings.env, [address]))
   try {
     const examined =
       target.kind === 'postgres' ? examinePostgres(target.url, target.schema) : examineSqlite(target.file)

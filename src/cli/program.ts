@@ -1,0 +1,162 @@
+import { parseArgs } from 'node:util'
+import { backup } from './backup.ts'
+import { type Command, type Invocation, type Surroundings, type Target, UsageError, type Values } from './command.ts'
+import type { OpenDatabase } from './connection.ts'
+import { doctor } from './doctor/doctor.ts'
+import { status } from './doctor/status.ts'
+import { createKey, expireKey, listKeys, revokeKey, rotateKey, whoseKey } from './keys.ts'
+import { migrate } from './migrate.ts'
+import { exportRegistrations, importRegistrations } from './move.ts'
+import { exportKeys, importKeys } from './move-keys.ts'
+import { classify, count, find, list } from './names.ts'
+import { pending } from './pending.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+import { findSecrets, readTarget } from './target.ts'
+import { release, transferNames } from './teams.ts'
+import { describeError } from './text.ts'
+import { readVersion } from './version.ts'
+
+const commands: Readonly<Record<string, Command>> = {
+  migrate,
+  status,
+  doctor,
+  'keys create': createKey,
+  'keys rotate': rotateKey,
+  'keys list': listKeys,
+  'keys who': whoseKey,
+  'keys expire': expireKey,
+  'keys revoke': revokeKey,
+  'keys export': exportKeys,
+  'keys import': importKeys,
+  list,
+  find,
+  release,
+  transfer: transferNames,
+  count,
+  pending,
+  export: exportRegistrations,
+  import: importRegistrations,
+  backup,
+  classify,
+}
+
+const usage = `domain-registration <command> [options]
+
+${Object.entries(commands)
+  .map(([name, { synopsis = '', purpose }]) => `  ${`${name} ${synopsis}`.trim()}\n      ${purpose}`)
+  .join('\n')}
+
+  --database ADDRESS  postgres://… or the path of a SQLite file; default: the environment's DATABASE_URL
+  --schema NAME       the schema of the tables in PostgreSQL; default domain_registration
+  --json              prints JSON
+  --version           prints the version of the package
+
+Exit codes: 0 done, 1 something is wrong, 2 called in a wrong way. See docs/cli.md of the package.
+`
+
+interface Request extends Pick<Invocation, 'values' | 'flags' | 'operands'> {
+  readonly command: Command
+}
+
+/**
+ * Finds the command among the parameters, and reads its options.
+ *
+ * @throws {UsageError}
+ */
+function read(parameters: readonly string[]): Request | 'help' | 'version' {
+  if (parameters[0] === '--version') return 'version'
+  const name = [parameters.slice(0, 2).join(' '), parameters[0] ?? ''].find(name => Object.hasOwn(commands, name))
+  const command = name === undefined ? undefined : commands[name]
+  if (name === undefined || command === undefined) {
+    if (parameters.length === 0 || parameters.includes('--help') || parameters.includes('-h')) return 'help'
+    throw new UsageError(`The command comes first, and is one of: ${Object.keys(commands).join(', ')}`)
+  }
+  try {
+    const { values, positionals } = parseArgs({
+      args: parameters.slice(name.split(' ').length),
+      options: {
+        ...toOptions('string', ['database', 'schema', ...(command.options ?? [])]),
+        ...toOptions('boolean', ['json', ...(command.flags ?? [])]),
+        help: { type: 'boolean', short: 'h' },
+      },
+      allowPositionals: true,
+    })
+    if (values.help) return 'help'
+    requireWords(positionals, command)
+    const flags = Object.entries(values).flatMap(([option, value]) => (value === true ? [option] : []))
+    return { command, values: values as Values, flags: new Set(flags), operands: positionals }
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+const toOptions = <Type extends 'string' | 'boolean'>(type: Type, names: readonly string[]) =>
+  Object.fromEntries(names.map(name => [name, { type }]))
+
+function requireWords(words: readonly string[], { words: { least, most } = NO_WORDS, synopsis }: Command): void {
+  if (words.length >= least && words.length <= most) return
+  throw new UsageError(`The command takes ${most === 0 ? 'only options' : synopsis}`)
+}
+
+const NO_WORDS = { least: 0, most: 0 }
+
+async function run({ command, ...request }: Request, surroundings: Surroundings, write: Write): Promise<number> {
+  let connection: OpenDatabase | undefined
+  const target = (otherwise?: string) => readTarget(request.values, surroundings.env, otherwise)
+  function connect(options?: { readonly mayCreate?: boolean }): OpenDatabase {
+    connection = open(target(), options)
+    return connection
+  }
+  try {
+    const result = await command.run({ ...request, surroundings, target, connect, write })
+    if (result) await write(request.flags.has('json') ? `${JSON.stringify(result.data, null, 2)}\n` : result.text)
+    return result?.isWrong ? 1 : 0
+  } finally {
+    await connection?.close()
+  }
+}
+
+/** The program lies in a folder of the package. */
+const open = (target: Target, options?: { readonly mayCreate?: boolean }): OpenDatabase =>
+  target.kind === 'postgres' ? openPostgres(target) : openSqlite(target.file, options)
+
+type Write = Invocation['write']
+
+const createWrite =
+  ({ stdout }: Surroundings): Write =>
+  text =>
+    new Promise((resolve, reject) => stdout.write(text, error => (error ? reject(error) : resolve())))
+
+/** What the library itself finds wrong with an option or a field came from the command line. */
+const isUsage = (error: unknown): boolean =>
+  error instanceof UsageError || (error instanceof TypeError && /^The (?:option|field) "/.test(error.message))
+
+/**
+ * Runs the command that the parameters name.
+ *
+ * @returns The exit code.
+ */
+export async function runProgram(parameters: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { env, stderr } = surroundings
+  const secrets = findSecrets(env, parameters)
+  const write = createWrite(surroundings)
+  try {
+    const request = read(parameters)
+    if (request === 'version') {
+      await write(`${readVersion()}\n`)
+      return 0
+    }
+    if (request === 'help') {
+      await write(usage)
+      return parameters.length === 0 ? 2 : 0
+    }
+    return await run(request, surroundings, write)
+  } catch (error) {
+    // Whoever read us has seen enough, such as head.
+    if ((error as { code?: unknown }).code === 'EPIPE') return 0
+    stderr.write(`domain-registration: ${describeError(error, secrets)}\n`)
+    if (isUsage(error)) stderr.write('See domain-registration --help\n')
+    return isUsage(error) ? 2 : 1
+  }
+}

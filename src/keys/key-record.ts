@@ -11,11 +11,11 @@ export interface KeyRecord {
   readonly ownerId: string
   /** Any of `domains:create` (to register and preview), `domains:delete` and `domains:read` (to list and export). */
   readonly scopes: readonly string[]
-  /** What the owner calls the key: at most 200 characters, and never the key itself. */
+  /** What the owner calls the key: at most 200 characters of valid Unicode, and never the key itself. */
   readonly label?: string | null | undefined
   /** The hint from {@link generateApiKey}, by which its owner recognizes the key. */
   readonly hint?: string | null | undefined
-  /** When the key was made. Default: when it is added. */
+  /** When the key was made, from the year 1 on, like the other dates. Default: when it is added. */
   readonly createdAt?: Date | null | undefined
   /** If this is set, to any date, the key is rejected. */
   readonly revokedAt?: Date | null | undefined
@@ -57,11 +57,13 @@ export type KeyOwner = Pick<KeyRecord, 'type' | 'ownerId'>
 
 const LONGEST_LABEL = 200
 
-const isDate = (value: unknown): boolean => value === null || (value instanceof Date && !Number.isNaN(value.getTime()))
-const dateRule = { holds: optional(isDate), expected: 'a Date, or null' }
+/** PostgreSQL writes earlier years in another way. */
+const YEAR_1 = Date.parse('0001-01-01')
+const isDate = (value: unknown): boolean => value === null || (value instanceof Date && value.getTime() >= YEAR_1)
+const dateRule = { holds: optional(isDate), expected: 'a Date from the year 1 on, or null' }
 
 const isLabel = (text: unknown): boolean =>
-  isText(text) && text.length <= LONGEST_LABEL && !text.includes('\0') && !looksLikeKey(text)
+  isText(text) && text.length <= LONGEST_LABEL && !/[\0\p{Cs}]/u.test(text) && !looksLikeKey(text)
 const isHint = matches(/^[A-Za-z0-9]+_(?:org|team)_[0-9]+_…[\w\-.~+/=]{4}$/)
 
 const knownScopes: readonly unknown[] = SCOPES
@@ -75,12 +77,12 @@ const rules = {
   type: ownerTypeRule,
   ownerId: ownerIdRule,
   scopes: {
-    holds: scopes => Array.isArray(scopes) && scopes.every(scope => knownScopes.includes(scope)),
+    holds: scopes => Array.isArray(scopes) && [...scopes].every(scope => knownScopes.includes(scope)),
     expected: `an array of scopes, each of which is ${SCOPES.map(scope => `"${scope}"`).join(', ')}`,
   },
   label: {
     holds: optional(label => label === null || isLabel(label)),
-    expected: `a string of at most ${LONGEST_LABEL} characters without a key in it, or null`,
+    expected: `a string of at most ${LONGEST_LABEL} characters, in valid Unicode and without a key in it, or null`,
     isSecret: true,
   },
   hint: {

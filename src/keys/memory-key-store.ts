@@ -1,4 +1,11 @@
-import { requireChanges, requireHash, requireOwner, requireRecord, type StoredKeyRecord } from './key-record.ts'
+import {
+  type KeyRecord,
+  requireChanges,
+  requireHash,
+  requireOwner,
+  requireRecord,
+  type StoredKeyRecord,
+} from './key-record.ts'
 import type { ManagedKeyStore, Synchronous } from './key-store.ts'
 
 /** A key store in memory. */
@@ -19,26 +26,19 @@ export function createMemoryKeyStore(): MemoryKeyStore {
 
   function change(hash: string, toChanges: (record: StoredKeyRecord) => Partial<StoredKeyRecord>): boolean {
     const record = records.get(hash)
-    if (record) records.set(hash, Object.freeze({ ...record, ...toChanges(record) }))
+    if (record) records.set(hash, copy({ ...record, ...toChanges(record) }))
     return record !== undefined
   }
 
   return {
-    findKey: hash => records.get(hash) ?? null,
+    findKey(hash) {
+      const record = records.get(hash)
+      return record ? copy(record) : null
+    },
     addKey(record) {
       requireRecord(record)
       if (records.has(record.hash)) return false
-      // A copy: the application may change its object later.
-      const stored = {
-        ...record,
-        scopes: Object.freeze([...record.scopes]),
-        label: record.label ?? null,
-        hint: record.hint ?? null,
-        createdAt: record.createdAt ?? new Date(),
-        revokedAt: record.revokedAt ?? null,
-        expiresAt: record.expiresAt ?? null,
-      }
-      records.set(record.hash, Object.freeze(stored))
+      records.set(record.hash, copy(record))
       return true
     },
     revokeKey(hash) {
@@ -50,7 +50,7 @@ export function createMemoryKeyStore(): MemoryKeyStore {
       requireChanges(changes)
       return change(hash, ({ label, scopes, expiresAt }) => ({
         label: changes.label === undefined ? label : changes.label,
-        scopes: changes.scopes === undefined ? scopes : Object.freeze([...changes.scopes]),
+        scopes: changes.scopes ?? scopes,
         expiresAt: changes.expiresAt === undefined ? expiresAt : changes.expiresAt,
       }))
     },
@@ -58,7 +58,21 @@ export function createMemoryKeyStore(): MemoryKeyStore {
       requireOwner(owner)
       return [...records.values()]
         .filter(({ type, ownerId }) => type === owner.type && ownerId === owner.ownerId)
+        .map(copy)
         .sort((first, second) => first.createdAt.getTime() - second.createdAt.getTime())
     },
   }
 }
+
+/** The application may change its objects later, those that it got as well as those that it passed. */
+const copy = (record: KeyRecord): StoredKeyRecord => ({
+  ...record,
+  scopes: [...record.scopes],
+  label: record.label ?? null,
+  hint: record.hint ?? null,
+  createdAt: toDate(record.createdAt) ?? new Date(),
+  revokedAt: toDate(record.revokedAt),
+  expiresAt: toDate(record.expiresAt),
+})
+
+const toDate = (date: Date | null | undefined) => (date ? new Date(date) : null)

@@ -135,7 +135,7 @@ test.each<[retryAfter: string, patience: number, milliseconds: number]>([
   const { options } = callHere(createStore(), () => unavailable({ 'Retry-After': retryAfter }))
   const patient = { ...options, patience }
   for (const work of [() => registerAll(['a.com'], patient), () => listAll(patient).next()]) {
-    const { error, milliseconds } = await whileTimeFlies(work)
+    const { error, milliseconds } = await whileTimeFlies<unknown>(work)
     expect(error).toMatchObject({ status: 503, code: 'domain_registration_unavailable' })
     expect(milliseconds).toBeGreaterThanOrEqual(most)
     expect(milliseconds).toBeLessThan(most + 1000)

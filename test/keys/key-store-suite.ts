@@ -58,6 +58,22 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await isAccepted(key)).toBe(false)
     })
 
+    test('keeps the dates of a record, even if the application changes its own Date afterwards', async () => {
+      const { key, record } = await createKey()
+      const past = () => new Date('2020-01-02T03:04:05.678Z')
+      const [createdAt, expiresAt] = [past(), past()]
+      await keys().addKey({ ...record, createdAt, expiresAt })
+      createdAt.setTime(0)
+      expiresAt.setFullYear(2100)
+      ;(await keys().findKey(record.hash))?.expiresAt?.setFullYear(2100)
+      ;(await keys().listKeys(record))[0]?.createdAt.setTime(0)
+      expect(await keys().findKey(record.hash)).toMatchObject({ createdAt: past(), expiresAt: past() })
+      const updated = past()
+      await keys().updateKey(record.hash, { expiresAt: updated })
+      updated.setFullYear(2100)
+      expect(await isAccepted(key)).toBe(false)
+    })
+
     test('adds a key once if it is added several times at once', async () => {
       const { record } = await createKey()
       const added = await Promise.all(['a', 'b', 'c'].map(async label => keys().addKey({ ...record, label })))
@@ -71,6 +87,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       ['the scopes', { scopes: ['domains:delete', 'domains:read'] }],
       ['no scope', { scopes: [] }],
       ['the expiry', { expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
+      ['the first expiry there is', { expiresAt: new Date('0001-01-01T00:00:00.000Z') }],
       ['the last expiry that a Date can hold', { expiresAt: new Date(8.64e15) }],
       ['no expiry', { expiresAt: null }],
       ['all three', { label: 'new', scopes: ['domains:read'], expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
@@ -148,6 +165,19 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
         store => store.updateKey(hash, { scopes: ['domain:read'] }),
         /"scopes" must be an array of scopes, each of which is "domains:create", "domains:delete", "domains:read"/,
       ],
+      ...[-8.64e15, Date.parse('0000-12-31T23:59:59.999Z')].map(
+        (time): [string, (store: ManagedKeyStore) => unknown, RegExp] => [
+          `an expiry at ${time}, before year 1`,
+          store => store.updateKey(hash, { expiresAt: new Date(time) }),
+          /"expiresAt" must be a Date from the year 1 on, or null; it is /,
+        ],
+      ),
+      [
+        'a lone surrogate in a label',
+        store => store.updateKey(hash, { label: 'a\ud800b' }),
+        /"label" must be a string of at most 200 characters, in valid Unicode and without a key in it/,
+      ],
+      ['holes for scopes', store => store.updateKey(hash, { scopes: new Array(2) }), /"scopes" must be an array/],
       ['a key as label', store => store.updateKey(hash, { label: 'svc_team_3_ab' }), /"label" must be .* not shown/],
       ['no owner', store => store.listKeys('3' as never), /^The owner must be an object$/],
       ['an owner that is a number', store => store.listKeys({ type: 'team', ownerId: 3 } as never), /it is 3$/],

@@ -7,7 +7,7 @@ const FIRST_BIAS = 72
 /** No label that is a name comes near it. */
 const MAX_NUMBER = 2 ** 31 - 1
 
-/** Encodes a label in Unicode as Punycode (RFC 3492, section 6.3): `bücher` as `bcher-kva`, without the prefix `xn--`. */
+/** Encodes a label as Punycode (RFC 3492, section 6.3), without the prefix `xn--`: `bücher` as `bcher-kva`. */
 export function encodePunycode(unicode: string): string {
   const codePoints = Array.from(unicode, character => character.codePointAt(0) as number)
   const basic = codePoints.filter(codePoint => codePoint < FIRST)

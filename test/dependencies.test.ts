@@ -7,7 +7,6 @@ const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', imp
 
 /** What comes with the package, and under which license. */
 const licenses = {
-  punycode: 'MIT',
   tldts: 'MIT',
   'tldts-core': 'MIT',
   zod: 'MIT',

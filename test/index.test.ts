@@ -88,5 +88,5 @@ test('the manifest says what a user must know', () => {
     engines: { node: '>=20.19' },
     peerDependenciesMeta: { express: { optional: true }, fastify: { optional: true } },
   })
-  expect(Object.keys(manifest.dependencies)).toEqual(['punycode', 'tldts', 'zod'])
+  expect(Object.keys(manifest.dependencies)).toEqual(['tldts', 'zod'])
 })

@@ -1,6 +1,6 @@
-import punycode from 'punycode/punycode.js'
 import { createKindOf, NONE } from './idna/code-point-runs.ts'
 import { toALabels } from './idna/labels.ts'
+import { decodePunycode } from './idna/punycode.ts'
 import { lookAlikes, shownScripts } from './idna/tables.ts'
 
 /**
@@ -32,21 +32,22 @@ export function displayHostname(domain: string): string {
 function showLabel(label: string): string {
   if (!label.startsWith('xn--')) return label
   try {
-    const unicode = punycode.decode(label.slice(4))
+    const unicode = decodePunycode(label.slice(4))
     return isSafe(Array.from(unicode)) && toALabels(unicode) === label ? unicode : label
   } catch {
     return label
   }
 }
 
-/** Made at the first call, so a bundle that never calls it leaves the table out. */
-let scriptOf: ((codePoint: number) => string) | undefined
+/** Read at the first call, so a bundle that never calls it leaves the tables out. */
+let tables: { scriptOf(codePoint: number): string; likenessOf(codePoint: number): string } | undefined
 
 /** Which scripts may be mixed (UTS #39, section 5.2), by the letters of `make-tables.mjs`. */
 const together: readonly string[] = ['LHK', 'LHP', 'LHR']
 
 function isSafe(characters: readonly string[]): boolean {
-  scriptOf ??= createKindOf(shownScripts)
+  tables ??= { scriptOf: createKindOf(shownScripts), likenessOf: createKindOf(lookAlikes) }
+  const { scriptOf, likenessOf } = tables
   const scripts = new Set<string>()
   for (const character of characters) {
     if (/[0-9-]/.test(character)) continue
@@ -57,7 +58,7 @@ function isSafe(characters: readonly string[]): boolean {
   if (scripts.size > 1 && !together.some(allowed => [...scripts].every(script => allowed.includes(script))))
     return false
   // Among Latin letters one look-alike is enough: `comノ`, which looks like a path, or `googleーlogin`.
-  const isAlike = (character: string) => lookAlikes.includes(character)
+  const isAlike = (character: string) => likenessOf(character.codePointAt(0) as number) !== NONE
   if (scripts.size > 1) return !characters.some(isAlike) && !/[a-z0-9][ー一]/.test(characters.join(''))
   return !characters.every(character => /[a-z0-9-]/.test(character) || isAlike(character))
 }

@@ -56,26 +56,22 @@ function createSchemas() {
     domains: z
       .array(z.string({ error: 'must be a string.' }), { error: `must be an array of 1 to ${MAX_DOMAINS} hostnames.` })
       .check(
-        z.minLength(1, { error: 'must contain at least one hostname.' }),
-        z.maxLength(MAX_DOMAINS, {
+        z.refine(domains => domains.length > 0, { error: 'must contain at least one hostname.' }),
+        z.refine(domains => domains.length <= MAX_DOMAINS, {
           error: `must contain at most ${MAX_DOMAINS} hostnames; split a longer list into several calls.`,
         }),
       ),
-    team_id: z
-      .string({ error: TEAM_ID })
-      .check(z.regex(/^[0-9]+$/, { error: TEAM_ID }), z.maxLength(MAX_TEAM_ID_LENGTH, { error: TEAM_ID })),
-    limit: z.optional(parameter().check(z.refine(isLimit, { error: LIMIT }))),
-    after: z.optional(
-      parameter().check(z.maxLength(MAX_CURSOR_LENGTH, { error: 'must be the "next" of the previous page.' })),
+    team_id: z.string({ error: TEAM_ID }).check(z.refine(isTeamId, { error: TEAM_ID })),
+    limit: parameter().check(z.refine(isLimit, { error: LIMIT })),
+    after: parameter().check(
+      z.refine(text => text.length <= MAX_CURSOR_LENGTH, { error: 'must be the "next" of the previous page.' }),
     ),
     order: choice(choices.order),
-    domain: z.optional(hostname),
-    below: z.optional(
-      hostname.check(
-        z.refine(isPlainName, {
-          error: 'must be a name such as "example.com": nothing is below a wildcard or an IP address.',
-        }),
-      ),
+    domain: hostname,
+    below: hostname.check(
+      z.refine(isPlainName, {
+        error: 'must be a name such as "example.com": nothing is below a wildcard or an IP address.',
+      }),
     ),
     format: choice(choices.format),
   }
@@ -83,6 +79,7 @@ function createSchemas() {
 
 const TEAM_ID = `must be the ID of a team, a string of 1 to ${MAX_TEAM_ID_LENGTH} digits; \
 an organization key requires it.`
+const isTeamId = (text: string) => /^[0-9]+$/.test(text) && text.length <= MAX_TEAM_ID_LENGTH
 const LIMIT = `must be an integer from 1 to ${MAX_LIMIT}.`
 const isLimit = (text: string) => /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_LIMIT
 
@@ -95,10 +92,13 @@ function isPlainName(text: string): boolean {
 const parameter = () => z.string({ error: 'must be sent once.' })
 
 const choice = (all: readonly string[]) =>
-  z.optional(parameter().check(z.refine(text => all.includes(text), { error: `must be "${all.join('" or "')}".` })))
+  parameter().check(z.refine(text => all.includes(text), { error: `must be "${all.join('" or "')}".` }))
 
 type Schemas = ReturnType<typeof createSchemas>
-type FieldValues<Name extends keyof Schemas> = { readonly [Each in Name]: z.output<Schemas[Each]> }
+type RequiredField = (typeof requestFields.body)[number]
+type FieldValues<Name extends keyof Schemas> = {
+  readonly [Each in Name]: z.output<Schemas[Each]> | (Each extends RequiredField ? never : undefined)
+}
 
 /**
  * Reads fields of a body or of a query, in the order of their names here; others are ignored, so a newer client
@@ -119,7 +119,9 @@ export function readFields<Name extends keyof Schemas>(
 
 /** Field by field: the schema of an object compiles itself by `new Function`, and adds to a bundle. */
 function readField(sent: object, name: keyof Schemas): unknown {
-  const parsed = z.safeParse<z.ZodMiniType>(fieldSchemas()[name], (sent as Record<string, unknown>)[name])
+  const value = (sent as Record<string, unknown>)[name]
+  if (value === undefined && !(requestFields.body as readonly string[]).includes(name)) return undefined
+  const parsed = z.safeParse<z.ZodMiniType>(fieldSchemas()[name], value)
   if (parsed.success) return parsed.data
   const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue]
   throw invalidRequest(`${name}${path.map(index => `[${String(index)}]`).join('')} ${message}`)

@@ -20,7 +20,6 @@ export const layers: readonly (readonly string[])[] = [
 export const packages: Readonly<Record<string, { by: readonly string[]; only?: 'types' }>> = {
   tldts: { by: ['hostname/public-suffix.ts'] },
   'tldts/package.json': { by: ['hostname/suffix-list.ts'] },
-  'punycode/punycode.js': { by: ['hostname/display.ts', 'hostname/idna/labels.ts'] },
   'zod/mini': { by: ['wire/'] },
   express: { by: ['adapters/express.ts'], only: 'types' },
   fastify: { by: ['adapters/fastify.ts'], only: 'types' },

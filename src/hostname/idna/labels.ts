@@ -1,9 +1,9 @@
-import punycode from 'punycode/punycode.js'
 import { isLdhLabel, isPlainName, MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../ldh-name.ts'
 import { keepsBidiRule } from './bidi.ts'
 import { kindOf, kinds, survey } from './characters.ts'
 import { findMisplacedJoiner, findMisplacedPunctuation } from './context.ts'
 import { mapCharacter } from './mapping.ts'
+import { decodePunycode, encodePunycode } from './punycode.ts'
 
 /** A dot in every spelling of UTS #46. */
 export const dots = /[.\u3002\uff0e\uff61]/
@@ -126,7 +126,7 @@ function readLabel(sent: string, mapped: string, { acceptsPunctuation = false }:
  */
 function decode(aLabel: string): string | null {
   try {
-    const unicode = punycode.decode(aLabel.slice(4))
+    const unicode = decodePunycode(aLabel.slice(4))
     const isEncodedSo = !isAscii(unicode) && unicode.normalize('NFC') === unicode && encode(unicode) === aLabel
     return isEncodedSo && !unicode.startsWith('xn--') ? unicode : null
   } catch {
@@ -134,7 +134,7 @@ function decode(aLabel: string): string | null {
   }
 }
 
-const encode = (unicode: string) => `xn--${punycode.encode(unicode)}`
+const encode = (unicode: string) => `xn--${encodePunycode(unicode)}`
 
 /** Section 4.1, for a composed and decoded label. */
 function findFault(label: string, unicode: string, held: number): LabelFault | undefined {

@@ -151,12 +151,10 @@ async function createShownScriptOf(isKept) {
  */
 function listLookAlikes(shownScriptOf) {
   const isLookAlike = (codePoint, shown) => shownScriptOf(codePoint) !== 'L' || /^[a-z]$/.test(shown)
-  return uts39.lookAlikes
+  const lookAlikes = uts39.lookAlikes
     .map(([hex, shown]) => [Number.parseInt(hex, 16), shown])
     .filter(([codePoint, shown]) => shownScriptOf(codePoint) && isLookAlike(codePoint, shown))
-    .map(([codePoint]) => String.fromCodePoint(codePoint))
-    .sort()
-    .join('')
+  return new Set(lookAlikes.map(([codePoint]) => codePoint))
 }
 
 function toPunctuationKind(kind, codePoint) {
@@ -219,6 +217,7 @@ export async function makeTables() {
     ['Script/Han', 'K'],
   )
   const shownScriptOf = await createShownScriptOf(isKept)
+  const lookAlikes = listLookAlikes(shownScriptOf)
   const joiningTypeOf = await createKinds(
     ['Joining_Type/Dual_Joining', 'D'],
     ['Joining_Type/Left_Joining', 'L'],
@@ -248,7 +247,11 @@ export async function makeTables() {
       'Script and Identifier_Status=Allowed of what may be shown (UTS #39), by the letters of `make-tables.mjs`.',
       toRuns(shownScriptOf, isKept),
     ),
-    toConstant('lookAlikes', 'What is shown and confusable with ASCII (UTS #39).', listLookAlikes(shownScriptOf)),
+    toConstant(
+      'lookAlikes',
+      'What is shown and confusable with ASCII (UTS #39).',
+      toRuns(codePoint => (lookAlikes.has(codePoint) ? 'Y' : ''), shownScriptOf),
+    ),
     toConstant(
       'invisible',
       'What does not show as itself: the general categories Cc, Cf, Cs, Co and Z, and Default_Ignorable_Code_Point.',

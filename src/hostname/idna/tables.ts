@@ -82,7 +82,9 @@ export const shownScripts =
 
 /** What is shown and confusable with ASCII (UTS #39). */
 export const lookAlikes =
-  'þıƒɣɩʋαγινορσυабгеорсухшѕіјґүһҽӏӕագզհոռսցւքօוטיןס׳״اه٠١٥٧ھہە۰۱۵۷ः०३০৪৭ઃ૦૩ଃଠంಂ೦ംടഠං๐໐ငဝ၀ၚყሀዐ០〇ノ丶丿'
+  '_71Y_1dY3_2kY6_5lY4_Y8_oY6_7yY_Y_4Y_2Y_Y_Y_Y_Y_2xY1_Y_Y_7Y_Y1_Y_Y_1Y_bY1_Y_1jY1_rY1_9Y3_fY1_3Y1_3tY_Y_1Y_8Y_6Y_2' +
+  'Y1_2Y1_Y1_26Y_1Y1_4Y_Y_gY18_6Y_uY_nY1_2Y_Y_2dY1_Y_iYo_1Y1_2Y_Y_eiY1_2oY_1Y_3fY_2Y_1Y_44Y1_2oY_1Y_oY1_qY_68Y_3iY_' +
+  '2qY_qY_rY1_2oY_5oY_3iY_8iY_nY_xY_oY_3vY_7rY_5qY_zyY_4rpYp_4sY_5t2Y_7Y'
 
 /** What does not show as itself: the general categories Cc, Cf, Cs, Co and Z, and Default_Ignorable_Code_Point. */
 export const invisible =

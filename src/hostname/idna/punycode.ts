@@ -1,0 +1,92 @@
+/** The digits of Punycode, by their values. */
+const DIGITS = 'abcdefghijklmnopqrstuvwxyz0123456789'
+const BASE = DIGITS.length
+/** The first code point that is not ASCII. */
+const FIRST = 0x80
+const FIRST_BIAS = 72
+/** No label that is a name comes near it. */
+const MAX_NUMBER = 2 ** 31 - 1
+
+/** Encodes a label as Punycode (RFC 3492, section 6.3), without the prefix `xn--`: `bücher` as `bcher-kva`. */
+export function encodePunycode(unicode: string): string {
+  const codePoints = Array.from(unicode, character => character.codePointAt(0) as number)
+  const basic = codePoints.filter(codePoint => codePoint < FIRST)
+  let encoded = String.fromCodePoint(...basic) + (basic.length > 0 ? '-' : '')
+  let done = basic.length
+  let bias = FIRST_BIAS
+  let delta = 0
+  for (let current = FIRST; done < codePoints.length; current += 1, delta += 1) {
+    const next = Math.min(...codePoints.filter(codePoint => codePoint >= current))
+    delta += (next - current) * (done + 1)
+    current = next
+    for (const codePoint of codePoints) {
+      if (codePoint < current) delta += 1
+      if (codePoint !== current) continue
+      encoded += encodeNumber(delta, bias)
+      bias = adapt(delta, done + 1, done === basic.length)
+      delta = 0
+      done += 1
+    }
+  }
+  return encoded
+}
+
+/**
+ * Decodes Punycode (RFC 3492, section 6.2).
+ *
+ * @param encoded In lower case, without the prefix `xn--`.
+ * @throws {RangeError} if it is not Punycode.
+ */
+export function decodePunycode(encoded: string): string {
+  const delimiter = encoded.lastIndexOf('-')
+  const codePoints = Array.from(encoded.slice(0, Math.max(0, delimiter)), character => character.charCodeAt(0))
+  if (codePoints.some(codePoint => codePoint >= FIRST)) throw new RangeError('Not in ASCII')
+  let current = FIRST
+  let bias = FIRST_BIAS
+  let position = 0
+  for (let at = delimiter > 0 ? delimiter + 1 : 0; at < encoded.length; ) {
+    const before = position
+    let weight = 1
+    for (let digits = 1, digit = BASE, threshold = 0; digit >= threshold; digits += 1) {
+      digit = DIGITS.indexOf(encoded.charAt(at) || '-')
+      if (digit < 0) throw new RangeError('Not a digit')
+      at += 1
+      position += digit * weight
+      if (position > MAX_NUMBER) throw new RangeError('Too large')
+      threshold = thresholdOf(digits, bias)
+      weight *= BASE - threshold
+    }
+    const length = codePoints.length + 1
+    bias = adapt(position - before, length, before === 0)
+    current += Math.floor(position / length)
+    position %= length
+    codePoints.splice(position, 0, current)
+    position += 1
+  }
+  return String.fromCodePoint(...codePoints)
+}
+
+/** Writes a number in digits of which each has a base of its own (section 3.3). */
+function encodeNumber(number: number, bias: number): string {
+  let text = ''
+  let rest = number
+  for (let digits = 1; ; digits += 1) {
+    const threshold = thresholdOf(digits, bias)
+    if (rest < threshold) return text + DIGITS.charAt(rest)
+    const base = BASE - threshold
+    text += DIGITS.charAt(threshold + ((rest - threshold) % base))
+    rest = Math.floor((rest - threshold) / base)
+  }
+}
+
+/** A digit below it ends the number. @param digits How many digits there are up to this one. */
+const thresholdOf = (digits: number, bias: number): number => Math.min(26, Math.max(1, BASE * digits - bias))
+
+/** Section 6.1. */
+function adapt(delta: number, length: number, isFirst: boolean): number {
+  let rest = Math.floor(delta / (isFirst ? 700 : 2))
+  rest += Math.floor(rest / length)
+  let bias = 0
+  for (; rest > 455; bias += BASE) rest = Math.floor(rest / (BASE - 1))
+  return bias + Math.floor((BASE * rest) / (rest + 38))
+}

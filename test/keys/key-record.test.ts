@@ -29,7 +29,11 @@ test.each<[field: string, changes: object, message: RegExp]>([
   ['scopes', { scopes: [...scopes, 7] }, /"scopes" must be/],
   ['scopes', { scopes: ['domain:create'] }, /"scopes" must be .* "domains:create", "domains:delete", "domains:read"/],
   ['revokedAt', { revokedAt: '2026-01-01' }, /"revokedAt" must be a Date from the year 1 on, or null/],
-  ['expiresAt', { expiresAt: new Date('never') }, /"expiresAt" must be a Date from the year 1 on, or null; it is an invalid Date$/],
+  [
+    'expiresAt',
+    { expiresAt: new Date('never') },
+    /"expiresAt" must be a Date from the year 1 on, or null; it is an invalid Date$/,
+  ],
   ['createdAt', { createdAt: 7 }, /"createdAt" must be a Date from the year 1 on, or null; it is 7$/],
   ['label', { label: 'x'.repeat(201) }, /"label" must be a string of at most 200 characters/],
   ['label', { label: `mine: svc_team_42_${hash}` }, /"label" must be .* without a key in it.* not shown here$/],

@@ -84,7 +84,7 @@ export class CallError extends Error {
 /**
  * Sends a call, and retries it if its response was lost, and after 408, 429 and 5xx.
  *
- * @throws {CallError} for a response that a retry would not change, and once the next retry would come after `patience`.
+ * @throws {CallError} for a response that a retry would not change, and once a retry would come after `patience`.
  */
 export async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
   const { patience = DEFAULT_PATIENCE, signal } = options

@@ -71,8 +71,8 @@ export const registerFields = {
  *   yields the results instead: in the order of the names, except that names that had to be sent again come later. It
  *   then holds a few calls at a time, even with millions of names. The work begins when it is awaited or iterated over.
  * @throws {RegisterAllError} for a response that a retry would not change, such as 401; when every call has failed for
- *   `patience`, or the next retry would come later than that; and, after all other names, if some names still have `internal_error`. It has the results so far,
- *   the names without one, and where to resume.
+ *   `patience`, or the next retry would come later than that; and, after all other names, if some names still have
+ *   `internal_error`. It has the results so far, the names without one, and where to resume.
  * @throws {TypeError} for an option that is missing, wrong or does not exist, and for names that are not strings. It
  *   says what to pass instead, and shows neither the key nor the URL.
  *

@@ -43,9 +43,11 @@ export async function* eachPage(
     const page = await list({ ...options, after, limit: MOST_AT_ONCE })
     const last = page.at(-1)
     if (!last) return
+    const next = toCursor(last, options)
+    if (next === after) throw new Error('The store lists the same page again: its "list" must begin after "after"')
     yield page
     if (page.length < MOST_AT_ONCE) return
-    after = toCursor(last, options)
+    after = next
     await letOthersRun()
   }
 }

@@ -145,7 +145,7 @@ export function readSweepOptions(options: SweepOptions = {}) {
 }
 
 /**
- * Reads what to release. What is neither a hostname nor an ID is passed over, like a name that the team does not hold.
+ * Reads what to release or transfer. What is neither a hostname nor an ID is passed over, like a name that the team does not hold.
  *
  * @throws {TypeError}
  */
@@ -154,7 +154,7 @@ export function readRelease(teamId: string, domains: readonly string[], toDomain
   if (!Array.isArray(domains))
     throw new TypeError(`The domains must be a list of strings; they are ${describe(domains)}`)
   if (domains.length > MOST_AT_ONCE)
-    throw new TypeError(`At most ${MOST_AT_ONCE} domains are released at once; they are ${domains.length}. Send parts`)
+    throw new TypeError(`At most ${MOST_AT_ONCE} domains are taken at once; they are ${domains.length}. Send parts`)
   const names = new Map<string, Name>()
   const domainIds = new Set<string>()
   for (const text of domains.filter(isText)) {
@@ -166,7 +166,7 @@ export function readRelease(teamId: string, domains: readonly string[], toDomain
   return { names: [...names.values()], domainIds: [...domainIds] }
 }
 
-/** What to release: names, and values of `domainId`. */
+/** What to release or transfer: names, and values of `domainId`. */
 export interface ReleaseKeys {
   readonly names: readonly Name[]
   readonly domainIds: readonly string[]

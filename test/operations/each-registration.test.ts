@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createMemoryStore, eachRegistration, reconcile } from '../../src/index.ts'
+import { createMemoryStore, eachRegistration, type ListOptions, reconcile, releaseAll } from '../../src/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 import { createStore } from '../fixtures.ts'
 
@@ -43,6 +43,21 @@ test('a walk refuses options that are wrong, and a length of pages, which it cho
   expect(() => eachRegistration(store, { limit: 5 } as object)).toThrow('The option "limit" is not for a walk')
   const { list: _, ...withoutList } = store
   expect(() => eachRegistration(withoutList)).toThrow('no method "list"')
+})
+
+test('with a store that ignores "after", a walk and a release of all end with an error', async () => {
+  const store = await createFilledStore(2000)
+  const calls: unknown[] = []
+  const blind = {
+    ...store,
+    list({ after: _, ...options }: ListOptions) {
+      if (calls.push(options) > 20) throw new Error('It asks without an end')
+      return store.list(options)
+    },
+    release: () => [],
+  }
+  for (const work of [() => collect(blind), () => releaseAll(blind, '1')])
+    await expect(work()).rejects.toThrow('The store lists the same page again: its "list" must begin after "after"')
 })
 
 test('other work runs between two pages, even if the store answers at once', async () => {

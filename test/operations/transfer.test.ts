@@ -244,7 +244,7 @@ describe('a transfer', () => {
     ['without a team', { from: '1' }, '"to" must be the ID of a team'],
     ['from a number', { from: 1, to: '2' }, '"from" must be the ID of a team'],
     ['of no list', { from: '1', to: '2', domains: 'a.com' }, '"domains" must be a list'],
-    ['of too many names', { from: '1', to: '2', domains: manyDomains(1001) }, 'At most 1000 domains'],
+    ['of too many names', { from: '1', to: '2', domains: manyDomains(1001) }, 'At most 1000 domains are taken at once'],
     ['with another option', { from: '1', to: '2', all: true }, '"all" does not exist'],
   ])('%s is a TypeError', async (_, options, message) => {
     const error = await rejection(transfer(createStore(), options as never))

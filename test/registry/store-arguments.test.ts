@@ -67,7 +67,7 @@ test.each([
   [['1', 'one.com'], 'The domains must be a list of strings; they are "one.com"'],
   [['1', null], 'The domains must be a list of strings; they are object'],
   [[], 'The ID of a team must be a string; it is undefined'],
-  [['1', Array(1001).fill('one.com')], 'At most 1000 domains are released at once; they are 1001'],
+  [['1', Array(1001).fill('one.com')], 'At most 1000 domains are taken at once; they are 1001. Send parts'],
 ])('refuses to release for %j, and releases nothing', async (wrong, message) => {
   await expect(release(...wrong)).rejects.toThrow(TypeError)
   await expect(release(...wrong)).rejects.toThrow(message)

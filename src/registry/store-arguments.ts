@@ -145,8 +145,8 @@ export function readSweepOptions(options: SweepOptions = {}) {
 }
 
 /**
- * Reads what to release or transfer. What is neither a hostname nor an ID is passed over, like a name that the team does
- * not hold.
+ * Reads what to release or transfer. What is neither a hostname nor an ID is passed over, like a name that the team
+ * does not hold.
  *
  * @throws {TypeError}
  */

@@ -1,4 +1,10 @@
-import { createMemoryKeyStore, generateApiKey, type KeyRecord } from '../src/index.ts'
+import {
+  createMemoryKeyStore,
+  generateApiKey,
+  type KeyRecord,
+  type ManagedKeyStore,
+  type MemoryKeyStore,
+} from '../src/index.ts'
 import { createMemoryStore, type MemoryStoreOptions } from '../src/memory/memory-store.ts'
 
 /** Organization 10 has the teams 1 and 2, and 9, which is suspended; organization 20 has the team 3. */
@@ -17,11 +23,11 @@ export const team2 = { type: 'team', teamId: '2', scopes } as const
 export const createStore = (options: MemoryStoreOptions = {}) => createMemoryStore({ teams, ...options })
 
 /** A key store, and a function that puts a new key into it. */
-export function createKeys() {
-  const keys = createMemoryKeyStore()
+export function createKeys<Keys extends ManagedKeyStore = MemoryKeyStore>(given?: Keys) {
+  const keys = given ?? createMemoryKeyStore()
   async function issue(type: 'organization' | 'team', id: string, changes: Partial<KeyRecord> = {}) {
     const { key, hash } = await generateApiKey({ type, id })
-    keys.addKey({ hash, type, ownerId: id, scopes, ...changes })
+    await keys.addKey({ hash, type, ownerId: id, scopes, ...changes })
     return key
   }
   return { keys, issue }

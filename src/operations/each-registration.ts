@@ -14,7 +14,8 @@ export type EachRegistrationOptions = Omit<ListOptions, 'limit'>
  *
  * @param options As for `list`, without `limit`. To resume, pass as `after` the `domainId` of the last registration, or
  *   with `below` its `domain`.
- * @throws {TypeError} for a store without `list`, and for `limit`. From the iterator, for another option that is wrong.
+ * @throws {TypeError} for a store without `list`, and for `limit`. From the iterator, for another option that is wrong, and
+ *   for a store that lists the same page again.
  * @throws the failure of the store, from the iterator.
  *
  * @example
@@ -44,7 +45,7 @@ export async function* eachPage(
     const last = page.at(-1)
     if (!last) return
     const next = toCursor(last, options)
-    if (next === after) throw new Error('The store lists the same page again: its "list" must begin after "after"')
+    if (next === after) throw new TypeError('The store lists the same page again: its "list" must begin after "after"')
     yield page
     if (page.length < MOST_AT_ONCE) return
     after = next

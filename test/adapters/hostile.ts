@@ -1,6 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { hashApiKey } from '../../src/index.ts'
+import { hashApiKey, type ManagedKeyStore, type ManagedStore } from '../../src/index.ts'
+import type { Awaitable } from '../../src/time/awaitable.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { expectHarmless } from './harmless.ts'
 import { exchange, type RawResponse, toWire } from './raw-http.ts'
@@ -182,20 +183,30 @@ const readBefore = new Map<string, readonly number[]>([
   ...notUtf8.map(([claim]) => [claim, [200, 400]] as const),
 ])
 
+interface HostileOptions {
+  /** Whether the application's parser reads the body before we do. */
+  readonly bodyIsReadBefore?: boolean
+  /** Opens empty stores, with the teams of the fixtures. Default: in memory. */
+  readonly open?: () => Awaitable<{ readonly store: ManagedStore; readonly keys?: ManagedKeyStore }>
+}
+
 /**
  * What an attacker may send over sockets, but no HTTP client would: every adapter answers each with a documented
  * response that reveals nothing, and keeps working.
- *
- * @param bodyIsReadBefore The application's parser reads the body before we do.
  */
-export function describeHostileHttp(name: string, start: StartServer, { bodyIsReadBefore = false } = {}): void {
+export function describeHostileHttp(
+  name: string,
+  start: StartServer,
+  { bodyIsReadBefore = false, open = () => ({ store: createStore() }) }: HostileOptions = {},
+): void {
   describe(`${name}: hostile input`, () => {
     async function serve() {
-      const { keys, issue } = createKeys()
+      const { store, keys: opened } = await open()
+      const { keys, issue } = createKeys(opened)
       const keyOf = { team: await issue('team', '1'), organization: await issue('organization', '10') }
       const otherTeamKey = await issue('team', '3')
       const onError = vi.fn()
-      const { origin, close } = await start({ store: createStore(), keys, onError })
+      const { origin, close } = await start({ store, keys, onError })
       onTestFinished(async () => {
         const [after] = await exchange(origin, compose())
         await close()

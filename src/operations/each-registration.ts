@@ -14,8 +14,8 @@ export type EachRegistrationOptions = Omit<ListOptions, 'limit'>
  *
  * @param options As for `list`, without `limit`. To resume, pass as `after` the `domainId` of the last registration, or
  *   with `below` its `domain`.
- * @throws {TypeError} for a store without `list`, and for `limit`. From the iterator, for another option that is wrong, and
- *   for a store that lists the same page again.
+ * @throws {TypeError} for a store without `list`, and for `limit`. From the iterator, for another option that is wrong,
+ *   and for a store that lists the same page again.
  * @throws the failure of the store, from the iterator.
  *
  * @example

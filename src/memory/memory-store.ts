@@ -114,10 +114,11 @@ function createTable() {
 
 /** Looks registrations up, and adds whether they are synchronized. */
 function createLookUps(table: ReturnType<typeof createTable>, outbox: MemoryOutbox) {
-  const toRegistration = (held: StoredRegistration): Registration => ({
-    ...held,
-    synchronized: !outbox.has(held.domainId),
-  })
+  // Field by field, for each name of a call: a spread of the whole registration is far slower.
+  const toRegistration = ({ domainId, domain, registrableDomain, teamId, createdAt }: StoredRegistration) => {
+    const synchronized = !outbox.has(domainId)
+    return { domainId, domain, registrableDomain, teamId, synchronized, createdAt } satisfies Registration
+  }
 
   const namesIn = (domains: readonly string[]) =>
     domains.map(domain => table.find(domain)).filter(held => held !== undefined)

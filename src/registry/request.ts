@@ -25,7 +25,7 @@ export function createRegistrationRequest(
   limit?: CallLimit,
 ): RegistrationRequest {
   const judged = limit?.names ?? submitted
-  const part = new Set(submitted)
+  const part = limit && new Set(submitted)
   return {
     ...createLookUp(teamId, judged, limit !== undefined),
     registrableDomains: [
@@ -35,7 +35,7 @@ export function createRegistrationRequest(
     decide(found) {
       const verdicts = judgeAll(teamId, judged, found)
       if (limit && findRefusal(limit.maxDomains, found, verdicts)) return []
-      return judged.filter((name, index) => part.has(name) && verdicts[index]?.status === 'created')
+      return judged.filter((name, index) => verdicts[index]?.status === 'created' && part?.has(name) !== false)
     },
   }
 }

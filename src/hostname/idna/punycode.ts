@@ -9,26 +9,39 @@ const MAX_NUMBER = 2 ** 31 - 1
 
 /** Encodes a label as Punycode (RFC 3492, section 6.3), without the prefix `xn--`: `bücher` as `bcher-kva`. */
 export function encodePunycode(unicode: string): string {
-  const codePoints = Array.from(unicode, character => character.codePointAt(0) as number)
-  const basic = codePoints.filter(codePoint => codePoint < FIRST)
-  let encoded = String.fromCodePoint(...basic) + (basic.length > 0 ? '-' : '')
-  let done = basic.length
+  const codePoints: number[] = []
+  let encoded = ''
+  for (const character of unicode) {
+    const codePoint = character.codePointAt(0) as number
+    codePoints.push(codePoint)
+    if (codePoint < FIRST) encoded += character
+  }
+  const basic = encoded.length
+  if (basic > 0) encoded += '-'
+  let done = basic
   let bias = FIRST_BIAS
   let delta = 0
   for (let current = FIRST; done < codePoints.length; current += 1, delta += 1) {
-    const next = Math.min(...codePoints.filter(codePoint => codePoint >= current))
+    const next = findNext(codePoints, current)
     delta += (next - current) * (done + 1)
     current = next
     for (const codePoint of codePoints) {
       if (codePoint < current) delta += 1
       if (codePoint !== current) continue
       encoded += encodeNumber(delta, bias)
-      bias = adapt(delta, done + 1, done === basic.length)
+      bias = adapt(delta, done + 1, done === basic)
       delta = 0
       done += 1
     }
   }
   return encoded
+}
+
+/** Returns the lowest code point from `current` on. */
+function findNext(codePoints: readonly number[], current: number): number {
+  let next = Number.POSITIVE_INFINITY
+  for (const codePoint of codePoints) if (codePoint >= current && codePoint < next) next = codePoint
+  return next
 }
 
 /**
@@ -39,7 +52,8 @@ export function encodePunycode(unicode: string): string {
  */
 export function decodePunycode(encoded: string): string {
   const delimiter = encoded.lastIndexOf('-')
-  const codePoints = Array.from(encoded.slice(0, Math.max(0, delimiter)), character => character.charCodeAt(0))
+  const codePoints: number[] = []
+  for (let at = 0; at < delimiter; at += 1) codePoints.push(encoded.charCodeAt(at))
   if (codePoints.some(codePoint => codePoint >= FIRST)) throw new RangeError('Not in ASCII')
   let current = FIRST
   let bias = FIRST_BIAS

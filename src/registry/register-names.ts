@@ -104,7 +104,7 @@ async function registerBatch(
   const timeLimit = deadline.remaining() / 2
   const part = places.map(place => names[place] as Submitted)
   const limit = maxDomains === null ? undefined : { maxDomains, names }
-  const request = createRegistrationRequest(teamId, part, timeLimit, limit)
+  const request = createRegistrationRequest({ teamId, submitted: part, timeLimit, limit })
   const registered = await waitForStore(store, store.register(request), deadline, timeLimit)
   const found = requireFound(registered)
   if (!limit) return { outcomes: toOutcomes(part, judgeAll(teamId, part, found), registered) }

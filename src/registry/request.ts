@@ -11,19 +11,19 @@ export interface CallLimit {
   readonly names: readonly Submitted[]
 }
 
-/**
- * Turns the names of a call into the request for the store.
- *
- * @param submitted In the submitted order, duplicates included.
- * @param timeLimit In milliseconds.
- * @param limit If the team has one: `submitted` may then be a part of its names, saved if there is room for all.
- */
-export function createRegistrationRequest(
-  teamId: string,
-  submitted: readonly Submitted[],
-  timeLimit: number,
-  limit?: CallLimit,
-): RegistrationRequest {
+/** What a call asks for. */
+interface SubmittedCall {
+  readonly teamId: string
+  /** In the submitted order, duplicates included. */
+  readonly submitted: readonly Submitted[]
+  /** In milliseconds. */
+  readonly timeLimit: number
+  /** If the team has one: `submitted` may then be a part of its names, saved if there is room for all. */
+  readonly limit?: CallLimit | undefined
+}
+
+/** Turns the names of a call into the request for the store. */
+export function createRegistrationRequest({ teamId, submitted, timeLimit, limit }: SubmittedCall): RegistrationRequest {
   const judged = limit?.names ?? submitted
   const part = limit && new Set(submitted)
   return {

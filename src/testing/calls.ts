@@ -108,7 +108,9 @@ export interface AttemptedCall {
 /** Calls `register` once with the rules of the core, without its retries. */
 export async function attempt(store: SuiteStore, teamId: string, domains: readonly string[]): Promise<AttemptedCall> {
   const names = domains.map(toTestName)
-  const { found, saved } = await store.register(createRegistrationRequest(teamId, names, CALL_TIME_LIMIT))
+  const { found, saved } = await store.register(
+    createRegistrationRequest({ teamId, submitted: names, timeLimit: CALL_TIME_LIMIT }),
+  )
   return { codes: judgeAll(teamId, names, found).map(toCode), found, saved }
 }
 

@@ -20,6 +20,9 @@ export const requestFields = {
   exportFormat: ['format'],
 } as const
 
+/** The fields that must be sent; all others may be missing. A team key brings its `team_id`. */
+const requiredFields = ['domains', 'team_id'] as const
+
 /** The most hostnames in one call. */
 export const MAX_DOMAINS = 100
 
@@ -95,7 +98,7 @@ const choice = (all: readonly string[]) =>
   parameter().check(z.refine(text => all.includes(text), { error: `must be "${all.join('" or "')}".` }))
 
 type Schemas = ReturnType<typeof createSchemas>
-type RequiredField = (typeof requestFields.body)[number]
+type RequiredField = (typeof requiredFields)[number]
 type FieldValues<Name extends keyof Schemas> = {
   readonly [Each in Name]: z.output<Schemas[Each]> | (Each extends RequiredField ? never : undefined)
 }
@@ -120,7 +123,7 @@ export function readFields<Name extends keyof Schemas>(
 /** Field by field: the schema of an object compiles itself by `new Function`, and adds to a bundle. */
 function readField(sent: object, name: keyof Schemas): unknown {
   const value = (sent as Record<string, unknown>)[name]
-  if (value === undefined && !(requestFields.body as readonly string[]).includes(name)) return undefined
+  if (value === undefined && !requiredFields.some(required => required === name)) return undefined
   const parsed = z.safeParse<z.ZodMiniType>(fieldSchemas()[name], value)
   if (parsed.success) return parsed.data
   const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue]

@@ -144,7 +144,9 @@ async function start({ create, hasten }: Modelled, seen: { pushed: number; refus
   async function take(taken: Step): Promise<void> {
     if (taken.type === 'register') {
       await both(async ({ store, ids }) => {
-        const { saved } = await store.register(createRegistrationRequest(taken.team, taken.names, 10_000))
+        const { saved } = await store.register(
+          createRegistrationRequest({ teamId: taken.team, submitted: taken.names, timeLimit: 10_000 }),
+        )
         for (const { domain, domainId } of saved) ids.set(domain, domainId)
         return saved.map(({ domain, synchronized }) => `${domain} ${synchronized}`)
       })

@@ -146,7 +146,7 @@ describe('messages', () => {
 describe('names of one call', () => {
   function decide(...domains: string[]) {
     const names = domains.map(toName)
-    const request = createRegistrationRequest('own', names, 1000)
+    const request = createRegistrationRequest({ teamId: 'own', submitted: names, timeLimit: 1000 })
     const nothing: LookUpResult = { registrations: [], below: request.bases.map(() => NOTHING_BELOW) }
     const created = request.decide(nothing).map(({ domain }) => domain)
     const verdicts = judgeAll('own', names, nothing).map(verdict =>
@@ -224,7 +224,7 @@ describe('a public suffix between a wildcard and a name', () => {
   }
 
   test('parts them: the wildcard does not reach across it', () => {
-    const { domains } = createRegistrationRequest('own', [bucket], 1000)
+    const { domains } = createRegistrationRequest({ teamId: 'own', submitted: [bucket], timeLimit: 1000 })
     expect(domains).toEqual([bucket.domain, '*.s3.amazonaws.com', '*.amazonaws.com'])
     expect(judgeOne(bucket, { registrations: [hold(wide, 'other')] })).toBe('created')
     const below = [{ ...NOTHING_BELOW, behindSuffixes: [{ domain: bucket.domain, teamId: 'other' }] }]

@@ -35,7 +35,7 @@ test('a preview sees one state of the database, even if another process register
   const name = { domain: '*.example.com', registrableDomain: 'example.com' }
   let registered: unknown
   const database = interruptReads(open('one-state'), () => {
-    registered ??= other.register(createRegistrationRequest('1', [name], 5000))
+    registered ??= other.register(createRegistrationRequest({ teamId: '1', submitted: [name], timeLimit: 5000 }))
   })
   const store = createSqliteStore({ database, findTeam })
   const { data } = await previewDomains(context, body, store)

@@ -1,12 +1,14 @@
 import { isApiError } from '../../src/errors/api-error.ts'
 import { deleteDomains } from '../../src/operations/delete-domains.ts'
+import { importDomains } from '../../src/operations/import-domains.ts'
 import { listDomains } from '../../src/operations/list-domains.ts'
 import { previewDomains } from '../../src/operations/preview-domains.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
-import type { DomainStore } from '../../src/registry/store.ts'
+import { transfer } from '../../src/operations/transfer.ts'
+import type { DomainStore, ImportRequest } from '../../src/registry/store.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Known } from '../simulation/rules.ts'
-import type { Deed, Operation } from './registry.ts'
+import type { Deed, ImportedRow, Operation } from './registry.ts'
 
 export type RacedStore = DomainStore & Required<Pick<DomainStore, 'find' | 'release' | 'list'>>
 
@@ -71,6 +73,8 @@ async function call(store: RacedStore, random: Random, names: readonly Known[]):
     const toName = (domain: string) => names.find(name => name.domain === domain) ?? { domain, registrableDomain: '' }
     return { kind: 'list', teamId, listed: data.domains.map(held => ({ ...toName(held.domain), ...held, teamId })) }
   }
+  if (store.transfer && random.chance(0.15)) return callTransfer(store, teamId, some)
+  if (store.import && random.chance(0.1)) return callImport(store, random, some)
   if (random.chance(0.35)) {
     const { data } = await deleteDomains(keyContext, { domains }, store)
     const released = data.results.flatMap((result, index) =>
@@ -93,4 +97,54 @@ async function call(store: RacedStore, random: Random, names: readonly Known[]):
     domainId: 'domainId' in result ? result.domainId : undefined,
   }))
   return { kind, teamId, results }
+}
+
+async function callTransfer(store: RacedStore, from: string, names: readonly Known[]): Promise<Operation> {
+  const to = teamIds.find(id => id !== from) as string
+  const answer = { kind: 'transfer', from, to, names } as const
+  try {
+    const transferred = await transfer(store, { from, to, domains: names.map(({ domain }) => domain) })
+    const toName = (domain: string) => names.find(name => name.domain === domain) as Known
+    return { ...answer, transferred: transferred.map(each => ({ ...toName(each.domain), ...each })) }
+  } catch (error) {
+    if (isApiError(error) && error.code === 'domain_limit_reached') return { ...answer, transferred: null }
+    throw error
+  }
+}
+
+/** With few IDs, each of which is of one registrable domain. */
+async function callImport(store: RacedStore, random: Random, names: readonly Known[]): Promise<Operation> {
+  const rows = names.map(name => ({
+    ...name,
+    teamId: random.pick(teamIds),
+    domainId: idOf(name, random.integer(0, 2)),
+  }))
+  let imported: readonly { readonly domain: string }[] = []
+  const importRows = (request: ImportRequest) =>
+    (store.import as NonNullable<DomainStore['import']>)({
+      ...request,
+      decide(found) {
+        // Once more after a failure: the last time decides.
+        imported = request.decide(found)
+        return request.decide(found)
+      },
+    })
+  const createdAt = new Date()
+  const registrations = rows.map(row => ({ ...row, createdAt, synchronized: true }))
+  const { rejected } = await importDomains({ ...store, import: importRows }, registrations)
+  const codes = [...rejected]
+  const saved = new Set(imported.map(({ domain }) => domain))
+  const verdictOf = ({ domain, domainId, teamId }: Omit<ImportedRow, 'verdict'>) => {
+    const [next] = codes
+    if (next?.domain === domain && next.domainId === domainId && next.teamId === teamId) return codes.shift()?.code
+    // The second of two equal ones exists already.
+    return saved.delete(domain) ? 'imported' : 'existing'
+  }
+  return { kind: 'import', rows: rows.map(row => ({ ...row, verdict: verdictOf(row) as string })) }
+}
+
+/** A UUID of version 7. */
+function idOf({ registrableDomain }: Known, number: number): string {
+  const hex = Buffer.from(registrableDomain).toString('hex').padEnd(16, '0').slice(0, 15)
+  return `01900000-0000-7000-8${hex.slice(0, 3)}-${hex.slice(3, 14)}${number}`
 }

@@ -49,7 +49,7 @@ export async function startRacers(module: URL, configs: readonly object[]) {
   return { expectOrder, stop: () => Promise.all(racers.map(racer => racer.kill())) }
 }
 
-const isLocking = ({ operation: { kind } }: Deed) => kind === 'register' || kind === 'release'
+const isLocking = ({ operation: { kind } }: Deed) => ['register', 'release', 'transfer', 'import'].includes(kind)
 
 async function runRound(racer: Program, round: Round): Promise<readonly Deed[]> {
   const deeds = await racer.ask(round)

@@ -26,6 +26,19 @@ const list = (...held: [name: typeof a, domainId: string][]): Operation => ({
   listed: held.map(([name, domainId]) => ({ ...name, teamId, domainId })),
 })
 
+const transfer = (name: typeof a, formerId: string, domainId: string): Operation => ({
+  kind: 'transfer',
+  from: teamId,
+  to: '2',
+  names: [name],
+  transferred: [{ ...name, formerId, domainId }],
+})
+const bring = (name: typeof a, domainId: string, verdict: string): Operation => ({
+  kind: 'import',
+  rows: [{ ...name, teamId, domainId, verdict }],
+})
+const noRoom: Operation = { kind: 'transfer', from: '2', to: teamId, names: [a], transferred: null }
+
 const created = register([a, 'created', '1'])
 const half = list([a, '1'])
 const whole = list([a, '1'], [b, '2'])
@@ -36,6 +49,7 @@ test.each<[what: string, operations: Operation[]]>([
   ['a call above the limit', [created, register([b, 'created', '2'])]],
   ['a refusal below the limit', [refused(a)]],
   ['a refusal of what is held', [created, refused(a)]],
+  ['a refused transfer of nothing', [noRoom]],
 ])('no order explains %s', (_, operations) => {
   const deeds = operations.map((operation, index) => ({
     client: String(index),
@@ -55,6 +69,15 @@ test.each<[what: string, order: 'at once' | 'in turn', operations: Operation[]]>
   ['another ID than was given', 'in turn', [created, register([a, 'existing', '2'])]],
   ['a list from before a call that had ended', 'in turn', [created, list()]],
   ['a preview from before a call that had ended', 'in turn', [created, preview([a, 'created'])]],
+  ['a transfer of what nobody held', 'in turn', [transfer(a, '1', '2')]],
+  ['a transfer of another registration', 'in turn', [created, transfer(a, '2', '3')]],
+  ['a name of both teams', 'in turn', [created, transfer(a, '1', '2'), list([a, '1'])]],
+  ['a name transferred twice', 'at once', [created, transfer(a, '1', '2'), transfer(a, '1', '3')]],
+  ['a name that is free after a transfer', 'in turn', [created, transfer(a, '1', '2'), register([a, 'created', '3'])]],
+  ['an import that was undone', 'in turn', [bring(a, '1', 'imported'), list()]],
+  ['an import below a wildcard', 'at once', [bring(x, '1', 'imported'), bring(wildcard, '2', 'imported')]],
+  ['an ID of two names', 'at once', [bring(a, '1', 'imported'), bring(x, '1', 'imported')]],
+  ['an import over a registration', 'in turn', [created, bring(a, '2', 'existing')]],
   ['half of a call', 'at once', [register([a, 'created', '1'], [b, 'created', '2']), half, whole]],
 ])('no order explains %s', (_, order, operations) => {
   const deeds = operations.map((operation, index) => ({

@@ -1,4 +1,4 @@
-import { type HeldName, type Known, verdictOf } from '../simulation/rules.ts'
+import { covers, type HeldName, type Known, verdictOf } from '../simulation/rules.ts'
 
 /**
  * A linearizability checker: whether calls that overlap in time can be explained by some order of atomic steps, one for
@@ -20,6 +20,15 @@ export type Operation =
       readonly names: readonly Known[]
       readonly released: readonly Held[]
     }
+  | {
+      readonly kind: 'transfer'
+      readonly from: string
+      readonly to: string
+      readonly names: readonly Known[]
+      /** `null` if the team has no room for them. */
+      readonly transferred: readonly Transferred[] | null
+    }
+  | { readonly kind: 'import'; readonly rows: readonly ImportedRow[] }
   /** Of one team, or of all. */
   | { readonly kind: 'list'; readonly teamId?: string; readonly listed: readonly Held[] }
 
@@ -31,6 +40,17 @@ export interface Result extends Known {
 
 export interface Held extends HeldName {
   readonly domainId: string
+}
+
+/** What belongs to another team, under a new ID. */
+export interface Transferred extends Known {
+  readonly formerId: string
+  readonly domainId: string
+}
+
+/** What became of a registration to import: `imported`, `existing`, or why it was rejected. */
+export interface ImportedRow extends Held {
+  readonly verdict: string
 }
 
 /** What a client did, when, and what was answered. */
@@ -78,8 +98,8 @@ export function findFault(
     // Calls that end when another starts overlap with it: the clock may be coarse.
     const firstEnd = Math.min(...left.map(({ endedAt }) => endedAt))
     const next = left.filter(({ startedAt }) => startedAt <= firstEnd)
-    // At once, without another order, since they change nothing for the others. A step adds or removes, and never both.
-    const idle = new Set(next.filter(deed => step(state, deed)?.length === state.length))
+    // At once, without another order, since they change nothing for the others.
+    const idle = new Set(next.filter(deed => step(state, deed) === state))
     if (idle.size > 0) {
       const others = left.filter(deed => !idle.has(deed))
       return canEnd(state, others)
@@ -104,6 +124,13 @@ export function findFault(
 
 /** @returns The state after the call, or `null` where it cannot answer in this state what it has answered. */
 function takeStep(state: State, operation: Operation, isAsked: (name: Known) => boolean, limits: Limits): State | null {
+  const after = tryStep(state, operation, isAsked, limits)
+  return after && isSame(after, state) ? state : after
+}
+
+function tryStep(state: State, operation: Operation, isAsked: (name: Known) => boolean, limits: Limits): State | null {
+  if (operation.kind === 'import') return importRows(state, operation.rows.filter(isAsked))
+  if (operation.kind === 'transfer') return transfer(state, operation, isAsked, limits)
   const ofTeam = state.filter(held => operation.teamId === undefined || held.teamId === operation.teamId)
   if (operation.kind === 'list') return isSame(operation.listed.filter(isAsked), ofTeam) ? state : null
   if (operation.kind === 'release') {
@@ -129,6 +156,45 @@ function register(state: State, teamId: string, results: readonly Result[]): Sta
     }
   }
   return held
+}
+
+function transfer(
+  state: State,
+  { from, to, names, transferred }: Extract<Operation, { kind: 'transfer' }>,
+  isAsked: (name: Known) => boolean,
+  limits: Limits,
+): State | null {
+  const given = state.filter(held => held.teamId === from && names.some(({ domain }) => domain === held.domain))
+  const limit = limits[to]
+  const isAbove = limit !== undefined && given.length > 0 && countOf(state, { teamId: to }) + given.length > limit
+  if (transferred === null) return limit === undefined || isAbove ? state : null
+  const taken = transferred.filter(isAsked)
+  const former = taken.map(({ formerId, ...name }) => ({ ...name, teamId: from, domainId: formerId }))
+  if (isAbove || !isSame(former, given)) return null
+  return [
+    ...state.filter(held => !given.includes(held)),
+    ...taken.map(({ formerId: _, ...name }) => ({ ...name, teamId: to })),
+  ]
+}
+
+function importRows(state: State, rows: readonly ImportedRow[]): State | null {
+  const held = [...state]
+  for (const { verdict, ...row } of rows) {
+    if (verdictOfImport(row, held) !== verdict) return null
+    if (verdict === 'imported') held.push(row)
+  }
+  return held
+}
+
+/** The first rule that applies decides. No limit holds for imports. */
+function verdictOfImport(row: Held, state: State): string {
+  const same = state.find(({ domain }) => domain === row.domain)
+  if (same && same.teamId !== row.teamId) return 'domain_already_licensed'
+  if (same) return same.domainId === row.domainId ? 'existing' : 'domain_has_another_id'
+  if (state.some(({ domainId }) => domainId === row.domainId)) return 'id_is_taken'
+  const wide = state.find(held => covers(held, row))
+  if (wide) return wide.teamId === row.teamId ? 'wildcard_conflict' : 'domain_already_licensed'
+  return state.some(held => covers(row, held)) ? 'subdomain_conflict' : 'imported'
 }
 
 const countOf = (state: State, { teamId }: { readonly teamId?: string }) =>

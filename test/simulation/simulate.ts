@@ -1,7 +1,10 @@
 import {
   type Change,
+  createUuidGenerator,
   type DomainResult,
+  importDomains,
   isApiError,
+  type RegistrationToImport,
   registerDomains,
   startSynchronizing,
   transfer,
@@ -9,7 +12,7 @@ import {
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import { createManagedStore, type ManagedStore, type StoreBackend } from '../../src/registry/managed-store.ts'
 import { MonitorUnavailableError } from '../../src/registry/monitor-unavailable.ts'
-import type { TransferredRegistrations } from '../../src/registry/store.ts'
+import type { ImportFindings, ListedRegistration, TransferredRegistrations } from '../../src/registry/store.ts'
 import { leaseFor } from '../../src/registry/synchronizer.ts'
 import type { Awaitable } from '../../src/time/awaitable.ts'
 import { teams as allTeams, scopes } from '../fixtures.ts'
@@ -106,6 +109,8 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
       .map(({ domain }) => domain),
   )
   const batchSize = random.pick([undefined, undefined, 1, 3])
+  /** How many names a team may hold, by its ID. */
+  const limits = new Map<string, number>(random.chance(0.3) ? teams.map(({ id }) => [id, random.integer(1, 6)]) : [])
   const stormEnds = random.pick([4_000, 15_000, 40_000])
   const backend = createBackend()
   const history: Held[] = []
@@ -174,7 +179,8 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
         return ask(worker, () => {
           if (clock.now() - offset >= end) throw new Error('No time is left')
           const result = backend.register(step) as Awaited<ReturnType<StoreBackend['register']>>
-          for (const name of result.saved) checkSaved({ ...name, to: Number.POSITIVE_INFINITY })
+          for (const name of result.saved) checkSaved(name)
+          checkLimit(step.teamId, result.saved)
           return result
         })
       },
@@ -194,22 +200,53 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
             for (const held of history) if (held.domainId === former) held.to = clock.now() - offset
             successors.set(former, domainId)
           }
-          for (const name of saved) checkSaved({ ...name, to: Number.POSITIVE_INFINITY })
+          for (const name of saved) checkSaved(name)
+          checkLimit(parameters[0].to, saved)
           return result
+        }),
+      import: request =>
+        ask(worker, () => {
+          // Whoever moves imports before others release: what is brought back is not told again.
+          if (request.domainIds.some(id => history.some(held => held.domainId === id && !isHeldNow(held))))
+            throw new Error('released meanwhile')
+          let imported: readonly ListedRegistration[] = []
+          const decide = (found: ImportFindings) => {
+            imported = request.decide(found)
+            return imported
+          }
+          const findings = backend.import?.({ ...request, decide }) as ImportFindings
+          for (const { synchronized, ...name } of imported) {
+            checkSaved(name)
+            // Whoever moves says that the monitor knows it.
+            if (synchronized) monitor.set(name.domainId, { ...name, kind: 'registered', at: name.createdAt })
+          }
+          return findings
         }),
     }
   }
 
-  function checkSaved(saved: Held): void {
+  function checkSaved(saved: Omit<Held, 'to'>): void {
     const other = history.find(held => isHeldNow(held) && overlap(held, saved))
     if (other) violate('names do not overlap', `${other.domain} and ${saved.domain}`)
-    history.push(saved)
+    if (history.some(({ domainId }) => domainId === saved.domainId)) violate('no ID is given twice', saved.domain)
+    history.push({ ...saved, to: Number.POSITIVE_INFINITY })
+  }
+
+  /** An import may take a team above its limit; nothing else is added then. */
+  function checkLimit(teamId: string, saved: readonly unknown[]): void {
+    const count = history.filter(held => isHeldNow(held) && held.teamId === teamId).length
+    if (saved.length > 0 && count > (limits.get(teamId) ?? count)) violate('no limit is passed', `${count} names`)
+  }
+
+  function findTeam(id: string) {
+    const team = teams.find(team => team.id === id)
+    return team ? { ...team, maxDomains: limits.get(id) ?? null } : null
   }
 
   function startProcess(): void {
     const worker = {}
     const store = createManagedStore(connect(worker), {
-      findTeam: id => ask(worker, () => teams.find(team => team.id === id) ?? null),
+      findTeam: id => ask(worker, () => findTeam(id)),
       synchronize: changes => send(worker, changes),
       synchronizeTimeLimit: PUSH_TIME_LIMIT,
       batchSize,
@@ -317,11 +354,20 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
         if (!isApiError(error)) return violate('a failure is an ApiError', String(error))
         happened(`a call answered ${error.status}`)
         if (!beganInStorm && error.status === 500) violate('all is well in the end', error.message)
-        again()
+        if (error.status === 403) checkRefusal({ teamId, begun, beganInStorm }, entries)
+        else again()
       }
       const took = clock.now() - begun
       if (took > timeLimit + 1) violate('a call ends in time', `${took} ms of ${timeLimit}`)
     })
+  }
+
+  /** Counts all that the team may have held at some time of the call. */
+  function checkRefusal({ teamId, begun }: Call, entries: readonly Entry[]): void {
+    const held = new Set(history.filter(other => other.teamId === teamId && other.to >= begun).map(each => each.domain))
+    for (const { name } of entries) if (name) held.add(name.domain)
+    const limit = limits.get(teamId)
+    if (limit === undefined || held.size <= limit) violate('a refused call was above the limit', `${held.size} names`)
   }
 
   function checkResults(call: Call, entries: readonly Entry[], results: readonly DomainResult[]): void {
@@ -392,6 +438,33 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     })
   }
 
+  /** Registrations come from another store, each with its ID. Whoever moves them goes on until they are there. */
+  function importSome(): void {
+    const createId = createUuidGenerator()
+    const rows = Array.from({ length: random.integer(1, 3) }, (): RegistrationToImport => {
+      const held = history.filter(isHeldNow)
+      const { domainId } = held.length > 0 && random.chance(0.2) ? random.pick(held) : { domainId: createId() }
+      const { id: teamId } = random.pick(teams)
+      return { ...random.pick(alphabet), domainId, teamId, createdAt: new Date(), synchronized: random.chance(0.5) }
+    })
+    bring(rows)
+  }
+
+  function bring(rows: readonly RegistrationToImport[]): void {
+    if (processes.length === 0) return
+    const { worker, store } = random.pick(processes)
+    clock.plan(random.integer(0, 20), worker, async () => {
+      happened('an import')
+      try {
+        const { imported, existing, rejected } = await importDomains(store, rows)
+        if (imported + existing + rejected.length !== rows.length) violate('each row has its result', rows.join())
+        for (const { code } of rejected) count(`import: ${code}`)
+      } catch {
+        if (isStorm) clock.plan(random.integer(10, 4_000), null, () => bring(rows))
+      }
+    })
+  }
+
   function storm(): void {
     if (clock.now() >= stormEnds) return
     if (random.chance(0.6)) {
@@ -400,6 +473,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     }
     if (random.chance(0.4)) release()
     if (random.chance(0.3)) transferSome()
+    if (random.chance(0.15)) importSome()
     if (random.chance(0.05) && processes.length > 0 && strikes(rates.away, 'a crash')) crash(random.pick(processes))
     if (random.chance(0.05) && strikes(rates.away, 'a clock jumps')) {
       const jump = random.integer(-2 * LONGEST_WAIT, 2 * LONGEST_WAIT)

@@ -23,9 +23,12 @@ const happenings = [
   ...['a slow statement', 'a statement fails', 'a statement without an answer', 'an answer is lost'],
   ...['a slow push', 'a failed push', 'half a push', 'a push without an answer', 'a refusal'],
   ...['an unavailable monitor'],
-  ...['a crash', 'a clock jumps', 'a release', 'a transfer', 'few refusals', 'many refusals'],
-  ...['a call answered 200', 'a call answered 500', 'a call answered 503'],
+  ...['a crash', 'a clock jumps', 'a release', 'a transfer', 'an import', 'few refusals', 'many refusals'],
+  ...['a call answered 200', 'a call answered 403', 'a call answered 500', 'a call answered 503'],
   ...['created', 'existing', 'wildcard_conflict', 'subdomain_conflict', 'domain_already_licensed', 'internal_error'],
+  ...['wildcard_conflict', 'subdomain_conflict', 'domain_already_licensed', 'domain_has_another_id', 'id_is_taken'].map(
+    code => `import: ${code}`,
+  ),
   ...new Set(rejected.map(([, code]) => code)),
 ]
 

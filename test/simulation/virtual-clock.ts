@@ -94,24 +94,27 @@ export function follow(clock: VirtualClock | null): void {
 const START = Date.UTC(2026, 0)
 
 /**
- * Replaces the global timers, `performance.now`, which the core uses, and `Date.now`, which databases go by. Once for
- * many schedules, since with each replacement the engine throws away what it had compiled.
+ * Replaces the global timers, `performance.now`, which the core uses, and `Date`, which databases go by. Once for many
+ * schedules, since with each replacement the engine throws away what it had compiled.
  *
  * @returns Puts the real ones back.
  */
 export function installVirtualTime(): () => void {
-  const { setTimeout, clearTimeout } = globalThis
+  const { setTimeout, clearTimeout, Date: RealDate } = globalThis
   const now = performance.now.bind(performance)
   const today = Date.now
   Object.assign(globalThis, {
     setTimeout: (action: () => void, delay?: number) =>
       followed ? followed.setTimeout(action, delay) : setTimeout(action, delay),
     clearTimeout: (timer: never) => (followed ? followed.clearTimeout(timer) : clearTimeout(timer)),
+    Date: new Proxy(RealDate, {
+      construct: (target, values) => Reflect.construct(target, values.length === 0 ? [Date.now()] : values),
+    }),
   })
   Date.now = () => (followed ? Math.floor(START + followed.now()) : today())
   Object.defineProperty(performance, 'now', { value: () => (followed ? followed.now() : now()), configurable: true })
   return () => {
-    Object.assign(globalThis, { setTimeout, clearTimeout })
+    Object.assign(globalThis, { setTimeout, clearTimeout, Date: RealDate })
     Date.now = today
     // The real one is on the prototype.
     Reflect.deleteProperty(performance, 'now')

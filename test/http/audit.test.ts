@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createHandler, type ResultContext } from '../../src/http/index.ts'
+import { type Transferred, transfer } from '../../src/operations/transfer.ts'
 import type { DomainStore } from '../../src/registry/store.ts'
 import { manyDomains } from '../../src/testing/calls.ts'
 import { counts, seed } from '../counts.ts'
@@ -13,7 +14,10 @@ const names = [...manyDomains(12), '*.n1.com', 'x.n1.com', 'localhost']
 /** Makes calls at random, and repeats some, as after a lost response or one that says to retry. */
 async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
   const store = createStore({
-    teams: [{ id: '1', organizationId: '10', state: 'active', maxDomains: 8 }],
+    teams: [
+      { id: '1', organizationId: '10', state: 'active', maxDomains: 8 },
+      { id: '2', organizationId: '10', state: 'active' },
+    ],
     synchronize() {
       if (random.chance(0.3)) throw new Error('The monitor is away')
     },
@@ -27,6 +31,7 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
     onError() {},
     onResult: result => void told.push(result),
   })
+  const transferred: Transferred[] = []
   const answers = new Map<string, number>()
   for (let call = 0; call < 60; call += 1) {
     const operation = random.chance(0.3) ? 'delete' : 'create'
@@ -37,19 +42,23 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
       const { status } = await handle(request as Parameters<typeof handle>[0])
       answers.set(`${operation} ${status}`, (answers.get(`${operation} ${status}`) ?? 0) + 1)
     } while (random.chance(0.4))
+    // Which an application does itself, so that it has the result.
+    const [from = '', to = ''] = random.shuffle(['1', '2'])
+    if (random.chance(0.2)) transferred.push(...(await transfer(store, { from, to, domains }).catch(() => [])))
   }
   type Result = { readonly status: string; readonly domainId?: string }
   const results = told.flatMap(({ data }): readonly Result[] => (data && 'results' in data ? data.results : []))
   const idsOf = (...statuses: string[]) =>
     results.flatMap(({ status, domainId }) => (domainId !== undefined && statuses.includes(status) ? [domainId] : []))
   const held = (await store.list()).map(({ domainId }) => domainId)
-  return { idsOf, held, answers }
+  return { idsOf, transferred, held, answers }
 }
 
-test('onResult reports each registration as created once, despite repeated, rejected and unpushed calls', async () => {
+test('onResult reports each registration as created once, despite repeated, rejected and unpushed calls, and transfers', async () => {
   const answered = new Set<string>()
+  let transfers = 0
   for (let run = 0; run < counts.races; run += 1) {
-    const { idsOf, held, answers } = await makeCalls(store => ({
+    const { idsOf, transferred, held, answers } = await makeCalls(store => ({
       ...store,
       register(request) {
         if (random.chance(0.1)) throw new Error('The store is down')
@@ -58,15 +67,19 @@ test('onResult reports each registration as created once, despite repeated, reje
     }))
     const [created, deleted] = [idsOf('created'), idsOf('deleted')]
     expect(new Set(created).size).toBe(created.length)
-    expect(created.filter(domainId => !deleted.includes(domainId)).sort()).toEqual(held.sort())
+    const came = [...created, ...transferred.map(({ domainId }) => domainId)]
+    const left = new Set([...deleted, ...transferred.map(({ formerId }) => formerId)])
+    expect(came.filter(domainId => !left.has(domainId)).sort()).toEqual(held.sort())
+    transfers += transferred.length
     for (const answer of answers.keys()) answered.add(answer)
   }
+  expect(transfers).toBeGreaterThan(0)
   for (const answer of ['create 200', 'create 403', 'create 503', 'delete 200']) expect([...answered]).toContain(answer)
 })
 
 test('a name that a store saved before it failed is reported as existing by the next call', async () => {
   const lost: string[] = []
-  const { idsOf, held } = await makeCalls(store => ({
+  const { idsOf, transferred, held } = await makeCalls(store => ({
     ...store,
     async register(request) {
       const registered = await store.register(request)
@@ -75,7 +88,7 @@ test('a name that a store saved before it failed is reported as existing by the 
       throw new Error('The connection was lost')
     },
   }))
-  const told = idsOf('created', 'existing')
+  const told = [...idsOf('created', 'existing'), ...transferred.map(({ domainId }) => domainId)]
   expect(lost.length).toBeGreaterThan(0)
   expect(idsOf('created').filter(domainId => lost.includes(domainId))).toEqual([])
   expect(held.filter(domainId => !told.includes(domainId) && !lost.includes(domainId))).toEqual([])

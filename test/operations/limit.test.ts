@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type DomainStore, isApiError, previewDomains, registerDomains } from '../../src/index.ts'
+import { type DomainStore, isApiError, previewDomains, registerDomains, transfer } from '../../src/index.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { manyDomains } from '../../src/testing/calls.ts'
@@ -80,11 +80,19 @@ describe('a call', () => {
     expect(await store.count()).toBe(0)
   })
 
-  test('for a team whose limit is a text fails, and the cause says why', async () => {
-    const store = { ...createLimitedStore(5), findTeam: () => ({ ...toTeam(5), maxDomains: '5' as never }) }
-    const error = await rejection(register(store, ['a.com']))
-    expect(error).toMatchObject({ status: 500 })
-    expect(String((error as Error).cause)).toContain('"maxDomains" of a team must be an integer from 0')
+  const wrong = [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '5', 5n, true, {}]
+  test.each(wrong)('for a team whose limit is %s fails, and the cause says what a limit is', async maxDomains => {
+    const badTeam = { ...toTeam(5), maxDomains: maxDomains as never }
+    const store = createLimitedStore(5)
+    expect(() => store.addTeam(badTeam)).toThrow('"maxDomains" of a team must be an integer from 0')
+    const misled = { ...store, findTeam: () => badTeam }
+    const body = { domains: ['a.com'] }
+    const transferred = transfer(misled, { from: '2', to: '1', domains: ['a.com'] })
+    for (const call of [register(misled, ['a.com']), previewDomains(team1, body, misled), transferred]) {
+      const error = await rejection(call)
+      expect(error).toMatchObject({ status: 500, code: 'internal_error' })
+      expect(String((error as Error).cause)).toContain('"maxDomains" of a team must be an integer from 0')
+    }
   })
 })
 

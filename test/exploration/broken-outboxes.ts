@@ -131,7 +131,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     },
   })),
-  broken('records no import', 'an import meets a call and a release', false, (outbox, backend) => ({
+  broken('records no import', 'an import meets a call and a release', true, (outbox, backend) => ({
     import(request) {
       const before = pendingIn(outbox)
       const findings = backend.import?.(request) as Awaited<ReturnType<NonNullable<StoreBackend['import']>>>

@@ -54,7 +54,7 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
   return { idsOf, transferred, held, answers }
 }
 
-test('onResult reports each registration as created once, despite repeated, rejected and unpushed calls, and transfers', async () => {
+test('onResult and transfers report each registration once, despite repeated, rejected and unpushed calls', async () => {
   const answered = new Set<string>()
   let transfers = 0
   for (let run = 0; run < counts.races; run += 1) {

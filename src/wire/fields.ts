@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { InvalidHostname } from '../hostname/classify.ts'
 import type { KeyContext } from '../keys/key-context.ts'
+import { isText } from '../options.ts'
 import { isAddress, isWildcard, type Name } from '../registry/name.ts'
 import { MOST_AT_ONCE } from '../registry/store.ts'
 import { isName, readSubmitted, toName } from '../registry/submitted.ts'
@@ -57,14 +58,14 @@ function createSchemas() {
   )
   return {
     domains: z
-      .array(z.string({ error: 'must be a string.' }), { error: `must be an array of 1 to ${MAX_DOMAINS} hostnames.` })
+      .array(string('must be a string.'), { error: `must be an array of 1 to ${MAX_DOMAINS} hostnames.` })
       .check(
         z.refine(domains => domains.length > 0, { error: 'must contain at least one hostname.' }),
         z.refine(domains => domains.length <= MAX_DOMAINS, {
           error: `must contain at most ${MAX_DOMAINS} hostnames; split a longer list into several calls.`,
         }),
       ),
-    team_id: z.string({ error: TEAM_ID }).check(z.refine(isTeamId, { error: TEAM_ID })),
+    team_id: string(TEAM_ID).check(z.refine(isTeamId, { error: TEAM_ID })),
     limit: parameter().check(z.refine(isLimit, { error: LIMIT })),
     after: parameter().check(
       z.refine(text => text.length <= MAX_CURSOR_LENGTH, { error: 'must be the "next" of the previous page.' }),
@@ -92,7 +93,10 @@ function isPlainName(text: string): boolean {
 }
 
 /** A parameter of a query that was sent twice is an array. */
-const parameter = () => z.string({ error: 'must be sent once.' })
+const parameter = () => string('must be sent once.')
+
+/** That of the library checks formats too, which a bundle need not hold. */
+const string = (error: string) => z.custom<string>(isText, { error })
 
 const choice = (all: readonly string[]) =>
   parameter().check(z.refine(text => all.includes(text), { error: `must be "${all.join('" or "')}".` }))

@@ -60,9 +60,18 @@ export const isFunction = (value: unknown): boolean => typeof value === 'functio
 export const hasMethods = (value: unknown, ...names: readonly string[]): boolean =>
   isObject(value) && names.every(name => isFunction(value[name]))
 
-/** Shows a number or a string, and only the type of any other value: a conversion could run code of the value. */
+/** UTF-16 code units of a string in a message. */
+const LONGEST_SHOWN = 200
+
+/**
+ * Shows a number or the start of a string, and only the type of any other value: a conversion could run code of the
+ * value.
+ */
 export function describe(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'string') {
+    const start = JSON.stringify(value.slice(0, LONGEST_SHOWN))
+    return value.length > LONGEST_SHOWN ? `${start} and ${value.length - LONGEST_SHOWN} more characters` : start
+  }
   if (typeof value === 'number') return String(value)
   if (value instanceof Date && Number.isNaN(value.getTime())) return 'an invalid Date'
   return typeof value

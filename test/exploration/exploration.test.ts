@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
-import type { ManagedStore } from '../../src/registry/managed-store.ts'
+import type { ManagedStore, StoreBackend } from '../../src/registry/managed-store.ts'
 import { createSqliteBackend } from '../../src/sqlite/store.ts'
 import { exploreScenario, exploreStore } from '../../src/testing/exploration/explore-store.ts'
 import { type ScenarioName, scenarios, scenarioTeams } from '../../src/testing/exploration/scenarios.ts'
@@ -106,12 +106,35 @@ describe('a store', () => {
     expect(found.violation?.what).toBeDefined()
   })
 
+  test.each<[what: string, changes: Partial<StoreBackend>, story: string]>([
+    [
+      'always rejects',
+      { register: () => Promise.reject(new Error('disk full')) },
+      'failed by itself: Error: disk full',
+    ],
+    ['lacks a method', { release: undefined as never }, 'failed by itself: TypeError: '],
+    ['returns null', { register: () => null as never }, 'failed by itself: TypeError: '],
+  ])('that %s is found, although nothing it did is wrong', async (_, changes, story) => {
+    const scenarios = ['a name is registered and released beside a sweep'] as const
+    const { violations, stories } = await exploreStore(() => ({ ...createMemoryBackend(), ...changes }), { scenarios })
+    expect(violations).toBe(1)
+    expect(stories?.[0]).toContain(story)
+  })
+
+  test.each([undefined, null, {}, 'createMyBackend'])('that is %j in place of a function is rejected', async wrong => {
+    await expect(exploreStore(wrong as never)).rejects.toThrow('exploreStore takes a function that makes a backend')
+  })
+
+  test.each([undefined, null, {}, { outbox: null }])('that is made as %j is rejected', async backend => {
+    await expect(exploreStore(() => backend as never)).rejects.toThrow('createBackend must return a StoreBackend')
+  })
+
   test('that goes otherwise when a schedule is repeated is rejected', async () => {
     let calls = 0
     const unsteady = () => {
       const backend = createMemoryBackend()
       const isOdd = ++calls % 2 === 1
-      return { ...backend, ...(isOdd && { register: () => Promise.reject(new Error('It is odd')) }) }
+      return { ...backend, ...(isOdd && { release: () => [] }) }
     }
     await expect(exploreStore(unsteady)).rejects.toThrow('The store is not deterministic')
   })

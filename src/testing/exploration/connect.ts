@@ -25,7 +25,15 @@ export function connect(world: World, process: Process, backend: StoreBackend): 
   const { toDomainId, outbox, isInTransaction: _, ...methods } = backend
   const { ledger } = world
 
-  function ask(says: string, run: () => unknown, more: readonly Outcome[] = []): Promise<never> {
+  function ask(says: string, step: () => unknown, more: readonly Outcome[] = []): Promise<never> {
+    const run = async () => {
+      try {
+        return await step()
+      } catch (error) {
+        ledger.checkStep(`${process.name}: ${says}`, error)
+        throw error
+      }
+    }
     const lose = async () => {
       await run()
       fail()

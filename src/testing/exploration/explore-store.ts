@@ -29,7 +29,8 @@ export interface Exploration {
  * processes die, and leases end, at every point at which they can.
  *
  * In every state no names overlap, no ID changes its team, no team is above its limit, and what is registered is
- * watched or pending. A call is told the truth. Once nothing fails any more, exactly the registered names are watched.
+ * watched or pending. A call is told the truth. No step fails by itself. Once nothing fails any more, exactly the
+ * registered names are watched.
  *
  * It proves what the backend does from step to step. It cannot see what happens within a step, such as a lock that is
  * missing: for that there is {@link domainStoreSuite}. It takes some thousand schedules, each of some ten steps, and
@@ -38,6 +39,8 @@ export interface Exploration {
  * @param createBackend Returns a backend without registrations or pending changes. Called for each schedule, one at a
  *   time: it may clear the tables of one database. It must do the same each time, apart from the IDs that it makes.
  * @returns The count of states changes only if the backend, or the package, takes other steps.
+ * @throws {TypeError} for an option that is wrong or does not exist, and if `createBackend` is not a function that
+ *   returns a backend.
  * @throws the failure of `createBackend`, and an `Error` if a schedule that is repeated goes otherwise.
  *
  * @example
@@ -50,6 +53,7 @@ export async function exploreStore<Backend extends StoreBackend>(
   createBackend: () => Awaitable<Backend>,
   options: ExploreOptions<Backend> = {},
 ): Promise<Exploration> {
+  if (!isFunction(createBackend)) throw new TypeError('exploreStore takes a function that makes a backend')
   requireOptions(options, rules)
   const stories: string[] = []
   let states = 0
@@ -86,6 +90,7 @@ export async function exploreScenario<Backend extends StoreBackend>(
   try {
     return await search(async () => {
       const backend = await createBackend()
+      if (!backend?.outbox) throw new TypeError('createBackend must return a StoreBackend, which has an "outbox"')
       const schedule = createSchedule(scenario, backend, createStore)
       async function end() {
         await schedule.end()

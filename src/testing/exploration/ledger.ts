@@ -61,6 +61,11 @@ export function createLedger() {
       if (kept) violate(`${caller} was told that ${rename(kept)} is released, and it is not`)
     },
 
+    /** A step failed that was not made to fail. */
+    checkStep(says: string, error: unknown): void {
+      violate(`${says} failed by itself: ${error}`)
+    },
+
     checkFailure(caller: string, { hasFailed }: Answer): void {
       if (hasFailed) violate(`${caller} failed, although nothing failed for it: ${hasFailed}`)
     },

@@ -74,6 +74,11 @@ test.each([
   expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
 })
 
+test('a message shows the start of a long string and how much more there is', async () => {
+  const message = String(await rejection(release('1', 'x'.repeat(1_000_000))))
+  expect(message).toBe(`TypeError: The domains must be a list of strings; they are "${'x'.repeat(200)}" and 999800 more characters`)
+})
+
 test('finds, counts and lists what an older suffix list allowed, in any spelling', async () => {
   await save(store, '1', [{ domain: '*.github.io', registrableDomain: 'github.io' }])
   expect(toDomains(await list({ domain: ' *.GitHub.io. ' }))).toEqual(['*.github.io'])

@@ -75,8 +75,8 @@ test.each([
 })
 
 test('a message shows the start of a long string and how much more there is', async () => {
-  const message = String(await rejection(release('1', 'x'.repeat(1_000_000))))
-  expect(message).toBe(`TypeError: The domains must be a list of strings; they are "${'x'.repeat(200)}" and 999800 more characters`)
+  const shown = `they are "${'x'.repeat(200)}" and 999800 more characters`
+  await expect(release('1', 'x'.repeat(1_000_000) as never)).rejects.toThrow(shown)
 })
 
 test('finds, counts and lists what an older suffix list allowed, in any spelling', async () => {

@@ -63,7 +63,6 @@ export function createLedger() {
 
     /** A step failed that was not made to fail. */
     checkStep: (says: string, error: unknown): void => violate(`${says} failed by itself: ${error}`),
-
     checkFailure(caller: string, { hasFailed }: Answer): void {
       if (hasFailed) violate(`${caller} failed, although nothing failed for it: ${hasFailed}`)
     },

@@ -168,7 +168,8 @@ export function explainUnknownTopLevel(sent: string): Mistake {
   const meant = misspelled.get(topLevel.toLowerCase())
   const character = /[a-z]/i.test(topLevel) ? /[^\0-\x7f]/u.exec(topLevel)?.[0] : undefined
   const hint = character === undefined ? '' : `; it has the character ${nameCharacter(character)} among Latin letters`
-  const list = `this server's Public Suffix List knows (tldts ${suffixList.version})`
+  const { version, published } = suffixList
+  const list = `this server's Public Suffix List knows (tldts ${version})${published ? `, published on ${published}` : ''}`
   return {
     reason: 'unknown_top_level',
     problem: `has no top-level domain that ${list}${hint}`,

@@ -62,7 +62,7 @@ export const lines: readonly MistakeKind[] = [
   },
   {
     reason: 'ad_blocker_exception',
-    pattern: /^@@\|\|([^|^$]+)\^?(?:\$.*)?$/,
+    pattern: /^@@\|\|/,
     problem: 'is an exception from the filter list of an ad blocker',
     undo: find(adBlockerRule),
   },

@@ -48,7 +48,12 @@ describe('messages', () => {
     const messages = cases
       .map(([input]) => classifyHostname(input))
       .flatMap(answer => (answer.valid ? [] : [`${answer.reason}: ${answer.message}`]))
-      .map(message => message.replace(`(tldts ${suffixList.version})`, '(tldts x.y.z)'))
+      .map(message =>
+        message.replace(
+          `(tldts ${suffixList.version}), published on ${suffixList.published}`,
+          '(tldts x.y.z), published on <date>',
+        ),
+      )
     // What is quoted and which character it is aside: the first message of each wording, and how many cases have it.
     const wordings = new Map<string, string[]>()
     for (const message of messages) {

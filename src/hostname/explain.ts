@@ -169,7 +169,8 @@ export function explainUnknownTopLevel(sent: string): Mistake {
   const character = /[a-z]/i.test(topLevel) ? /[^\0-\x7f]/u.exec(topLevel)?.[0] : undefined
   const hint = character === undefined ? '' : `; it has the character ${nameCharacter(character)} among Latin letters`
   const { version, published } = suffixList
-  const list = `this server's Public Suffix List knows (tldts ${version})${published ? `, published on ${published}` : ''}`
+  const age = published ? `, published on ${published}` : ''
+  const list = `this server's Public Suffix List knows (tldts ${version})${age}`
   return {
     reason: 'unknown_top_level',
     problem: `has no top-level domain that ${list}${hint}`,

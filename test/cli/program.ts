@@ -28,16 +28,19 @@ export interface RunOptions {
   readonly input?: string
   /** A module to load first. */
   readonly preload?: string
+  /** A library to load first, with its settings in `env`. */
+  readonly library?: string
 }
 
 /**
- * Runs the program. As a process of its own, which is the built one, if it needs a folder or a module that is loaded
+ * Runs the program. As a process of its own, which is the built one, if it needs a folder, or something that is loaded
  * first; otherwise in this process, which takes a tenth of the time.
  */
 export async function run(parameters: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const { DATABASE_URL: _, ...inherited } = process.env
-  const env = { ...inherited, ...options.env }
-  return options.cwd === undefined && options.preload === undefined
+  const { cwd, preload, library } = options
+  const env = { ...inherited, ...options.env, ...(library && { LD_PRELOAD: library }) }
+  return [cwd, preload, library].every(each => each === undefined)
     ? runHere(parameters, env, options)
     : runProcess(parameters, env, options)
 }

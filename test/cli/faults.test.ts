@@ -266,7 +266,7 @@ test.skipIf(!faketime || !isLong)(
   async () => {
     const { config } = await openWithTables()
     const env = { FAKETIME: '+180s', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
-    expect(await examine(config, 'clock', { library: faketime, env })).toMatchObject({
+    expect(await examine(config, 'clock', { library: String(faketime), env })).toMatchObject({
       code: 1,
       findings: [{ state: 'wrong', finding: expect.stringMatching(/database is 1(?:79|80|81) seconds behind/) }],
     })

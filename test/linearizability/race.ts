@@ -112,7 +112,10 @@ async function callTransfer(store: RacedStore, from: string, names: readonly Kno
   }
 }
 
-/** With few IDs, each of which is of one registrable domain. */
+/**
+ * With few IDs, each of which is of one registrable domain. For teams without a limit: no limit holds for imports, and a
+ * call that counts at that moment need not see them, although another one does.
+ */
 async function callImport(store: RacedStore, random: Random, names: readonly Known[]): Promise<Operation> {
   const rows = names.map(name => ({
     ...name,

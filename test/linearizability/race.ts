@@ -113,13 +113,13 @@ async function callTransfer(store: RacedStore, from: string, names: readonly Kno
 }
 
 /**
- * With few IDs, each of which is of one registrable domain. For teams without a limit: no limit holds for imports, and a
- * call that counts at that moment need not see them, although another one does.
+ * With few IDs, each of which is of one registrable domain. Not for a team with a limit: none holds for imports, and a
+ * call that counts at that moment need not see them, although others do.
  */
 async function callImport(store: RacedStore, random: Random, names: readonly Known[]): Promise<Operation> {
   const rows = names.map(name => ({
     ...name,
-    teamId: random.pick(teamIds),
+    teamId: random.pick(teamIds.filter(id => limits[id] === undefined)),
     domainId: idOf(name, random.integer(0, 2)),
   }))
   let imported: readonly { readonly domain: string }[] = []

@@ -47,21 +47,27 @@ export const inShards = (engine: Engine, table: string, parameter: string): stri
 
 export type Isolation = 'read committed' | 'repeatable read'
 
+/** Of the time of a statement, so that one that waits for a lock fails with an error that says so. */
+const LOCK_SHARE = 0.9
+
 /**
  * The settings of a transaction. The time limits end the locks of a process that freezes. A row-level security that
  * hides rows is refused by the server, since names that are not seen would be registered twice.
  */
 export function toSettings(engine: Engine, milliseconds: number, isolation: Isolation): Settings {
-  const limit = String(Math.max(1, Math.round(milliseconds)))
+  const limit = toLimit(milliseconds)
   return {
     transaction_isolation: isolation,
     statement_timeout: limit,
     idle_in_transaction_session_timeout: limit,
-    lock_timeout: '0',
+    lock_timeout: toLimit(milliseconds * LOCK_SHARE),
     row_security: 'off',
     ...PLANNING[engine],
   }
 }
+
+/** Zero would be no limit. */
+const toLimit = (milliseconds: number) => String(Math.max(1, Math.round(milliseconds)))
 
 const selectEngine = unprepared<{ version: string; citus: boolean }>(
   "SELECT version() AS version, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS citus",

@@ -37,7 +37,7 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40
  * If the tables are up to date it only reads, and needs no right to create anything.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
- * @throws {Error} if the tables are of a later version of this package.
+ * @throws {Error} if the tables are of a later version of this package, or if some of them have been dropped.
  *
  * @example
  * await migrate({ database: pool })
@@ -49,9 +49,13 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   const database = toDatabase({ database: driver, preparedStatements: false })
   const deadline = createDeadline(timeLimit)
   async function create(): Promise<void> {
-    const version = await findVersion(database, deadline, toTables(options))
+    const { version, missing } = await findState(database, deadline, toTables(options))
     if (version > SCHEMA_VERSION) {
       throw new Error(`The tables are of version ${version}, and this package knows ${SCHEMA_VERSION}`)
+    }
+    // An empty table in place of a full one would let names be registered twice.
+    if (missing !== null) {
+      throw new Error(`Tables have been dropped, or were not restored: ${missing}. Run "domain-registration doctor"`)
     }
     if (version === SCHEMA_VERSION) return
     const isDistributed = (await findEngine(database, deadline)) === 'Citus'
@@ -62,14 +66,25 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   await retryConflicts(deadline, create, isRace)
 }
 
-/** @returns 0 for tables that are not there. */
-async function findVersion(database: Database, deadline: Deadline, { version }: Tables): Promise<number> {
-  const select = unprepared<{ version: number | null }>(`SELECT max(version) AS version FROM ${version}`)
+interface State {
+  /** 0 for tables that are not there. */
+  readonly version: number
+  /** Which of the tables that have a version are not there; null for none. */
+  readonly missing: string | null
+}
+
+async function findState(database: Database, deadline: Deadline, { schema: _, ...tables }: Tables): Promise<State> {
+  const select = unprepared<{ version: number | null; missing: string | null }>(
+    `SELECT max(version) AS version, (SELECT string_agg(name, ', ') FROM unnest($1::text[]) AS name
+       WHERE to_regclass(name) IS NULL) AS missing FROM ${tables.version}`,
+  )
   try {
-    const [row] = await database.ask(deadline, select)
-    return row?.version ?? 0
+    const [row] = await database.ask(deadline, select, Object.values(tables))
+    const version = row?.version ?? 0
+    // Without a version the tables are created.
+    return { version, missing: version === SCHEMA_VERSION ? (row?.missing ?? null) : null }
   } catch (error) {
-    if (hasCode(error, absent)) return 0
+    if (hasCode(error, absent)) return { version: 0, missing: null }
     throw error
   }
 }

@@ -218,9 +218,29 @@ test('after a restore that lost a primary key, the SQL that doctor prints in wor
   await database.execute('ALTER TABLE domain_registration.locks DROP CONSTRAINT locks_pkey')
   const { code, stdout } = await database.run(['doctor'])
   expect([code, stdout]).toEqual([1, expect.stringContaining('locks: the constraint "locks_pkey" is missing')])
+  expect(stdout).toMatch(/\n1 thing is wrong\. See "tables" in docs\/runbook\.md\.\n$/)
   const [, sql = ''] = /-> Run as the owner of the tables:\n((?: {23}.+\n)+)/.exec(stdout) ?? []
   await database.execute(sql)
   expect(await examine(database)).toMatchObject({ code: 0 })
+})
+
+test('of a table whose rows were deleted, doctor notes the size, and the SQL that it prints makes it small', async () => {
+  const database = await open(createPostgres)
+  await database.execute(`INSERT INTO domain_registration.locks
+    SELECT repeat('x', 100) || number, 'x' FROM generate_series(1, 100000) AS number`)
+  await database.execute(`DELETE FROM domain_registration.locks WHERE second_level_domain NOT LIKE '%99999'`)
+  await database.execute('VACUUM (ANALYZE, TRUNCATE false) domain_registration.locks')
+  const examineGrowth = async () => {
+    const { stdout } = await database.run(['doctor', '--json'])
+    return (JSON.parse(stdout) as Report).findings.filter(({ check }) => check === 'growth')
+  }
+  const notes = await examineGrowth()
+  expect(notes).toMatchObject([
+    { state: 'note', finding: expect.stringMatching(/^the table "locks" has \d\d\.\d MB, and rebuilt about \d\d kB$/) },
+    { state: 'note', finding: expect.stringMatching(/^the index "locks_pkey" has \d\d\.\d MB, and rebuilt about/) },
+  ])
+  for (const statement of notes.flatMap(({ sql = [] }) => sql)) await database.execute(statement)
+  expect(await examineGrowth()).toMatchObject([{ state: 'ok' }])
 })
 
 describe('a role of PostgreSQL', () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, connect as open } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,12 +22,12 @@ import { openDatabase, startServer, type TestServer } from '../postgres/server.t
 import { receive } from '../webhook/receiver.ts'
 import { type RunOptions, run, toUrl } from './program.ts'
 
-/** What the doctor says of one check. */
-async function examine(config: PoolConfig, check: string, { env, ...options }: RunOptions = {}) {
+/** What the doctor says of one check, or of some. */
+async function examine(config: PoolConfig, checks: string | readonly string[], { env, ...options }: RunOptions = {}) {
   const DATABASE_URL = toUrl(config)
   const { code, stdout } = await run(['doctor', '--json'], { ...options, env: { DATABASE_URL, ...env } })
   const { findings } = JSON.parse(stdout) as { findings: { check: string; state: string; finding: string }[] }
-  return { code, findings: findings.filter(each => each.check === check) }
+  return { code, findings: findings.filter(({ check }) => checks.includes(check)) }
 }
 
 const team = { organizationId: '10', state: 'active' } as const
@@ -41,17 +41,86 @@ async function openWithTables(opened: Promise<TestServer> = openDatabase()): Pro
   return server
 }
 
-test('of a server that was stopped, doctor and the log say that the connection was refused', async () => {
-  const server = await startServer()
-  await server.stop()
-  const pool = new Pool(server.config)
-  onTestFinished(() => pool.end())
-  const store = createPostgresStore({ database: pool, findTeam })
-  expect(await callAndReadLog(store)).toEqual(failedBecause('ECONNREFUSED'))
-  expect(await examine(server.config, 'connection')).toMatchObject({
-    code: 1,
-    findings: [{ state: 'wrong', finding: expect.stringContaining('ECONNREFUSED') }],
-  })
+/** What docs/runbook.md says of each fault. */
+const runbook = new Map(
+  [
+    ...readFileSync('docs/runbook.md', 'utf8').matchAll(/^\| (.+?) \| (.*?50[03].*?) \| (.+?) \| (.+?) \| .+ \|$/gm),
+  ].map(([, fault = '', callersGet = '', log = '', found = '']) => [
+    fault,
+    { callersGet, log: quoted(log), checks: quoted(found) },
+  ]),
+)
+
+function quoted(cell: string): string[] {
+  return [...cell.matchAll(/`(.+?)`/g)].map(([, text = '']) => text)
+}
+
+const asFound: Fault = async server => ({ config: server.config })
+
+/** Makes a fault. @returns How the application reaches its database then. */
+type Fault = (server: TestServer) => Promise<{ config: PoolConfig; timeLimit?: number }>
+
+const sql =
+  (statement: string): Fault =>
+  async server => {
+    const admin = server.createPool()
+    await admin.query(statement.replace('$database', String(server.config.database)))
+    return asFound(server)
+  }
+
+/** Faults of the database, by their names in the runbook. The rest of them have tests of their own below. */
+const databaseFaults: Readonly<Record<string, Fault>> = {
+  async 'the database is stopped'(server) {
+    return { config: { ...server.config, port: await findFreePort() } }
+  },
+  async 'the database is slow'({ config }) {
+    return { config: { ...config, port: await slowDown(config, 40) }, timeLimit: 100 }
+  },
+  'the database is read-only': sql('ALTER DATABASE $database SET default_transaction_read_only = on'),
+  'tables are missing or changed': sql('DROP TABLE domain_registration.names'),
+  async 'the password is wrong'({ config }) {
+    return { config: { ...config, password: 'wrong' } }
+  },
+}
+
+test.each(Object.entries(databaseFaults))(
+  'when %s, callers, the log, metrics and doctor are as the runbook says',
+  async (name, make) => {
+    const { config, timeLimit } = await make(await openWithTables())
+    const pool = new Pool(config)
+    onTestFinished(() => pool.end())
+    await compareWithRunbook(name, config, createPostgresStore({ database: pool, findTeam, timeLimit }))
+  },
+)
+
+/** Makes a call, asks the doctor, and compares both with the row of the fault. @returns What the doctor found. */
+async function compareWithRunbook(fault: string, config: PoolConfig, store: DomainStore) {
+  const { callersGet, log, checks } = runbook.get(fault) ?? { callersGet: '', log: [], checks: [] }
+  expect([fault, log, checks]).not.toContainEqual([])
+  const { status, outcomes, line } = await callAndReadLog(store)
+  expect([callersGet, outcomes]).toEqual([expect.stringContaining(`${status}`), [status === 503 ? 'saved' : 'failed']])
+  expect(line).toMatch(
+    /^\d{4}-\S+Z domain-registration: \w+ing .+ failed \(create, team 1, 1 name(?:, monitor 127[\d.:]+)?\): /,
+  )
+  for (const words of log) expect(line).toContain(words)
+  const { code, findings } = await examine(config, checks)
+  const faults = findings.filter(({ state }) => state !== 'ok')
+  expect([code, faults.length]).toEqual([faults.some(({ state }) => state === 'wrong') ? 1 : 0, 1])
+  return faults[0] as (typeof faults)[0]
+}
+
+test('the runbook has fourteen faults', () => {
+  expect(runbook.size).toBe(14)
+})
+
+test('when a table or a row is locked, callers, the log, metrics and doctor are as the runbook says', async () => {
+  const server = await openWithTables()
+  const holder = await server.createPool({ application_name: 'report of Ann' }).connect()
+  onTestFinished(() => holder.release(true))
+  await holder.query("BEGIN; LOCK TABLE domain_registration.names; SELECT 12345, 'a secret'")
+  const store = createPostgresStore({ database: server.createPool(), findTeam, timeLimit: 500 })
+  const { finding } = await compareWithRunbook('a table or a row is locked', server.config, store)
+  expect(finding).toMatch(/application "report of Ann".*: BEGIN; LOCK TABLE domain_registration.names; SELECT …,…\)/)
 })
 
 /** What a server with this store responds to a call, the first line that it logs, and what a trace says of the call. */
@@ -70,15 +139,6 @@ async function callAndReadLog(store: DomainStore, domain = 'www.example.net') {
   shown.mockRestore()
   return { status, outcomes, line }
 }
-
-/** A call that was not saved, with a line that names the package, the step, the team and this cause. */
-const failedBecause = (cause: string) => ({
-  status: 500,
-  outcomes: ['failed'],
-  line: expect.stringMatching(
-    RegExp(`^\\d{4}-\\S+Z domain-registration: registering names failed \\(create, team 1, 1 name\\): .*${cause}`),
-  ),
-})
 
 /** A network that takes some milliseconds each way. */
 async function slowDown({ host, port }: PoolConfig, milliseconds: number): Promise<number> {
@@ -112,7 +172,7 @@ test('of a database that takes 40 ms each way, doctor says what a call makes of 
   ])
 })
 
-test('of a server that has no connection left, doctor says so', async () => {
+test('when no connections are left, callers, the log, metrics and doctor are as the runbook says', async () => {
   const server = await openWithTables(
     startServer(['-c', 'max_connections=4', '-c', 'superuser_reserved_connections=0']),
   )
@@ -123,9 +183,10 @@ test('of a server that has no connection left, doctor says so', async () => {
     if (!client) break
     clients.push(client)
   }
-  const { code, findings } = await examine(server.config, 'connection')
+  const store = createPostgresStore({ database: server.createPool(), findTeam })
+  const { finding } = await compareWithRunbook('no connections are left', server.config, store)
   for (const client of clients) client.release()
-  expect([code, findings]).toMatchObject([1, [{ finding: expect.stringContaining('too many clients') }]])
+  expect(finding).toContain('too many clients')
 })
 
 /** A file system of its own, of so many bytes; nothing where this user may not mount one. */
@@ -145,7 +206,7 @@ function mountSmall(bytes: number): string | undefined {
   return folder
 }
 
-test('of a full disk, doctor and the log say that nothing more can be saved', async ({ skip }) => {
+test('when the disk is full, callers, the log, metrics and doctor are as the runbook says', async ({ skip }) => {
   const folder = mountSmall(64_000_000)
   if (folder === undefined) return skip('this user may not mount a file system')
   const server = await openWithTables(startServer())
@@ -169,17 +230,14 @@ test('of a full disk, doctor and the log say that nothing more can be saved', as
   for (let index = 0; called.status === 200 && index < 1_000; index += 1) {
     called = await callAndReadLog(store, `n${index}.example.net`)
   }
-  expect(called).toEqual(failedBecause('No space left'))
-  expect(await examine(config, 'writing')).toMatchObject({
-    code: 1,
-    findings: [{ state: 'wrong', finding: expect.stringMatching(/cannot be saved|and no more.*No space left/) }],
-  })
+  const found = await compareWithRunbook('the disk is full', config, store)
+  expect(found.finding).toMatch(/cannot be saved|and no more.*No space left/)
   rmSync(filling)
   expect((await examine(config, 'writing')).findings).toMatchObject([{ state: 'ok' }])
 })
 
 test.runIf(isLong)(
-  'of a locked table, doctor says who waits for whom, and the SQL that ends it; the log the timeout (in the long run)',
+  'of a locked table, doctor says who waits for whom, and the SQL that ends it (in the long run)',
   async () => {
     const server = await openWithTables()
     const pool = server.createPool()
@@ -187,17 +245,6 @@ test.runIf(isLong)(
     holder.on('error', () => {})
     await holder.connect()
     await holder.query('BEGIN; LOCK TABLE domain_registration.changes, domain_registration.names')
-
-    const alone = await examine(server.config, 'locks')
-    expect([alone.code, alone.findings.at(-1)?.finding]).toEqual([
-      1,
-      expect.stringContaining('application "report of Ann"'),
-    ])
-
-    const impatient = createPostgresStore({ database: pool, findTeam, synchronize: () => {}, timeLimit: 500 })
-    expect(await callAndReadLog(impatient)).toEqual(
-      failedBecause('canceling statement due to (?:lock|statement) timeout'),
-    )
 
     const store = createPostgresStore({ database: pool, findTeam, synchronize: () => {}, timeLimit: 60_000 })
     const call = save(store, '1', ['www.example.com'])
@@ -221,82 +268,89 @@ test.runIf(isLong)(
   },
 )
 
-test.runIf(isLong)(
-  'of a standby, as after a failover, doctor says that nothing can be saved (in the long run)',
-  async () => {
-    const server = await createMortalServer()
-    onTestFinished(() => server.remove())
-    await server.start()
-    const pool = new Pool(server.config)
-    pool.on('error', () => {})
-    await migrate({ database: pool })
-    const { rows } = await pool.query('SHOW data_directory')
-    const signal = join(rows[0].data_directory, 'standby.signal')
-    await pool.query('CHECKPOINT')
-    await pool.end()
-    await server.killAll()
-    writeFileSync(signal, '')
-    // It is never ready to accept connections that write.
-    void server.start().catch(() => {})
-    const isStandby = async () => {
-      const asking = new Client(server.config)
-      asking.on('error', () => {})
-      try {
-        await asking.connect()
-        return true
-      } catch {
-        return false
-      } finally {
-        await asking.end().catch(() => {})
-      }
+test('when a failover left a standby, callers, the log, metrics and doctor are as the runbook says', async () => {
+  const server = await createMortalServer()
+  onTestFinished(() => server.remove())
+  await server.start()
+  const pool = new Pool(server.config)
+  pool.on('error', () => {})
+  await migrate({ database: pool })
+  const { rows } = await pool.query('SHOW data_directory')
+  const signal = join(rows[0].data_directory, 'standby.signal')
+  await pool.query('CHECKPOINT')
+  await pool.end()
+  await server.killAll()
+  writeFileSync(signal, '')
+  // It is never ready to accept connections that write.
+  void server.start().catch(() => {})
+  const isStandby = async () => {
+    const asking = new Client(server.config)
+    asking.on('error', () => {})
+    try {
+      await asking.connect()
+      return true
+    } catch {
+      return false
+    } finally {
+      await asking.end().catch(() => {})
     }
-    while (!(await isStandby())) await sleep(50)
-    const { code, findings } = await examine(server.config, 'writing')
-    rmSync(signal)
-    expect([code, findings]).toMatchObject([1, [{ finding: 'the server is a standby, and can only be read' }]])
-  },
-)
+  }
+  while (!(await isStandby())) await sleep(50)
+  const after = new Pool(server.config)
+  after.on('error', () => {})
+  const store = createPostgresStore({ database: after, findTeam })
+  const { finding } = await compareWithRunbook('a failover left a standby', server.config, store)
+  await after.end()
+  rmSync(signal)
+  expect(finding).toBe('the server is a standby, and can only be read')
+})
 
 const faketime = ['x86_64-linux-gnu', 'aarch64-linux-gnu']
   .map(machine => `/usr/lib/${machine}/faketime/libfaketime.so.1`)
   .find(existsSync)
 
-test.skipIf(!faketime || !isLong)(
-  'of a clock that is three minutes fast, doctor says how many seconds (in the long run)',
-  async () => {
-    const { config } = await openWithTables()
-    const env = { FAKETIME: '+180s', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
-    expect(await examine(config, 'clock', { library: String(faketime), env })).toMatchObject({
-      code: 1,
-      findings: [{ state: 'wrong', finding: expect.stringMatching(/database is 1(?:79|80|81) seconds behind/) }],
-    })
-  },
-)
+test.skipIf(!faketime)('of a clock that is three minutes fast, doctor says how many seconds', async () => {
+  const { config } = await openWithTables()
+  const env = { FAKETIME: '+180s', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
+  expect(await examine(config, 'clock', { library: String(faketime), env })).toMatchObject({
+    code: 1,
+    findings: [{ state: 'wrong', finding: expect.stringMatching(/database is 1(?:79|80|81) seconds behind/) }],
+  })
+})
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const otherSecret = `whsec_${Buffer.alloc(24, 2).toString('base64')}`
 
-const monitors: Readonly<Record<string, { answer?: Parameters<typeof receive>[0]; isGone?: boolean; said: RegExp }>> = {
-  'that is away': { isGone: true, said: /cannot be reached/ },
-  'that refuses everything': {
-    answer: response => response.writeHead(422).end('unknown team'),
-    said: /422.*unknown team/,
+interface Monitor {
+  readonly answer?: Parameters<typeof receive>[0]
+  readonly isGone?: boolean
+}
+
+/** A receiver that verifies what comes, with another secret or by another clock. */
+const verifying = (expected: string, skew = 0): Monitor => ({
+  async answer(response, { headers, body }) {
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + skew)
+    const verified = verifyWebhook(headers, body, expected)
+    await verified.then(
+      () => response.writeHead(204).end(),
+      ({ message }: Error) => response.writeHead(401).end(message),
+    )
+    clock.mockRestore()
   },
-  'that has another secret': {
-    async answer(response, { headers, body }) {
-      await verifyWebhook(headers, body, otherSecret).then(
-        () => response.writeHead(204).end(),
-        ({ message }: Error) => response.writeHead(401).end(message),
-      )
-    },
-    said: /401.*[Ss]ignature/,
-  },
-  'that answers slowly': { answer: () => {}, said: /within 500 ms/ },
+})
+
+/** Faults of the monitor, by their names in the runbook. */
+const monitors: Readonly<Record<string, Monitor>> = {
+  'the monitor is unavailable': { isGone: true },
+  'the monitor refuses': { answer: response => response.writeHead(422).end('unknown team') },
+  'the monitor has another secret': verifying(otherSecret),
+  'the monitor is slow': { answer: () => {} },
+  'a clock is wrong': verifying(secret, 600_000),
 }
 
 test.each(Object.entries(monitors))(
-  'of a monitor %s, doctor and the log say what it said last',
-  async (_, { answer, isGone, said }) => {
+  'when %s, callers, the log, metrics and doctor are as the runbook says',
+  async (name, { answer, isGone }) => {
     const server = await openWithTables()
     const pool = server.createPool()
     const { url } = isGone ? { url: `http://127.0.0.1:${await findFreePort()}/changes` } : await receive(answer)
@@ -304,14 +358,9 @@ test.each(Object.entries(monitors))(
     const store = createPostgresStore({ database: pool, findTeam, synchronize, onError: () => {} })
     const saved = await save(store, '1', ['www.example.com', 'www.example.org'])
     await Promise.resolve(store.synchronize?.(saved)).catch(() => {})
-    const { status, outcomes, line } = await callAndReadLog(store)
-    expect([status, outcomes, line]).toEqual([503, ['saved'], expect.stringMatching(said)])
-    if (isGone) expect(line).toContain('ECONNREFUSED')
-    expect(line).toMatch(
-      / domain-registration: synchronizing what was saved failed \(create, team 1, 1 name, monitor 127/,
-    )
     await pool.query("UPDATE domain_registration.changes SET since = since - interval '6 minutes'")
-    const { code, findings } = await examine(server.config, 'pending')
-    expect([code, findings]).toMatchObject([1, [{ state: 'wrong', finding: expect.stringMatching(said) }]])
+    const row = runbook.get(name)
+    const found = await compareWithRunbook(name, server.config, store)
+    for (const words of row?.log ?? []) expect(found.finding).toContain(words)
   },
 )

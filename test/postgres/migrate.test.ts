@@ -53,6 +53,19 @@ test('tables of a later version are refused', async () => {
   await expect(migrate({ database: pool, schema: 'later' })).rejects.toThrow('The tables are of version 1000')
 })
 
+test.each(['names', 'changes', 'locks', 'monitor', 'keys'])(
+  'a dropped table "%s" is named, and not replaced by an empty one',
+  async table => {
+    const pool = server.createPool()
+    const schema = `without "${table}`
+    await migrate({ database: pool, schema })
+    const dropped = `"without ""${table}".${table}`
+    await pool.query(`DROP TABLE ${dropped}`)
+    const message = `Tables have been dropped, or were not restored: ${dropped}. `
+    await expect(migrate({ database: pool, schema })).rejects.toThrow(message)
+  },
+)
+
 test('a failure that is no race is told, and leaves nothing half-made', async () => {
   const pool = server.createPool()
   await pool.query('CREATE SCHEMA occupied; CREATE VIEW occupied.names AS SELECT 1 AS domain_id')

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { tracingChannel } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
 import type { Context } from '@opentelemetry/api'
+import { parser as promql } from '@prometheus-io/lezer-promql'
 import { afterEach, describe, expect, test } from 'vitest'
 import { authenticate, deleteDomains, hashApiKey, registerDomains } from '../../src/index.ts'
 import type { RegistrationRequest } from '../../src/registry/store.ts'
@@ -183,7 +184,7 @@ describe('a recipe', () => {
     expect(text).toMatch(/domain_registration_step_seconds_count\{step="register",outcome="done"\} 1\n/)
   })
 
-  test('examples/alerts.yml asks only for metrics, labels and values that examples/prometheus.ts has', async () => {
+  test('examples/alerts.yml is PromQL of metrics, labels and values that examples/prometheus.ts has', async () => {
     const { register } = await import('prom-client')
     await import('../../examples/prometheus.ts')
     await registerDomains(keyContext, { domains }, createStore())
@@ -194,13 +195,31 @@ describe('a recipe', () => {
     expect(expressions.length).toBe(rules.match(/- alert:/g)?.length)
     const outcomes = ['done', 'saved', 'rejected', 'failed']
     for (const expression of expressions) {
-      const metrics = expression.match(/domain_registration_\w+/g) ?? []
-      expect(metrics).not.toEqual([])
-      for (const metric of metrics) expect(text).toMatch(new RegExp(`^${metric}[ {]`, 'm'))
-      for (const [, label = '', value = ''] of expression.matchAll(/(\w+)="(\w+)"/g)) {
-        if (label === 'outcome') expect(outcomes).toContain(value)
-        else expect(text).toContain(`${label}="${value}"`)
+      const read = readPromql(expression)
+      expect([expression, read.errors]).toEqual([expression, []])
+      expect(read.metrics).not.toEqual([])
+      for (const metric of read.metrics) expect(text).toMatch(new RegExp(`^${metric}[ {]`, 'm'))
+      for (const matcher of read.matchers) {
+        const [label, value] = matcher.split('=')
+        if (label === 'outcome') expect(outcomes.map(outcome => `"${outcome}"`)).toContain(value)
+        else expect(text).toContain(matcher)
       }
     }
+    expect(readPromql('sum(rate(domain_registration_pending[5m]) > 0').errors).not.toEqual([])
   })
 })
+
+/** What stands in an expression, as Prometheus' own grammar reads it. */
+function readPromql(expression: string) {
+  const found: { node: string; text: string; isError: boolean }[] = []
+  promql.parse(expression).iterate({
+    enter: ({ name, from, to, type }) =>
+      void found.push({ node: name, text: expression.slice(from, to), isError: type.isError }),
+  })
+  const textsOf = (sought: string) => found.filter(({ node }) => node === sought).map(({ text }) => text)
+  return {
+    errors: found.filter(({ isError }) => isError),
+    metrics: textsOf('VectorSelector').map(text => text.replace(/\{.*/, '')),
+    matchers: textsOf('UnquotedLabelMatcher'),
+  }
+}

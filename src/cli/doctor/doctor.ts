@@ -15,7 +15,10 @@ const DAY = 24 * 60 * 60 * 1000
 export const doctor: Command = {
   purpose: 'examines the tables, the rights of the role, the database and what is pending, and says what to do',
   async run(invocation: Invocation): Promise<Result> {
-    const findings = await examine(invocation)
+    const found = await examine(invocation)
+    // A check may look more than once.
+    const isFault = (sought: string) => found.some(({ check, state }) => check === sought && state === 'wrong')
+    const findings = found.filter(({ check, state }) => state !== 'ok' || !isFault(check))
     const isWrong = countOf('wrong', findings) > 0
     return { text: toText(findings), data: { healthy: !isWrong, findings }, isWrong }
   },
@@ -53,11 +56,16 @@ function toText(findings: readonly Finding[]): string {
     ...(advice === undefined ? [] : [`${' '.repeat(20)}-> ${toPrintable(advice)}`]),
     ...sql.flatMap(statement => `${statement};`.split('\n').map(line => `${' '.repeat(23)}${toPrintable(line)}`)),
   ])
-  return `${lines.join('\n')}\n\n${toVerdict(countOf('wrong', findings), countOf('note', findings))}\n`
+  return `${lines.join('\n')}\n\n${toVerdict(findings)}\n`
 }
 
-function toVerdict(faults: number, notes: number): string {
-  if (faults > 0) return `${plural(faults, 'thing is', 'things are')} wrong.`
+function toVerdict(findings: readonly Finding[]): string {
+  const faults = findings.filter(({ state }) => state === 'wrong')
+  if (faults.length > 0) {
+    const checks = [...new Set(faults.map(({ check }) => `"${check}"`))].join(', ')
+    return `${plural(faults.length, 'thing is', 'things are')} wrong. See ${checks} in docs/runbook.md.`
+  }
+  const notes = countOf('note', findings)
   return notes === 0 ? 'All is well.' : `Nothing is wrong, but see ${plural(notes, 'note', 'notes')}.`
 }
 

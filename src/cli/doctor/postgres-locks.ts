@@ -86,6 +86,14 @@ function toAdvice(sessions: readonly Session[]): string {
 const end = ({ pid }: Session) => `SELECT pg_terminate_backend(${pid})`
 
 const describe = ({ pid, role, application, state, query }: Session): string =>
-  `pid ${pid} (role "${role ?? ''}", application "${application}"${state ? `, ${state}` : ''}: ${oneLine(query)})`
+  `pid ${pid} (role "${role ?? ''}", application "${application}"${state ? `, ${state}` : ''}: ${withoutValues(query)})`
 
-const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
+/** Shows no value of a query: strings and comments end what is shown, and numbers are left out. */
+function withoutValues(query: string): string {
+  const [shown = ''] = query.split(/'|\$(?!\d)|--|\/\*/, 1)
+  const rest = shown.length < query.length ? '…' : ''
+  return `${shown
+    .replaceAll(/(?<![\w$])[\d.]+/g, '…')
+    .replaceAll(/\s+/g, ' ')
+    .trim()}${rest}`
+}

@@ -114,7 +114,7 @@ describe.each([
     await vi.waitFor(() => expect(countDeadlocks()).toBeGreaterThan(before))
   })
 
-  test('rejects in time, with an error that names the lock, when one is not released, and keeps its connection', async () => {
+  test('rejects in time when a lock is not released, says so, and keeps its connection', async () => {
     const { database: pool, store } = createStore({ timeLimit: 500 }, { options: '-c lock_timeout=50ms' })
     await save(store, '1', ['example.com'])
     const failure = await whileLocked(() => rejection(save(store, '1', ['www.example.com', 'example.org'])))

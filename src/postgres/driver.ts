@@ -66,15 +66,16 @@ function adapt(database: PostgresDriver, preparedStatements: boolean): Database 
   )
 }
 
-/** The SQLSTATEs of a missing schema, table or column. */
-const missing = new Set(['3F000', '42P01', '42703'])
+/** The SQLSTATEs of a missing schema, table, column, or unique constraint to conflict with. */
+const missing = new Set(['3F000', '42P01', '42703', '42P10'])
 
-/** Explains missing tables. */
+/** Explains missing parts of tables. */
 function explaining(database: Database): Database {
   function explain(error: unknown): never {
     const code = findCode(error, missing)
     if (code === undefined) throw error
-    const message = 'Tables are not there as this version of the package needs them: run migrate()'
+    const message =
+      'Tables are missing, or not as this version needs them: run migrate(), then "domain-registration doctor"'
     throw Object.assign(new Error(message, { cause: error }), { code })
   }
   return {

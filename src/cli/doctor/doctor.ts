@@ -35,7 +35,8 @@ async function examine(invocation: Invocation): Promise<Finding[]> {
     for await (const finding of examined) findings.push(finding)
   } catch (error) {
     const isReached = findings.some(({ check }) => check === 'connection')
-    findings.push(wrong(isReached ? 'doctor' : 'connection', explain(error), 'Fix this first, and run doctor again'))
+    const advice = adviceFor[String((error as { code?: unknown }).code)] ?? 'Fix this first'
+    findings.push(wrong(isReached ? 'doctor' : 'connection', explain(error), `${advice}, and run doctor again`))
     return findings
   }
   try {
@@ -45,6 +46,13 @@ async function examine(invocation: Invocation): Promise<Finding[]> {
     if (countOf('wrong', findings) === 0) findings.push(wrong('pending', explain(error), 'Run doctor again'))
   }
   return findings
+}
+
+/** By the code of an error that ends the examination. */
+const adviceFor: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'Start the database, or fix the address',
+  '28P01': 'Fix the password in the address',
+  '53300': 'End what holds the connections, make pools smaller, or raise max_connections',
 }
 
 const countOf = (sought: Finding['state'], findings: readonly Finding[]) =>
@@ -89,11 +97,12 @@ async function examinePending({ connect }: Invocation): Promise<Finding> {
   const finding =
     `${counted}, the oldest for ${plural(Math.round(age / 60_000), 'minute', 'minutes')}` +
     (said ? `; the monitor said: ${said}` : '')
-  if (age < ALARMING_AGE && refused < count) return ok('pending', finding)
-  const advice =
-    'See "domain-registration pending", and that startSynchronizing(store) runs. Once the monitor is fixed: ' +
-    '"domain-registration pending --retry". If you have none, docs/monitoring.md says how to delete what was recorded'
-  return wrong('pending', finding, advice)
+  const isFault = age >= ALARMING_AGE || refused === count
+  if (!isFault && !said) return ok('pending', finding)
+  const advice = said
+    ? 'Fix what it says. startSynchronizing(store) pushes again, or at once after "domain-registration pending --retry"'
+    : 'Nothing pushes: see that startSynchronizing(store) runs. Without a monitor, see docs/monitoring.md'
+  return (isFault ? wrong : note)('pending', finding, advice)
 }
 
 /** Milliseconds to count what is pending. */

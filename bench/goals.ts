@@ -55,7 +55,14 @@ export const goals = {
     2,
     '×',
   ),
-  churnCall: goal('postgres-churn', 'the same, a call that replaces 100 names at the end', 'at the start', 1.2, '×'),
+  churnCall: goal('postgres-churn', 'the same, a call that replaces 100 names then', 'among 100,000 fresh ones', 1.2, '×'),
+  postgresImport: goal(
+    'postgres-import',
+    '`importDomains`, a million names into PostgreSQL',
+    '`COPY` of the same rows into the same indexes',
+    3,
+    '×',
+  ),
   postgresMillions: goal('millions', 'the same 100 new names among 10 million rows', 'an empty table', 1.3, '×'),
   findOwners: goal('millions', '`findOwners`, 1,000 hostnames among 10 million', '1,000 look-ups by key', 3, '×'),
   export: goal('millions', 'export of a million names, memory at most', 'during the first tenth', 1.2, '×'),
@@ -82,6 +89,7 @@ export const longSections: readonly Section[] = [
   'hold-million',
   'millions',
   'postgres-churn',
+  'postgres-import',
   'postgres-wildcards',
 ]
 

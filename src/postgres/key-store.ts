@@ -6,7 +6,7 @@ import { toSelectList } from '../registry/row.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './driver.ts'
 import { type PostgresSchemaOptions, schemaRule, type Tables, toTables } from './schema.ts'
-import { prepared, type Statement, toMilliseconds, type Value } from './statement.ts'
+import { prepared, type Statement, toMilliseconds, toTime, type Value } from './statement.ts'
 
 /** Options of {@link createPostgresKeyStore}. */
 export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOptions {
@@ -45,13 +45,13 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
     async addKey(record) {
       requireRecord(record)
       const { hash, type, ownerId, scopes, label = null, hint = null } = record
-      const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(toTimestamp)
+      const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(toMillisecondsOf)
       return (await ask(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)).length > 0
     },
 
     async revokeKey(hash) {
       requireHash(hash)
-      return (await ask(statements.revoke, hash, new Date().toISOString())).length > 0
+      return (await ask(statements.revoke, hash, Date.now())).length > 0
     },
 
     async updateKey(hash, changes) {
@@ -59,7 +59,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       requireChanges(changes)
       const { label, scopes, expiresAt } = changes
       const keeps = (value: unknown) => String(value === undefined)
-      const values = [scopes ?? null, keeps(label), label ?? null, keeps(expiresAt), toTimestamp(expiresAt)]
+      const values = [scopes ?? null, keeps(label), label ?? null, keeps(expiresAt), toMillisecondsOf(expiresAt)]
       return (await ask(statements.update, hash, ...values)).length > 0
     },
 
@@ -70,12 +70,9 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
   }
 }
 
-/**
- * As a string, since postgres.js cannot send every `Date`. PostgreSQL takes the sign before a year of more than four
- * digits for a time zone.
- */
-const toTimestamp = (date: Date | null | undefined) => date?.toISOString().replace('+', '') ?? null
+const toMillisecondsOf = (date: Date | null | undefined) => date?.getTime() ?? null
 
+/** Citus takes a time in an `UPDATE` from a number, and not from a string, whose meaning depends on settings. */
 function createKeyStatements({ keys }: Tables) {
   const row = toSelectList<KeyRow>({
     ...keyColumns,
@@ -94,18 +91,20 @@ function createKeyStatements({ keys }: Tables) {
       'add_key',
       `INSERT INTO ${keys} (hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at)
        VALUES ($1, $2, $3, $4::text[], $5, $6,
-         coalesce($7::text::timestamptz, now()), $8::text::timestamptz, $9::text::timestamptz)
+         coalesce(${toTime('$7::double precision')}, now()),
+         ${toTime('$8::double precision')}, ${toTime('$9::double precision')})
        ON CONFLICT (hash) DO NOTHING RETURNING hash`,
     ),
     revoke: prepared<{ hash: string }>(
       'revoke_key',
-      `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, $2::text::timestamptz) WHERE hash = $1 RETURNING hash`,
+      `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, ${toTime('$2::double precision')})
+       WHERE hash = $1 RETURNING hash`,
     ),
     update: prepared<{ hash: string }>(
       'update_key',
       `UPDATE ${keys} SET scopes = coalesce($2::text[], scopes),
          label = CASE WHEN $3::text::boolean THEN label ELSE $4::text END,
-         expires_at = CASE WHEN $5::text::boolean THEN expires_at ELSE $6::text::timestamptz END
+         expires_at = CASE WHEN $5::text::boolean THEN expires_at ELSE ${toTime('$6::double precision')} END
        WHERE hash = $1 RETURNING hash`,
     ),
   }

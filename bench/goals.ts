@@ -55,7 +55,13 @@ export const goals = {
     2,
     '×',
   ),
-  churnCall: goal('postgres-churn', 'the same, a call that replaces 100 names then', 'among 100,000 fresh ones', 1.2, '×'),
+  churnCall: goal(
+    'postgres-churn',
+    'the same, a call that replaces 100 names then',
+    'among 100,000 fresh ones',
+    1.2,
+    '×',
+  ),
   postgresImport: goal(
     'postgres-import',
     '`importDomains`, a million names into PostgreSQL',

@@ -247,7 +247,9 @@ describe('the runbook', () => {
     // Thrown at once; in a variable first; in the table of SQLite's failures.
     const messages = sources.flatMap(source => [
       ...source.matchAll(/(?<!Type|Cursor)Error\(\s*(['`])([A-Z].*?)\1/g),
-      ...source.matchAll(/(?:message =|isLate \?|: |return|\? )\s*(['`])((?:No answer|Tables are|The monitor) .*?)\1/g),
+      ...source.matchAll(
+        /(?:message =|isLate \?|: |return|\? )\s*(['`])((?:No response|Tables are|The monitor|The push) .*?)\1/g,
+      ),
       ...source.matchAll(/^ +\[?\n? *(?:\/.*\/i?, )?(')((?:Others|The (?:SQLite|disk|file)|A transaction was).*?)\1/gm),
     ])
     // What stands before the first value, in a few words.
@@ -262,6 +264,16 @@ describe('the runbook', () => {
     expect(begins.length).toBeGreaterThan(25)
     const guide = read('docs/messages.md')
     expect(begins.filter(begin => !guide.includes(begin) && begin !== '')).toEqual([])
+  })
+
+  test('has an entry for each message with which a call gets 500 or 503', () => {
+    const sources = readSources('errors', 'http', 'keys', 'operations', 'registry').join('\n')
+    const shown =
+      /'((?:The (?!hostname)|No domain )[^'\n]* (?:could not be|could be|were saved but) [^'\n]*?\.?)(?: Send .*?)?'/g
+    const messages = [...sources.matchAll(shown)].map(([, message = '']) => message)
+    expect(messages.length).toBeGreaterThan(8)
+    const guide = read('docs/messages.md')
+    expect(messages.filter(message => !guide.includes(`\`${message}\``))).toEqual([])
   })
 
   test('has an entry for each check of doctor', () => {

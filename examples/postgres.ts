@@ -12,7 +12,7 @@ const { DATABASE_URL, DATA_FOLDER = 'data', PORT = '3000' } = process.env
 const pool = DATABASE_URL
   ? new pg.Pool({ connectionString: DATABASE_URL, pipeline: true, connectionTimeoutMillis: 5000 })
   : new PGlite(DATA_FOLDER)
-if (pool instanceof pg.Pool) pool.on('error', console.error) // of connections that are cut while nobody uses them
+if (pool instanceof pg.Pool) pool.on('error', ({ message }) => console.error(message)) // of idle connections
 await migrate({ database: pool })
 
 const teams = new Map([['1', { id: '1', organizationId: '10', state: 'active' } as const]])
@@ -40,7 +40,7 @@ curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${key}' \\
 })
 
 // Pushes what was released, and what was saved and not pushed since the push failed or the process ended.
-const synchronizing = startSynchronizing(store, { onError: console.error })
+const synchronizing = startSynchronizing(store)
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {

@@ -9,7 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, type PoolConfig } from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { domainsHandler } from '../../src/adapters/fetch.ts'
-import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { examineGrowth } from '../../src/cli/doctor/postgres-growth.ts'
+import { generateApiKey } from '../../src/index.ts'
+import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { DomainStore } from '../../src/registry/store.ts'
 import type { TraceContext } from '../../src/runtime/tracing.ts'
 import { save } from '../../src/testing/calls.ts'
@@ -139,6 +142,28 @@ async function callAndReadLog(store: DomainStore, domain = 'www.example.net') {
   shown.mockRestore()
   return { status, outcomes, line }
 }
+
+test('of a transaction that is open for six minutes, doctor notes whose it is, and the SQL that ends it', async () => {
+  const server = await openWithTables()
+  const pool = server.createPool()
+  // By the clock of the server six minutes later.
+  const ask = async (text: string, ...values: readonly unknown[]) =>
+    (await pool.query(text.replaceAll('now()', "(now() + interval '6 minutes')"), [...values])).rows as never
+  const holder = new Client({ ...server.config, application_name: 'report of Ann' })
+  const ended = new Promise(resolve => holder.on('error', resolve))
+  await holder.connect()
+  await holder.query('BEGIN; SELECT FROM domain_registration.names')
+  const findings = examineGrowth(ask, { schema: 'domain_registration', isDistributed: false })
+  const { value: found } = (await findings.next()) as { value: Finding }
+  expect(found).toMatchObject({
+    state: 'note',
+    finding: expect.stringMatching(
+      /^the transaction of pid \d+ \(role "postgres", application "report of Ann"\) .* 6 minutes$/,
+    ),
+  })
+  for (const statement of found.sql ?? []) await pool.query(statement)
+  await ended
+})
 
 /** A network that takes some milliseconds each way. */
 async function slowDown({ host, port }: PoolConfig, milliseconds: number): Promise<number> {
@@ -303,6 +328,25 @@ test('when a failover left a standby, callers, the log, metrics and doctor are a
   await after.end()
   rmSync(signal)
   expect(finding).toBe('the server is a standby, and can only be read')
+})
+
+test('when a clock is wrong, a key that expires by then gets the 401 of the runbook', async () => {
+  expect(runbook.get('a clock is wrong')?.callersGet).toContain('401 for keys with a date')
+  const server = await openWithTables()
+  const database = server.createPool()
+  const keys = createPostgresKeyStore({ database })
+  const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
+  const expiresAt = new Date(Date.now() + 60_000)
+  await keys.addKey({ hash, type: 'team', ownerId: '1', scopes, expiresAt })
+  const handle = domainsHandler({ store: createPostgresStore({ database, findTeam }), keys })
+  const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` }
+  const request = () =>
+    new Request('http://localhost/v1/domains', { method: 'POST', headers, body: '{"domains":["www.example.com"]}' })
+  expect((await handle(request())).status).toBe(200)
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 180_000)
+  const { status } = await handle(request())
+  clock.mockRestore()
+  expect(status).toBe(401)
 })
 
 const faketime = ['x86_64-linux-gnu', 'aarch64-linux-gnu']

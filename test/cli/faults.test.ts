@@ -11,6 +11,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { domainsHandler } from '../../src/adapters/fetch.ts'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { examineGrowth } from '../../src/cli/doctor/postgres-growth.ts'
+import { examineLocks } from '../../src/cli/doctor/postgres-locks.ts'
 import { generateApiKey } from '../../src/index.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { DomainStore } from '../../src/registry/store.ts'
@@ -23,7 +24,7 @@ import { findFreePort } from '../postgres/free-port.ts'
 import { createMortalServer } from '../postgres/mortal-server.ts'
 import { openDatabase, startServer, type TestServer } from '../postgres/server.ts'
 import { receive } from '../webhook/receiver.ts'
-import { type RunOptions, run, toUrl } from './program.ts'
+import { createSqliteProject, type RunOptions, run, toUrl } from './program.ts'
 
 /** What the doctor says of one check, or of some. */
 async function examine(config: PoolConfig, checks: string | readonly string[], { env, ...options }: RunOptions = {}) {
@@ -143,6 +144,33 @@ async function callAndReadLog(store: DomainStore, domain = 'www.example.net') {
   return { status, outcomes, line }
 }
 
+test('of a transaction that lies idle with a row, doctor notes whose it is, though nobody waits', async () => {
+  const server = await openWithTables()
+  const pool = server.createPool()
+  const store = createPostgresStore({ database: pool, findTeam, timeLimit: 500 })
+  await save(store, '1', ['www.example.com'])
+  const holder = await server.createPool({ application_name: 'report of Ann' }).connect()
+  onTestFinished(() => holder.release(true))
+  await holder.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'example.com' FOR UPDATE")
+  expect((await callAndReadLog(store, 'a.example.com')).line).toContain('lock timeout')
+  const examine = async (skew: string) => {
+    const ask = async (text: string, ...values: readonly unknown[]) =>
+      (await pool.query(text.replaceAll('clock_timestamp()', `(clock_timestamp() + interval '${skew}')`), [...values]))
+        .rows as never
+    const findings = examineLocks(ask, 'domain_registration')
+    return ((await findings.next()) as { value: Finding }).value
+  }
+  expect(await examine('0 seconds')).toMatchObject({ state: 'ok' })
+  const { state, finding, sql = [] } = await examine('1 minute')
+  expect([state, finding]).toEqual([
+    'note',
+    expect.stringMatching(/^pid \d+ \(role "postgres", application "report of Ann", idle in transaction: .* 6\d s, /),
+  ])
+  const ended = new Promise(resolve => holder.on('error', resolve))
+  for (const statement of sql) await pool.query(statement)
+  await ended
+})
+
 test('of a transaction that is open for six minutes, doctor notes whose it is, and the SQL that ends it', async () => {
   const server = await openWithTables()
   const pool = server.createPool()
@@ -259,6 +287,25 @@ test('when the disk is full, callers, the log, metrics and doctor are as the run
   expect(found.finding).toMatch(/cannot be saved|and no more.*No space left/)
   rmSync(filling)
   expect((await examine(config, 'writing')).findings).toMatchObject([{ state: 'ok' }])
+})
+
+test('when the disk of a SQLite file is full, doctor says so, until there is space', async ({ skip }) => {
+  const folder = mountSmall(2_000_000)
+  if (folder === undefined) return skip('this user may not mount a file system')
+  const project = createSqliteProject()
+  onTestFinished(() => project.remove())
+  const surroundings = { cwd: project.folder, env: { DATABASE_URL: join(folder, 'registrations.db') } }
+  const examine = async () => {
+    const { code, stdout } = await run(['doctor', '--json'], surroundings)
+    const { findings } = JSON.parse(stdout) as { findings: Finding[] }
+    return [code, findings.find(({ check }) => check === 'writing')?.finding]
+  }
+  await run(['migrate'], surroundings)
+  const filling = join(folder, 'filling')
+  execFileSync('bash', ['-c', `cat /dev/zero > ${filling} || true`], { stdio: 'ignore' })
+  expect(await examine()).toEqual([1, expect.stringMatching(/cannot be saved: .*(?:full|disk I\/O error)/)])
+  rmSync(filling)
+  expect(await examine()).toEqual([0, expect.stringContaining('can be saved')])
 })
 
 test.runIf(isLong)(

@@ -1,8 +1,10 @@
-import { type Finding, ok, wrong } from './finding.ts'
+import { type Finding, note, ok, wrong } from './finding.ts'
 import type { Ask } from './postgres-connection.ts'
 
 /** Seconds after which a wait for a lock is a fault. */
 const LONGEST_WAIT = 1
+/** Seconds for which a transaction may lie idle with locks: longer than the time limit of a call by default. */
+const LONGEST_IDLE = 10
 
 interface Session {
   readonly pid: number
@@ -37,7 +39,7 @@ ORDER BY seconds DESC`
 /** Yields each session that others have waited for, the longest wait first. Locks no table. */
 export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Finding> {
   const waits = (await ask<Wait>(SELECT_WAITS, schema)).filter(({ seconds }) => seconds >= LONGEST_WAIT)
-  if (waits.length === 0) return yield ok('locks', 'nobody has waited for a second')
+  if (waits.length === 0) return yield* examineIdle(ask, schema)
   const byHolder = new Map<number | undefined, { holder: Session | undefined; waits: Wait[] }>()
   for (const wait of waits) {
     // Who waits in turn holds nothing up by itself.
@@ -47,6 +49,26 @@ export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Fi
     byHolder.set(holder?.pid, group)
   }
   for (const { holder, waits } of byHolder.values()) yield toFinding(holder, waits)
+}
+
+/** Whom calls have waited for that failed in the meantime. */
+const SELECT_IDLE = `
+SELECT DISTINCT ON (holder.pid) ${toSession('holder')} AS holder,
+  extract(epoch FROM clock_timestamp() - holder.state_change)::float8 AS seconds
+FROM pg_locks AS lock JOIN pg_stat_activity AS holder ON holder.pid = lock.pid
+  JOIN pg_class ON pg_class.oid = lock.relation
+WHERE lock.mode IN ('RowShareLock', 'RowExclusiveLock') AND holder.state LIKE 'idle in transaction%'
+  AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`
+
+async function* examineIdle(ask: Ask, schema: string): AsyncGenerator<Finding> {
+  const idle = await ask<{ holder: Session; seconds: number }>(SELECT_IDLE, schema)
+  const long = idle.filter(({ seconds }) => seconds >= LONGEST_IDLE)
+  for (const { holder, seconds } of long) {
+    const finding = `${describe(holder)} has been idle for ${Math.floor(seconds)} s, and may have locked rows`
+    yield note('locks', finding, toAdvice([holder]), [end(holder)])
+  }
+  if (long.length === 0) yield ok('locks', 'nobody has waited for a second')
 }
 
 const SELECT_HOLDERS = `

@@ -9,7 +9,7 @@ import { type Command, type Invocation, type Result, readInput, readLimit } from
 import { toPrintable, toTable } from './text.ts'
 
 /** The name to copy, and as people read it where that is not the same. */
-export function toReadable(domain: string): string {
+export function toDisplayed(domain: string): string {
   const shown = displayHostname(domain)
   return shown === domain ? domain : `${domain} (${shown})`
 }
@@ -40,7 +40,7 @@ export const list: Command = {
     const last = found.length > limit ? page.at(-1) : undefined
     const next = last ? toCursor(last, { below }) : null
     const rows = page.map(({ domain, teamId, domainId, createdAt }) => [
-      toReadable(domain),
+      toDisplayed(domain),
       teamId,
       domainId,
       createdAt,
@@ -70,7 +70,7 @@ export const find: Command = {
     }
     const rows = data.map(({ hostname, domain, teamId, domainId }) => [
       hostname,
-      domain === null ? null : toReadable(domain),
+      domain === null ? null : toDisplayed(domain),
       teamId,
       domainId,
     ])
@@ -127,7 +127,7 @@ export const classify: Command = {
     const data = inputs.map(input => ({ input, ...classifyHostname(input) }))
     const lines = data.map(hostname =>
       hostname.valid
-        ? `${hostname.kind.padEnd(WIDTH)}${toReadable(hostname.domain)}`
+        ? `${hostname.kind.padEnd(WIDTH)}${toDisplayed(hostname.domain)}`
         : `${hostname.code.padEnd(WIDTH)}${toPrintable(hostname.message)}`,
     )
     return { text: lines.map(line => `${line}\n`).join(''), data, isWrong: data.some(({ valid }) => !valid) }

@@ -2,7 +2,7 @@ import type { ManagedStore } from '../registry/managed-store.ts'
 import type { PendingChange } from '../registry/outbox.ts'
 import { MOST_AT_ONCE } from '../registry/store.ts'
 import { type Command, type Invocation, type Result, readLimit, UsageError } from './command.ts'
-import { toReadable } from './names.ts'
+import { toDisplayed } from './names.ts'
 import { plural, toTable } from './text.ts'
 
 const filters = ['team', 'limit', 'after']
@@ -42,7 +42,7 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
   const next = changes.length > limit ? (changes[limit - 1]?.domainId ?? null) : null
   const page = changes.slice(0, limit)
   const rows = page.map(({ kind, domain, teamId, at, refusals, nextAttempt, lastFailure }) => [
-    ...[kind, toReadable(domain), teamId, at],
+    ...[kind, toDisplayed(domain), teamId, at],
     ...[refusals, nextAttempt, lastFailure],
   ])
   const heads = ['CHANGE', 'DOMAIN', 'TEAM', 'SINCE', 'REFUSALS', 'NEXT ATTEMPT', 'LAST FAILURE']

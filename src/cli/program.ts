@@ -13,8 +13,8 @@ import { pending } from './pending.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { findSecrets, readTarget } from './target.ts'
-import { release, transferNames } from './teams.ts'
-import { describeError } from './text.ts'
+import { releaseNames, transferNames } from './teams.ts'
+import { explainError } from './text.ts'
 import { readVersion } from './version.ts'
 
 const commands: Readonly<Record<string, Command>> = {
@@ -31,7 +31,7 @@ const commands: Readonly<Record<string, Command>> = {
   'keys import': importKeys,
   list,
   find,
-  release,
+  release: releaseNames,
   transfer: transferNames,
   count,
   pending,
@@ -155,7 +155,7 @@ export async function runProgram(parameters: readonly string[], surroundings: Su
   } catch (error) {
     // Whoever read us has seen enough, such as head.
     if ((error as { code?: unknown }).code === 'EPIPE') return 0
-    stderr.write(`domain-registration: ${describeError(error, secrets)}\n`)
+    stderr.write(`domain-registration: ${explainError(error, secrets)}\n`)
     if (isUsage(error)) stderr.write('See domain-registration --help\n')
     return isUsage(error) ? 2 : 1
   }

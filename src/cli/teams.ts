@@ -14,7 +14,7 @@ import { plural, toPrintable } from './text.ts'
 
 const count = (total: number) => plural(total, 'registration', 'registrations')
 
-export const release: Command = {
+export const releaseNames: Command = {
   synopsis: '--team ID [--all | NAME_OR_ID…]',
   words: { least: 0, most: Number.POSITIVE_INFINITY },
   purpose:

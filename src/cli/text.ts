@@ -25,7 +25,7 @@ function toText(cell: Cell): string {
 export const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
 
 /** What went wrong, and why, without secrets. */
-export function describeError(error: unknown, secrets: readonly string[]): string {
+export function explainError(error: unknown, secrets: readonly string[]): string {
   const messages: string[] = []
   for (let cause = error; cause instanceof Error && messages.length < 5; cause = cause.cause) {
     const inner = cause instanceof AggregateError && !cause.message ? (cause.errors[0] as Error) : cause

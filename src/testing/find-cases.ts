@@ -1,7 +1,7 @@
 import type { LookUp, LookUpResult } from '../registry/store.ts'
 import { inOrderOf, lookUp, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, UnmetExpectation } from './check.ts'
-import { createMonitor, pause, SOON, sweep } from './monitor.ts'
+import { createMonitor, pause, runSweep, SOON } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
@@ -58,7 +58,7 @@ export const findCases: readonly CaseDefinition[] = [
       await save(store, '1', ['a.com'])
       for (let turns = 0; turns < 100; turns += 1) {
         await find(store, { teamId: '1', domains: ['a.com'], bases: ['b.com'] })
-        await sweep(store)
+        await runSweep(store)
         if (monitor.accepted.length > 0) return
         await pause(10)
       }

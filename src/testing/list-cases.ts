@@ -2,7 +2,7 @@ import { type ListOptions, MOST_AT_ONCE } from '../registry/store.ts'
 import { lookUp, manyDomains, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import { synchronize } from './monitor.ts'
-import { release } from './release-cases.ts'
+import { releaseDomains } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
@@ -179,7 +179,7 @@ export const listCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', manyDomains(6))
-      await release(store, '1', ['n1.com', 'n2.com', 'n4.com'])
+      await releaseDomains(store, '1', ['n1.com', 'n2.com', 'n4.com'])
       const page = await list(store, { after: saved[2]?.domainId })
       checkEqual('what is listed after n2.com', toDomains(page), ['n3.com', 'n5.com'])
     },

@@ -53,7 +53,7 @@ const idOf = ({ domainId }: { domainId: string }) => domainId
 export const SOON = 30
 
 /** Sweeps once. */
-export async function sweep(store: SuiteStore, options?: SweepOptions): Promise<SweepResult> {
+export async function runSweep(store: SuiteStore, options?: SweepOptions): Promise<SweepResult> {
   const result = await methodOf(store, 'synchronizePending')(options)
   const isResult = Number.isInteger(result?.synchronized) && Number.isInteger(result.failed)
   checkThat('synchronizePending resolves to { synchronized, failed }', isResult, result)
@@ -75,7 +75,7 @@ export async function sweepUntil(
   isSo: () => boolean | Promise<boolean>,
 ): Promise<void> {
   for (let sweeps = 0; sweeps < 100; sweeps += 1) {
-    await sweep(store)
+    await runSweep(store)
     if (await isSo()) return
     await pause(10)
   }

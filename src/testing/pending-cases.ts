@@ -3,8 +3,8 @@ import { changeOf, toChange } from '../registry/outbox.ts'
 import { type Change, MOST_AT_ONCE } from '../registry/store.ts'
 import { manyDomains, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
-import { createMonitor, saveAndRelease, sweep, synchronize } from './monitor.ts'
-import { release } from './release-cases.ts'
+import { createMonitor, runSweep, saveAndRelease, synchronize } from './monitor.ts'
+import { releaseDomains } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 
 const byDomain = (one: { readonly domain: string }, other: { readonly domain: string }) =>
@@ -22,9 +22,9 @@ export const pendingCases: readonly CaseDefinition[] = [
       counts.push(await methodOf(store, 'countPending')())
       await synchronize(store, saved.slice(0, 2))
       counts.push(await methodOf(store, 'countPending')())
-      await release(store, '1', ['a.com', 'b.com'])
+      await releaseDomains(store, '1', ['a.com', 'b.com'])
       counts.push(await methodOf(store, 'countPending')())
-      await sweep(store)
+      await runSweep(store)
       counts.push(await methodOf(store, 'countPending')())
       checkEqual('what countPending says', counts, [0, 3, 1, 3, 1])
     },
@@ -37,7 +37,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       const store = await open()
       await save(store, '1', ['a.com', 'b.com'])
       checkEqual('what countPending says', await methodOf(store, 'countPending')(), 0)
-      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what synchronizePending says', await runSweep(store), { synchronized: 0, failed: 0 })
     },
   },
   {
@@ -47,7 +47,7 @@ export const pendingCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['a.com', 'b.com'])
-      await release(store, '1', ['a.com', 'b.com'])
+      await releaseDomains(store, '1', ['a.com', 'b.com'])
       checkEqual('what countPending returns', await methodOf(store, 'countPending')(), 0)
     },
   },
@@ -61,18 +61,18 @@ export const pendingCases: readonly CaseDefinition[] = [
       const retryPending = methodOf(store, 'retryPending')
       await saveAndRelease(store, ...manyDomains(5))
       for (const domain of ['n1.com', 'n3.com']) monitor.refused.add(domain)
-      await sweep(store)
+      await runSweep(store)
       monitor.refused.clear()
-      checkEqual('what an early sweep returns', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what an early sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
       const ids = monitor.accepted.map(({ domainId }) => domainId)
       const ofName = (domain: string) => monitor.accepted.find(change => change.domain === domain)?.domainId ?? ''
       const other = ids.filter(id => id !== ofName('n3.com'))
       checkEqual('how many of the others were made due', await retryPending({ domainIds: other }), 1)
       monitor.takePushes()
-      checkEqual('what a sweep returns', await sweep(store), { synchronized: 1, failed: 0 })
+      checkEqual('what a sweep returns', await runSweep(store), { synchronized: 1, failed: 0 })
       checkEqual('what it pushed', toDomains(monitor.takePushes().flat()), ['n1.com'])
       checkEqual('how many of all were made due', [await retryPending(), await retryPending()], [1, 0])
-      checkEqual('what a sweep returns', await sweep(store), { synchronized: 1, failed: 0 })
+      checkEqual('what a sweep returns', await runSweep(store), { synchronized: 1, failed: 0 })
       for (const wrong of [{ domainIds: 'n3.com' }, { domainIds: [3] }, { ids: [] }]) {
         const error = await checkRejects('retryPending', async () => retryPending(wrong as object))
         checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
@@ -87,9 +87,9 @@ export const pendingCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const store = await open(monitor.push)
       await save(store, '1', ['a.com', 'b.com'])
-      await release(store, '1', ['b.com'])
+      await releaseDomains(store, '1', ['b.com'])
       checkEqual('how many were made due', await methodOf(store, 'retryPending')(), 0)
-      checkEqual('what a sweep returns', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what a sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
     },
   },
   {
@@ -109,7 +109,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       checkThat('the oldest waits since about now', isNow, oldest)
       await save(store, '1', ['d.com'])
       monitor.refused.add('b.com')
-      await sweep(store)
+      await runSweep(store)
       const { count, refused } = await stats()
       checkEqual('how much waits, and was refused', [count, refused], [2, 1])
     },
@@ -123,9 +123,9 @@ export const pendingCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       const saved = await save(store, '1', ['a.com', 'b.com', 'c.com'])
       await synchronize(store, saved.slice(1))
-      await release(store, '1', ['b.com', 'c.com'])
+      await releaseDomains(store, '1', ['b.com', 'c.com'])
       monitor.refused.add('b.com')
-      await sweep(store)
+      await runSweep(store)
       const pending = (await methodOf(store, 'listPending')()).toSorted(byDomain)
       const [a, b] = saved
       const withoutTime = ({ at: _, ...change }: Change) => change

@@ -1,7 +1,7 @@
 import type { SynchronizationErrorHandler } from '../registry/outbox.ts'
 import { manyDomains, save, submit, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
-import { createMonitor, pause, saveAndRelease, sweep, synchronize } from './monitor.ts'
+import { createMonitor, pause, runSweep, saveAndRelease, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import { areSynchronized } from './synchronization-cases.ts'
 
@@ -37,7 +37,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       await saveAndRelease(store, ...manyDomains(20))
       monitor.refused.add('n0.com')
-      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 19, failed: 1 })
+      checkEqual('what synchronizePending says', await runSweep(store), { synchronized: 19, failed: 1 })
     },
   },
   {
@@ -53,7 +53,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, ...manyDomains(5))
       monitor.refused.add('n3.com')
       monitor.takePushes()
-      await sweep(store)
+      await runSweep(store)
       const released = monitor.takePushes().findLast(([{ domain } = {}]) => domain === 'n3.com')
       checkEqual('what was told', told, [['Error: the monitor refuses n3.com', released?.[0]]])
     },
@@ -67,9 +67,9 @@ export const refusalCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       await saveAndRelease(store, 'a.com', 'b.com', 'c.com')
       monitor.refused.add('b.com')
-      await sweep(store)
+      await runSweep(store)
       monitor.takePushes()
-      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what synchronizePending says', await runSweep(store), { synchronized: 0, failed: 0 })
       checkEqual('what was pushed', monitor.takePushes(), [])
     },
   },
@@ -97,12 +97,12 @@ export const refusalCases: readonly CaseDefinition[] = [
       const refused = manyDomains(6)
       await saveAndRelease(store, ...refused)
       for (const domain of refused) monitor.refused.add(domain)
-      await sweep(store)
+      await runSweep(store)
       // They are due again before the new change is, which is younger.
       await pause(timeLimit)
       await saveAndRelease(store, 'new.com')
       monitor.accepted.length = 0
-      await sweep(store, { limit: 3 })
+      await runSweep(store, { limit: 3 })
       checkEqual('what went through', toDomains(monitor.accepted), ['new.com'])
     },
   },
@@ -119,7 +119,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       const told: string[][] = [[], []]
       const sweeps = told.map(list => {
         const onError: SynchronizationErrorHandler = (_, change) => void list.push(change?.domain ?? '')
-        return sweep(store, { limit: 1, onError })
+        return runSweep(store, { limit: 1, onError })
       })
       const results = await Promise.all(sweeps)
       checkEqual(

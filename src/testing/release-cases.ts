@@ -4,7 +4,7 @@ import { checkEqual, checkRejects, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-export const release = async (store: SuiteStore, teamId: string, domains: readonly string[]) =>
+export const releaseDomains = async (store: SuiteStore, teamId: string, domains: readonly string[]) =>
   methodOf(store, 'release')(teamId, domains)
 
 export const releaseCases: readonly CaseDefinition[] = [
@@ -14,7 +14,7 @@ export const releaseCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['a.example.com', '*.example.org', 'b.example.com'])
-      const released = await release(store, '1', ['*.example.org', 'a.example.com'])
+      const released = await releaseDomains(store, '1', ['*.example.org', 'a.example.com'])
       const sorted = released.toSorted((one, other) => (one.domain > other.domain ? -1 : 1))
       checkEqual('what was returned', sorted, saved.slice(0, 2))
       checkEqual(
@@ -31,8 +31,8 @@ export const releaseCases: readonly CaseDefinition[] = [
       const store = await open()
       const saved = await save(store, '1', ['a.com', '*.b.com', 'c.com', 'd.com'])
       const [a = '', b = '', c = ''] = saved.map(({ domainId }) => domainId)
-      checkEqual('what one ID released', toDomains(await release(store, '1', [a])), ['a.com'])
-      const released = await release(store, '1', [b, 'c.com', c, b, a])
+      checkEqual('what one ID released', toDomains(await releaseDomains(store, '1', [a])), ['a.com'])
+      const released = await releaseDomains(store, '1', [b, 'c.com', c, b, a])
       checkEqual('what the others released', toDomains(released).toSorted(), ['*.b.com', 'c.com'])
       const { registrations } = await lookUp(store, '1', toDomains(saved))
       checkEqual('what is still there', toDomains(registrations), ['d.com'])
@@ -45,7 +45,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       const store = await open()
       const others = ['example.com', 'a.example.com', '*.b.example.com']
       await save(store, '1', ['*.example.com', ...others])
-      checkEqual('what was returned', toDomains(await release(store, '1', ['*.example.com'])), ['*.example.com'])
+      checkEqual('what was returned', toDomains(await releaseDomains(store, '1', ['*.example.com'])), ['*.example.com'])
       const { registrations } = await lookUp(store, '1', ['*.example.com', ...others])
       checkEqual('what is still there', toDomains(registrations), others)
     },
@@ -57,7 +57,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       const store = await open()
       const saved = await save(store, '2', ['example.com', '*.example.org'])
       const keys = ['example.com', '*.example.org', ...saved.map(({ domainId }) => domainId)]
-      checkEqual('what was returned', await release(store, '1', keys), [])
+      checkEqual('what was returned', await releaseDomains(store, '1', keys), [])
       const { registrations } = await lookUp(store, '2', ['example.com', '*.example.org'])
       checkEqual('what is still there', registrations, saved)
     },
@@ -68,7 +68,13 @@ export const releaseCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'www.example.org'])
-      const released = await release(store, '1', ['www.example.com', 'localhost', '', '*.example.org', 'example.com'])
+      const released = await releaseDomains(store, '1', [
+        'www.example.com',
+        'localhost',
+        '',
+        '*.example.org',
+        'example.com',
+      ])
       checkEqual('what was returned', toDomains(released), ['example.com'])
       checkEqual('what is still there', toDomains((await lookUp(store, '1', ['www.example.org'])).registrations), [
         'www.example.org',
@@ -81,7 +87,7 @@ export const releaseCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       await submitForCodes(store, '1', ['www.example.com', 'bücher.example.org'])
-      const released = await release(store, '1', [' WWW.Example.com.', 'Bücher.example.org'])
+      const released = await releaseDomains(store, '1', [' WWW.Example.com.', 'Bücher.example.org'])
       checkEqual('what was returned', toDomains(released).toSorted(), ['www.example.com', 'xn--bcher-kva.example.org'])
     },
   },
@@ -98,7 +104,7 @@ export const releaseCases: readonly CaseDefinition[] = [
         ['1', manyDomains(MOST_AT_ONCE + 1)],
       ]
       for (const [teamId, domains] of wrong) {
-        const error = await checkRejects('release', () => release(store, teamId as string, domains as string[]))
+        const error = await checkRejects('release', () => releaseDomains(store, teamId as string, domains as string[]))
         checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
       }
     },
@@ -109,7 +115,7 @@ export const releaseCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const [before] = await save(store, '1', ['example.com'])
-      await release(store, '1', ['example.com'])
+      await releaseDomains(store, '1', ['example.com'])
       const [after] = await save(store, '1', ['example.com'])
       checkThat('the ID is another one', before?.domainId !== after?.domainId, [before, after])
     },
@@ -120,7 +126,7 @@ export const releaseCases: readonly CaseDefinition[] = [
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(async () => {
-        await release(store, '1', ['example.com'])
+        await releaseDomains(store, '1', ['example.com'])
       })
       const saved = await save(store, '1', ['example.com'])
       await store.synchronize?.(saved)
@@ -141,7 +147,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       await save(store, '1', manyDomains(5))
       await save(store, '2', ['*.example.com'])
       checkEqual('after six were made', await counts(), [6, 5, 1])
-      await release(store, '1', ['n1.com', 'n2.com', '*.example.com'])
+      await releaseDomains(store, '1', ['n1.com', 'n2.com', '*.example.com'])
       checkEqual('after two were released', await counts(), [4, 3, 1])
       for (const wrong of [{ team: '1' }, { teamId: 1 }]) {
         const error = await checkRejects('count', async () => methodOf(store, 'count')(wrong as object))

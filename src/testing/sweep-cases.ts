@@ -3,8 +3,8 @@ import { changeOf } from '../registry/outbox.ts'
 import type { Change } from '../registry/store.ts'
 import { attempt, manyDomains, save, submit, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
-import { createGate, createMonitor, pause, SOON, saveAndRelease, sweep, sweepUntil, synchronize } from './monitor.ts'
-import { release } from './release-cases.ts'
+import { createGate, createMonitor, pause, runSweep, SOON, saveAndRelease, sweepUntil, synchronize } from './monitor.ts'
+import { releaseDomains } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 import { areSynchronized } from './synchronization-cases.ts'
 
@@ -22,7 +22,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const store = await open(monitor.push)
       await save(store, '1', ['a.com', 'b.com'])
-      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what synchronizePending says', await runSweep(store), { synchronized: 0, failed: 0 })
       checkEqual('what was pushed', monitor.takePushes(), [])
     },
   },
@@ -40,7 +40,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       // A change that failed once is retried within the time limit of a push.
       await pause(timeLimit)
       await attempt(store, '1', ['a.com'])
-      checkEqual('what synchronizePending says', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what synchronizePending says', await runSweep(store), { synchronized: 0, failed: 0 })
       checkEqual('what was pushed', monitor.takePushes(), [])
     },
   },
@@ -71,7 +71,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       await checkRejects('synchronize', () => synchronize(store, saved))
       let failed = 0
       for (let sweeps = 0; failed < 2 && sweeps < 100; sweeps += 1) {
-        failed += (await sweep(store)).failed
+        failed += (await runSweep(store)).failed
         await pause(10)
       }
       checkThat('synchronizePending counts what failed', failed >= 2, failed)
@@ -89,9 +89,9 @@ export const sweepCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'z.a.com']
       await synchronize(store, await save(store, '1', domains))
-      for (const domain of domains) await release(store, '1', [domain])
+      for (const domain of domains) await releaseDomains(store, '1', [domain])
       monitor.takePushes()
-      await sweep(store)
+      await runSweep(store)
       checkEqual('what was pushed', toDomains(monitor.takePushes().flat()), domains)
     },
   },
@@ -105,7 +105,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, ...manyDomains(5))
       monitor.takePushes()
       for (const expected of [2, 2, 1, 0]) {
-        checkEqual('what synchronizePending says', await sweep(store, { limit: 2 }), {
+        checkEqual('what synchronizePending says', await runSweep(store, { limit: 2 }), {
           synchronized: expected,
           failed: 0,
         })
@@ -125,7 +125,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, ...manyDomains(6))
       monitor.takePushes()
       monitor.refused.add('n3.com')
-      checkEqual('what synchronizePending returns', await sweep(store), { synchronized: 5, failed: 1 })
+      checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 5, failed: 1 })
       const pushes = monitor.takePushes()
       checkThat(
         'no push has more than two changes',
@@ -151,12 +151,12 @@ export const sweepCases: readonly CaseDefinition[] = [
       })
       await saveAndRelease(store, ...manyDomains(20))
       hangs = true
-      const sweeps = [sweep(store), sweep(store)].map(each => alongside(each, gate.open))
+      const sweeps = [runSweep(store), runSweep(store)].map(each => alongside(each, gate.open))
       for (let turns = 0; pushes.length === 0 && turns < 300; turns += 1) {
         await pause(10)
       }
       // The push of the first sweep is under way, so this one comes after it.
-      checkEqual('what a later sweep says', await sweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what a later sweep says', await runSweep(store), { synchronized: 0, failed: 0 })
       gate.open()
       await Promise.all(sweeps)
       checkEqual('how many changes were pushed', pushes.flat().length, 20)
@@ -172,8 +172,8 @@ export const sweepCases: readonly CaseDefinition[] = [
       const saved = await save(store, '1', ['www.example.com', '*.example.org'])
       await synchronize(store, saved)
       monitor.isAway = true
-      await release(store, '1', ['*.example.org', 'www.example.com'])
-      await sweep(store)
+      await releaseDomains(store, '1', ['*.example.org', 'www.example.com'])
+      await runSweep(store)
       monitor.isAway = false
       monitor.accepted.length = 0
       await sweepUntil(store, 'both releases are pushed', () => monitor.accepted.length >= 2)
@@ -204,12 +204,12 @@ export const sweepCases: readonly CaseDefinition[] = [
         pushed.push(...toKinds(changes))
       })
       const pushing = alongside(synchronize(store, await save(store, '1', ['example.com'])), gate.open)
-      await release(store, '1', ['example.com'])
-      await sweep(store)
+      await releaseDomains(store, '1', ['example.com'])
+      await runSweep(store)
       checkEqual('what went through', pushed, [])
       gate.open()
       await pushing
-      await sweep(store)
+      await runSweep(store)
       checkEqual('what went through after that', pushed, ['registered example.com', 'released example.com'])
     },
   },
@@ -221,7 +221,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
       await save(store, '1', ['a.com', 'b.com'])
-      await release(store, '1', ['a.com'])
+      await releaseDomains(store, '1', ['a.com'])
       await sweepUntil(store, 'b.com is pushed', () => isEach(monitor.accepted, 'b.com'))
       await sweepUntil(store, 'nothing waits', async () => !store.countPending || (await store.countPending()) === 0)
       const kinds = toKinds(monitor.accepted)
@@ -244,13 +244,13 @@ export const sweepCases: readonly CaseDefinition[] = [
       await attempt('1', 'a.com', 'b.com', 'c.com')
       monitor.losesAnswers = true
       await attempt('1', 'e.com')
-      await release(store, '1', ['e.com'])
+      await releaseDomains(store, '1', ['e.com'])
       monitor.losesAnswers = false
       monitor.isAway = true
-      await release(store, '1', ['a.com', 'b.com'])
+      await releaseDomains(store, '1', ['a.com', 'b.com'])
       await attempt('2', 'a.com')
       await attempt('1', 'd.com')
-      await release(store, '1', ['d.com'])
+      await releaseDomains(store, '1', ['d.com'])
       await attempt('2', 'd.com')
       monitor.isAway = false
       await attempt('1', 'b.com')
@@ -269,7 +269,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       const store = await open(async changes => {
         const isReleased = isFirst
         isFirst = false
-        if (isReleased) await release(store, '1', ['a.com'])
+        if (isReleased) await releaseDomains(store, '1', ['a.com'])
         monitor.push(changes)
       }, soon)
       await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
@@ -277,7 +277,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       await sweepUntil(store, 'the release is pushed', () => toKinds(monitor.accepted).includes('released a.com'))
       monitor.takePushes()
       await pause(3 * SOON)
-      await sweep(store)
+      await runSweep(store)
       checkEqual('what is pushed after that', monitor.takePushes(), [])
       checkEqual('what is watched', monitor.watched(), [])
     },
@@ -317,12 +317,12 @@ export const sweepCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, 'a.com', 'b.com')
       hangs = true
       const stopping = new AbortController()
-      const sweeping = alongside(sweep(store, { signal: stopping.signal }), gate.open)
+      const sweeping = alongside(runSweep(store, { signal: stopping.signal }), gate.open)
       await begun.opened
       stopping.abort(new Error('the application stops, on purpose'))
       checkEqual('what synchronizePending says', await sweeping, { synchronized: 0, failed: 2 })
       hangs = false
-      checkEqual('what the next sweep says', await sweep(store), { synchronized: 2, failed: 0 })
+      checkEqual('what the next sweep says', await runSweep(store), { synchronized: 2, failed: 0 })
     },
   },
 ]

@@ -2,7 +2,7 @@ import { transfer } from '../operations/transfer.ts'
 import type { Change, Registration, TransferredRegistrations } from '../registry/store.ts'
 import { attempt, countHeld, lookUp, manyDomains, methodOf, save, submitForCodes } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
-import { createMonitor, SOON, sweep, sweepUntil, synchronize } from './monitor.ts'
+import { createMonitor, runSweep, SOON, sweepUntil, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
@@ -86,7 +86,7 @@ export const transferCases: readonly CaseDefinition[] = [
       const isForgotten = ({ domain, domainId }: Registration) =>
         domain === 'b.com' || monitor.accepted.some(each => each.kind === 'released' && each.domainId === domainId)
       await sweepUntil(store, 'all but one are followed', () => found.registrations.every(isForgotten))
-      for (let sweeps = 0; sweeps < 3; sweeps += 1) await sweep(store)
+      for (let sweeps = 0; sweeps < 3; sweeps += 1) await runSweep(store)
       const first = saved.filter((each, index) =>
         isForgottenFirst(monitor.accepted, found.registrations[index] as Registration, each),
       )

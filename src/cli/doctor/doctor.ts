@@ -1,7 +1,7 @@
 import { suffixList } from '../../hostname/suffix-list.ts'
 import type { Command, Invocation, Result } from '../command.ts'
 import { findSecrets } from '../target.ts'
-import { describeError, plural, toPrintable } from '../text.ts'
+import { explainError, plural, toPrintable } from '../text.ts'
 import { type Finding, note, ok, wrong } from './finding.ts'
 import { examinePostgres } from './postgres.ts'
 import { examineSqlite } from './sqlite.ts'
@@ -28,7 +28,7 @@ async function examine(invocation: Invocation): Promise<Finding[]> {
   const target = invocation.target()
   const findings: Finding[] = [examineSuffixList()]
   const address = target.kind === 'postgres' ? target.url : target.file
-  const explain = (error: unknown) => describeError(error, findSecrets(invocation.surroundings.env, [address]))
+  const explain = (error: unknown) => explainError(error, findSecrets(invocation.surroundings.env, [address]))
   try {
     const examined =
       target.kind === 'postgres' ? examinePostgres(target.url, target.schema) : examineSqlite(target.file)

@@ -1,7 +1,7 @@
 import type { ManagedStoreOptions, StoreBackend } from '../../registry/managed-store.ts'
 import { LONGEST_WAIT, type Push, toChange, type WaitingChange } from '../../registry/outbox.ts'
 import type { Change, ListedRegistration, Registration } from '../../registry/store.ts'
-import { type Outcome, type Process, type World, waitFor } from './processes.ts'
+import { type Process, type StepOutcome, type World, waitFor } from './processes.ts'
 import { scenarioTeams } from './scenarios.ts'
 
 /** Milliseconds for a push. Leases are thrice as long: more than a schedule takes, and less than an hour. */
@@ -21,11 +21,11 @@ function fail(): never {
 export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
 
 /** A backend as a process sees it: each call of it is a step. */
-export function connect(world: World, process: Process, backend: StoreBackend): StoreBackend {
+export function connectBackend(world: World, process: Process, backend: StoreBackend): StoreBackend {
   const { toDomainId, outbox, isInTransaction: _, ...methods } = backend
   const { ledger } = world
 
-  function ask(says: string, step: () => unknown, more: readonly Outcome[] = []): Promise<never> {
+  function ask(says: string, step: () => unknown, more: readonly StepOutcome[] = []): Promise<never> {
     const run = async () => {
       try {
         return await step()
@@ -50,7 +50,7 @@ export function connect(world: World, process: Process, backend: StoreBackend): 
     Object.fromEntries(
       Object.entries(methods).map(([name, method]) => [
         name,
-        (...parameters: unknown[]) => ask(`${name} ${describe(parameters[0])}`, () => method(...parameters)),
+        (...parameters: unknown[]) => ask(`${name} ${tell(parameters[0])}`, () => method(...parameters)),
       ]),
     ) as Methods
 
@@ -64,7 +64,7 @@ export function connect(world: World, process: Process, backend: StoreBackend): 
         return result
       }),
     release: (teamId, keys, recording) =>
-      ask(`release ${describe(keys.names)}`, async () => {
+      ask(`release ${tell(keys.names)}`, async () => {
         const released = await backend.release(teamId, keys, recording)
         ledger.release(released)
         return released
@@ -111,7 +111,7 @@ function toPush(world: World, process: Process): Push {
     fail()
   }
   return changes => {
-    const says = `push ${describe(changes)}`
+    const says = `push ${tell(changes)}`
     if (changes.some(({ domain }) => refused.has(domain)))
       return waitFor(world, process, says, [{ says: 'is refused', run: fail }])
     const delay = () => {
@@ -119,7 +119,7 @@ function toPush(world: World, process: Process): Push {
       fail()
     }
     const some = changes.slice(0, Math.floor(changes.length / 2))
-    const inPart: Outcome = { says: `fails, but for ${describe(some)}`, costs: 'faults', run: watchAndFail(some) }
+    const inPart: StepOutcome = { says: `fails, but for ${tell(some)}`, costs: 'faults', run: watchAndFail(some) }
     return waitFor(world, process, says, [
       { says: 'succeeds', run: watch(changes) },
       { says: 'fails', costs: 'faults', run: fail },
@@ -133,7 +133,7 @@ function toPush(world: World, process: Process): Push {
 type Described = Registration | Change | { readonly change: Change }
 
 /** Shows lists of changes, of registrations and of what is postponed, and nothing else. */
-export function describe(value: unknown): string {
+export function tell(value: unknown): string {
   if (!Array.isArray(value)) return ''
   return (value as readonly Described[])
     .map(each => ('change' in each ? each.change : each))

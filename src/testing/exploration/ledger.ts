@@ -1,6 +1,6 @@
 import type { PendingChange } from '../../registry/outbox.ts'
 import type { Change, Registration } from '../../registry/store.ts'
-import { type Action, type Answer, scenarioTeams } from './scenarios.ts'
+import { type Action, type ActionResult, scenarioTeams } from './scenarios.ts'
 
 /** What happened in a schedule, and whether it may be. */
 export type Ledger = ReturnType<typeof createLedger>
@@ -48,7 +48,7 @@ export function createLedger() {
     checkAnswer(
       caller: string,
       { teamId }: Action,
-      { held = [], released = [] }: Answer,
+      { held = [], released = [] }: ActionResult,
       goneBefore: ReadonlySet<string>,
     ) {
       for (const domainId of held) {
@@ -63,7 +63,7 @@ export function createLedger() {
 
     /** A step failed that was not made to fail. */
     checkStep: (says: string, error: unknown): void => violate(`${says} failed by itself: ${error}`),
-    checkFailure(caller: string, { hasFailed }: Answer): void {
+    checkFailure(caller: string, { hasFailed }: ActionResult): void {
       if (hasFailed) violate(`${caller} failed, although nothing failed for it: ${hasFailed}`)
     },
 

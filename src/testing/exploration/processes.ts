@@ -7,7 +7,7 @@ import type { Action, Scenario } from './scenarios.ts'
 export type Budget = Record<'faults' | 'deaths' | 'leases', number>
 
 /** One of the ways in which a step can end. */
-export interface Outcome {
+export interface StepOutcome {
   readonly says: string
   readonly costs?: keyof Budget
   /** Does the step. What it throws, the process gets for an answer. */
@@ -15,11 +15,11 @@ export interface Outcome {
 }
 
 /** What a process waits for. */
-export interface Step {
+export interface ProcessStep {
   readonly process: Process
   readonly says: string
-  readonly outcomes: readonly Outcome[]
-  settle(outcome: Outcome): Promise<void>
+  readonly outcomes: readonly StepOutcome[]
+  settle(outcome: StepOutcome): Promise<void>
 }
 
 /** A process of your application. */
@@ -45,7 +45,7 @@ export interface World {
   readonly budget: Budget
   readonly refused: Set<string>
   /** All steps for which processes wait. */
-  readonly steps: Step[]
+  readonly steps: ProcessStep[]
   /** Pushes on their way for whose answer nobody waits any more. */
   readonly late: (readonly Change[])[]
 }
@@ -61,10 +61,10 @@ export const createProcess = (name: string, actions: readonly Action[], state: P
 })
 
 /** Makes a process wait until one of the outcomes is chosen; the first is that nothing goes wrong. */
-export function waitFor({ steps, ledger }: World, process: Process, says: string, outcomes: readonly Outcome[]) {
+export function waitFor({ steps, ledger }: World, process: Process, says: string, outcomes: readonly StepOutcome[]) {
   return new Promise<unknown>((resolve, reject) => {
-    const step: Step = { process, says, outcomes, settle }
-    async function settle(outcome: Outcome): Promise<void> {
+    const step: ProcessStep = { process, says, outcomes, settle }
+    async function settle(outcome: StepOutcome): Promise<void> {
       steps.splice(steps.indexOf(step), 1)
       if (process.state === 'dead') return reject(new Error('The process has died'))
       try {
@@ -78,7 +78,7 @@ export function waitFor({ steps, ledger }: World, process: Process, says: string
       }
     }
     steps.push(step)
-    if (process.state !== 'runs') void settle(outcomes[0] as Outcome)
+    if (process.state !== 'runs') void settle(outcomes[0] as StepOutcome)
   })
 }
 
@@ -98,5 +98,5 @@ export async function runActions({ ledger }: World, process: Process, store: Man
 /** A process dies: nothing that it waits for happens. */
 export function die({ steps }: World, process: Process): void {
   process.state = 'dead'
-  for (const step of steps.filter(step => step.process === process)) void step.settle(step.outcomes[0] as Outcome)
+  for (const step of steps.filter(step => step.process === process)) void step.settle(step.outcomes[0] as StepOutcome)
 }

@@ -5,7 +5,7 @@ import type { ManagedStore } from '../../registry/managed-store.ts'
 import type { Team } from '../../registry/store.ts'
 
 /** What a caller was told. */
-export interface Answer {
+export interface ActionResult {
   /** Why not all of it was done, if something failed. */
   readonly hasFailed?: string | undefined
   /** The IDs that it was told are registered and watched. */
@@ -17,7 +17,7 @@ export interface Answer {
 /** What a process does. */
 export interface Action {
   readonly teamId?: string
-  run(store: ManagedStore): Promise<Answer>
+  run(store: ManagedStore): Promise<ActionResult>
 }
 
 /** Who does what at the same time, and how much may go wrong. All orders of that are explored. */
@@ -97,7 +97,7 @@ export const importName = (teamId: string, domain: string, domainId: string): Ac
     }),
 })
 
-async function attempt(work: () => Promise<Answer>): Promise<Answer> {
+async function attempt(work: () => Promise<ActionResult>): Promise<ActionResult> {
   try {
     return await work()
   } catch (error) {

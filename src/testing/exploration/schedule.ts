@@ -1,8 +1,8 @@
 import type { ManagedStore, ManagedStoreOptions, StoreBackend } from '../../registry/managed-store.ts'
 import type { PendingChange } from '../../registry/outbox.ts'
-import { connect, describe, endLeases, optionsOf } from './connect.ts'
+import { connectBackend, endLeases, optionsOf, tell } from './connect.ts'
 import { createLedger } from './ledger.ts'
-import { createProcess, die, type Outcome, type Process, runActions, type World } from './processes.ts'
+import { createProcess, die, type Process, runActions, type StepOutcome, type World } from './processes.ts'
 import type { Scenario } from './scenarios.ts'
 
 /** Makes the store of one process over the backend that all share. */
@@ -35,7 +35,7 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, create
     late: [],
   }
   const processes = Object.entries(scenario.processes).map(([name, actions]) => createProcess(name, actions, 'runs'))
-  const storeOf = (process: Process) => createStore(connect(world, process, backend), optionsOf(world, process))
+  const storeOf = (process: Process) => createStore(connectBackend(world, process, backend), optionsOf(world, process))
 
   async function check() {
     const rows = await backend.list(wholeList)
@@ -71,7 +71,7 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, create
         pending
           .map(each => ledger.show([each.domainId, each.kind, each.refusals, each.lastFailure, isDue(each)]))
           .sort(),
-        world.late.map(describe).sort(),
+        world.late.map(tell).sort(),
         ledger.summary(),
       ])
     },
@@ -98,9 +98,9 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, create
 
 function listChoices(world: World, processes: readonly Process[]): readonly Choice[] {
   const { budget, late, ledger } = world
-  const isAffordable = ({ costs }: Pick<Outcome, 'costs'>) => !costs || budget[costs] > 0
+  const isAffordable = ({ costs }: Pick<StepOutcome, 'costs'>) => !costs || budget[costs] > 0
   /** Pays, lets it happen, and waits until each process stands before its next step. */
-  const toChoice = (says: string, costs: Outcome['costs'], happen: () => unknown): Choice => ({
+  const toChoice = (says: string, costs: StepOutcome['costs'], happen: () => unknown): Choice => ({
     says,
     async take() {
       if (costs) budget[costs] -= 1
@@ -119,7 +119,7 @@ function listChoices(world: World, processes: readonly Process[]): readonly Choi
     ...ofSteps,
     ...deaths.map(process => toChoice(`${process.name} dies`, 'deaths', () => die(world, process))),
     ...late.map((changes, index) =>
-      toChoice(`${describe(changes)} arrives late`, undefined, () => ledger.watch(late.splice(index, 1).flat())),
+      toChoice(`${tell(changes)} arrives late`, undefined, () => ledger.watch(late.splice(index, 1).flat())),
     ),
   ]
 }

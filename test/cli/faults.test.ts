@@ -113,6 +113,30 @@ async function compareWithRunbook(fault: string, config: PoolConfig, store: Doma
   return faults[0] as (typeof faults)[0]
 }
 
+/** Failures that the database or its driver names, by what the log says. */
+const messages: Readonly<Record<string, (server: TestServer) => Promise<Pool>>> = {
+  async 'timeout exceeded when trying to connect'(server) {
+    const pool = server.createPool({ max: 1, connectionTimeoutMillis: 100 })
+    const client = await pool.connect()
+    onTestFinished(() => client.release())
+    return pool
+  },
+  async 'permission denied for'(server) {
+    const role = `role_${crypto.randomUUID().replaceAll('-', '')}`
+    const admin = server.createPool()
+    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'its password'`)
+    onTestFinished(async () => void (await admin.query(`DROP ROLE ${role}`)))
+    return server.createPool({ user: role, password: 'its password' })
+  },
+}
+
+test.each(Object.entries(messages))('the log says "%s", which docs/messages.md explains', async (message, fail) => {
+  const pool = await fail(await openWithTables())
+  const { status, line } = await callAndReadLog(createPostgresStore({ database: pool, findTeam }))
+  expect([status, line]).toEqual([500, expect.stringContaining(message)])
+  expect(readFileSync('docs/messages.md', 'utf8')).toContain(`\n| \`${message}\` |`)
+})
+
 test('the runbook has fourteen faults', () => {
   expect(runbook.size).toBe(14)
 })

@@ -21,6 +21,7 @@ import {
   type RegistrationStep,
   rangeBelow,
   type SavedRegistrations,
+  type StoreBackend,
   toKey,
 } from 'domain-registration'
 
@@ -38,6 +39,13 @@ type Waiting = Omit<PendingChange, 'at' | 'nextAttempt'> & { readonly at: number
 const HOUR = 3_600_000
 
 export async function createLevelStore({ folder, ...options }: LevelStoreOptions) {
+  const backend = await createLevelBackend(folder)
+  const store: ManagedStore = createManagedStore(backend, options)
+  return { ...store, close: backend.close }
+}
+
+/** Apart from the store, so that a test can explore it. */
+export async function createLevelBackend(folder: string) {
   const database = new ClassicLevel<string, Held | Waiting | true>(folder, { valueEncoding: 'json' })
   await database.open()
   const createId = createUuidGenerator()
@@ -198,30 +206,27 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
       })),
   }
 
-  const store: ManagedStore = createManagedStore(
-    {
-      register,
-      find,
-      release: (teamId, { names, domainIds }, { lease, isPushed }) =>
-        takeTurn(async operations => {
-          const keys = [...names.map(({ domain }) => nameKey(domain)), ...domainIds.map(id => `id ${id}`)]
-          const held = (await get<Held>(keys)).filter(each => each.teamId === teamId)
-          const released = await toRegistrations([...new Map(held.map(each => [each.domainId, each])).values()])
-          const isMonitored = isPushed || (await get(['monitor'])).length > 0
-          for (const registration of released) {
-            operations.push(...remove(keysOf(registration)))
-            if (!registration.synchronized) operations.push(...wait(registration, 'released', lease))
-            else if (isMonitored) operations.push(...wait(registration, 'released', 0))
-          }
-          return released
-        }),
-      list,
-      count,
-      outbox,
-    },
-    options,
-  )
-  return { ...store, close: () => database.close() }
+  const backend: StoreBackend = {
+    register,
+    find,
+    release: (teamId, { names, domainIds }, { lease, isPushed }) =>
+      takeTurn(async operations => {
+        const keys = [...names.map(({ domain }) => nameKey(domain)), ...domainIds.map(id => `id ${id}`)]
+        const held = (await get<Held>(keys)).filter(each => each.teamId === teamId)
+        const released = await toRegistrations([...new Map(held.map(each => [each.domainId, each])).values()])
+        const isMonitored = isPushed || (await get(['monitor'])).length > 0
+        for (const registration of released) {
+          operations.push(...remove(keysOf(registration)))
+          if (!registration.synchronized) operations.push(...wait(registration, 'released', lease))
+          else if (isMonitored) operations.push(...wait(registration, 'released', 0))
+        }
+        return released
+      }),
+    list,
+    count,
+    outbox,
+  }
+  return { ...backend, close: () => database.close() }
 }
 
 /** A name by its labels from right to left, so that what is below it stands together. No hostname has a \0 in it. */

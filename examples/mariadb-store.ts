@@ -37,9 +37,9 @@ const EXACTLY = 'secondLevelDomain = ? AND path = ?'
 const BELOW = 'secondLevelDomain = ? AND path > ? AND path < ?'
 
 export const createMariadbStore = ({ database, ...options }: ManagedStoreOptions & { database: Pool }) =>
-  createManagedStore(createBackend(createTransact(database)), options)
+  createManagedStore(createMariadbBackend(createTransact(database)), options)
 
-function createBackend(transact: Transact): StoreBackend {
+export function createMariadbBackend(transact: Transact): StoreBackend {
   const createId = createUuidGenerator()
   return {
     register: step =>

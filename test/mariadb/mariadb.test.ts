@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { generateApiKey, type KeyRecord } from 'domain-registration'
-import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/testing'
+import { domainStoreSuite, exploreStore, managedStoreFeatures } from 'domain-registration/testing'
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createMariadbStore } from '../../examples/mariadb-store.ts'
+import { createMariadbBackend, createMariadbStore } from '../../examples/mariadb-store.ts'
 import { createTransact } from '../../examples/mariadb-transact.ts'
 import { counts, isLong, seed } from '../counts.ts'
 import { scopes } from '../fixtures.ts'
@@ -72,6 +72,20 @@ describe.skipIf(!program)(name, () => {
     })
     for (const { name, run } of cases) test(name, run)
   })
+
+  test(
+    'violates no promise in any state of a scenario',
+    async () => {
+      const pool = await open('exploration')
+      async function createBackend() {
+        for (const table of ['names', 'changes', 'monitor']) await pool.query(`DELETE FROM domain_${table}`)
+        return createMariadbBackend(createTransact(pool))
+      }
+      const scenarios = ['calls of a team come to its limit'] as const
+      expect(await exploreStore(createBackend, { scenarios })).toEqual({ violations: 0, states: 94 })
+    },
+    TIME_LIMIT,
+  )
 
   test(
     'work that goes on after the time limit saves nothing',

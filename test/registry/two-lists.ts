@@ -11,10 +11,10 @@ export type Library = Pick<typeof core, 'registerDomains'> & {
 }
 
 /** `codepen.app` is a public suffix in the newer list only. */
-const newerLibrary: Library = { ...core, createPostgresStore, createSqliteStore }
+export const newerLibrary: Library = { ...core, createPostgresStore, createSqliteStore }
 
 /** This library with the suffix list of an older release of `tldts`. */
-async function buildOlderLibrary(): Promise<Library> {
+export async function buildOlderLibrary(): Promise<Library> {
   const exports = ['index', 'postgres/index', 'sqlite/index'].map(file => `export * from './${file}.ts'`).join('\n')
   const { outputFiles } = await build({
     stdin: { contents: exports, resolveDir: new URL('../../src', import.meta.url).pathname },

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { registerDomains, type Team } from 'domain-registration'
-import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/testing'
+import { domainStoreSuite, exploreStore, managedStoreFeatures } from 'domain-registration/testing'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createLevelStore } from '../../examples/custom-store.ts'
+import { createLevelBackend, createLevelStore } from '../../examples/custom-store.ts'
 import { team1, teams } from '../fixtures.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'custom-store-'))
@@ -21,6 +21,14 @@ describe('the store of examples/custom-store.ts', () => {
     timeLimit: 15_000,
   })
   for (const { name, run } of cases) test(name, run)
+
+  test('violates no promise in any state of a scenario', async () => {
+    const explored = await exploreStore(() => createLevelBackend(mkdtempSync(join(directory, 'backend-'))), {
+      closeBackend: backend => backend.close(),
+      scenarios: ['calls of a team come to its limit'],
+    })
+    expect(explored).toEqual({ violations: 0, states: 94 })
+  })
 
   test('outlives the process: what was saved and not yet pushed is pushed by a sweep', async () => {
     const options = { folder: join(directory, 'registrations'), findTeam: findIn(teams), synchronizeTimeLimit: 30 }

@@ -1,0 +1,142 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { importDomains } from '../../src/operations/import-domains.ts'
+import { registerDomains } from '../../src/operations/register-domains.ts'
+import { transfer } from '../../src/operations/transfer.ts'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import type { ManagedStore } from '../../src/registry/managed-store.ts'
+import { isLong } from '../counts.ts'
+import { openDatabase, type TestServer } from '../postgres/server.ts'
+import { type Caller, createCaller, runAllOrders, type Work } from './statements.ts'
+
+type Action = (store: ManagedStore) => Promise<string>
+
+const keyOf = (teamId: string) => ({ type: 'team', teamId, scopes: ['domains:create'] }) as const
+const register =
+  (teamId: string, ...domains: string[]): Action =>
+  async store => {
+    const { data } = await registerDomains(keyOf(teamId), { domains }, store)
+    return data.results.map(result => (result.status === 'invalid' ? result.code : result.status)).join()
+  }
+const release =
+  (teamId: string, ...domains: string[]): Action =>
+  async store =>
+    `released ${(await store.release(teamId, domains)).length}`
+const move =
+  (from: string, to: string): Action =>
+  async store =>
+    `transferred ${(await transfer(store, { from, to, domains: ['a.example.com'] })).length}`
+const bring =
+  (teamId: string, domain: string): Action =>
+  async store => {
+    const domainId = '01a1fdc4-24dc-7291-9bdf-caca67ce70da'
+    const row = { domainId, domain, teamId, createdAt: new Date(0), synchronized: true }
+    const { imported, rejected } = await importDomains(store, [row])
+    return imported === 1 ? 'imported' : `${rejected[0]?.code}`
+  }
+
+interface Scenario {
+  readonly name: string
+  readonly before?: Action
+  readonly actions: readonly [Action, Action]
+  /** What may come of the two, in all orders. */
+  readonly endings: readonly string[]
+  /** How many orders there are. */
+  readonly orders: number
+}
+
+/** Team 9 may register one name. */
+const findTeam = (id: string) => ({
+  id,
+  organizationId: '1',
+  state: 'active' as const,
+  maxDomains: id === '9' ? 1 : null,
+})
+
+const scenarios: readonly Scenario[] = [
+  {
+    name: 'two teams register names that overlap',
+    actions: [register('1', '*.example.com'), register('2', 'a.example.com')],
+    endings: ['created | domain_already_licensed', 'domain_already_licensed | created'],
+    orders: 44,
+  },
+  {
+    name: 'two calls register the same two names in different order',
+    actions: [register('1', 'a.com', 'b.com'), register('1', 'b.com', 'a.com')],
+    endings: ['created,created | existing,existing', 'existing,existing | created,created'],
+    orders: 36,
+  },
+  {
+    name: 'a wildcard is released while another team registers below it',
+    before: register('1', '*.example.com'),
+    actions: [release('1', '*.example.com'), register('2', 'a.example.com')],
+    endings: ['released 1 | created', 'released 1 | domain_already_licensed'],
+    orders: 183,
+  },
+  {
+    name: 'two calls of a team come to its limit',
+    actions: [register('9', 'a.com'), register('9', 'b.com')],
+    endings: ['created | failed', 'failed | created'],
+    orders: 50,
+  },
+  {
+    name: 'a name is transferred while its team releases it',
+    before: register('1', 'a.example.com'),
+    actions: [move('1', '2'), release('1', 'a.example.com')],
+    endings: ['transferred 1 | released 0', 'transferred 0 | released 1'],
+    orders: 8484,
+  },
+  {
+    name: 'a name is imported while another team registers a wildcard above it',
+    actions: [bring('1', 'a.example.com'), register('2', '*.example.com')],
+    endings: ['imported | domain_already_licensed', 'domain_already_licensed | created'],
+    orders: 58,
+  },
+]
+
+let server: TestServer
+let observer: Pool
+let callers: readonly Caller[]
+let stores: readonly ManagedStore[]
+beforeAll(async () => {
+  server = await openDatabase()
+  observer = server.createPool()
+  await migrate({ database: observer })
+  callers = [1, 2].map(() => createCaller(server.createPool(), observer))
+  stores = callers.map(({ pool }) => createPostgresStore({ database: pool, findTeam }))
+})
+afterAll(() => server.stop())
+
+const readNames = async () =>
+  (await observer.query('SELECT domain FROM domain_registration.names')).rows.map(({ domain }): string => domain)
+
+describe('in every order of the statements of two sessions of PostgreSQL, nothing overlaps', () => {
+  test.each(isLong ? scenarios : scenarios.filter(({ orders }) => orders < 100))(
+    'when $name',
+    { timeout: 600_000 },
+    async scenario => {
+      const direct = createPostgresStore({ database: observer, findTeam })
+      const seen = new Set<string>()
+      async function prepare(): Promise<readonly Work[]> {
+        await observer.query('DELETE FROM domain_registration.names; DELETE FROM domain_registration.locks')
+        await scenario.before?.(direct)
+        return scenario.actions.map((action, index) => () => action(stores[index] as ManagedStore))
+      }
+      const orders = await runAllOrders(callers, prepare, async (endings, story) => {
+        const ending = endings.map(each => each?.replace(/^failed.*/s, 'failed')).join(' | ')
+        seen.add(ending)
+        expect(scenario.endings, story.join('\n')).toContain(ending)
+        const names = await readNames()
+        const overlaps = names.filter(wildcard =>
+          names.some(name => name !== wildcard && name.endsWith(wildcard.slice(1))),
+        )
+        expect(
+          overlaps.filter(name => name.startsWith('*')),
+          story.join('\n'),
+        ).toEqual([])
+      })
+      expect(orders).toBe(scenario.orders)
+      expect([...seen].sort()).toEqual([...scenario.endings].sort())
+    },
+  )
+})

@@ -73,9 +73,32 @@ try {
     requireDefinitionsInSource(project)
     console.log(`${consumer}: ${run(process.execPath, ['program.js'], project).trim()}`)
   }
+  compareBillOfMaterials(tarball, join(scratch, 'materials'))
   await followReadme(tarball, join(scratch, 'start'))
 } finally {
   rmSync(scratch, { recursive: true, force: true })
+}
+
+/** What a release attaches lists what is installed, each package with its version, and nothing else. */
+function compareBillOfMaterials(tarball, folder) {
+  const workflow = readFileSync(join(root, '.github', 'workflows', 'release.yml'), 'utf8')
+  const [, commands] = /run: \|\n((?: {10}.*\n)+?) {6}- /.exec(workflow.slice(workflow.indexOf('npm sbom') - 400))
+  mkdirSync(folder)
+  run('bash', ['-ec', commands.replaceAll('../domain-registration-*.tgz', tarball)], folder)
+  const { components } = JSON.parse(readFileSync(join(folder, 'sbom.cdx.json'), 'utf8'))
+  const listed = components.map(({ name, version }) => `${name}@${version}`)
+  const installed = []
+  const visit = ({ dependencies = {} }) => {
+    for (const [name, dependency] of Object.entries(dependencies)) {
+      // An optional peer that is missing has no version.
+      if (dependency.version) installed.push(`${name}@${dependency.version}`)
+      visit(dependency)
+    }
+  }
+  visit(JSON.parse(run('npm', ['ls', '--all', '--json'], join(folder, 'installed'))))
+  assert.ok(installed.length > 1)
+  assert.deepEqual(listed.toSorted(), [...new Set(installed)].toSorted(), 'the bill of materials')
+  console.log(`The bill of materials lists ${listed.length} packages`)
 }
 
 /** "Go to definition" leads to the code of the package, whatever is imported from whichever entry. */

@@ -303,8 +303,8 @@ export function dropPath(text: string): string {
 /** `[example.com](https://example.com)`. Suggests nothing if the text and the link name different hosts. */
 function undoMarkdownLink(text: string): string | undefined {
   const [shown = '', target = ''] = text.slice(1, -1).split('](')
-  const toName = (url: string) => dropPath(url.replace(scheme, '')).toLowerCase()
-  return shown.includes('.') && toName(shown) !== toName(target) ? undefined : target
+  const toHost = (url: string) => dropPath(url.replace(scheme, '')).toLowerCase()
+  return shown.includes('.') && toHost(shown) !== toHost(target) ? undefined : target
 }
 
 /** A URL may contain another: `view-source:https://example.com`, `https://https://example.com`. */

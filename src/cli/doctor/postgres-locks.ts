@@ -2,7 +2,7 @@ import { type Finding, note, ok, wrong } from './finding.ts'
 import type { Ask } from './postgres-connection.ts'
 
 /** Seconds after which a wait for a lock is a fault. */
-const LONGEST_WAIT = 1
+const NOTABLE_WAIT = 1
 /** Seconds for which a transaction may lie idle with locks: longer than the time limit of a call by default. */
 const LONGEST_IDLE = 10
 
@@ -38,7 +38,7 @@ ORDER BY seconds DESC`
 
 /** Yields each session that others have waited for, the longest wait first. Locks no table. */
 export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Finding> {
-  const waits = (await ask<Wait>(SELECT_WAITS, schema)).filter(({ seconds }) => seconds >= LONGEST_WAIT)
+  const waits = (await ask<Wait>(SELECT_WAITS, schema)).filter(({ seconds }) => seconds >= NOTABLE_WAIT)
   if (waits.length === 0) return yield* examineIdle(ask, schema)
   const byHolder = new Map<number | undefined, { holder: Session | undefined; waits: Wait[] }>()
   for (const wait of waits) {

@@ -106,11 +106,15 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     async killBackend() {
       const isReady = untilReady(life as Life)
       const pool = new Pool({ ...config, max: 1 })
-      const { rows } = await pool.query(
-        "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
-      )
-      await pool.end()
-      if (!rows.some(({ pid }) => isKilled(pid))) throw new Error('There was no connection')
+      // While all applications are down, there is no connection until one of them is up again.
+      for (let isDone = false; !isDone; ) {
+        const { rows } = await pool.query(
+          "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+        )
+        isDone = rows.some(({ pid }) => isKilled(pid))
+        if (!isDone) await new Promise(resolve => setTimeout(resolve, 10))
+      }
+      await pool.end().catch(() => {})
       await isReady
     },
     async remove() {

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { registerDomains } from '../../src/operations/register-domains.ts'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { team1, teams } from '../fixtures.ts'
+import { openDatabase, type TestServer } from './server.ts'
+
+let server: TestServer
+let pool: Pool
+beforeAll(async () => {
+  server = await openDatabase()
+  pool = server.createPool()
+  await migrate({ database: pool })
+})
+afterAll(() => server.stop())
+
+/** The SQL of a page, block by block. */
+function readSql(page: string): string[] {
+  const text = readFileSync(new URL(`../../docs/recipes/${page}.md`, import.meta.url), 'utf8')
+  return [...text.matchAll(/```sql\n(.*?)```/gs)].map(([, sql]) => sql as string)
+}
+
+async function register(...domains: string[]) {
+  const store = createPostgresStore({ database: pool, findTeam: id => teams.find(team => team.id === id) ?? null })
+  const { data } = await registerDomains(team1, { domains }, store)
+  return data.results.flatMap(result => (result.status === 'created' ? [result] : []))
+}
+
+test('the query of the guide finds the names that contain a word, by its index where there are many', async () => {
+  await register('my-paypal-login.com', 'www.example.com')
+  const [query = '', index = ''] = readSql('admin')
+  expect((await pool.query(query)).rows.map(({ domain }) => domain)).toEqual(['my-paypal-login.com'])
+
+  for (const statement of index.split(';')) await pool.query(statement)
+  await pool.query(`INSERT INTO domain_registration.names
+    SELECT gen_random_uuid(), now(), base, '', base, base, '2'
+    FROM generate_series(1, 20000) AS n, LATERAL (SELECT md5(n::text) || '.com') AS bases (base)`)
+  await pool.query('VACUUM ANALYZE domain_registration.names')
+  const { rows } = await pool.query(`EXPLAIN ${query}`)
+  expect(rows.map(row => row['QUERY PLAN']).join('\n')).toContain('names_containing')
+})
+
+test('the audit table of the guide keeps who registered a name first, and a query finds what it misses', async () => {
+  const [create = '', insert = '', findMissing = ''] = readSql('audit')
+  await pool.query('DELETE FROM domain_registration.names')
+  await pool.query(create)
+  const [told, missed] = await register('told.example.com', 'missed.example.com')
+  for (const hash of ['first', 'second']) await pool.query(insert, [told?.domainId, told?.domain, hash, null])
+  expect((await pool.query('SELECT registered_by FROM domain_audit')).rows).toEqual([{ registered_by: 'first' }])
+  expect((await pool.query(findMissing)).rows).toMatchObject([{ domain_id: missed?.domainId, team_id: '1' }])
+})

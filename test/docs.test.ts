@@ -87,14 +87,15 @@ describe('a page begins with about ten lines that print what they say:', () => {
 
   test('all do but indexes, those that are tried elsewhere, and recipes that say how they were tried', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
-    const tried =
-      /^docs\/(?:README|what-it-does|faq|hostnames|glossary|reasons|standards|overlap|tables|webhook|runbook|messages|upgrades|opentelemetry|prometheus)\.md$/
+    const indexes = 'README what-it-does faq glossary hostnames reasons standards overlap tables webhook'
+    const elsewhere = 'runbook messages upgrades opentelemetry prometheus'
+    const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
     // Those that continue the page whose name they begin with, and those that need a server.
     const continued = /^docs\/(?:cli|postgres|citus|calls|client|monitoring|own-store|your-server)[\w-]*\.md$/
     const says = (page: string) => /\bour tests\b|\bwas not run\b/i.test(read(page))
     expect(
       others.filter(
-        page => !tried.test(page) && !continued.test(page) && !(page.startsWith('docs/recipes/') && says(page)),
+        page => !tried.includes(page) && !continued.test(page) && !(page.startsWith('docs/recipes/') && says(page)),
       ),
     ).toEqual([])
   })

@@ -104,7 +104,8 @@ const SELECT_HOLDERS = `
 SELECT DISTINCT ON (holder.pid) ${toSession('holder')} AS holder
 FROM pg_locks AS lock JOIN pg_stat_activity AS holder ON holder.pid = lock.pid
   JOIN pg_class ON pg_class.oid = lock.relation
-WHERE lock.granted AND lock.locktype = 'relation' AND lock.mode LIKE ANY ('{Share%Lock,%ExclusiveLock}') AND lock.mode NOT LIKE 'Row%'
+WHERE lock.granted AND lock.locktype = 'relation'
+  AND lock.mode LIKE ANY ('{Share%Lock,%ExclusiveLock}') AND lock.mode NOT LIKE 'Row%'
   AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`
 

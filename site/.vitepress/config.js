@@ -46,7 +46,7 @@ export default defineConfig({
   srcDir: '..',
   // VitePress takes every Markdown file below srcDir that is not excluded.
   srcExclude: [
-    ...exclude('', ['docs', 'site', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'AGENTS.md']),
+    ...exclude('', ['docs', 'site', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'AGENTS.md', 'CONTRIBUTING.md']),
     ...exclude('site/', ['pages', 'reference', 'examples']),
   ],
   rewrites: toPage,
@@ -69,6 +69,7 @@ export default defineConfig({
   themeConfig: {
     nav: [
       { text: 'Start', link: '/readme' },
+      { text: 'Playground', link: '/playground' },
       { text: 'Index', link: '/docs/' },
       { text: 'Reference', link: '/reference/' },
     ],
@@ -81,9 +82,16 @@ export default defineConfig({
       provider: 'local',
       options: {
         miniSearch: {
-          // Guides before the reference, which has each of their words as well.
+          // Guides before the reference, which has each of their words as well, and before what maintainers read.
           searchOptions: {
-            boostDocument: id => (id.includes('/reference/') ? 0.2 : id.includes('/examples/') ? 0.4 : 1),
+            boostDocument: id =>
+              id.includes('/reference/')
+                ? 0.2
+                : id.includes('/examples/')
+                  ? 0.4
+                  : id.includes('/contributing')
+                    ? 0.7
+                    : 1,
           },
         },
       },

@@ -12,7 +12,8 @@ export function toPage(path) {
   return path
     .replace(/^site\/(?:pages\/)?/, '')
     .replace(/^docs\/README\.md$/, 'docs/index.md')
-    .replace(/^(README|SECURITY|CHANGELOG|AGENTS)\.md$/, (_, name) => `${name.toLowerCase()}.md`)
+    .replace(/^docs\/what-it-does\.md$/, 'index.md')
+    .replace(/^(README|SECURITY|CHANGELOG|AGENTS|CONTRIBUTING)\.md$/, (_, name) => `${name.toLowerCase()}.md`)
 }
 
 /**

@@ -3,7 +3,7 @@ const groups = [
   [
     'Try',
     [
-      'site/pages/index.md',
+      'docs/what-it-does.md',
       'site/pages/playground.md',
       'README.md',
       'docs/faq.md',
@@ -64,20 +64,22 @@ const groups = [
     [
       'docs/operations.md',
       'docs/postgres-growth.md',
-      'docs/recipes/moving.md',
-      'docs/recipes/teams.md',
       'docs/cli.md',
       'docs/cli-keys.md',
       'docs/cli-registrations.md',
       'docs/cli-doctor.md',
+      'docs/doctor-checks.md',
       'docs/runbook.md',
       'docs/messages.md',
       'docs/tracing.md',
+      'docs/opentelemetry.md',
+      'docs/prometheus.md',
       'docs/proof.md',
       'SECURITY.md',
     ],
   ],
-  ['Find', ['docs/README.md', 'docs/glossary.md', 'CHANGELOG.md', 'AGENTS.md']],
+  ['Change', ['docs/recipes/teams.md', 'docs/recipes/moving.md', 'docs/upgrades.md', 'CHANGELOG.md']],
+  ['Find', ['docs/README.md', 'docs/glossary.md', 'AGENTS.md', 'CONTRIBUTING.md']],
 ]
 const adapters = ['express', 'fastify', 'fetch']
 const entryPoints = ['http', 'client', 'webhook', 'openapi', 'postgres', 'sqlite', 'testing']

@@ -30,7 +30,8 @@ export type PostgresStore = ManagedStore
  * A call is one transaction in READ COMMITTED. It claims its registrable domains, so that calls which share none do not
  * wait for each other. Conflicts with other transactions are retried within {@link PostgresStoreOptions.timeLimit}.
  *
- * See docs/postgres.md for drivers, poolers, sizing, and transactions of yours.
+ * See docs/postgres-drivers.md for drivers and poolers, and docs/postgres-transaction.md for a call in
+ * your own transaction.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
  *

@@ -70,7 +70,9 @@ const pages = new Map(
 )
 const guides = readdirSync(fileURLToPath(new URL('../../docs', import.meta.url)), { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.md'))
-  .map(file => `/docs/${file.replace('README', 'index').replace(/md$/, 'html')}`)
+  .map(file =>
+    file === 'what-it-does.md' ? '/index.html' : `/docs/${file.replace('README', 'index').replace(/md$/, 'html')}`,
+  )
 
 test('each guide has a page, and each page a heading', () => {
   assert.ok(guides.length > 20)
@@ -168,9 +170,31 @@ const searches = [
   ['syncAll', /client/],
   ['top-level await', /agents/],
   ['idempotent', /monitoring|glossary|agents/],
+  // Questions of newcomers, operators and maintainers, as they type them.
+  ['mount in Koa', /other-frameworks/],
+  ['quota for a team', /faq|stores/],
+  ['is localhost accepted', /hostnames|errors|readme/],
+  ['monitor is down', /faq|monitoring-failures|runbook/],
+  ['Cloudflare Workers', /workers/],
+  ['which database', /stores/],
+  ['prove ownership', /faq/],
+  ['CommonJS require', /faq|agents/],
+  ['UUID team IDs', /ids/],
+  ['rotate keys', /keys/],
+  ['leaked key', /docs\/keys/],
+  ['lock timeout', /messages|runbook/],
+  ['restore a backup', /operations/],
+  ['rolling deployment', /upgrades/],
+  ['alert when changes are pending', /monitoring-failures/],
+  ['delete a team', /teams/],
+  ['SQLite to PostgreSQL', /moving/],
+  ['performance', /costs/],
+  ['add an error code', /contributing/],
+  ['mutation', /contributing|proof/],
+  ['release a new version', /contributing/],
 ]
 
-test('the search finds each of thirty words in the right guide', async () => {
+test('the search finds the right guide for each word and each question', async () => {
   await visit('/', {}, async page => {
     await page.getByRole('button', { name: 'Search' }).first().click()
     const field = page.locator('#localsearch-input')
@@ -250,7 +274,7 @@ test('in the playground, each hostname of the vectors gets the answer that it ge
     return [JSON.stringify(hostname), hostname.valid ? displayHostname(hostname.domain) : '']
   }
   await visit('/playground.html', {}, async page => {
-    await page.getByLabel('Hostnames, one a line').waitFor()
+    await page.getByLabel('Hostnames, one per line').waitFor()
     const answers = await page.evaluate(texts => {
       const { classifyHostname, displayHostname } = globalThis.playground
       return texts.map(input => {
@@ -264,13 +288,13 @@ test('in the playground, each hostname of the vectors gets the answer that it ge
 
 test('the playground explains each hostname, takes a suggestion, and keeps what was typed in its address', async () => {
   await visit('/playground.html', {}, async page => {
-    const field = page.getByLabel('Hostnames, one a line')
+    const field = page.getByLabel('Hostnames, one per line')
     await field.fill('*.Bücher.de\nhttps://example.com/path\n10.0.0.1')
     const rows = page.getByRole('list', { name: 'Results' }).getByRole('listitem')
     await rows.nth(2).waitFor()
     assert.match(await rows.nth(0).innerText(), /\*\.xn--bcher-kva\.de wildcard shown as \*\.bücher\.de/)
     assert.match(await rows.nth(2).innerText(), /reserved_ip/)
-    await page.getByRole('button', { name: 'Take example.com' }).click()
+    await page.getByRole('button', { name: 'Use example.com' }).click()
     assert.equal(await field.inputValue(), '*.Bücher.de\nexample.com\n10.0.0.1')
     await page.reload()
     await rows.nth(2).waitFor()

@@ -228,7 +228,7 @@ test('after a restore that lost a primary key, the SQL that doctor prints in wor
   await database.execute('ALTER TABLE domain_registration.locks DROP CONSTRAINT locks_pkey')
   const { code, stdout } = await database.run(['doctor'])
   expect([code, stdout]).toEqual([1, expect.stringContaining('locks: the constraint "locks_pkey" is missing')])
-  expect(stdout).toMatch(/\n1 thing is wrong\. See "tables" in docs\/runbook\.md\.\n$/)
+  expect(stdout).toMatch(/\n1 thing is wrong\. See "tables" in docs\/doctor-checks\.md\.\n$/)
   const [, sql = ''] = /-> Run as the owner of the tables:\n((?: {23}.+\n)+)/.exec(stdout) ?? []
   await database.execute(sql)
   expect(await examine(database)).toMatchObject({ code: 0 })

@@ -344,7 +344,7 @@ async function runTransaction(number: number, random: Random, shared: readonly s
   return { number, isCommitted: end === 'COMMIT', created, released, late }
 }
 
-test('competing transactions that freeze and time out keep acknowledged names, and save no half of a change', async () => {
+test('competing transactions that freeze and time out keep acknowledged names, and no half-saved change', async () => {
   const random = createRandom(seed)
   const shared = manyDomains(6)
   const before = Array.from({ length: counts.transactions }, (_, number) =>

@@ -24,7 +24,7 @@ let sql: Sql
 beforeAll(async () => {
   server = await openDatabase()
   pool = server.createPool()
-  // Kysely and Drizzle lend clients without an error listener, as docs/postgres.md says.
+  // Kysely and Drizzle lend clients without an error listener, as docs/postgres-drivers.md says.
   pool.on('connect', client => client.on('error', () => {}))
   sql = postgres(connection())
 })

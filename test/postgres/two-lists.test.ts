@@ -33,7 +33,7 @@ test("two suffix lists in use at once may let names overlap, and the guide's que
   client.release()
   expect(data.totals).toMatchObject({ created: 2 })
 
-  const guide = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8')
+  const guide = readFileSync(new URL('../../docs/upgrades.md', import.meta.url), 'utf8')
   const { rows } = await pool.query(/```sql\n([^`]+)```/.exec(guide)?.[1] ?? '')
   const overlap = { wildcard: '*.codepen.app', team_of_wildcard: '1', domain: 'shop.codepen.app', team_id: '2' }
   expect(rows).toEqual([overlap])

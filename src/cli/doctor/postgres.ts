@@ -72,7 +72,7 @@ async function* examineServer(ask: Ask): AsyncGenerator<Finding> {
   } else if (isStockPostgres(version)) {
     yield ok('engine', name)
   } else {
-    const advice = 'See docs/postgres.md for what is known of other engines'
+    const advice = 'See docs/postgres-drivers.md for what is known about other engines'
     yield note('engine', `${name}, which is not PostgreSQL itself`, advice)
   }
 }

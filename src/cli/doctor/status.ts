@@ -6,7 +6,7 @@ import type { Command, Invocation, Result, Target } from '../command.ts'
 import { openHandle } from '../sqlite.ts'
 import { plural, toPrintable } from '../text.ts'
 import { readVersion } from '../version.ts'
-import { connectToPostgres } from './postgres-connection.ts'
+import { connectToPostgres, LOCKED } from './postgres-connection.ts'
 import { readSizes, type Size, toSize } from './postgres-growth.ts'
 
 /** Milliseconds between two screens of `--watch`. */
@@ -67,14 +67,19 @@ const countTeams = (names: string) => `WITH RECURSIVE team(id) AS (
 
 async function readStored(target: Target): Promise<Stored> {
   if (target.kind === 'sqlite') return readFile(target.file)
-  const { ask, close } = await connectToPostgres(target.url)
+  const { inTransaction, close } = await connectToPostgres(target.url)
+  const { schema = 'domain_registration' } = target
+  const { names, version } = toTables({ schema })
   try {
-    const { schema = 'domain_registration' } = target
-    const { names, version } = toTables({ schema })
-    const [teams] = await ask<{ teams: string }>(countTeams(names))
-    const [row] = await ask<{ version: number | null }>(`SELECT max(version) AS version FROM ${version}`)
-    const sizes = addUp(await readSizes(ask, schema))
-    return { version: row?.version ?? null, teams: Number(teams?.teams), sizes }
+    return await inTransaction(async ask => {
+      const [teams] = await ask<{ teams: string }>(countTeams(names))
+      const [row] = await ask<{ version: number | null }>(`SELECT max(version) AS version FROM ${version}`)
+      const sizes = addUp(await readSizes(ask, schema))
+      return { version: row?.version ?? null, teams: Number(teams?.teams), sizes }
+    })
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== LOCKED) throw error
+    throw new Error('A table is locked; "domain-registration doctor" says by whom', { cause: error })
   } finally {
     await close()
   }

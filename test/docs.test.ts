@@ -57,6 +57,10 @@ describe.each(guides)('%s', guide => {
     }
   })
 
+  test('closes each block of code', () => {
+    expect([...text.matchAll(/^ *```/gm)].length % 2).toBe(0)
+  })
+
   test('links to pages and headings that there are', () => {
     const broken = linksIn(text).filter(({ file, anchor }) => {
       const target = file === '' ? guide : join(dirname(guide), file)

@@ -58,7 +58,7 @@ test('many hostnames are looked up in batches, with one query each', async () =>
 
 test('rejects hostnames that are not an array of strings, a store without find, and a failing store', async () => {
   for (const hostnames of ['example.com', [1], [undefined], null])
-    await expect(findOwners(createStore(), hostnames as never)).rejects.toThrow('must be a list of strings')
+    await expect(findOwners(createStore(), hostnames as never)).rejects.toThrow('must be an array of strings')
   const { find: _, ...store } = createStore()
   await expect(findOwners(store, ['example.com'])).rejects.toThrow('no method "find"')
   const failing = { ...store, find: () => Promise.reject(new Error('down')) }

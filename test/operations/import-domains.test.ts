@@ -135,7 +135,7 @@ test('a row of the wrong shape ends the import, and the parts before it stay', a
   const store = createStore()
   const wrong = { ...toImport('wrong.example.com'), teamId: 7 } as unknown as RegistrationToImport
   const rows = [...manyDomains(1500).map(domain => toImport(domain)), wrong]
-  await expect(importDomains(store, rows)).rejects.toThrow('"teamId" must be a string that is not empty; it is 7')
+  await expect(importDomains(store, rows)).rejects.toThrow('"teamId" must be a non-empty string; it is 7')
   expect(await store.count()).toBe(1000)
   const { import: _, ...without } = store
   await expect(importDomains(without, [])).rejects.toThrow('no method "import"')

@@ -243,8 +243,12 @@ describe('a transfer', () => {
     ['to the same team', { from: '1', to: '1' }, 'must be different teams'],
     ['without a team', { from: '1' }, '"to" must be the ID of a team'],
     ['from a number', { from: 1, to: '2' }, '"from" must be the ID of a team'],
-    ['of a string instead of an array', { from: '1', to: '2', domains: 'a.com' }, '"domains" must be a list'],
-    ['of too many names', { from: '1', to: '2', domains: manyDomains(1001) }, 'At most 1000 domains are taken at once'],
+    ['of a string instead of an array', { from: '1', to: '2', domains: 'a.com' }, '"domains" must be an array'],
+    [
+      'of too many names',
+      { from: '1', to: '2', domains: manyDomains(1001) },
+      'At most 1000 domains are accepted at once',
+    ],
     ['with an unknown option', { from: '1', to: '2', all: true }, '"all" does not exist'],
   ])('%s throws a TypeError', async (_, options, message) => {
     const error = await rejection(transfer(createStore(), options as never))

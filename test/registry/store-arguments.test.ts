@@ -42,7 +42,7 @@ test.each([
   [
     'an order for the names below a name',
     { below: 'one.com', order: 'newest' },
-    '"order" must be "oldest" or "newest", and is not',
+    '"order" must be "oldest" or "newest", and not with',
   ],
   ['a domain that is not a hostname', { domain: 'one_com' }, '"domain" must be a hostname'],
   ['a public suffix in "below"', { below: 'com' }, '"below" must be a hostname'],
@@ -68,10 +68,10 @@ test.each([
 
 test.each([
   [[1, ['one.com']], 'The ID of a team must be a string; it is 1'],
-  [['1', 'one.com'], 'The domains must be a list of strings; they are "one.com"'],
-  [['1', null], 'The domains must be a list of strings; they are object'],
+  [['1', 'one.com'], 'The domains must be an array of strings; they are "one.com"'],
+  [['1', null], 'The domains must be an array of strings; they are object'],
   [[], 'The ID of a team must be a string; it is undefined'],
-  [['1', Array(1001).fill('one.com')], 'At most 1000 domains are taken at once; they are 1001. Send parts'],
+  [['1', Array(1001).fill('one.com')], 'At most 1000 domains are accepted at once; there are 1001. Split them'],
 ])('release rejects the arguments %j, and releases nothing', async (wrong, message) => {
   await expect(release(...wrong)).rejects.toThrow(TypeError)
   await expect(release(...wrong)).rejects.toThrow(message)

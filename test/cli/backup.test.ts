@@ -29,7 +29,7 @@ describe('a backup of SQLite', () => {
     writeFileSync(file, 'mine')
     const { code, stderr } = await database.run(['backup', 'other.txt'])
     expect([code, readFileSync(file, 'utf8')]).toEqual([1, 'mine'])
-    expect(stderr).toContain('There is a file "other.txt" already')
+    expect(stderr).toContain('The file "other.txt" already exists')
   })
 
   test('of a file that is not there, or without tables, leaves nothing', async () => {

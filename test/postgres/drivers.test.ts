@@ -132,7 +132,7 @@ test('a single connection of pg is rejected at start-up, and the error says what
   const client = new Client(server.config)
   const lent = await pool.connect()
   for (const connection of [client, lent] as never[]) {
-    const refusal = /"database" must be a pool of pg, and is one connection/
+    const refusal = /"database" must be a pool of pg, but is a single connection/
     expect(() => createPostgresStore({ database: connection, findTeam: () => null })).toThrow(refusal)
     expect(() => createPostgresKeyStore({ database: connection })).toThrow(refusal)
     await expect(migrate({ database: connection })).rejects.toThrow(refusal)

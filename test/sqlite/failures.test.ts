@@ -52,7 +52,7 @@ describe('createSqliteStore rejects', () => {
   test('a database that uses callbacks, as the package sqlite3 does', () => {
     const statement = { all: () => statement, run: () => statement }
     expect(() => createStore({ database: { exec() {}, prepare: () => statement } as never })).toThrow(
-      new TypeError('The option "database" must be a database that answers at once, not in callbacks or promises'),
+      new TypeError('The option "database" must be a synchronous database, without callbacks or promises'),
     )
   })
 

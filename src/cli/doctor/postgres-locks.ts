@@ -44,7 +44,7 @@ export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Fi
   if (waits.length + prepared.length === 0) return yield* examineIdle(ask, schema)
   const byHolder = new Map<number | undefined, { holder: Session | undefined; waits: Wait[] }>()
   for (const wait of waits) {
-    // Who waits in turn holds nothing up by itself.
+    // A session that itself waits is not the cause.
     const holder = wait.holders.find(({ pid }) => !waits.some(({ waiting }) => waiting.pid === pid)) ?? wait.holders[0]
     const group = byHolder.get(holder?.pid) ?? { holder, waits: [] }
     group.waits.push(wait)
@@ -80,7 +80,7 @@ function toPreparedFinding({ gid, role, seconds, end }: Prepared): Finding {
   return wrong('locks', finding, 'If its coordinator has given it up, end it as its role (or COMMIT PREPARED):', [end])
 }
 
-/** Whom calls have waited for that failed in the meantime. */
+/** Sessions for which calls waited that have failed in the meantime. */
 const SELECT_IDLE = `
 SELECT DISTINCT ON (holder.pid) ${toSession('holder')} AS holder,
   extract(epoch FROM clock_timestamp() - holder.state_change)::float8 AS seconds

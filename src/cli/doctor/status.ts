@@ -50,7 +50,7 @@ const toLines = (facts: Readonly<Record<string, string>>): string =>
     .map(([name, fact]) => `${name.padEnd(13)}${fact}\n`)
     .join('')
 
-/** A table with its indexes, or a file of SQLite. */
+/** A table with its indexes, or a SQLite file. */
 type Part = Pick<Size, 'name' | 'bytes' | 'rebuilt'>
 
 interface Stored {
@@ -59,7 +59,7 @@ interface Stored {
   readonly sizes: readonly Part[]
 }
 
-/** Steps from team to team through an index, however many names each has. */
+/** Jumps from team to team in an index, independent of how many names each has. */
 const countTeams = (names: string) => `WITH RECURSIVE team(id) AS (
     SELECT min(team_id) FROM ${names}
     UNION ALL SELECT (SELECT min(team_id) FROM ${names} WHERE team_id > team.id) FROM team WHERE team.id IS NOT NULL

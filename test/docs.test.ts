@@ -174,6 +174,15 @@ test('CONTRIBUTING.md and SECURITY.md name files that there are', () => {
   expect(paths.filter(path => !existsSync(join(root, path)))).toEqual([])
 })
 
+test('CONTRIBUTING.md quotes cases of the suite by their names', () => {
+  const quoted = [...read('CONTRIBUTING.md').matchAll(/"(MUST .+?)"/gs)].map(([, name = '']) =>
+    name.replace(/\s+/g, ' '),
+  )
+  const sources = readdirSync(join(root, 'src/testing')).map(file => read(`src/testing/${file}`))
+  expect(quoted.length).toBeGreaterThan(0)
+  expect(quoted.filter(name => !sources.some(source => source.includes(`name: '${name}'`)))).toEqual([])
+})
+
 describe('docs/README.md', () => {
   const index = read('docs/README.md')
 

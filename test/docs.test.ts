@@ -174,6 +174,16 @@ test('CONTRIBUTING.md and SECURITY.md name files that there are', () => {
   expect(paths.filter(path => !existsSync(join(root, path)))).toEqual([])
 })
 
+test('CONTRIBUTING.md quotes cases of the suite by their names', () => {
+  const quotes = [...read('CONTRIBUTING.md').matchAll(/"(MUST .+?)"/gs)].map(([, name = '']) =>
+    name.replaceAll(/\s+/g, ' '),
+  )
+  const cases = readdirSync(join(root, 'src/testing')).filter(file => file.endsWith('-cases.ts'))
+  const sources = cases.map(file => read(`src/testing/${file}`)).join()
+  expect(quotes.length).toBeGreaterThan(0)
+  expect(quotes.filter(name => !sources.includes(`name: '${name}'`))).toEqual([])
+})
+
 describe('docs/README.md', () => {
   const index = read('docs/README.md')
 

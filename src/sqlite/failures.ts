@@ -20,7 +20,7 @@ const explanations: readonly (readonly [pattern: RegExp, explanation: string])[]
   ],
 ]
 
-/** Wraps a failure of SQLite in an error that says what it means for the application. Returns other causes unchanged. */
+/** Wraps a failure of SQLite in an error with its meaning for the application. Returns other causes unchanged. */
 export function explainFailure(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause
   const [, explanation] = explanations.find(([pattern]) => pattern.test(cause.message)) ?? []

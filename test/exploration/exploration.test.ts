@@ -124,7 +124,7 @@ describe('a store', () => {
   })
 
   test.each([undefined, null, {}, 'createMyBackend'])('that is %j in place of a function is rejected', async wrong => {
-    await expect(exploreStore(wrong as never)).rejects.toThrow('exploreStore takes a function that makes a backend')
+    await expect(exploreStore(wrong as never)).rejects.toThrow('exploreStore takes a function that creates a backend')
   })
 
   test.each([undefined, null, {}, { outbox: null }])('that is made as %j is rejected', async backend => {

@@ -69,7 +69,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 interface State {
   /** 0 if the tables are missing. */
   readonly version: number
-  /** The missing ones among tables that have a version; null if there are none. */
+  /** The missing tables, if others have a version; null if none is missing. */
   readonly missing: string | null
 }
 

@@ -6,8 +6,8 @@ export class UnmetExpectation extends Error {
 }
 
 /**
- * Compares plain values. The order of fields does not count, nor do fields that are `undefined`; in a list, it is
- * another value than `null`.
+ * Compares plain values. The order of fields does not count, nor do fields that are `undefined`; in an array, it is not
+ * the same as `null`.
  *
  * @throws {UnmetExpectation} with the expected and the actual value.
  */

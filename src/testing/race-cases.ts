@@ -15,7 +15,7 @@ import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 const CALLERS = 16
-/** How many races of two a case runs, each for another registrable domain; the callers take turns to start first. */
+/** How many races between two callers a case runs, each for another registrable domain. They take turns to start. */
 const ROUNDS = 16
 
 const sorted = (codes: readonly (ResultCode | undefined)[]) => codes.toSorted().join(', ')

@@ -49,7 +49,7 @@ function spawnRuntime({ program, run }: Runtime, parameters: readonly string[], 
   return spawned
 }
 
-/** Resolves to the next line, and rejects when the process ends before. */
+/** Resolves to the next line, and rejects if the process exits first. */
 async function readLine(lines: Interface, from: ChildProcess): Promise<string> {
   const abort = new AbortController()
   const [line] = await Promise.race([

@@ -1,4 +1,4 @@
-/** The service of `client.ts`: Express with PostgreSQL. */
+/** The service that `client.ts` calls: Express with PostgreSQL. */
 import type { AddressInfo } from 'node:net'
 import { createMemoryKeyStore, generateApiKey } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'

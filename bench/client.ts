@@ -1,6 +1,6 @@
 /**
- * What the client adds to an import: `registerAll` of 100,000 names against a loop written by hand that keeps eight
- * calls of 100 under way and does nothing else. The service is a process of its own: Express with PostgreSQL.
+ * The overhead of the client in an import: `registerAll` of 100,000 names against a hand-written loop that keeps eight
+ * calls of 100 under way and does nothing else. The service is a separate process: Express with PostgreSQL.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** How long `npm test` takes, from an `npm ci` that was done before. */
+/** How long `npm test` takes, after `npm ci`. */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { report, time } from './measure.ts'

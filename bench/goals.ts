@@ -1,14 +1,14 @@
 /**
- * What this package is to reach. A row of the table is a line here, and the program that measures it is the file of its
- * section, `bench/<section>.ts`, which reports its figures by the names of their goals.
+ * The performance goals of this package. Each line here is a row of the table, and is measured by the program of its
+ * section, `bench/<section>.ts`, which reports figures by the names of their goals.
  */
 export interface Goal<Name extends string = string> {
   readonly work: string
   readonly yardstick: string
-  /** The median of the starts is to be at most this. */
+  /** The highest acceptable median of the starts. */
   readonly most: number
   readonly unit: '×' | 'ms' | 's' | 'kB' | 'MB' | 'pushes'
-  /** What measures it: `npm run bench -- <section>`. */
+  /** The section that measures it: `npm run bench -- <section>`. */
   readonly section: Name
 }
 
@@ -89,7 +89,7 @@ export const goals = {
 export type GoalName = keyof typeof goals
 export type Section = (typeof goals)[GoalName]['section']
 
-/** These take minutes: they run only when they are named, and are started once. */
+/** Sections that take minutes: they run only if they are named, and start once. */
 export const longSections: readonly Section[] = [
   'clock',
   'hold-million',
@@ -99,7 +99,7 @@ export const longSections: readonly Section[] = [
   'postgres-wildcards',
 ]
 
-/** These need the SQLite of Node 22.13 or later. */
+/** Sections that need the SQLite of Node 22.13 or later. */
 export const sectionsWithSqlite: readonly Section[] = ['hold', 'hold-million', 'sqlite', 'sqlite-wildcards']
 
 function goal<Name extends string>(section: Name, work: string, yardstick: string, most: number, unit: Goal['unit']) {

@@ -1,6 +1,6 @@
 /**
- * How long an export and a comparison of a million names hold the event loop, at worst, from each store: CPU time of
- * one turn of the loop, the least of some runs of its longest. Reader and server are in one process.
+ * How long an export and a reconciliation of a million names block the event loop, at worst, with each store: CPU time
+ * of the longest turn of the loop, the minimum of several runs. Reader and server are in one process.
  */
 import { domainsHandler } from '../src/adapters/fetch.ts'
 import { createMemoryStore, type DomainStore, eachRegistration, reconcile } from '../src/index.ts'
@@ -13,7 +13,7 @@ import { keyContext, report, team } from './measure.ts'
 const MILLION = 1_000_000
 const RUNS = 2
 
-/** Milliseconds of the processor during the longest turn of the event loop. */
+/** CPU time of the longest turn of the event loop, in milliseconds. */
 async function measureTurns(work: () => Promise<void>): Promise<number> {
   let longest = 0
   let before = process.cpuUsage()
@@ -39,7 +39,7 @@ async function exportAll(store: DomainStore): Promise<void> {
   if (lines < MILLION) throw new Error(`Only ${lines} lines`)
 }
 
-/** Against a monitor that watches all but one name. */
+/** Compares with a monitor that watches all names except one. */
 async function compareAll(store: DomainStore): Promise<void> {
   const corrections: unknown[] = []
   for await (const correction of reconcile(store, withoutFirst(eachRegistration(store)))) corrections.push(correction)

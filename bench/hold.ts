@@ -1,7 +1,7 @@
 /**
- * How long one call of 256 KiB, which registers or deletes, holds the event loop, at worst: CPU time from its bytes to
- * its answer, in the handler and in each store; the least of some runs, since garbage of earlier ones does not count.
- * Of a store that waits, all that its process does for a call counts, though the waits let others in.
+ * How long one call of 256 KiB, which registers or deletes, blocks the event loop, at worst: CPU time from its bytes to
+ * its response, in the handler and in each store; the minimum of several runs, to exclude garbage of earlier ones. For
+ * a store that waits, all work of its process for a call counts, although other work may run during the waits.
  */
 import { createHandler } from '../src/http/index.ts'
 import { createMemoryKeyStore, createMemoryStore, type DomainStore, generateApiKey } from '../src/index.ts'
@@ -15,7 +15,7 @@ import { report, team, timeCpu } from './measure.ts'
 
 const LIMIT = 262_144
 const RUNS = 4
-/** Entries that are put together at random, of pieces. */
+/** Entries that are assembled at random from pieces. */
 const RANDOM = 60
 
 interface Call {
@@ -25,7 +25,7 @@ interface Call {
 
 const toCall = (name: string, domains: readonly string[]): Call => ({ name, body: JSON.stringify({ domains }) })
 const hundred = (toEntry: (index: number) => string) => Array.from({ length: 100 }, (_, index) => toEntry(index))
-/** As much of a piece as each of 100 entries may have. */
+/** Fills each of 100 entries with a piece up to the limit of the body. */
 const fill = (piece: string, bytes = 2_500) =>
   piece.repeat(Math.max(1, Math.floor(bytes / (Buffer.byteLength(JSON.stringify(piece)) - 2))))
 const deep = (labels: number, base: string) => `${'a.'.repeat(labels)}${base}`
@@ -36,7 +36,7 @@ const pieces = [
   ...[' ', '\t', '\u0000', '\ud800', '\u0300', '\u0323\u0307', '\u200d', '\u094d\u200d', '\u{e0041}', '\u{1f600}'],
 ]
 
-/** What a store may take long for: much that is long, and much that is in the way of each other. */
+/** Names that may be slow for a store: many long ones, and many that conflict. */
 const heavy = [
   toCall(
     '100 names of 124 labels',
@@ -98,7 +98,7 @@ const keys = createMemoryKeyStore()
 keys.addKey({ hash, type: 'team', ownerId: team.id, scopes: ['domains:create', 'domains:delete'] })
 const fields: Readonly<Record<string, string>> = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
 
-/** Milliseconds of the longest of three calls with the same body: names are new, then exist, then are deleted. */
+/** The longest of three calls with the same body, in milliseconds: names are new, then existing, then deleted. */
 async function measureOnce({ body }: Call, store: DomainStore): Promise<number> {
   const handle = createHandler({ store, keys, operations: ['create', 'delete'], onError() {} })
   const request = { header: (name: string) => fields[name], readBody: () => ({ bytes: Buffer.from(body) }) }
@@ -121,7 +121,7 @@ async function measure(call: Call, name: string, createStore: () => Promise<Doma
   longest = { name: `${call.name}, ${name}`, spent: least }
 }
 
-/** With 10,000 names below one registrable domain. */
+/** Measures with 10,000 names below one registrable domain. */
 async function createCrowdedStore(): Promise<DomainStore> {
   const store = createMemoryStore({ teams: [team] })
   const handle = createHandler({ store, keys })

@@ -1,4 +1,4 @@
-/** `classifyHostname` against what does a part of it, on the same hostnames, in turn. */
+/** `classifyHostname` against functions that do part of its work, on the same hostnames, in turn. */
 import { classifyHostname } from 'domain-registration'
 import { parse } from 'tldts'
 import { readLines } from '../test/vectors/read.ts'
@@ -8,10 +8,10 @@ const ascii = parsed(readLines('hostnames.txt').filter(text => /^[\0-\x7f]*$/.te
 const international = parsed(readLines('international-hostnames.txt'))
 const TURNS = { warmUp: 15, rounds: 40 }
 
-/** Results are kept for a while, as a caller would, so that making them cannot be optimized away. */
+/** Keeps results for a while, as a caller would, so the compiler cannot optimize the work away. */
 const kept: unknown[] = new Array(1024).fill(null)
 
-// A loop for each, so that the compiler sees what it calls.
+// One loop for each function, so the compiler can specialize it.
 const classify = (hostnames: readonly string[]) =>
   time(() => {
     for (let index = 0; index < hostnames.length; index += 1)

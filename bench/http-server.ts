@@ -26,7 +26,7 @@ const bodyLimit = 256 * 1024
 const noStore = { 'Cache-Control': 'no-store' }
 const createStore = () => createMemoryStore({ teams: [team] })
 let held = createStore()
-/** Emptied for each load; the server stays, since a new one would be compiled again. */
+/** The store is emptied for each load; the server stays, because a new one would be compiled again. */
 const store: DomainStore = { findTeam: id => held.findTeam(id), register: request => held.register(request) }
 const register = (body: unknown) => registerDomains(keyContext, body, store)
 
@@ -41,7 +41,7 @@ const servers = {
     return createServer(express().use(domainsRouter({ store, keys: await createKeys() })))
   },
   'express, by hand'() {
-    // We send no entity tag: making one costs a hash of the answer.
+    // The adapter sends no entity tag, whose hash of the response would cost time.
     const app = express().set('etag', false)
     app.post(path, express.json({ limit: bodyLimit }), async (request, response) => {
       response.set(noStore).json(await register(request.body))

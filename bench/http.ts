@@ -1,7 +1,7 @@
 /**
- * What an adapter costs under load: the CPU of the server's process for calls of 100 names, against that of a route
- * written by hand in the same framework that calls `registerDomains` and does nothing else. Both are processes of their
- * own and take turns. Half of the calls have new names, half the same names again.
+ * The cost of an adapter under load: the CPU time of the server's process for calls of 100 names, against a route
+ * written by hand in the same framework that calls `registerDomains` and does nothing else. Both are separate processes
+ * and take turns. Half of the calls have new names, half repeat them.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { compare, newNames, report } from './measure.ts'
 
 const CONNECTIONS = 16
 const CALLS = 250
-/** The compiler comes to rest after some 4,000 calls. */
+/** The compiler finishes optimizing after some 4,000 calls. */
 const TURNS = { warmUp: 8, rounds: 16 }
 
 interface Server {
@@ -28,7 +28,7 @@ async function start(name: ServerName): Promise<Server> {
   return { url, child }
 }
 
-/** Milliseconds of the processor that the server has used. */
+/** CPU time of the server, in milliseconds. */
 async function readUsage({ child }: Server, message: 'usage' | 'empty'): Promise<number> {
   child.send(message)
   return (await once(child, 'message'))[0]

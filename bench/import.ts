@@ -1,4 +1,4 @@
-/** What importing the package costs a new process, against importing its dependencies, in turn. */
+/** The cost of importing the package in a new process, against importing its dependencies, in turn. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import { compare, report } from './measure.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The packages that a built file imports, by way of its chunks too. */
+/** The packages that a built file imports, directly or through its chunks. */
 function findPackages(file: string): string[] {
   const imports = readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^'"]*['"]([^'"]+)['"]/gm)
   return [...imports].flatMap(([, specifier = '']) =>
@@ -17,7 +17,7 @@ function findPackages(file: string): string[] {
 const toImport = (specifier: string) =>
   `await import('${specifier}'${specifier.endsWith('.json') ? `, { with: { type: 'json' } }` : ''})`
 
-/** Milliseconds of the processor. */
+/** CPU time in milliseconds. */
 function importAll(specifiers: readonly string[]): number {
   const program = `
     const before = process.cpuUsage()

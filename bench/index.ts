@@ -1,8 +1,8 @@
 /**
- * Measures what the goals of the project ask for (goals.ts), each against a yardstick of the same process: all sections
- * but the long ones, or those named, as in `npm run bench -- http import`. Figures are saved after each section. One
- * that cannot run here says why, and is passed over; its goals keep their last figures. The exit status is 1 if the
- * median of a goal is above it, or if a section fails.
+ * Measures the goals of the project (goals.ts), each against a yardstick in the same process: all sections except the
+ * long ones, or the named ones, as in `npm run bench -- http import`. Figures are saved after each section. A section
+ * that cannot run here says why and is skipped; its goals keep their last figures. The exit status is 1 if the median
+ * of a goal exceeds it, or if a section fails.
  */
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,13 +13,13 @@ import { nodes } from '../test/runtimes/runtimes.ts'
 import { type Goal, type GoalName, goals, longSections, type Section, sectionsWithSqlite } from './goals.ts'
 import type { Report } from './measure.ts'
 
-/** A section that is not long is started so often, each time in a process of its own. */
+/** How often a section that is not long starts, each time in a new process. */
 const STARTS = 5
 
-/** In milliseconds. A start that hangs is ended, so that the other sections are measured. */
+/** The time limit of a start, in milliseconds. One that hangs is ended, so the other sections can run. */
 const LONGEST_START = 600_000
 
-/** What was measured for a goal, and in what circumstances. */
+/** The measured figures of a goal, and their circumstances. */
 interface Figure {
   readonly starts: readonly number[]
   readonly where: string

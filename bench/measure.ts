@@ -1,10 +1,10 @@
 import type { GoalName } from './goals.ts'
 
-/** One side of a comparison: does its work on an input, and says how long that took. */
+/** One side of a comparison: does its work on an input, and returns how long that took. */
 export type Side<Input> = (input: Input) => Promise<number> | number
 
 /**
- * Lets two sides take turns on the same inputs, so that what the machine does to both cancels out.
+ * Lets two sides take turns on the same inputs, so effects of the machine on both cancel out.
  *
  * @returns The median of the ratios, round by round.
  */
@@ -30,7 +30,7 @@ export async function time(work: () => unknown): Promise<number> {
   return performance.now() - start
 }
 
-/** Milliseconds of the processor, which other programs do not add to. */
+/** CPU time in milliseconds, which other programs do not affect. */
 export async function timeCpu(work: () => unknown): Promise<number> {
   const start = process.cpuUsage()
   await work()
@@ -41,22 +41,22 @@ export async function timeCpu(work: () => unknown): Promise<number> {
 export const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[values.length >> 1] as number
 
-/** What a section sends to `index.ts`, once, at its end. */
+/** The message that a section sends to `index.ts` once, at its end. */
 export type Report =
   | { readonly figures: Partial<Record<GoalName, number>> }
   /** Why the section cannot run here. */
   | { readonly passedOver: string }
 
-/** Reports what this start has measured. A goal without a figure keeps its last one. */
+/** Reports the figures of this start. A goal without a figure keeps its last one. */
 export const report = (figures: Partial<Record<GoalName, number>>): void => send({ figures })
 
-/** Ends this section, which cannot run here; the others go on. Await it before anything is started. */
+/** Ends this section because it cannot run here; the others continue. Await it before anything starts. */
 export function passOver(reason: string): Promise<never> {
   send({ passedOver: reason }, () => process.exit())
   return new Promise(() => {})
 }
 
-/** Then closes the channel, on which a dependency that listens for messages would keep the process alive. */
+/** Sends the message and closes the channel, which would keep the process alive if a dependency listens on it. */
 function send(message: Report, end = () => process.disconnect()): void {
   if (process.send) process.send(message, end)
   else console.log(message)
@@ -64,7 +64,7 @@ function send(message: Report, end = () => process.disconnect()): void {
 
 let names = 0
 
-/** Names that nobody has registered, as customers have them: one to three below each registrable domain. */
+/** Realistic names that nobody has registered: one to three below each registrable domain. */
 export function newNames(count = 100): string[] {
   const labels = ['', 'www.', '', 'api.']
   const suffixes = ['com', 'com', 'net', 'org', 'de', 'co.uk', 'io']
@@ -76,11 +76,11 @@ export function newNames(count = 100): string[] {
   )
 }
 
-/** Spread over the alphabet, and different for each process. */
+/** Labels spread over the alphabet, different in each process. */
 export const word = (index: number): string =>
   `${(Math.imul(index + 1, 0x9e3779b1) >>> 0).toString(36)}-${process.pid.toString(36)}-${index.toString(36)}`
 
-/** Strings of their own, as they come out of a parsed request, where `split` and templates make slices and ropes. */
+/** Flat strings, as from a parsed request; `split` and templates would create slices and ropes. */
 export const parsed = (texts: readonly string[]): string[] => JSON.parse(JSON.stringify(texts))
 
 export const team = { id: '1', organizationId: '1', state: 'active' } as const

@@ -1,6 +1,6 @@
 /**
- * What ten million names in PostgreSQL cost: 100 new names, against an empty table, and beside it the same of a bare
- * INSERT; 1,000 hostnames whose owners are looked up; an export of a million names.
+ * The cost of ten million names in PostgreSQL: 100 new names, against an empty table, next to the same for a bare
+ * INSERT; looking up the owners of 1,000 hostnames; an export of a million names.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,10 +14,10 @@ import { compare, keyContext, newNames, report, team, time } from './measure.ts'
 import { createBareInsert, createRegister } from './postgres.ts'
 
 const MILLIONS = 10
-/** After a checkpoint, each page that is touched goes into the write-ahead log whole; later only what has changed. */
+/** After a checkpoint, the first write to a page logs the whole page; later writes log only the change. */
 const TURNS = { warmUp: 3000, rounds: 400 }
 
-/** One to three names below each registrable domain. Indexes are made afterwards, which is quicker. */
+/** One to three names below each registrable domain. Indexes are created afterwards, which is faster. */
 async function fill(pool: Pool, schema: string): Promise<void> {
   const { rows } = await pool.query<{ name: string; definition: string }>(
     `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
@@ -57,7 +57,7 @@ const postgresMillions = await compare(
   names => inFresh(names),
 )
 
-// Into the same two tables, what the store makes of the names in a third.
+// Inserts into the same two tables the rows that the store has made in a third.
 await migrate({ database, schema: 'source' })
 const registerInSource = createRegister(database, 'source')
 const [insertInLarge, insertInFresh] = await Promise.all(
@@ -77,7 +77,7 @@ const store = createPostgresStore({ database, schema: 'large', findTeam: id => (
 report({ postgresMillions, findOwners: await measureOwners(), export: await measureExport() })
 await server.stop()
 
-/** Against as many look-ups by primary key, in one statement that answers with the same columns. */
+/** Against as many lookups by primary key, in one statement that returns the same columns. */
 async function measureOwners(): Promise<number> {
   const { rows } = await database.query('SELECT * FROM large.names TABLESAMPLE SYSTEM (0.5)')
   const byKey = `SELECT name.* FROM unnest($1::text[], $2::text[]) AS asked (base, path)
@@ -105,7 +105,7 @@ async function measureOwners(): Promise<number> {
   )
 }
 
-/** The most memory of this process, server and reader, during an export, against that during the first tenth of it. */
+/** Peak memory of this process, server and reader, during an export, against the peak in its first tenth. */
 async function measureExport(): Promise<number> {
   const authenticate = () => ({ ...keyContext, scopes: ['domains:read'] })
   const http = createServer(express().use(domainsRouter({ store, authenticate, operations: ['export'] })))

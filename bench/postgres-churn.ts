@@ -1,4 +1,4 @@
-/** A million names registered and released with 100,000 held all the time: what grows, and what that costs a call. */
+/** A million names registered and released while 100,000 stay registered: what grows, and what that costs a call. */
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { startServer } from '../test/postgres/server.ts'
@@ -8,20 +8,20 @@ const HELD = 100_000
 const CHURN = 1_000_000
 const SIZE = 100
 const CALLERS = 4
-/** After a checkpoint, each page that is touched goes into the write-ahead log whole; later only what has changed. */
+/** After a checkpoint, the first write to a page logs the whole page; later writes log only the change. */
 const FLAGS = ['shared_buffers=4GB', 'max_wal_size=16GB', 'checkpoint_timeout=1h']
 const TURNS = { warmUp: 50, rounds: 200 }
 
 const server = await startServer(FLAGS.flatMap(flag => ['-c', flag]))
 const database = server.createPool({ max: CALLERS + 1, pipeline: true })
 
-/** Holds 100,000 names in a schema of its own, and returns what replaces 100 of them. */
+/** Registers 100,000 names in a separate schema, and returns a function that replaces 100 of them. */
 async function hold(schema: string): Promise<() => Promise<void>> {
   await migrate({ database, schema })
   const store = createPostgresStore({ database, schema, findTeam: () => team, synchronize: () => {} })
   const held: string[] = []
 
-  /** Removes names of any age: what is left of old ones keeps their pages of an index. */
+  /** Removes names of any age: remaining old ones keep their index pages in use. */
   function drawHeld(): string[] {
     return Array.from({ length: SIZE }, () => {
       const place = Math.floor(Math.random() * held.length)
@@ -47,7 +47,7 @@ async function hold(schema: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Several callers make so many calls together. */
+/** Makes a number of calls, from several callers together. */
 async function repeat(work: () => Promise<void>, calls: number): Promise<void> {
   let left = calls
   async function call(): Promise<void> {
@@ -75,7 +75,7 @@ const { rows } = await database.query(
      (SELECT count(DISTINCT registrable_domain) FROM churned.names)::integer AS held`,
 )
 
-// In turns with as many names that were never replaced. Filling those vacuums all tables, as autovacuum does by itself.
+// Takes turns with as many names that were never replaced. Filling those vacuums all tables, as autovacuum would.
 const replaceFresh = await hold('fresh')
 const churnCall = await compare(
   () => {},

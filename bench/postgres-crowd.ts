@@ -39,7 +39,7 @@ async function callFor(seconds: number): Promise<number> {
 
 async function fight(_: unknown, caller: number): Promise<void> {
   for (let call = 0; !isOver; call += 1) {
-    // One that waits for longer than the time limit of a store fails, and calls again.
+    // A caller that waits longer than the store's time limit fails, and calls again.
     await register([`n${call}-${caller}.hot.com`]).catch(() => {})
     fought += 1
   }

@@ -9,7 +9,7 @@ const COUNT = 1_000_000
 const TEAMS = 10
 const PREFIXES = ['', 'www.', 'api.']
 
-/** Two in three lie below a name that is registered too. */
+/** Two in three names are below another registered name. */
 function* registrations(): Generator<RegistrationToImport> {
   const createId = createUuidGenerator()
   const createdAt = new Date()
@@ -37,7 +37,7 @@ console.log(`imported in ${toSeconds(ofImport)}, copied in ${toSeconds(ofCopy)},
 await server.stop()
 report({ postgresImport: ofImport / ofCopy })
 
-/** Copies what was imported, from a file of the server. */
+/** Copies the imported rows from a file on the server. */
 async function copy(): Promise<number> {
   const { rows } = await database.query<{ folder: string }>("SELECT current_setting('data_directory') AS folder")
   const file = `${rows[0]?.folder}/names.copy`

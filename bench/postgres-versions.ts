@@ -1,4 +1,4 @@
-/** PostgreSQL 15, or the oldest that this machine has installed, beside 18: what once probed pairs of parameters. */
+/** PostgreSQL 15, or the oldest installed version, against 18: statements that are slow if pairs are probed. */
 import type { Pool } from 'pg'
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
@@ -29,9 +29,9 @@ async function open(database: Pool) {
   await migrate({ database })
   const store = createPostgresStore({ database, findTeam: () => team, synchronize: () => {} })
   return {
-    /** Registers names, and pushes them. */
+    /** Registers names and pushes them. */
     register: (domains: readonly string[]) => time(() => registerDomains(keyContext, { domains }, store)),
-    /** Registers names, and leaves them to a sweep. */
+    /** Registers names and leaves them to a sweep. */
     async save(domains: readonly string[]): Promise<void> {
       for (let start = 0; start < domains.length; start += 100)
         await registerDomains(keyContext, { domains: domains.slice(start, start + 100) }, store)

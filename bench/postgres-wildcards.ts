@@ -1,5 +1,5 @@
 /**
- * Wildcards in PostgreSQL over a base with a million names behind public suffixes, half of them of the team that asks,
+ * Wildcards in PostgreSQL over a base with a million names behind public suffixes, half of them the calling team's,
  * against wildcards over bases with nothing below.
  */
 import { previewDomains } from '../src/index.ts'

@@ -1,8 +1,8 @@
 /**
- * Changes through the webhook and the loop to a receiver over HTTP: 3,000 behind a gateway that takes 6 requests in
- * each window of time and answers 429 to the others, and one that is refused among 1,000.
+ * Pushes changes through the webhook and the loop over HTTP: 3,000 behind a gateway that accepts 6 requests in each
+ * time window and responds to the others with 429, and 1,000 of which one is refused.
  *
- * Windows last a second where the goal speaks of ten: all times of the loop follow from `Retry-After`.
+ * Windows last a second instead of the goal's ten, because all times of the loop depend on `Retry-After`.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -32,7 +32,7 @@ await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-/** A store in which so many releases are pending. */
+/** A store with this many pending releases. */
 async function createPending(domains: readonly string[]): Promise<MemoryStore> {
   const store = createMemoryStore({ teams: [team], synchronize: createWebhook({ url, secret }), onError: () => {} })
   answer = accept

@@ -1,4 +1,4 @@
-/** How large bundles are, in thousands of bytes. */
+/** The size of bundles, in thousands of bytes. */
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'

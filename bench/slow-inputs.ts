@@ -1,7 +1,6 @@
 /**
- * Searches for texts that `classifyHostname` takes long for, by evolution: what took longest is cut, crossed and
- * changed. Prints the worst as cases for `test/vectors/slow-inputs.json`: `npx tsx bench/slow-inputs.ts [generations]
- * [seed]`.
+ * Searches for strings for which `classifyHostname` is slow, by evolution: the slowest are cut, crossed and mutated.
+ * Prints the worst as cases for `test/vectors/slow-inputs.json`: `npx tsx bench/slow-inputs.ts [generations] [seed]`.
  */
 
 import { classifyHostname } from '../src/index.ts'
@@ -14,7 +13,7 @@ const POPULATION = 60
 const genes = [
   ...'a1-._*@/:%"(,;#?[]<\\ \t',
   ...'üяא日ئ\u0301\u0316\u0e31\u0e48\u200c\u200d\u200e\u00ad\ufdfa\u0130ß–“•。１𝟙💩\ud800\u094d\u0628',
-  // Marks that NFC takes apart and sorts, characters that UTS #46 ignores, all dots, and what asks its neighbours.
+  // Marks that NFC decomposes and sorts, characters that UTS #46 ignores, all dots, and context-dependent characters.
   ...'\u0f73\u0f71\u0f72\u0338\u0344\u0327\u3099\u1161\u1100\u180b\ufe0f\u{e0100}。．｡\u30fbア·l\u05f3\u0375',
   'xn--',
   'xn--zzzz',
@@ -65,7 +64,7 @@ function change(text: string): string {
   }
 }
 
-/** Microseconds; the least of a few, since whatever else the machine does only adds to it. */
+/** Microseconds; the minimum of a few runs, because other work of the machine only adds to it. */
 function measure(text: string): number {
   let least = Number.POSITIVE_INFINITY
   for (let run = 0; run < 5; run += 1) {
@@ -87,7 +86,7 @@ let population = [...known, ...Array.from({ length: POPULATION }, invent)].map(j
 for (let generation = 0; generation < generations; generation += 1) {
   const children = population.map(({ text }) => change(text).slice(0, MAX_LENGTH)).map(judge)
   const fresh = Array.from({ length: 10 }, invent).map(judge)
-  // Measured again, so that nothing stays for having been interrupted once.
+  // Measured again, so no string stays only because its measurement was interrupted.
   const parents = population.map(({ text }) => judge(text))
   const kinds = new Set<string>()
   population = [...parents, ...children, ...fresh]

@@ -1,5 +1,5 @@
 /**
- * A wildcard in SQLite over a base with a million names behind public suffixes, half of them of the team that asks:
+ * A wildcard in SQLite over a base with a million names behind public suffixes, half of them the calling team's:
  * milliseconds for each of 100 previews.
  */
 import { previewDomains } from '../src/index.ts'
@@ -14,7 +14,7 @@ const TABLE = 'domain_registration_names'
 const database = openDatabase()
 const store = createSqliteStore({ database, findTeam: () => team })
 
-/** Indexes are made afterwards, which is quicker. */
+/** Indexes are created afterwards, which is faster. */
 function fill(): void {
   const indexes = database
     .prepare(`SELECT name, sql FROM sqlite_master WHERE tbl_name = '${TABLE}' AND sql LIKE 'CREATE%INDEX%'`)

@@ -1,4 +1,4 @@
-/** 100 new names in SQLite against a prepared INSERT of the same rows in one transaction, each in a file of its own. */
+/** 100 new names in SQLite against a prepared INSERT of the same rows in one transaction, each in its own file. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ const columns = (ours.prepare(`SELECT name FROM pragma_table_info('${TABLE}')`).
 )
 const insert = bare.prepare(`INSERT INTO ${TABLE} (${columns}) VALUES (${columns.map(() => '?')})`)
 
-/** The rows that the store has made for these names. */
+/** The rows that the store has created for these names. */
 async function insertBare(domains: readonly string[]): Promise<number> {
   const rows = domains.flatMap(domain => find.all(domain) as Record<string, never>[])
   if (rows.length !== domains.length) throw new Error('The names were not saved')

@@ -1,6 +1,6 @@
 /**
- * A page of an application: the names of a team, to add, search, delete and export, and its API keys, to create, rotate
- * and revoke. It needs no script. Prints its address. It lets in whoever reaches it: put your own login before it.
+ * An admin page: the names of a team, to add, search, delete and export, and its API keys, to create, rotate and
+ * revoke. It needs no script. Prints its address. It has no access control: put your own login in front of it.
  */
 import {
   createMemoryKeyStore,
@@ -19,12 +19,12 @@ import express, { type ErrorRequestHandler, type Request } from 'express'
 const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
 const keys = createMemoryKeyStore()
 const scopes = ['domains:create', 'domains:delete', 'domains:read']
-/** Whoever is logged in. */
+/** The user who is logged in. */
 const caller = { type: 'team', teamId: '1', scopes } as const
 const owner = { type: 'team', ownerId: '1' } as const
 const WEEK = 7 * 24 * 60 * 60 * 1000
 
-// Something to see.
+// Some names to show.
 const domains = Array.from({ length: 60 }, (_, index) => `host-${index + 1}.example.com`)
 await registerDomains(caller, { domains: [...domains, '*.example.org'] }, store)
 
@@ -52,7 +52,7 @@ nav a { display: inline-block; line-height: 44px; } textarea { display: block; w
 const explain = (error: Error) => `<p role="alert">${escapeHtml(error.message)}</p>`
 const report = (text: string) => `<p role="status">${escapeHtml(text)}</p>`
 
-/** Asks before something that cannot be undone: the same form once more, with a question. */
+/** Asks before an action that cannot be undone: the same form again, with a question. */
 const ask = (question: string, action: string, fields: readonly (readonly [name: string, value: string])[]) =>
   page(
     question,
@@ -127,8 +127,8 @@ app.use((request, response, next) => {
       "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     'Cache-Control': 'no-store',
   })
-  // A form on another site must not delete or create anything here.
-  // Browsers send at least one of both, except very old ones.
+  // A form on another site must not delete or create anything here. Browsers send at least one of the two headers,
+  // except very old ones.
   const { 'sec-fetch-site': site, origin } = request.headers
   const isForeign =
     (site !== undefined && site !== 'same-origin' && site !== 'none') ||
@@ -171,7 +171,7 @@ app.post('/keys/rotate', async (request, response) => {
   const old = findOwnKey(request)
   if (!old) return void response.redirect(303, '/keys')
   const key = await createKey(old.label)
-  // Both work for a week, or for as long as the old one would have, so that programs can change over.
+  // Both keys work for a week, or until the old one expires, so programs can switch.
   const inAWeek = new Date(Date.now() + WEEK)
   if (old.expiresAt === null || old.expiresAt > inAWeek) keys.updateKey(old.hash, { expiresAt: inAWeek })
   response.send(page('API keys', showKeys(key)))
@@ -190,7 +190,7 @@ app.use(((error, _request, response, next) => {
   else next(error)
 }) satisfies ErrorRequestHandler)
 
-/** Never a key of another team, whatever the form sends. */
+/** Finds only keys of the team, whatever the form sends. */
 const findOwnKey = ({ body }: Request): StoredKeyRecord | undefined =>
   keys.listKeys(owner).find(({ hash }) => hash === body?.hash)
 

@@ -7,7 +7,7 @@ export const bridgeDrizzle = (db: DrizzleOverPool): PostgresBridge => ({
   transaction: work => db.transaction(transaction => work(withinDrizzle(transaction))),
 })
 
-/** To register within a transaction of yours: `createPostgresStore({ database: withinDrizzle(tx), findTeam })`. */
+/** To register within your own transaction: `createPostgresStore({ database: withinDrizzle(tx), findTeam })`. */
 export const withinDrizzle = (transaction: Drizzle): PostgresTransaction => ({
   query: (text, values) => transaction.execute(toSql(text, values)),
 })
@@ -18,11 +18,11 @@ interface Drizzle {
 
 interface DrizzleOverPool extends Drizzle {
   transaction<T>(work: (transaction: Drizzle) => Promise<T>): Promise<T>
-  /** A transaction has it: what goes through that may be rolled back after your monitor was told. */
+  /** Only a transaction has it, which may be rolled back after a push to your monitor. */
   rollback?: never
 }
 
-// Drizzle numbers parameters by itself: a schema with "$1" in its name is not for it.
+// Drizzle numbers the parameters itself, so the name of the schema must not contain "$1".
 const toSql = (text: string, values: unknown[]) =>
   sql.join(
     text.split(/\$(\d+)/).map((part, index) => (index % 2 ? sql.param(values[Number(part) - 1]) : sql.raw(part))),

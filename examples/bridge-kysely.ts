@@ -7,7 +7,7 @@ export const bridgeKysely = <Db extends KyselyOverPool>(db: NoTransaction<Db>): 
   transaction: work => db.transaction().execute(transaction => work(withinKysely(transaction))),
 })
 
-/** To register within a transaction of yours: `createPostgresStore({ database: withinKysely(trx), findTeam })`. */
+/** To register within your own transaction: `createPostgresStore({ database: withinKysely(trx), findTeam })`. */
 export const withinKysely = (transaction: Executor): PostgresTransaction => ({
   query: (text, values) => transaction.executeQuery(CompiledQuery.raw(text, values)),
 })
@@ -18,5 +18,5 @@ interface KyselyOverPool extends Executor {
   transaction(): { execute<T>(work: (transaction: Executor) => Promise<T>): Promise<T> }
 }
 
-/** What goes through a transaction may be rolled back after your monitor was told. */
+/** A transaction may be rolled back after a push to your monitor. */
 type NoTransaction<Db> = Db extends { readonly isTransaction: true } ? never : Db

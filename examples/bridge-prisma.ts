@@ -13,7 +13,7 @@ export const bridgePrisma = (prisma: Prisma): PostgresBridge => ({
   transaction: work => prisma.$transaction(tx => work(withinPrisma(tx)), { maxWait: 10_000, timeout: 10_000 }),
 })
 
-/** To register within a transaction of yours: `createPostgresStore({ database: withinPrisma(tx), findTeam })`. */
+/** To register within your own transaction: `createPostgresStore({ database: withinPrisma(tx), findTeam })`. */
 export const withinPrisma = (tx: Executor): PostgresTransaction => ({
   query: async (text, values) => ({ rows: await tx.$queryRawUnsafe<object[]>(text, ...values) }),
 })

@@ -1,9 +1,9 @@
 /**
- * A store of your own, here over LevelDB: copy it, and let `domain-registration/testing` prove what you make of it.
+ * Your own store, here on LevelDB: copy and change it, and test it with `domain-registration/testing`.
  *
- * LevelDB is a sorted map. Each registration has three entries, so that look-ups are by key or by range; each change
- * that waits for the monitor has one. A wildcard costs a pass over what is below it, and a sweep one over what waits.
- * One process at a time may open a folder.
+ * LevelDB is a sorted map. Each registration has three entries, so lookups are by key or by range; each pending change
+ * has one. A wildcard costs a scan of the names below it, and a sweep a scan of the pending changes. Only one process
+ * at a time can open a folder.
  */
 import { type BatchOperation, ClassicLevel } from 'classic-level'
 import {
@@ -26,16 +26,16 @@ import {
 } from 'domain-registration'
 
 export interface LevelStoreOptions extends ManagedStoreOptions {
-  /** A folder, which is made if it is not there. */
+  /** A folder, which is created if it does not exist. */
   folder: string
 }
 
-/** A registration, but for what the outbox knows: whether it is synchronized. */
+/** A registration without `synchronized`, which the outbox determines. */
 type Held = Omit<Registration, 'synchronized' | 'createdAt'> & { readonly createdAt: string }
-/** A change as it is kept. Times are milliseconds since 1970. */
+/** A change as stored. Times are milliseconds since 1970. */
 type Waiting = Omit<PendingChange, 'at' | 'nextAttempt'> & { readonly at: number; readonly due: number }
 
-/** A change is due at once if it is due later than this and a lease: a clock was wrong. */
+/** A change that is due later than this plus a lease is due at once: a clock was wrong. */
 const HOUR = 3_600_000
 
 export async function createLevelStore({ folder, ...options }: LevelStoreOptions) {
@@ -44,7 +44,7 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
   return { ...store, close: backend.close }
 }
 
-/** Apart from the store, so that a test can explore it. */
+/** Separate from the store, so a test can explore it. */
 export async function createLevelBackend(folder: string) {
   const database = new ClassicLevel<string, Held | Waiting | true>(folder, { valueEncoding: 'json' })
   await database.open()
@@ -55,7 +55,7 @@ export async function createLevelBackend(folder: string) {
     keys.map(key => ({ type: 'put', key, value }))
   const remove = (keys: readonly string[]): Operation[] => keys.map(key => ({ type: 'del', key }))
 
-  /** LevelDB has no transactions: work takes turns, and ends with one batch, which is saved as a whole. */
+  /** LevelDB has no transactions: work runs in turn, and ends with one batch, which is saved as a whole. */
   let turns: Promise<unknown> = Promise.resolve()
   function takeTurn<T>(work: (operations: Operation[]) => Promise<T>): Promise<T> {
     const turn = turns.then(async () => {
@@ -74,7 +74,7 @@ export async function createLevelBackend(folder: string) {
     (await database.values({ gt: from, lt: before, limit, reverse }).all()) as T[]
   const allWaiting = () => range<Waiting>('waiting ', 'waiting!')
 
-  /** Tells of registrations whether they are synchronized: no change of theirs waits. */
+  /** Adds to registrations whether they are synchronized, that is, have no pending change. */
   async function toRegistrations(held: readonly Held[]): Promise<Registration[]> {
     const waiting = new Set((await get<Waiting>(held.map(waitingKey))).map(({ domainId }) => domainId))
     return held.map(({ createdAt, ...registration }) => ({
@@ -229,7 +229,7 @@ export async function createLevelBackend(folder: string) {
   return { ...backend, close: () => database.close() }
 }
 
-/** A name by its labels from right to left, so that what is below it stands together. No hostname has a \0 in it. */
+/** The labels of a name from right to left, so names below it are adjacent. No hostname contains \0. */
 function nameKey(domain: string): string {
   const { secondLevelDomain, path } = toKey(domain)
   return `name ${secondLevelDomain}\0${path}`

@@ -1,13 +1,13 @@
 /**
- * Starts the program of `express.ts` on a free port, calls it over HTTP as its users would, and checks every answer.
- * Exits 0 if each is what it should be; else names the difference and exits 1.
+ * Starts the program of `express.ts` on a free port, calls it over HTTP as its users would, and checks every response.
+ * Exits 0 if each is as expected; otherwise shows the difference and exits 1.
  */
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual, styleText } from 'node:util'
 import type { DomainResult, RegisterDomainsResponse } from 'domain-registration'
 
 process.env.PORT = '0'
-Error.stackTraceLimit = 0 // what the server logs of a failure is one line
+Error.stackTraceLimit = 0 // so the server logs each failure in one line
 const { issueKey, monitor, organizationKey, server, store, teamKey } = await import('./express.ts')
 if (!server.listening) await new Promise(resolve => server.once('listening', resolve))
 const { port } = server.address() as { port: number }
@@ -64,7 +64,7 @@ function printTable(results: readonly DomainResult[]): void {
   }
 }
 
-/** A terminal gives two columns to a character of the Chinese, Japanese and Korean scripts. */
+/** A Chinese, Japanese or Korean character takes two columns in a terminal. */
 const displayWidth = (text: string) =>
   [...text].reduce((width, character) => width + (/[\u1100-\u115f\u2e80-\uffdc]/.test(character) ? 2 : 1), 0)
 
@@ -89,7 +89,7 @@ const existing = first.body.data?.results.map(result => ({ ...result, status: 'e
 expect('the same call again', [again.status, again.body.data?.totals], [200, totals(0, 100, 0)])
 expect('its results', again.body.data?.results, existing)
 
-/** What team 3 submits, and what should become of it. */
+/** The hostnames that team 3 submits, and the expected results. */
 const mixedBag = [
   ['WWW.Example.com.', 'created'],
   ['*.example.org', 'created'],
@@ -117,7 +117,7 @@ expect(
   mixedBag,
 )
 
-/** The failures of a whole call. */
+/** Calls that fail as a whole. */
 const domains = ['www.example.net']
 const failures = [
   ['No key', null, { domains }, 401, 'unauthorized'],

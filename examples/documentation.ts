@@ -1,6 +1,6 @@
 /**
- * The program of `sqlite.ts`, with a page to read about the call and to try it: Swagger UI, its files served from here.
- * Prints the page's address. Where Node has no SQLite, it is the program of `express.ts`.
+ * The program of `sqlite.ts`, with a page to read about the call and try it: Swagger UI, served from here. Prints the
+ * page's address. If Node has no SQLite, it is the program of `express.ts`.
  */
 import { openapi } from 'domain-registration/openapi'
 import absolutePath from 'swagger-ui-dist/absolute-path.js'
@@ -38,7 +38,7 @@ const script = `SwaggerUIBundle({
   persistAuthorization: true,
 })`
 
-/** Swagger UI puts its tables side by side with what they tell, also where there is no room for it. */
+/** Swagger UI puts its tables next to their descriptions, even if there is not enough room. */
 const style = `@media (max-width: 640px) {
   .swagger-ui .wrapper { padding: 0 8px; }
   .swagger-ui .responses-table > * > tr, .swagger-ui .responses-table > * > tr > td { display: block; min-width: 0; }
@@ -49,7 +49,7 @@ const style = `@media (max-width: 640px) {
   .swagger-ui :is(button, input, select, textarea) { font-size: 16px !important; min-height: 44px !important; }
 }`
 
-/** Nothing from other hosts, and nothing inline but the images in the style sheet of Swagger UI. */
+/** Nothing from other hosts, and nothing inline except the images in Swagger UI's style sheet. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -7,13 +7,13 @@ export class Registry extends DurableObject {
   keys = createSqliteKeyStore({ database: this.ctx.storage })
   store = createSqliteStore({
     database: this.ctx.storage,
-    findTeam: id => ({ id, organizationId: '10', state: 'active' }), // as your own tables say
+    findTeam: id => ({ id, organizationId: '10', state: 'active' }), // from your own tables
     synchronize: createWebhook({ url: this.env.MONITOR_URL, secret: this.env.WEBHOOK_SECRET }),
   })
   handle = domainsHandler({ store: this.store, keys: this.keys, operations: ['create', 'delete'] })
 
   async fetch(request) {
-    // Before anything is saved, so that no change is left without an alarm.
+    // Set before anything is saved, so no change is left without an alarm.
     await this.wakeWithin(1000)
     return this.handle(request)
   }

@@ -1,6 +1,6 @@
 /**
  * A store in MariaDB, for any number of processes that share a database. Copy it with the tables of mariadb-tables.sql,
- * and let `domain-registration/testing` prove what you make of it. See docs/recipes/mysql.md.
+ * change it, and test it with `domain-registration/testing`. See docs/recipes/mysql.md.
  */
 import {
   createManagedStore,
@@ -15,12 +15,12 @@ import {
 import type { Pool } from 'mysql2/promise'
 import { type Ask, createTransact, type Transact } from './mariadb-transact.ts'
 
-/** The clock of the database, in milliseconds since 1970: those of its clients may differ. */
+/** The database's clock, in milliseconds since 1970: the clocks of its clients may differ. */
 const NOW = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
-/** A change that is due later than this and a lease is due now: a clock was wrong. */
+/** A change that is due later than this plus a lease is due now: a clock was wrong. */
 const HOUR = 3_600_000
 
-/** A table out of one value: any number of rows. What does not fit fails, whatever the SQL mode. */
+/** A table from one value, with any number of rows. A value that does not fit fails, whatever the SQL mode. */
 const sent = (...fields: readonly string[]) =>
   `JSON_TABLE(?, '$[*]' COLUMNS (${fields.map(
     field => `${field} VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.${field}' ERROR ON ERROR`,
@@ -45,7 +45,8 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
     register: step =>
       transact(async ask => {
         const { teamId, lease } = step
-        // Calls of a team with a limit take turns. Its lock comes before all others, as '#' comes before all names.
+        // Calls of a team with a limit take turns. Its lock comes before all others, because '#' sorts before all
+        // names.
         await claim(ask, step.counted ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
         const found = await find(ask, step)
         const { created, waiting } = step.decide(found)
@@ -163,7 +164,7 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
   }
 }
 
-/** Claims registrable domains until the transaction ends, so that calls which share one take turns. */
+/** Locks registrable domains until the transaction ends, so calls that share one take turns. */
 const claim = (ask: Ask, registrableDomains: readonly string[]) =>
   ask(
     `INSERT INTO domain_locks SELECT * FROM ${sent('registrableDomain')}
@@ -201,7 +202,7 @@ async function findBelow(ask: Ask, base: string, teamId: string) {
   }
 }
 
-/** A release takes the place of the registration that still waits, and is due only when that was surely pushed. */
+/** A release replaces a pending registration, and is due only when no push of that can still be under way. */
 const addChanges = (ask: Ask, kind: string, registrations: readonly Registration[], wait: number, lease: number) =>
   ask(
     `INSERT INTO domain_changes (domainId, domain, registrableDomain, teamId, kind, at, due)

@@ -1,17 +1,17 @@
-/** Transactions for mariadb-store.ts: with a time limit, and begun again after a conflict with another one. */
+/** Transactions for mariadb-store.ts: with a time limit, and retried after a conflict with another one. */
 import type { Pool } from 'mysql2/promise'
 
 /**
- * Sends a statement, and resolves to its rows. A list among its values is sent as JSON; an empty one asks for nothing.
+ * Sends a statement, and resolves to its rows. Arrays among its values are sent as JSON; an empty one needs no query.
  */
-// biome-ignore lint/suspicious/noExplicitAny: what a row holds, its statement says
+// biome-ignore lint/suspicious/noExplicitAny: the statement determines the type of a row
 export type Ask = (sql: string, ...values: (string | number | readonly object[])[]) => Promise<any[]>
 
 /** After these nothing was saved: ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK. */
 const CONFLICTS = [1205, 1213]
 /** Milliseconds. */
 const LONGEST_PAUSE = 50
-/** Milliseconds to wait for the answer to a COMMIT. */
+/** Milliseconds to wait for the response to a COMMIT. */
 const GRACE = 1000
 
 interface TransactionOptions {
@@ -47,7 +47,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
     throw error
   })
   let isOver = false
-  /** Whoever was too late may still be at work: after the rollback, a statement would be saved at once. */
+  /** Work that timed out may still be running: after the rollback, its statements would be saved at once. */
   function requireTransaction(): void {
     if (isOver) throw new Error('The transaction is over')
   }
@@ -67,7 +67,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
   try {
     const result = await inTime(end, run())
     if (performance.now() >= end) throw new Error('No time is left to commit')
-    // Only the answer tells whether it was saved.
+    // Only the response shows whether it was saved.
     await inTime(end + GRACE, connection.commit())
     connection.release()
     return result
@@ -77,7 +77,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
       () => connection.release(),
       () => {
         connection.destroy()
-        // It may wait for a lock, and hold others.
+        // It may wait for a lock and hold others.
         database.query('KILL ?', [connection.threadId]).catch(() => {})
       },
     )
@@ -85,7 +85,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
   }
 }
 
-/** Half of a surrogate pair is no text for MariaDB. */
+/** MariaDB rejects half of a surrogate pair. */
 const toText = (_: string, value: unknown) =>
   typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value
 

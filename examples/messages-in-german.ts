@@ -1,7 +1,7 @@
 /**
- * Why hostnames were refused, in German: `npx tsx examples/messages-in-german.ts`. A catalogue by `reason`, which
- * `classifyHostname` and previews have beside `code`. The compiler misses no reason; at run time a newer one than those
- * here falls back on the English message.
+ * Explains rejected hostnames in German: `npx tsx examples/messages-in-german.ts`. A catalogue by `reason`, which
+ * `classifyHostname` and previews have besides `code`. The compiler checks that no reason is missing; at run time, a
+ * newer reason falls back to the English message.
  */
 import { classifyHostname, type HostnameDetails, type HostnameReason, type InvalidHostname } from 'domain-registration'
 
@@ -87,13 +87,13 @@ export const german: Readonly<Record<HostnameReason, Sentence>> = {
   wildcard_over_public_suffix: ({ suffix }) => `ist ein Platzhalter über dem öffentlichen Suffix „${suffix}“`,
 }
 
-/** Invisible characters are told by their code point. */
+/** Invisible characters are shown by their code point. */
 function name(character = ''): string {
   const codePoint = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
   return /[\p{C}\p{Z}\p{M}]/u.test(character) ? `U+${codePoint}` : `„${character}“ (U+${codePoint})`
 }
 
-/** @param input Shown as it is: quote it as safely as the place where it is shown needs. */
+/** @param input Shown unchanged: escape it as the place where it is shown requires. */
 export function explainInGerman(input: string, refused: InvalidHostname): string {
   const sentence = (german as Partial<typeof german>)[refused.reason]
   if (sentence === undefined) return refused.message

@@ -1,6 +1,6 @@
 /**
- * A monitor that follows the registry: it takes the pushes of `createWebhook`, and shows what it watches. It may be
- * killed at any moment: it answers only for what is on the disk.
+ * A monitor that follows the registry: it receives the pushes of `createWebhook`, and shows its watched names. It may
+ * be killed at any moment: it acknowledges only changes that are on disk.
  *
  *     WEBHOOK_SECRET=whsec_$(openssl rand -base64 32) tsx examples/monitor.ts
  */
@@ -12,11 +12,11 @@ import { verifyWebhook, type WebhookChange, WebhookVerificationError } from 'dom
 const { WEBHOOK_SECRET: secret, PORT = '4000', JOURNAL = 'changes.ndjson' } = process.env
 if (!secret) throw new Error('Set WEBHOOK_SECRET to that of createWebhook')
 
-/** By `domainId`. A monitor with a database keeps both there, and changes them in one transaction for each request. */
+/** By `domainId`. With a database, keep both there, and change them in one transaction for each request. */
 const watched = new Map<string, string>()
 const released = new Set<string>()
 
-/** Changes may come twice and late. IDs are never reused: what was released stays released. */
+/** Changes may arrive twice or late. IDs are never reused: a released ID stays released. */
 function apply({ kind, domainId, domain }: WebhookChange): void {
   if (kind === 'released') {
     released.add(domainId)
@@ -26,7 +26,7 @@ function apply({ kind, domainId, domain }: WebhookChange): void {
   }
 }
 
-/** A line for each request. A line that was cut off was never answered for, so that its changes come again. */
+/** One line for each request. An incomplete line was never acknowledged, so its changes arrive again. */
 const journal = await open(JOURNAL, 'a+')
 for (const line of (await journal.readFile('utf8')).split('\n')) for (const change of parse(line)) apply(change)
 
@@ -39,12 +39,12 @@ function parse(line: string): WebhookChange[] {
 }
 
 async function save(changes: readonly WebhookChange[]): Promise<void> {
-  // The line break before it ends a line that was cut off.
+  // The line break in front ends an incomplete line.
   await journal.appendFile(`\n${JSON.stringify(changes)}\n`)
   await journal.datasync()
 }
 
-/** Answers 4xx for what sending again cannot fix, and 503, by failing, while it cannot save anything. */
+/** Responds with 4xx if a retry cannot help, and with 503, by throwing, while it cannot save anything. */
 async function receive(request: IncomingMessage): Promise<{ status: number; body?: unknown }> {
   if (request.method === 'GET') return { status: 200, body: Object.fromEntries(watched) }
   if (!(Number(request.headers['content-length']) <= 1_000_000)) return { status: 413 }

@@ -1,5 +1,5 @@
 /**
- * Tells OpenTelemetry of each step of the library: a span within that of the request, and metrics. Start your SDK
+ * Reports each step of the library to OpenTelemetry: a span within the request's span, and metrics. Start your SDK
  * first: `node --import ./sdk.js --import ./opentelemetry.js server.js`.
  */
 import { tracingChannel } from 'node:diagnostics_channel'

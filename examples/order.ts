@@ -8,8 +8,8 @@ export interface Order {
 }
 
 /**
- * Makes the store over your pool, and one in each transaction. `findTeam` asks through the same `database`. If it asked
- * the pool, each transaction would hold a connection and wait for a second one, and many at once would wait for ever.
+ * Creates a store on your pool, or in a transaction. `findTeam` queries the same `database`. If it queried the pool,
+ * each transaction would hold a connection and wait for a second one, and many at once would deadlock.
  */
 export const createStore = (database: PostgresDriver & Pick<PostgresTransaction, 'query'>) =>
   createPostgresStore({
@@ -19,11 +19,11 @@ export const createStore = (database: PostgresDriver & Pick<PostgresTransaction,
       const { rows } = await database.query(text, [id])
       return (rows[0] as Team | undefined) ?? null
     },
-    // Stands for your monitoring. Sweeps of the store over the pool call it, once a transaction has committed.
+    // Stands for your monitoring. Sweeps of the store on the pool call it after a transaction has committed.
     synchronize: changes => console.log(changes.map(({ kind, domain }) => `${kind} ${domain}`).join('\n')),
   })
 
-/** Registers the names of an order in its transaction. Throws if one is invalid, so that the order is rolled back. */
+/** Registers the names of an order in its transaction. Throws if one is invalid, so the order is rolled back. */
 export async function registerOrder({ teamId, domains }: Order, transaction: PostgresTransaction): Promise<void> {
   const keyContext = { type: 'team', teamId, scopes: ['domains:create'] } as const
   const { data } = await registerDomains(keyContext, { domains }, createStore(transaction))

@@ -5,14 +5,14 @@ import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-reg
 import express from 'express'
 import pg from 'pg'
 
-// A PostgreSQL server, for any number of processes like this one. Or, without one, PGlite: PostgreSQL within this
-// process, with its data in a folder, which no second process may open. It outlives the process, but PGlite syncs no
-// disk: after a power cut some of it may be gone.
+// A PostgreSQL server, for any number of processes like this one. Without one, PGlite: PostgreSQL in this process, with
+// its data in a folder that only one process may open. The data survives the process, but PGlite does not flush to
+// disk: a power cut may lose the last changes.
 const { DATABASE_URL, DATA_FOLDER = 'data', PORT = '3000' } = process.env
 const pool = DATABASE_URL
   ? new pg.Pool({ connectionString: DATABASE_URL, pipeline: true, connectionTimeoutMillis: 5000 })
   : new PGlite(DATA_FOLDER)
-if (pool instanceof pg.Pool) pool.on('error', ({ message }) => console.error(message)) // of idle connections
+if (pool instanceof pg.Pool) pool.on('error', ({ message }) => console.error(message)) // from idle connections
 await migrate({ database: pool })
 
 const teams = new Map([['1', { id: '1', organizationId: '10', state: 'active' } as const]])
@@ -26,7 +26,7 @@ const store = createPostgresStore({
 })
 
 const keys = createPostgresKeyStore({ database: pool })
-const { key, hash } = await generateApiKey({ type: 'team', id: '1' }) // to try it with, until this process ends
+const { key, hash } = await generateApiKey({ type: 'team', id: '1' }) // for trying it out, until this process ends
 await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 
 const app = express()
@@ -39,7 +39,7 @@ curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${key}' \\
   -H 'Content-Type: application/json' -d '{"domains":["www.example.com","*.example.org","localhost"]}'`)
 })
 
-// Pushes what was released, and what was saved and not pushed since the push failed or the process ended.
+// Pushes releases, and registrations whose push failed or whose process ended first.
 const synchronizing = startSynchronizing(store)
 
 for (const signal of ['SIGINT', 'SIGTERM']) {

@@ -1,6 +1,6 @@
 /**
- * Registers the hostnames of a file, one a line, with a service that has this operation. Shows a progress bar, and at
- * its end what was refused and why.
+ * Registers the hostnames of a file, one on each line, with a service that has this operation. Shows a progress bar,
+ * and then the invalid names with the reasons.
  *
  *     API_KEY=svc_team_… tsx examples/register-file.ts https://api.example.com/v1/domains hostnames.txt
  */

@@ -5,7 +5,7 @@ import { domainsRouter } from 'domain-registration/express'
 import { createSqliteKeyStore, createSqliteStore } from 'domain-registration/sqlite'
 import express from 'express'
 
-// One process, and a file in place of a database server: killed and started again, everything is there.
+// One process, and a file instead of a database server: the data survives a restart.
 const { DATABASE_FILE = 'registrations.db', PORT = '3000' } = process.env
 const database = new DatabaseSync(DATABASE_FILE)
 console.log(`Registrations and keys are kept in ${resolve(DATABASE_FILE)}`)

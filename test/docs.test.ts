@@ -57,6 +57,10 @@ describe.each(guides)('%s', guide => {
     }
   })
 
+  test('closes each block of code', () => {
+    expect([...text.matchAll(/^ *```/gm)].length % 2).toBe(0)
+  })
+
   test('links to pages and headings that there are', () => {
     const broken = linksIn(text).filter(({ file, anchor }) => {
       const target = file === '' ? guide : join(dirname(guide), file)
@@ -88,7 +92,7 @@ describe('a page begins with about ten lines that print what they say:', () => {
   test('all do but indexes, those that are tried elsewhere, and recipes that say how they were tried', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
     const indexes = 'README what-it-does faq glossary hostnames reasons standards overlap tables webhook'
-    const elsewhere = 'runbook messages upgrades opentelemetry prometheus'
+    const elsewhere = 'runbook doctor-checks messages upgrades opentelemetry prometheus'
     const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
     // Those that continue the page whose name they begin with, and those that need a server.
     const continued = /^docs\/(?:cli|postgres|citus|calls|client|monitoring|own-store|your-server)[\w-]*\.md$/
@@ -127,8 +131,8 @@ test('AGENTS.md has at most 60 lines, and README.md at most 900 words: what does
   expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900)
 })
 
-/** Complete lists, each in one place: every error, reason, message and incident. */
-const completeLists = ['docs/errors.md', 'docs/reasons.md', 'docs/messages.md', 'docs/runbook.md']
+/** Complete lists, each in one place: every error, reason and message. */
+const completeLists = ['docs/errors.md', 'docs/reasons.md', 'docs/messages.md']
 
 test('a page of docs/ has at most 700 words, unless it is a complete list', () => {
   const counts = guides.filter(guide => guide.startsWith('docs/')).map(page => [page, read(page).split(/\s+/).length])
@@ -168,6 +172,16 @@ test('CONTRIBUTING.md and SECURITY.md name files that there are', () => {
   )
   expect(paths.length).toBeGreaterThan(20)
   expect(paths.filter(path => !existsSync(join(root, path)))).toEqual([])
+})
+
+test('CONTRIBUTING.md quotes cases of the suite by their names', () => {
+  const quotes = [...read('CONTRIBUTING.md').matchAll(/"(MUST .+?)"/gs)].map(([, name = '']) =>
+    name.replaceAll(/\s+/g, ' '),
+  )
+  const cases = readdirSync(join(root, 'src/testing')).filter(file => file.endsWith('-cases.ts'))
+  const sources = cases.map(file => read(`src/testing/${file}`)).join()
+  expect(quotes.length).toBeGreaterThan(0)
+  expect(quotes.filter(name => !sources.includes(`name: '${name}'`))).toEqual([])
 })
 
 describe('docs/README.md', () => {
@@ -282,8 +296,7 @@ describe('the runbook', () => {
       [...source.matchAll(/\b(?:wrong|note)\('([\w ]+)'/g)].map(([, check]) => check as string),
     )
     expect(new Set(checks).size).toBeGreaterThan(8)
-    for (const page of ['docs/runbook.md', 'docs/cli-doctor.md'])
-      expect(checks.filter(check => !read(page).includes(`\n| \`${check}\` |`))).toEqual([])
+    expect(checks.filter(check => !read('docs/doctor-checks.md').includes(`\n| \`${check}\` |`))).toEqual([])
   })
 })
 

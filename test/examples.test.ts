@@ -13,7 +13,7 @@ const run = promisify(execFile)
 const { code: codes } = openapi().components.schemas.InvalidResult.properties as { code: { enum: string[] } }
 
 describe('examples/demo.ts', () => {
-  test('shows every status and code, says that all is well, and ends', async () => {
+  test('shows every status and code, reports success, and exits', async () => {
     const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', 'examples/demo.ts'], { cwd: root })
     expect(stderr.replaceAll(/^ {4}at .+\n/gm, '')).toMatch(
       /^\S+Z domain-registration: synchronizing what was saved failed \(create, .*\): Error: The monitor is offline\n$/,
@@ -30,14 +30,14 @@ describe('examples/demo.ts', () => {
     expect(stripVTControlCharacters(stdout), 'colour is for terminals').toBe(stdout)
   })
 
-  test('has a hundred distinct hostnames, international ones in Unicode among them', () => {
+  test('has a hundred distinct hostnames, some of them in Unicode', () => {
     const hostnames = readFileSync(new URL('examples/hostnames.txt', root), 'utf8').trim().split('\n')
     expect(new Set(hostnames).size).toBe(100)
     expect(hostnames.filter(hostname => /[^\0-\x7f]/.test(hostname)).length).toBeGreaterThanOrEqual(5)
   })
 })
 
-test('examples/messages-in-german.ts says what is wrong in German, whatever was pasted', async () => {
+test('examples/messages-in-german.ts explains every kind of pasted mistake in German', async () => {
   const texts = readCases<[string]>('pasted-names.json').map(([text]) => text)
   const refused = texts.map(text => [text, classifyHostname(text)] as const)
   const sentences = refused.flatMap(([text, hostname]) => (hostname.valid ? [] : [explainInGerman(text, hostname)]))
@@ -62,14 +62,14 @@ test('examples/messages-in-german.ts says what is wrong in German, whatever was 
 })
 
 test('examples/prove-a-store.mjs passes in Node’s test runner', async () => {
-  // Node tells its tests by this variable that they are run by another one, and they then report in another way.
+  // With this variable, Node's runner marks tests as its children, and they report in a different format.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const parameters = ['--test', '--test-reporter', 'tap', 'examples/prove-a-store.mjs']
   const { stdout } = await run(process.execPath, parameters, { cwd: root, env })
   expect(stdout).toMatch(/\n# pass [1-9]\d+\n# fail 0\n/)
 })
 
-/** Starts a server, waits until it has printed whole lines with a text, and ends it when they were used. */
+/** Starts a server, waits until it prints a given string, and ends it after the callback. */
 async function withServer(example: string, awaited: string, use: (printed: string) => Promise<void> | void) {
   const env = { ...process.env, PORT: '0', DATABASE_FILE: ':memory:' }
   const server = spawn(process.execPath, ['--import', 'tsx', `examples/${example}`], { cwd: root, env })
@@ -84,7 +84,7 @@ async function withServer(example: string, awaited: string, use: (printed: strin
   }
 }
 
-describe('a server among the examples:', () => {
+describe('the example server', () => {
   test.each(['express.ts', 'documentation.ts', 'fastify.ts', 'fetch.ts', 'own-accounts.ts'])(
     '%s stays up, and the curl line that it prints works when pasted',
     example =>
@@ -103,7 +103,7 @@ describe('a server among the examples:', () => {
       }),
   )
 
-  // Where Node has a SQLite, its registrations are in a file: see test/runtimes/sqlite-start.test.ts.
+  // If Node has SQLite, it keeps registrations in a file: see test/runtimes/sqlite-start.test.ts.
   test.skipIf(process.getBuiltinModule('node:sqlite'))(
     'documentation.ts says that Node 20 keeps registrations in memory, and why',
     () =>

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const { exports, ...manifest } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
-/** Every entry point, with every value that it exports: the public names. */
+/** The public names: every entry point with every value that it exports. */
 const publicNames = {
   '.': [
     ...['ApiError', 'InvalidCursorError', 'MonitorUnavailableError', 'authenticate', 'classifyHostname', 'countTotals'],
@@ -66,7 +66,7 @@ test.each(Object.entries(publicNames))(
   },
 )
 
-test('a runtime without process registers all the same', async () => {
+test('registering works in a runtime without `process`', async () => {
   const program = `
     const { createMemoryStore, registerDomains } = await import('domain-registration')
     const { process } = globalThis
@@ -80,7 +80,7 @@ test('a runtime without process registers all the same', async () => {
   expect(stdout).toBe('1\n')
 })
 
-test('the manifest says what a user must know', () => {
+test('the manifest has its license, repository, engines and peers', () => {
   expect(manifest).toMatchObject({
     license: 'MIT',
     type: 'module',

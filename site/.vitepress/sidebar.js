@@ -68,6 +68,7 @@ const groups = [
       'docs/cli-keys.md',
       'docs/cli-registrations.md',
       'docs/cli-doctor.md',
+      'docs/doctor-checks.md',
       'docs/runbook.md',
       'docs/messages.md',
       'docs/tracing.md',

@@ -12,19 +12,19 @@ export const backup: Command = {
     const source = target()
     if (source.kind === 'postgres')
       throw new UsageError('A backup is of SQLite. For PostgreSQL: pg_dump --schema domain_registration')
-    if (existsSync(file)) throw new Error(`There is a file ${JSON.stringify(file)} already: pass another name`)
+    if (existsSync(file)) throw new Error(`The file ${JSON.stringify(file)} already exists: pass another name`)
     const registrations = copy(source.file, file)
     const counted = plural(registrations, 'registration', 'registrations')
     return { text: `${JSON.stringify(file)} has ${counted}.\n`, data: { file, registrations } }
   },
 }
 
-/** The copy gets its name once it is complete and on the disk. */
+/** Renames the copy to its final name once it is complete and on disk. */
 function copy(source: string, file: string): number {
   const database = openExisting(source)
   const part = `${file}.part`
   try {
-    // SQLite writes to an empty file too. Hashes of keys are in it: it is as private as the source.
+    // SQLite accepts an empty file. The copy contains hashes of keys, so it is as private as the source.
     closeSync(openSync(part, 'wx', statSync(source).mode & 0o777))
     try {
       database.prepare('VACUUM INTO ?').run(part)
@@ -41,7 +41,7 @@ function copy(source: string, file: string): number {
   }
 }
 
-/** SQLite leaves that to its caller (sqlite.org/lang_vacuum.html#vacuuminto). */
+/** SQLite leaves the flush to its caller (sqlite.org/lang_vacuum.html#vacuuminto). */
 function flush(file: string): void {
   const descriptor = openSync(file, 'r+')
   fsyncSync(descriptor)

@@ -1,18 +1,18 @@
 import { createInterface } from 'node:readline'
 import type { OpenDatabase } from './connection.ts'
 
-/** What a command has to say: in words, and with `--json` as data. */
+/** The output of a command: in words, and with `--json` as data. */
 export interface Result {
   readonly text: string
   readonly data: unknown
-  /** Whether something is wrong, so that the process exits 1. Default: all is well. */
+  /** Whether something is wrong; then the process exits 1. Default: nothing is. */
   readonly isWrong?: boolean
 }
 
-/** The texts of a command's options, by name. */
+/** The values of a command's options, by name. */
 export type Values = Readonly<Record<string, string | undefined>>
 
-/** What a command has of its process: `process` itself, or the streams of a test. */
+/** The parts of a process that a command uses: `process` itself, or the streams of a test. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: NodeJS.ReadableStream
@@ -20,18 +20,18 @@ export interface Surroundings {
   readonly stderr: NodeJS.WritableStream
 }
 
-/** One run of a command, as the command line asks for it. */
+/** One run of a command, as read from the command line. */
 export interface Invocation {
   readonly values: Values
-  /** The options that stand alone. */
+  /** The options that take no value. */
   readonly flags: ReadonlySet<string>
-  /** What stands behind the name of the command. */
+  /** The words after the name of the command. */
   readonly operands: readonly string[]
   readonly surroundings: Surroundings
-  /** Where `--database` or `DATABASE_URL` leads, or else the address `otherwise`; nothing is opened yet. */
+  /** The database of `--database` or `DATABASE_URL`, or else the address `otherwise`. It opens nothing. */
   readonly target: (otherwise?: string) => Target
   /**
-   * Connects to the database, for as long as the command runs.
+   * Connects to the database for the duration of the command.
    *
    * @param options `mayCreate`: whether a file that is missing is created.
    * @throws {Error} that says what is missing: the driver, the file, the tables in it.
@@ -42,25 +42,25 @@ export interface Invocation {
 }
 
 export interface Command {
-  /** What has to stand behind the name, in the usage. Default: nothing. */
+  /** The words after the name, as the usage shows them. Default: none. */
   readonly synopsis?: string
-  /** How many words it takes behind its name, beside options. Default: none. */
+  /** How many words it takes after its name, besides options. Default: none. */
   readonly words?: { readonly least: number; readonly most: number }
   readonly purpose: string
-  /** The options that take a text. */
+  /** The options that take a value. */
   readonly options?: readonly string[]
-  /** The options that stand alone. */
+  /** The options that take no value. */
   readonly flags?: readonly string[]
-  /** @returns What to print; nothing if the command has written all itself. */
+  /** @returns The output; nothing if the command has already written it. */
   run(invocation: Invocation): Promise<Result | undefined>
 }
 
-/** Where the tables are. */
+/** The location of the tables. */
 export type Target =
   | { readonly kind: 'postgres'; readonly url: string; readonly schema: string | undefined }
   | { readonly kind: 'sqlite'; readonly file: string }
 
-/** The command was not called as it has to be: exit code 2. */
+/** The command was called incorrectly: exit code 2. */
 export class UsageError extends Error {}
 
 /** @throws {UsageError} if the option was not passed. */

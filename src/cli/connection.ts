@@ -13,7 +13,7 @@ export interface OpenDatabase {
    */
   createStore(options?: { readonly timeLimit?: number }): ManagedStore
   createKeyStore(): ManagedKeyStore
-  /** Lists who has keys: organizations first, each by its ID. */
+  /** Lists the owners of keys: organizations first, each group by ID. */
   listOwners(): Promise<readonly KeyOwner[]>
   /** Creates the tables if they are missing. */
   migrate(): Promise<void>
@@ -25,10 +25,10 @@ export const selectOwners = (table: string): string =>
   `SELECT type, owner_id AS "ownerId" FROM ${table}
    GROUP BY type, owner_id ORDER BY type, length(owner_id), owner_id`
 
-/** Teams are the application's; nothing that the command line does asks for one. */
+/** Only the application knows its teams; no command looks one up. */
 export const findTeam = () => null
 
-/** Loads a package of the application: one that is found from the current directory. Nothing if it is not installed. */
+/** Loads a package of the application, found from the current directory; `undefined` if it is not installed. */
 export function loadDriver<Driver>(name: string): Driver | undefined {
   const load = createRequire(join(process.cwd(), 'package.json'))
   try {

@@ -16,7 +16,7 @@ import { toTable } from './text.ts'
 
 const ownerOptions = ['team', 'organization']
 
-/** As long both keys of a rotation work, in milliseconds. */
+/** How long both keys of a rotation work, in milliseconds. */
 const OVERLAP_OF_KEYS = 7 * 24 * 60 * 60 * 1000
 
 /** @throws {UsageError} unless exactly one owner was passed. */
@@ -24,11 +24,11 @@ function readOwner({ team, organization }: Values): KeyOwner {
   if ((team === undefined) === (organization === undefined))
     throw new UsageError('Pass --team or --organization with an ID')
   const ownerId = team ?? organization ?? ''
-  if (!/^[0-9]+$/.test(ownerId)) throw new UsageError('The ID of an owner of API keys is a string of digits')
+  if (!/^[0-9]+$/.test(ownerId)) throw new UsageError('The owner ID must be a string of digits')
   return { type: team === undefined ? 'organization' : 'team', ownerId }
 }
 
-/** @throws {UsageError} for what is no date. */
+/** @throws {UsageError} for an invalid date. */
 function readDate(text: string, option: string): Date {
   const date = new Date(text)
   if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(date.getTime()))
@@ -64,7 +64,7 @@ function readExpiry({ expires }: Values): Date | null {
   return date
 }
 
-/** Reads the IDs of the application's teams, one a line, from the file of `--teams`. */
+/** Reads the IDs of the application's teams, one on each line, from the file of `--teams`. */
 async function readTeams(
   { teams: file }: Values,
   surroundings: Surroundings,
@@ -158,7 +158,7 @@ function stateOf({ revokedAt, expiresAt }: StoredKeyRecord): string {
   return `${expiresAt.getTime() <= Date.now() ? 'expired' : 'valid until'} ${expiresAt.toISOString()}`
 }
 
-/** The hash of a key. The key itself is read from the standard input, where no history of a shell keeps it. */
+/** Reads the hash of a key. The key itself comes from standard input, where no shell history records it. */
 async function readHash(operands: readonly string[], surroundings: Surroundings): Promise<string> {
   const [hash] = operands as [string]
   if (hash === '-') {

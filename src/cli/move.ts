@@ -6,7 +6,7 @@ import { type Command, type Invocation, type Result, readLines, UsageError } fro
 import { toData } from './names.ts'
 import { plural, toTable } from './text.ts'
 
-/** The last line of `export --all`: without it, the lines may be cut off. */
+/** The last line of `export --all`: without it, the export may be incomplete. */
 interface End {
   readonly end: true
   readonly registrations: number
@@ -44,7 +44,7 @@ const toImportLine = (registration: ListedRegistration) =>
 
 const columns = ['domain', 'domainId', 'teamId', 'createdAt', 'synchronized'] as const
 
-/** RFC 4180. No value needs quotes or is a formula to a spreadsheet. */
+/** RFC 4180. No value needs quotes, and none is a formula in a spreadsheet. */
 function toCsv({ createdAt, ...registration }: ListedRegistration): string {
   const row = { ...registration, createdAt: createdAt.toISOString() }
   return `${columns.map(column => row[column]).join()}\r\n`

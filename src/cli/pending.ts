@@ -36,7 +36,7 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
     if (values.team !== undefined && change.teamId !== values.team) continue
     if (flags.has('refused') && change.refusals === 0) continue
     changes.push(change)
-    // One more than asked for tells whether there are others.
+    // One more than requested shows whether there are others.
     if (changes.length > limit) break
   }
   const next = changes.length > limit ? (changes[limit - 1]?.domainId ?? null) : null
@@ -65,7 +65,7 @@ async function* eachPending(store: ManagedStore, start: string | undefined): Asy
   }
 }
 
-/** Some stores return more than the fields of a change. */
+/** Some stores return additional fields with a change. */
 const toData = ({ kind, domain, domainId, teamId, at, refusals, nextAttempt, lastFailure }: PendingChange) => ({
   kind,
   domain,

@@ -7,7 +7,7 @@ import { createPostgresStore } from '../postgres/store.ts'
 import type { Target } from './command.ts'
 import { findTeam, loadDriver, type OpenDatabase, selectOwners } from './connection.ts'
 
-/** What is needed of a `Pool` of `pg`. */
+/** The part of a `Pool` of `pg` that commands use. */
 export type Pool = PostgresPool & {
   connect(): Promise<Pick<Pool, 'query'> & { release(): void }>
   query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>

@@ -117,7 +117,7 @@ async function run({ command, ...request }: Request, surroundings: Surroundings,
   }
 }
 
-/** The program lies in a folder of the package. */
+/** The program is in a subfolder of the package. */
 const open = (target: Target, options?: { readonly mayCreate?: boolean }): OpenDatabase =>
   target.kind === 'postgres' ? openPostgres(target) : openSqlite(target.file, options)
 
@@ -128,7 +128,7 @@ const createWrite =
   text =>
     new Promise((resolve, reject) => stdout.write(text, error => (error ? reject(error) : resolve())))
 
-/** What the library itself finds wrong with an option or a field came from the command line. */
+/** An option or field that the library rejects came from the command line. */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof TypeError && /^The (?:option|field) "/.test(error.message))
 
@@ -153,7 +153,7 @@ export async function runProgram(parameters: readonly string[], surroundings: Su
     }
     return await run(request, surroundings, write)
   } catch (error) {
-    // Whoever read us has seen enough, such as head.
+    // The reader of the output, such as head, has closed it.
     if ((error as { code?: unknown }).code === 'EPIPE') return 0
     stderr.write(`domain-registration: ${explainError(error, secrets)}\n`)
     if (isUsage(error)) stderr.write('See domain-registration --help\n')

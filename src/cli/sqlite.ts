@@ -11,7 +11,7 @@ export type Handle = SqliteHandle & { close(): unknown }
 type Open = new (file: string) => Handle
 
 /**
- * Opens a file with `node:sqlite`, or with a package of the same interface where Node has none. Creates it if it is
+ * Opens a file with `node:sqlite`, or with a package of the same interface if Node lacks it. Creates it if it is
  * missing.
  */
 export function openHandle(file: string): Handle {
@@ -36,9 +36,9 @@ export const hasTables = (handle: Handle): boolean =>
   handle.prepare("SELECT 1 FROM sqlite_master WHERE name = 'domain_registration_version'").all().length > 0
 
 /**
- * Opens a file that has the tables.
+ * Opens a file with the tables.
  *
- * @throws {Error} if it has none, or is not there.
+ * @throws {Error} if the file or its tables do not exist.
  */
 export function openExisting(file: string): Handle {
   if (!existsSync(file)) throw new Error(`There is no file ${JSON.stringify(file)}: run migrate first`)
@@ -53,7 +53,7 @@ export function openExisting(file: string): Handle {
 }
 
 export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): OpenDatabase {
-  // The stores create their tables. A mistyped path must not put them into the database of another program.
+  // The stores create their tables. A mistyped path must not put them into another program's database.
   const database = mayCreate ? openHandle(file) : openExisting(file)
   return {
     createStore: options => createSqliteStore({ database, findTeam, ...options }),

@@ -29,26 +29,26 @@ export function readTarget({ database, schema }: Values, environment: Surroundin
   return { kind: 'sqlite', file: address }
 }
 
-/** What comes before it would be taken for the machine, and messages name that. */
+/** What precedes the slash would count as the host, which messages name. */
 const slashInPassword = /^[a-z]+:\/\/[^?#]*\/[^?#]*@/
 
-/** The form "host=db user=me password=…", which would be taken for the name of a SQLite file. */
+/** The form "host=db user=me password=…", which would otherwise count as the name of a SQLite file. */
 const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i
 
-/** Of no file, but of an address with a typing mistake. A path of Windows begins with a drive, such as `C:\`. */
+/** Matches a mistyped address instead of a file. A Windows path begins with a drive, such as `C:\`. */
 const hasPassword = (address: string) =>
   !/^[a-z]:[\\/]/i.test(address) && address.includes(':') && address.lastIndexOf('@') > address.indexOf(':')
 
-/** The parts of an address that no output may show. */
+/** The parts of an address that output must not show. */
 export function findSecrets(environment: Surroundings['env'], parameters: readonly string[]): string[] {
   return [environment.PGPASSWORD, ...[environment.DATABASE_URL, ...parameters].flatMap(findPasswords)].filter(
     secret => secret !== undefined && secret !== '',
   ) as string[]
 }
 
-/** Of an address alone, or behind the name of its option. In the spelling of the address, and decoded. */
+/** Finds them in an address alone or after the name of its option, both as spelled and decoded. */
 function findPasswords(text = ''): string[] {
-  // A password that is not encoded may have any character, so it ends at the last "@".
+  // An unencoded password may contain any character, so it ends at the last "@".
   const [, , afterColon = ''] = /:\/\/([^:]*):(.*)/s.exec(text) ?? []
   const beforeMachine = afterColon.slice(0, Math.max(0, afterColon.lastIndexOf('@')))
   const [, named] = /password\s*=\s*'?([^&'\s]*)/i.exec(text) ?? []

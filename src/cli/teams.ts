@@ -75,7 +75,7 @@ export const transferNames: Command = {
     const to = requireValue(values, 'to', 'with the ID of the team that gets them')
     if (from === to) throw new UsageError('--from and --to must be different teams')
     if (flags.has('all') && operands.length > 0) throw new UsageError('--all takes no names')
-    // The command line knows no teams: whoever types the ID says that the team is there.
+    // The command line does not know the teams, so it trusts the given ID.
     const findTeam = (id: string) => ({ id, organizationId: '', state: 'active' as const })
     const store: ManagedStore = { ...connect().createStore(), findTeam }
     const between = `from team ${toPrintable(from)} to team ${toPrintable(to)}`
@@ -110,7 +110,7 @@ function toParts(domains: readonly string[]): (readonly string[])[] {
   return parts
 }
 
-/** What a team holds of names and IDs: a transfer that is not made looks them up. */
+/** The team's registrations with these names and IDs, which a dry run looks up. */
 async function findHeld(
   store: ManagedStore,
   team: string,

@@ -1,12 +1,12 @@
 import { looksLikeKey } from '../keys/api-key.ts'
 
-/** Text of others, such as a label, without what could steer a terminal. */
+/** Foreign text, such as a label, without characters that could control a terminal. */
 export const toPrintable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, found => `\\u{${found.codePointAt(0)?.toString(16)}}`)
 
 type Cell = string | number | Date | null | undefined
 
-/** Lays rows out in columns. Without rows there is only the sentence. */
+/** Formats rows in columns. Without rows, it returns only the sentence. */
 export function toTable(heads: readonly string[], rows: readonly (readonly Cell[])[], none: string): string {
   if (rows.length === 0) return `${none}\n`
   const lines = [heads, ...rows.map(row => row.map(toText))]
@@ -24,7 +24,7 @@ function toText(cell: Cell): string {
 
 export const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
 
-/** What went wrong, and why, without secrets. */
+/** Describes an error and its causes, without secrets. */
 export function explainError(error: unknown, secrets: readonly string[]): string {
   const messages: string[] = []
   for (let cause = error; cause instanceof Error && messages.length < 5; cause = cause.cause) {
@@ -35,7 +35,7 @@ export function explainError(error: unknown, secrets: readonly string[]): string
   return conceal(messages.join(': ') || 'unknown failure', secrets)
 }
 
-/** Takes passwords and what looks like an API key out of a text. */
+/** Removes passwords, and strings that look like API keys, from a text. */
 export function conceal(text: string, secrets: readonly string[]): string {
   const shown = secrets.reduce((rest, secret) => rest.replaceAll(secret, '(hidden)'), text)
   return shown.replace(/\S+/g, word => (looksLikeKey(word) ? '(hidden)' : word))

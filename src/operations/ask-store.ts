@@ -4,7 +4,7 @@ import type { DomainStore } from '../registry/store.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 
 /**
- * Takes an optional method of a store.
+ * Returns an optional method of a store.
  *
  * @throws {TypeError} if the store has none.
  */
@@ -14,13 +14,13 @@ export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count'
 ): NonNullable<DomainStore[Name]> {
   const method = store?.[name]
   if (typeof method === 'function') return method.bind(store) as NonNullable<DomainStore[Name]>
-  throw new TypeError(`The store has no method "${name}", which this needs; all bundled stores have`)
+  throw new TypeError(`The store has no method "${name}", which this needs; all bundled stores have it`)
 }
 
 /**
- * Works with a store.
+ * Runs work with a store.
  *
- * @param failed What could not be done where it fails, as a sentence.
+ * @param failed A sentence for the error: what could not be done.
  * @throws {ApiError} 500 `internal_error`; 400 `invalid_request` if the store rejects the cursor that the caller sent.
  */
 export async function tryStore<T>(failed: string, work: () => Awaitable<T>): Promise<T> {

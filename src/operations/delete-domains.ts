@@ -10,15 +10,15 @@ import { type OperationOptions, startDeadline } from './operation-options.ts'
 import { requireActiveTeam } from './team.ts'
 
 /**
- * Deletes 1 to 100 registrations of one team, each with a result of its own. The names are free at once, and the next
- * sweep tells the monitor. The same call may be made again at any time: what it deleted before is then `missing`.
+ * Deletes 1 to 100 registrations of one team, each with its own result. Other teams can register the names at once, and
+ * the next sweep tells the monitor. Repeating the call is safe: names that it deleted before are then `missing`.
  *
  * @param body `{ domains, team_id }`, as for registering.
- * @returns One result for each submitted name, in the submitted order, and totals. `missing` means that this team does
- *   not hold the name, whoever else does. A wildcard deletes itself, and nothing below it.
+ * @returns One result for each submitted name, in the submitted order, and totals. `missing` means that this team has
+ *   not registered the name; another team may have. Deleting a wildcard deletes nothing below it.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
- *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`; 500 `internal_error` when the store failed. Then
- *   nothing was deleted, or all of it; send the same call again.
+ *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`; 500 `internal_error` if the store failed. Then
+ *   either all names were deleted or none; send the same call again.
  * @throws {TypeError} for a store without `release`.
  *
  * @example
@@ -64,7 +64,7 @@ function toResults(
     const { domain, refusal } = read
     const domainId = ids.get(domain)
     if (domainId === undefined) return refusal ? toInvalidResult(input, refusal) : { status: 'missing', input }
-    // The same name again in this call finds nothing any more.
+    // A repetition of the name in this call is `missing`.
     ids.delete(domain)
     return { status: 'deleted', input, domain, domainId }
   })

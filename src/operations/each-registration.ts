@@ -7,16 +7,16 @@ import { requireMethod } from './ask-store.ts'
 export type EachRegistrationOptions = Omit<ListOptions, 'limit'>
 
 /**
- * Walks through registrations, of one team or of all, in the order of the list. It reads a page of 1,000 when the page
- * before has been taken, and lets other work run in between.
+ * Walks through the registrations of one team or of all, in the order of the list. It reads a page of 1,000 when the
+ * previous one has been consumed, and lets other work run in between.
  *
- * Registrations that stay are met once, even if others are registered or released meanwhile.
+ * Registrations that stay are yielded once, even if others are registered or released in the meantime.
  *
  * @param options As for `list`, without `limit`. To resume, pass as `after` the `domainId` of the last registration, or
  *   with `below` its `domain`.
- * @throws {TypeError} for a store without `list`, and for `limit`. From the iterator, for another option that is wrong,
- *   and for a store that lists the same page again.
- * @throws the failure of the store, from the iterator.
+ * @throws {TypeError} for a store without `list`, and for `limit`. The iterator throws it for other wrong options, and
+ *   for a store that returns the same page twice.
+ * @throws The failure of the store, from the iterator.
  *
  * @example
  * for await (const { domain, createdAt } of eachRegistration(store, { teamId: '1' })) console.log(domain, createdAt)
@@ -54,8 +54,8 @@ export async function* eachPage(
 }
 
 /**
- * Walks through what a team has registered when it begins. What comes meanwhile is left out: of two transfers in
- * opposite directions, neither would end.
+ * Walks through the registrations that a team has when the walk begins, without later ones: otherwise two transfers in
+ * opposite directions would never end.
  */
 export async function* eachPageHeld(
   store: DomainStore,

@@ -5,7 +5,7 @@ import { toName } from '../registry/submitted.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
 
-/** Who monitors a hostname. */
+/** The owner of a hostname. */
 export interface HostnameOwner {
   /** The hostname as it was passed. */
   readonly hostname: string
@@ -14,15 +14,15 @@ export interface HostnameOwner {
 }
 
 /**
- * Finds the registration that covers each hostname: of the name itself, or of a wildcard above it. There is at most
- * one, since overlapping names are not registered. For alerts ("whose host is this?") and for support. All look-ups
+ * Finds the registration that covers each hostname: that of the name itself, or of a wildcard above it. There is at
+ * most one, because registrations do not overlap. For alerts ("whose hostname is this?") and for support. All lookups
  * are by key, in batches.
  *
- * @param hostnames In any spelling that {@link classifyHostname} accepts. For a text that is no hostname there is
- *   none.
- * @returns One for each hostname, in the same order.
- * @throws {TypeError} for a store without `find`, and for hostnames that are no list of strings.
- * @throws the failure of the store.
+ * @param hostnames In any spelling that {@link classifyHostname} accepts. A string that is not a hostname has no
+ *   registration.
+ * @returns One entry for each hostname, in the same order.
+ * @throws {TypeError} for a store without `find`, and if the hostnames are not an array of strings.
+ * @throws The failure of the store.
  *
  * @example
  * const [owner] = await findOwners(store, ['api.eu.example.com'])
@@ -31,7 +31,7 @@ export interface HostnameOwner {
 export async function findOwners(store: DomainStore, hostnames: readonly string[]): Promise<readonly HostnameOwner[]> {
   const find = requireMethod(store, 'find')
   if (!Array.isArray(hostnames) || !hostnames.every(hostname => typeof hostname === 'string'))
-    throw new TypeError('The hostnames must be a list of strings')
+    throw new TypeError('The hostnames must be an array of strings')
   const owners: HostnameOwner[] = []
   for (let start = 0; start < hostnames.length; start += MOST_AT_ONCE) {
     if (start > 0) await letOthersRun()
@@ -45,7 +45,7 @@ export async function findOwners(store: DomainStore, hostnames: readonly string[
   return owners
 }
 
-/** What covers a name: it itself, and the wildcards above it, nearest first. */
+/** The names that cover a name: itself and the wildcards above it, nearest first. */
 const coveringDomains = ({ domain }: Name): readonly string[] => [domain, ...ancestorsOf(domain).map(wildcardOver)]
 
 function findCovering(name: Name, held: ReadonlyMap<string, Registration>): Registration | null {

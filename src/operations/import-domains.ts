@@ -10,16 +10,16 @@ import { requireMethod } from './ask-store.ts'
 
 /** A registration to import: what {@link eachRegistration} yields, or a line of an export. */
 export interface RegistrationToImport {
-  /** A UUID of version 7, as all bundled stores make them. */
+  /** A UUID of version 7, as all bundled stores generate. */
   readonly domainId: string
   readonly domain: string
-  /** By the suffix list when it was registered. Default: by today's. */
+  /** According to the suffix list when it was registered. Default: according to today's. */
   readonly registrableDomain?: string | undefined
-  /** Nobody checks that the team exists. */
+  /** The ID of the team, which need not exist. */
   readonly teamId: string
-  /** A `Date`, or its text as by `Date.prototype.toISOString`. */
+  /** A `Date`, or a string as from `Date.prototype.toISOString`. */
   readonly createdAt: Date | string
-  /** `true`: the monitor knows it. `false`: the next sweep pushes it. */
+  /** `true`: the monitor already knows it. `false`: the next sweep pushes it. */
   readonly synchronized: boolean
 }
 
@@ -32,7 +32,7 @@ export interface RejectedImport {
   readonly domain: string
   readonly teamId: string
   readonly code: ImportRejection
-  /** For a person. */
+  /** The reason, in words. */
   readonly message: string
 }
 
@@ -40,25 +40,25 @@ export interface RejectedImport {
 export interface ImportResult {
   /** How many registrations were saved. */
   readonly imported: number
-  /** How many were there before, with the same ID and team. */
+  /** How many already existed, with the same ID and team. */
   readonly existing: number
-  /** All others, in the order in which they came. */
+  /** All others, in the given order. */
   readonly rejected: readonly RejectedImport[]
 }
 
 /**
- * Saves registrations of another store, with their IDs, teams and times, to move to another database. The rules of
- * overlap apply to what the store holds and to what comes; limits of teams do not.
+ * Saves registrations from another store, with their IDs, teams and times, to move to another database. The rules of
+ * overlap apply to existing and to imported registrations; limits of teams do not.
  *
- * It saves 1,000 at a time, each part in one atomic step. It keeps one part in memory, and all that it rejects. If it
- * fails, the parts before are saved. Import the same again at any time: what is there with the same ID and team stays
- * as it is. A name that was released since the first time comes back, so import before others release.
+ * It saves 1,000 at a time, each part in one atomic step. It holds one part and all rejections in memory. If it fails,
+ * the earlier parts stay saved. Repeating an import is safe: registrations with the same ID and team stay as it is. A
+ * name that was released since the first time comes back, so import before others release.
  *
  * | code | why |
  * | --- | --- |
  * | those of {@link classifyHostname} | it is not a hostname, or its `registrableDomain` is not the name or above it |
- * | `invalid_id` | the ID is not a UUID of version 7, or is of the future |
- * | `invalid_date` | the time is not a date since 1970, or is of the future |
+ * | `invalid_id` | the ID is not a UUID of version 7, or is from the future |
+ * | `invalid_date` | the time is not a date since 1970, or is in the future |
  * | `domain_has_another_id` | the team has registered it already, with another ID |
  * | `id_is_taken` | another name has this ID, or a release of it is pending |
  * | `wildcard_conflict` | a wildcard of the team covers it |
@@ -68,9 +68,9 @@ export interface ImportResult {
  * A name that today's suffix list no longer allows keeps its registration.
  *
  * @param store A bundled store, or one that has the method `import`.
- * @throws {TypeError} for a store without `import`, and for a registration that has not the shape of
- *   {@link RegistrationToImport}, once those of the parts before it are saved.
- * @throws the failure of the store, or of `registrations`.
+ * @throws {TypeError} for a store without `import`, and for a registration without the shape of {@link
+ *   RegistrationToImport}, after the parts before it are saved.
+ * @throws The failure of the store or of `registrations`.
  *
  * @example
  * const { imported, existing, rejected } = await importDomains(store, eachRegistration(otherStore))
@@ -99,8 +99,8 @@ const rules: Rules = {
   domainId: { holds: isText, expected: 'a string' },
   domain: { holds: isText, expected: 'a string' },
   registrableDomain: { holds: value => value === undefined || isText(value), expected: 'a string' },
-  teamId: { holds: value => isText(value) && value !== '', expected: 'a string that is not empty' },
-  createdAt: { holds: value => isText(value) || value instanceof Date, expected: 'a Date, or its text' },
+  teamId: { holds: value => isText(value) && value !== '', expected: 'a non-empty string' },
+  createdAt: { holds: value => isText(value) || value instanceof Date, expected: 'a Date or its string' },
   synchronized: { holds: value => typeof value === 'boolean', expected: 'true or false' },
 }
 
@@ -132,7 +132,7 @@ async function importPart(store: DomainStore, part: readonly RegistrationToImpor
   }
 }
 
-/** Milliseconds: how far the clock of the old store may have been ahead. */
+/** How far the old store's clock may have been ahead, in milliseconds. */
 const MOST_AHEAD = 86_400_000
 
 interface Readable {
@@ -166,8 +166,8 @@ function readRow(given: RegistrationToImport, latest: number): Readable | Unread
 const UUID_7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
 const messages: Readonly<Record<ImportConflict | 'invalid_id' | 'invalid_date', string>> = {
-  invalid_id: 'The ID is not a UUID of version 7, or is of the future.',
-  invalid_date: 'The time is not a date since 1970, or is of the future.',
+  invalid_id: 'The ID is not a UUID of version 7, or is from the future.',
+  invalid_date: 'The time is not a date since 1970, or is in the future.',
   domain_has_another_id: 'The team has registered it already, with another ID.',
   id_is_taken: 'Another name has this ID, or a release of it is pending.',
   wildcard_conflict: 'A wildcard of the same team covers it.',

@@ -16,20 +16,20 @@ import { type OperationOptions, startDeadline } from './operation-options.ts'
 import { requireTeam } from './team.ts'
 
 /**
- * Lists the registrations of one team page by page, also of a suspended one.
+ * Lists one team's registrations page by page, even if the team is suspended.
  *
- * @param query `team_id` (required with an organization key), `limit` (1 to 1,000, default 100), `after` (the `next`
- *   of the previous page), `order` (`oldest` or `newest`), `domain` (only exactly this name) or `below` (only what is
- *   below this name, in the order of names).
+ * @param query `team_id` (required with an organization key), `limit` (1 to 1,000, default 100), `after` (the `next` of
+ *   the previous page), `order` (`oldest` or `newest`), `domain` (only exactly this name) or `below` (only names below
+ *   this one, in the order of names).
  * @returns The page; `next` is `null` at the end.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
- *   `invalid_request`, 404 `team_not_found`; 500 `internal_error` when the store failed.
+ *   `invalid_request`, 404 `team_not_found`; 500 `internal_error` if the store failed.
  * @throws {TypeError} for a store without `list`, and for a parameter that does not exist.
  *
  * @example
  * const { data } = await listDomains(keyContext, { limit: 2, order: 'newest' }, store)
  * data.domains // [{ domain: 'www.example.com', domainId: '0199…', createdAt: '2026-11-22T10:00:00.000Z' }, …]
- * data.next // to be sent as "after"
+ * data.next // send it as "after" to get the next page
  */
 export async function listDomains(
   keyContext: KeyContext,
@@ -54,14 +54,14 @@ export async function listDomains(
 }
 
 /**
- * Exports all registrations of one team, in the order of registration, also of a suspended one. One page at a time is
- * in memory, and the next is not read before the one before was taken.
+ * Exports all registrations of one team, oldest first, even if the team is suspended. One page at a time is in memory,
+ * and the next one is read only when the previous one has been consumed.
  *
  * @param query `team_id` (required with an organization key), and `after`, the `domainId` of the last line of an
- *   export that was cut off.
+ *   incomplete export.
  * @param options `timeLimit`: milliseconds for each page.
- * @returns Pages of registrations. The checks are done before this resolves; a store that fails later makes the
- *   iterator throw.
+ * @returns Pages of registrations. All checks come before this resolves; a store that fails later makes the iterator
+ *   throw.
  * @throws {ApiError} as {@link listDomains}.
  * @throws {TypeError} for a store without `list`, and for a parameter that does not exist.
  *
@@ -84,14 +84,14 @@ export async function exportDomains(
   const team = await requireTeam(teamId, keyContext, store, deadline)
   const read = (start: string | undefined) =>
     ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
-  // Read before the answer begins, so that a store that is down is a 500.
+  // Read before the response begins, so a store that is down gives a 500.
   return toPages(await read(after), read)
 }
 
-/** A reader that stalls holds a page, and what its connection buffers. */
+/** The length of a page: a stalled reader costs the memory of a page and of its connection's buffers. */
 const EXPORT_PAGE = 200
 
-/** Not a generator: between two pages, that would hold the registrations of the previous page. */
+/** Not a generator, which would keep the previous page in memory between two pages. */
 function toPages(
   first: readonly ListedRegistration[],
   read: (after: string) => Promise<readonly ListedRegistration[]>,

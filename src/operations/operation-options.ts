@@ -1,14 +1,14 @@
 import { requireOptions } from '../options.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline, timeLimitRule } from '../time/deadline.ts'
 
-/** What every operation takes beside the call itself. */
+/** Options of every operation. */
 export interface OperationOptions {
-  /** How many milliseconds the call may wait for the store, all its steps together. Default 30,000. */
+  /** Milliseconds that the call may wait for the store, in all its steps together. Default 30,000. */
   timeLimit?: number | undefined
 }
 
 /**
- * Begins the time of a call.
+ * Checks the options of a call, and starts its time limit.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
  */

@@ -12,12 +12,12 @@ import { type OperationOptions, startDeadline } from './operation-options.ts'
 import { requireActiveTeam } from './team.ts'
 
 /**
- * Tells what {@link registerDomains} would answer now, and changes nothing: it saves, leases and pushes nothing.
- * Another call may change the answer before the names are registered.
+ * Returns what {@link registerDomains} would return now, and changes nothing: it saves, leases and pushes nothing.
+ * Another call may change the results before the names are registered.
  *
  * @param body As for registering.
- * @returns As for registering, but `created` without a `domainId`, and `invalid` with a `reason`, what varies
- *   and, where it is certain, a `suggestion`.
+ * @returns As for registering, except that `created` has no `domainId`, and `invalid` has a `reason`, its values and,
+ *   if one is certain, a `suggestion`.
  * @throws {ApiError} as for registering, except 503.
  * @throws {TypeError} for a store without `find`.
  *
@@ -55,7 +55,7 @@ export async function previewDomains(
     if (verdict.status === 'invalid') return toInvalidPreview(input, verdict)
     const { domain } = read
     if (verdict.status === 'created') return { status: 'created', input, domain }
-    // A name that the call itself would create before it has no ID yet.
+    // A name that the same call would create first has no ID yet.
     const domainId = idOf.get(domain)
     return { status: 'existing', input, domain, ...(domainId !== undefined && { domainId }) }
   })

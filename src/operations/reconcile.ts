@@ -4,36 +4,36 @@ import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
 import { eachRegistration } from './each-registration.ts'
 
-/** What a monitor watches. */
+/** A hostname that a monitor watches. */
 export interface Watched {
   readonly domainId: string
   readonly domain: string
-  /** The team that its alerts go to. Default: it is not compared. */
+  /** The team that gets its alerts. Default: the team is not compared. */
   readonly teamId?: string | undefined
 }
 
-/** What has to be done so that exactly the registered names are watched. */
+/** A step towards watching exactly the registered names. */
 export type Correction =
   | { readonly action: 'add'; readonly registration: Registration }
   | { readonly action: 'remove'; readonly watched: Watched }
 
-/** How many corrections are looked up again at once. They age while the caller works on them one by one. */
+/** How many corrections are looked up again at once. They age while the caller handles them one by one. */
 const MOST_CONFIRMED = 100
 
 /**
- * Compares what is registered with what a monitor says that it watches, and yields what to add and what to remove.
- * Both change meanwhile: differences are looked up again, at most 100 at a time, right before they are yielded, and a
- * pending registration is left to the sweeps, with what is watched of its name. A registration that is watched for
- * another team is removed and then added again. It keeps a page in memory, whatever the number of names.
+ * Compares the registrations with the list of a monitor, and yields what the monitor must add and remove. Both sides
+ * change during the comparison, so it looks up each difference again right before it yields it, at most 100 at a time.
+ * It leaves pending registrations, and the monitor's entries for those names, to the sweeps. A registration that is
+ * watched for another team is removed and then added again. It holds one page in memory, whatever the number of names.
  *
- * Pass a store on the primary database. A replica that lags says of a new registration that it does not exist, and so
- * that the monitor must not watch it.
+ * Pass a store on the primary database. A lagging replica does not have a new registration yet, so the monitor would be
+ * told to remove it.
  *
  * @param watched In ascending order of `domainId`.
- * @returns Corrections; adding what is watched already and removing what is gone must do no harm.
- * @throws {TypeError} for a store without `list` and `find`, and when `watched` is not in order, or the store's own
- *   list: IDs must ascend in the order of registration, as those of all bundled stores do.
- * @throws the failure of the store, or of `watched`.
+ * @returns Corrections. Adding a watched name again, or removing one that is gone, must do no harm.
+ * @throws {TypeError} for a store without `list` and `find`, and if `watched` or the store's own list is not in order:
+ *   IDs must ascend in the order of registration, as those of all bundled stores do.
+ * @throws The failure of the store or of `watched`.
  *
  * @example
  * for await (const correction of reconcile(store, monitor.list())) {
@@ -75,7 +75,7 @@ async function* compare(
       if (order >= 0) right = await watched.next()
     }
   } finally {
-    // A caller who stops early also ends what it passed, such as a cursor.
+    // If the caller stops early, its iterable, such as a cursor, is closed too.
     await watched.return()
   }
 }
@@ -83,7 +83,7 @@ async function* compare(
 const isOfAnotherTeam = (watched: Watched, registration: Registration): boolean =>
   watched.teamId !== undefined && watched.teamId !== registration.teamId
 
-/** A side that has ended comes last. */
+/** A side that has ended sorts last. */
 function compareIds(left: IteratorResult<ListedRegistration>, right: IteratorResult<Watched>): number {
   if (left.done) return 1
   if (right.done) return -1
@@ -107,7 +107,7 @@ async function* inOrder<Side extends Watched>(
   }
 }
 
-/** Looks once more, and keeps what still differs. */
+/** Looks up the differences again, and keeps those that remain. */
 async function confirm(store: DomainStore, corrections: readonly Correction[]): Promise<readonly Correction[]> {
   if (corrections.length === 0) return []
   const find = requireMethod(store, 'find')
@@ -117,7 +117,7 @@ async function confirm(store: DomainStore, corrections: readonly Correction[]): 
   const { registrations } = await find({ teamId: '', domains, bases: [] })
   await letOthersRun()
   const held = new Map(registrations.map(registration => [registration.domainId, registration]))
-  // A name that was transferred stays watched under its former ID until the new one is.
+  // A transferred name stays watched under its former ID until it is watched under the new one.
   const pending = new Set(registrations.filter(each => !each.synchronized).map(({ domain }) => domain))
   return corrections.filter(each => {
     if (each.action === 'add') return held.get(each.registration.domainId)?.synchronized === true

@@ -13,34 +13,32 @@ import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalid
 import type { OperationOptions } from './operation-options.ts'
 import { requireActiveTeam } from './team.ts'
 
-/** What {@link registerDomains} takes beside the call itself. */
+/** Options of {@link registerDomains}. */
 export interface RegisterDomainsOptions extends OperationOptions {
   /**
-   * Learns why results are `internal_error`, once for each distinct failure. For your logs; the caller is not
-   * told. A failure of the whole call is thrown instead, with its `cause`. What it throws is ignored, and so is a
-   * promise of it that is rejected. Default: nobody is told.
+   * Called with the cause of `internal_error` results, once for each distinct failure. For your logs; the caller never
+   * sees it. A failure of the whole call is thrown instead, with its `cause`. Errors and rejections of this function
+   * are ignored. Default: the causes are not reported.
    */
   onError?: ((cause: unknown) => unknown) | undefined
 }
 
 /**
- * Registers 1 to 100 hostnames in one team, each with a result of its own: the operation `POST /v1/domains` without
- * HTTP.
+ * Registers 1 to 100 hostnames in one team, each with its own result: the operation `POST /v1/domains` without HTTP.
  *
- * The same call may be made again at any time, after any answer or none: what it registered before is then `existing`,
- * with the same `domainId`.
+ * Repeating a call is always safe, even without a response: names that it registered before are then `existing`, with
+ * the same `domainId`.
  *
- * @param keyContext Who is calling; see {@link authenticate}.
- * @param body The parsed JSON body: `{ domains, team_id }`. Anything may be passed; it is validated here.
- * @param options What has not been saved within `timeLimit` is `internal_error`; what has not been synchronized by then
- *   answers 503.
+ * @param keyContext The caller; see {@link authenticate}.
+ * @param body The parsed JSON body: `{ domains, team_id }`. It may be any value, because it is validated here.
+ * @param options Names that are not saved within `timeLimit` get `internal_error`; if they are saved but not
+ *   synchronized by then, the call fails with 503.
  * @returns One result for each submitted hostname, in the submitted order, and totals.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
  *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`, 403 `domain_limit_reached`, which saves nothing, and
- *   503 `domain_registration_unavailable` when everything was saved but not yet synchronized. 500 `internal_error` when
- *   the team cannot be looked up, when the store failed for every hostname, or when it cannot count and the team has a
- *   limit.
- * @throws {TypeError} for a time limit that is no time, before anything is done.
+ *   503 `domain_registration_unavailable` if everything was saved but not yet synchronized. 500 `internal_error` if the
+ *   team cannot be looked up, if the store failed for every hostname, or if it cannot count and the team has a limit.
+ * @throws {TypeError} for an invalid time limit, before anything is done.
  *
  * @example
  * const keyContext = await authenticate(request.headers.authorization, keys)
@@ -72,7 +70,7 @@ export const registerDomains = (
       { store, teamId: team.id, maxDomains: team.maxDomains, deadline, onError: cause => causes.push(cause) },
       names,
     )
-    // Some results among others may be internal_error. A call for which the store could do nothing has failed.
+    // Some results may be internal_error. If the store could save nothing, the whole call fails.
     if (names.length > 0 && outcomes.every(isInternalError))
       throw internalError('No domain could be saved.', toOne(causes))
     for (const cause of causes) ignoreErrors(onError)(cause)
@@ -97,7 +95,7 @@ export const registerDomains = (
 
 const savedAnswers = new WeakMap<object, RegisterDomainsResponse>()
 
-/** Returns the answer that a call would have given that registered something and was not synchronized. */
+/** Returns the error of a call that registered something and was not synchronized. */
 export const savedAnswerOf = (error: object): RegisterDomainsResponse | undefined => savedAnswers.get(error)
 
 const rules: Rules = {

@@ -5,10 +5,10 @@ import { requireTeamShape } from '../registry/store-arguments.ts'
 import { type Deadline, TimeLimitError } from '../time/deadline.ts'
 
 /**
- * Finds the team of a call. A team of another organization is answered like one that does not exist.
+ * Finds the team of a call. A team of another organization counts as one that does not exist.
  *
- * @returns The team as your application answered it, whose ID may be spelled otherwise than the submitted one.
- * @throws {ApiError} 404 `team_not_found`; 500 `internal_error` when the team cannot be looked up, or is none.
+ * @returns The team from your application; its ID may be spelled differently than the submitted one.
+ * @throws {ApiError} 404 `team_not_found`; 500 `internal_error` if the team cannot be looked up, or is malformed.
  */
 export async function requireTeam(
   teamId: string,
@@ -29,7 +29,7 @@ export async function requireTeam(
   return team
 }
 
-/** With the pool's other connections held by transactions like this one, `findTeam` may never get a connection. */
+/** If transactions like this one hold all connections of the pool, `findTeam` may never get one. */
 const waitedInTransaction = (cause: TimeLimitError) =>
   new Error(
     'findTeam did not return in time. In a transaction of yours it must ask through that transaction: if it asks the ' +

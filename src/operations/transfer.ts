@@ -6,9 +6,9 @@ import { requireMethod } from './ask-store.ts'
 import { eachPageHeld } from './each-registration.ts'
 import { requireActiveTeam } from './team.ts'
 
-/** What to {@link transfer}. */
+/** Options of {@link transfer}. */
 export interface TransferOptions {
-  /** The ID of the team that has registered the names. It need not exist any more. */
+  /** The ID of the team that has registered the names. The team may no longer exist. */
   readonly from: string
   /** The ID of the team that gets them. It must exist and be active. */
   readonly to: string
@@ -19,26 +19,26 @@ export interface TransferOptions {
 /** A registration that was transferred. */
 export interface Transferred {
   readonly domain: string
-  /** Its ID until now, which is never used again. */
+  /** Its previous ID, which is never used again. */
   readonly formerId: string
-  /** Its ID from now on. */
+  /** Its new ID. */
   readonly domainId: string
 }
 
 /**
- * Transfers registrations from one team to another. No name is free in between, and none belongs to both. Each gets
- * a new `domainId`, since an ID always belongs to one team: no alert of one team reaches another. The monitor gets the
- * new ID before it is told to forget the former one.
+ * Transfers registrations from one team to another. At every moment, each name belongs to exactly one team. Each gets a
+ * new `domainId`, because an ID belongs to one team permanently: no alert of one team reaches another. The monitor gets
+ * the new ID before it must forget the former one.
  *
- * With `domains` it is one atomic step; names that `from` has not registered are passed over. Without, it transfers
- * what `from` has registered when it begins, in steps of 1,000. If one of these fails, those before it stay
- * transferred: call again for the rest. In PostgreSQL it can be part of your own transaction.
+ * With `domains`, it is one atomic step that skips names which `from` has not registered. Without, it transfers the
+ * registrations that `from` has when it begins, in steps of 1,000. If a step fails, the steps before it stay
+ * transferred: call again for the rest. In PostgreSQL, it can be part of your own transaction.
  *
  * @param store A bundled store, or one that has the method `transfer`; without `domains` also `list` and, for a team
  *   with `maxDomains`, `count`.
- * @returns What was transferred, in any order.
+ * @returns The transferred registrations, in any order.
  * @throws {ApiError} 404 `team_not_found` and 403 `team_suspended` for the team `to`; 403 `domain_limit_reached` if it
- *   would be above its `maxDomains`: then nothing was transferred, unless it registers names meanwhile; 500
+ *   would exceed its `maxDomains`: then nothing was transferred, unless it registers names in the meantime; 500
  *   `internal_error` if the team cannot be looked up, or the store cannot count.
  * @throws {TypeError} for a store without `transfer`, for an option that is wrong or does not exist, for more than
  *   1,000 `domains`, and if both teams are the same.
@@ -50,7 +50,7 @@ export interface Transferred {
  */
 export async function transfer(store: DomainStore, options: TransferOptions): Promise<readonly Transferred[]> {
   const team = { holds: isText, expected: 'the ID of a team, a string' }
-  const domainsRule = { holds: optional(Array.isArray), expected: 'a list of strings' }
+  const domainsRule = { holds: optional(Array.isArray), expected: 'an array of strings' }
   requireOptions(options, { from: team, to: team, domains: domainsRule })
   const { from, domains } = options
   const transferSome = requireMethod(store, 'transfer')
@@ -87,11 +87,11 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
 }
 
 /**
- * Releases all that a team has registered when it begins, in steps of 1,000: for a team that leaves. The names are free
- * for others, and the next sweep tells the monitor. If a step fails, those before it stay released: call again.
+ * Releases all registrations that a team has when it begins, in steps of 1,000: for a team that leaves. Other teams can
+ * then register the names, and the next sweep tells the monitor. If a step fails, call again: earlier steps are done.
  *
  * @param store A bundled store, or one that has the methods `list` and `release`.
- * @param teamId It need not exist any more. Suspend it first, or it may register names meanwhile, which stay.
+ * @param teamId The team may no longer exist. Suspend it first: names that it registers in the meantime stay.
  * @returns How many registrations were released.
  * @throws {TypeError} for a store without `list` and `release`, and for an ID that is not a string.
  * @throws the failure of the store.

@@ -5,23 +5,23 @@ import { hasCode } from './retry.ts'
 import type { Answer, BoundStatement } from './statement.ts'
 
 /*
- * A transaction of the application, in READ COMMITTED: an object with `query` and without `transaction`. Each call uses
- * a savepoint, so a call that fails leaves the transaction as it was. Whoever made the call may commit or roll back as
- * soon as its time is over. So the store ends its savepoint before, and sends nothing afterwards.
+ * The application's transaction, in READ COMMITTED: an object with `query` and without `transaction`. Each call uses a
+ * savepoint, so a failed call leaves the transaction as it was. The caller may commit or roll back as soon as the call
+ * times out. So the store ends its savepoint before that, and sends nothing afterwards.
  */
 
 const SAVEPOINT = 'domain_registration'
 const RELEASE = `RELEASE SAVEPOINT ${SAVEPOINT}`
 
-/** The part of the time of a call that its statements may take. The rest is for rolling back to the savepoint. */
+/** The share of a call's time that its statements may take. The rest is for rolling back to the savepoint. */
 const WORKING_SHARE = 0.9
-/** The part of the rest of that time that one statement may take on the server. */
+/** The share of the remaining time that one statement may take on the server. */
 const STATEMENT_SHARE = 0.6
 
-/** The last call in each session, of whichever store. Calls run one after another: savepoints cannot overlap. */
+/** The last call in each session, of any store. Calls run one after another, because savepoints cannot overlap. */
 const lastTurn = new Map<string, Promise<unknown>>()
 
-/** What rolls back to a savepoint, in whichever session. */
+/** The command that rolls back to the savepoint, in any session. */
 const rollbacks = new Set<Promise<unknown>>()
 
 export function fromTransaction(transaction: PostgresTransaction): Database {
@@ -31,7 +31,7 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
     session ??= await deadline.wait(identify(transaction, deadline))
     const key = session
     const before = lastTurn.get(key)
-    // Once a call has begun, it alone keeps its time: it returns when it has sent its last statement, and not before.
+    // Once a call has begun, it keeps its time limit itself: it returns only after it has sent its last statement.
     const turn = Promise.resolve(deadline.wait(before)).then(() => inSavepoint(transaction, deadline, work))
     const settled = Promise.allSettled([before, turn])
     lastTurn.set(key, settled)
@@ -47,7 +47,7 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
 
     transact: (deadline, settings, work) =>
       inTurn(deadline, async ({ sequence, limit }) => {
-        // The time that the application may be idle is its own affair.
+        // The application itself decides how long it may be idle.
         const { transaction_isolation: _, idle_in_transaction_session_timeout: __, ...applied } = settings
         const before = await readSettings(sequence, Object.keys(applied))
         apply(sequence, { ...applied, statement_timeout: limit() })
@@ -92,7 +92,7 @@ async function inSavepoint<T>(
   } catch (error) {
     isOver = true
     sequence.end()
-    // Sent at once: behind a statement that still runs, and before anything that the application sends.
+    // Sent at once, after a statement that still runs, and before any statement of the application.
     const rollback = settle(transaction.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, []))
     rollbacks.add(rollback)
     void rollback.then(() => rollbacks.delete(rollback))
@@ -107,7 +107,7 @@ async function inSavepoint<T>(
 /** The error of the call says why the transaction has ended. */
 const settle = (answer: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(answer).catch(ignore)
 
-/** Names the session, whichever object sends its statements: process IDs are unique on a server while it runs. */
+/** Identifies the session, whatever object sends its statements: process IDs are unique on a running server. */
 async function identify(transaction: PostgresTransaction, deadline: Deadline): Promise<string> {
   const text = `SELECT concat_ws(' ', pg_backend_pid(), inet_server_addr(), inet_server_port()) AS session`
   for (;;) {
@@ -116,7 +116,8 @@ async function identify(transaction: PostgresTransaction, deadline: Deadline): P
       const { rows } = await transaction.query(text, [])
       return (rows[0] as { session: string }).session
     } catch (error) {
-      // The statement of another store may just have failed in its savepoint. It rolls back before this timer ends.
+      // A statement of another store may just have failed in its savepoint. That store rolls back before this timer
+      // ends.
       await new Promise(resolve => setTimeout(resolve))
       if (!hasCode(error, aborted) || rollbacks.size === 0) throw error
       await deadline.wait(Promise.all(rollbacks))
@@ -133,7 +134,7 @@ async function readSettings(sequence: Sequence, names: readonly string[]): Promi
   const text = `SELECT ${["current_setting('transaction_isolation') AS isolation", ...columns].join(', ')}`
   const [row] = (await sequence.add({ text })).rows as [Record<string, string | null>]
   const { isolation, ...settings } = row
-  // Under any other level a statement does not see rows that others committed while it waited for their lock.
+  // Under any other level, a statement does not see rows that others committed while it waited for their lock.
   if (isolation !== 'read committed')
     throw new Error(`A transaction of yours must be in READ COMMITTED; it is in ${isolation?.toUpperCase()}`)
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value ?? '']))

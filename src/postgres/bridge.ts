@@ -2,8 +2,8 @@ import { createSequence, type Database, type Sequence, type Settings, toCommands
 import { type Answer, type BoundStatement, bind } from './statement.ts'
 
 /**
- * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, a PostgreSQL inside the process, has this
- * shape by itself.
+ * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, a PostgreSQL in the process, already has
+ * this shape.
  *
  * @example <caption>Kysely</caption>
  * import { CompiledQuery, type Kysely } from 'kysely'
@@ -20,19 +20,19 @@ export interface PostgresBridge extends PostgresTransaction {
   /** Runs a statement outside a transaction, on any connection. */
   query(text: string, values: unknown[]): PromiseLike<Answer>
   /**
-   * Runs work in a transaction. Commits when the work resolves, rolls back when it rejects, and settles after that.
+   * Runs work in a transaction. It commits when the work resolves, rolls back when it rejects, and then settles.
    */
   transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): PromiseLike<T>
 }
 
-/** A way to send statements in a transaction: of a {@link PostgresBridge}, or of your own. */
+/** Sends statements in a transaction of a {@link PostgresBridge}, or in your own. */
 export interface PostgresTransaction {
   /**
    * @param text With `$1`, `$2` and so on.
    * @param values Strings, numbers, booleans and `null`.
    */
   query(text: string, values: unknown[]): PromiseLike<Answer>
-  /** A pool or a client of `pg` has it: pass the pool itself, or `query` alone. */
+  /** Pools and clients of `pg` have it: pass the pool itself, or an object with `query` alone. */
   connect?: never
 }
 
@@ -51,7 +51,7 @@ interface PostgresJsRows extends ReadonlyArray<unknown> {
   readonly count?: number | null
 }
 
-/** postgres.js pipelines by itself, and prepares a statement by its text. */
+/** postgres.js pipelines automatically, and identifies prepared statements by their SQL. */
 export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
   const within = (transaction: PostgresJsTransaction): PostgresTransaction => ({
     async query(text, values) {
@@ -65,11 +65,11 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
 
 /**
  * When work fails, postgres.js sends ROLLBACK, which ends the process if the connection is closed
- * (https://github.com/porsager/postgres/issues/1208). It has rejected by then: such work is left unsettled.
+ * (https://github.com/porsager/postgres/issues/1208). It has already rejected then, so such work is left unsettled.
  */
 async function begin<T>(sql: PostgresJs, work: (transaction: PostgresJsTransaction) => Promise<T>): Promise<T> {
   let isSettled = false
-  // postgres.js awaits what its work returns element by element.
+  // postgres.js awaits each element of an array that its work returns.
   let result: unknown
   try {
     await sql.begin(async transaction => {
@@ -120,15 +120,15 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
   }
 }
 
-/** Applies settings in one statement, since each takes a round trip. */
+/** Applies settings in one statement, because each statement takes a round trip. */
 export function apply(sequence: Sequence, settings: Settings): void {
   const calls = Object.keys(settings).map((name, index) => `set_config('${name}', $${index + 1}, true)`)
   void sequence.add({ text: `SELECT ${calls.join(', ')}`, values: Object.values(settings) })
 }
 
 /**
- * Refuses a bridge that was made over a transaction, such as the `tx` of Drizzle: changes would be pushed to the
- * monitor before they are committed. A local setting is gone after a statement, unless that was part of a transaction.
+ * Rejects a bridge over a transaction, such as Drizzle's `tx`: changes would be pushed to the monitor before they are
+ * committed. A local setting ends with its statement, unless that is part of a transaction.
  */
 async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
   const name = `domain_registration.transaction`
@@ -136,7 +136,7 @@ async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
   const { rows } = await bridge.query(`SELECT current_setting('${name}', true) AS state`, [])
   if ((rows[0] as { state?: unknown } | undefined)?.state !== 'open') return
   throw new TypeError(
-    'The option "database" is a bridge whose "query" runs in a transaction. For a transaction of yours pass an ' +
+    'The option "database" is a bridge whose "query" runs in a transaction. For your own transaction, pass an ' +
       'object with "query" alone; else make the bridge over the pool',
   )
 }

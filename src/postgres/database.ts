@@ -1,20 +1,20 @@
 import { type Deadline, TimeLimitError } from '../time/deadline.ts'
 import { type Answer, type BoundStatement, bind, type Statement, type Value } from './statement.ts'
 
-/** What the stores need of a database. Each kind of driver has an adapter to it. */
+/** The operations that the stores need of a database. Each kind of driver has an adapter to it. */
 export interface Database {
-  /** Whether all work is part of a transaction of the application, and committed only when it commits. */
+  /** Whether all work is part of the application's transaction, which commits later. */
   readonly isInTransaction: boolean
   /**
    * Runs one statement outside a transaction, in one round trip.
    *
-   * @throws the failure, within the deadline.
+   * @throws The failure, within the deadline.
    */
   ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly Value[]): Promise<readonly Row[]>
   /**
-   * Runs work in a transaction and commits it, all of it or nothing.
+   * Runs work in a transaction and commits it as a whole.
    *
-   * @throws the first failure, within the deadline. Nothing is saved then, and nothing more is sent.
+   * @throws The first failure, within the deadline. Then nothing is saved, and nothing more is sent.
    */
   transact<T>(deadline: Deadline, settings: Settings, work: (transaction: Transaction) => Promise<T>): Promise<T>
 }
@@ -23,20 +23,20 @@ export interface Database {
 export type Settings = Readonly<Record<string, string>>
 
 export interface Transaction {
-  /** Claims and looks up. A transaction that does nothing else may be rolled back, which does not wait for the disk. */
+  /** Locks and looks up. A transaction that does nothing else may be rolled back, which does not wait for the disk. */
   readonly ask: Send
   /**
-   * Changes what has to be committed. To be sent after an answer, unless it does no harm alone: the `BEGIN` before it
-   * may have failed.
+   * Makes changes that must be committed. It must be sent after a result, unless it is harmless alone: the `BEGIN`
+   * before it may have failed.
    */
   readonly change: Send
 }
 
 /**
- * Sends a statement in a transaction. Statements sent without waiting in between are pipelined if the driver can; they
- * run in order all the same.
+ * Sends a statement in a transaction. Statements sent without waiting in between are pipelined if the driver can, and
+ * still run in order.
  *
- * @returns The answer, once all statements before it have been answered too: it rejects with the first failure of all.
+ * @returns The result, once all earlier statements have theirs too: it rejects with the first failure of all.
  */
 export type Send = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Promise<Answer<Row>>
 
@@ -49,9 +49,9 @@ export const toCommands = (settings: Settings): string =>
 /** The statements of one transaction, in order. None is sent after a failure, past the deadline, or after the end. */
 export interface Sequence extends Transaction {
   add(query: BoundStatement): Promise<Answer>
-  /** Whether anything was changed that has to be committed. */
+  /** Whether any change must be committed. */
   hasChanges(): boolean
-  /** Waits for the last answer. Rejects with the first failure of all, and past the deadline. */
+  /** Waits for the last result. Rejects with the first failure of all, and past the deadline. */
   allAnswered(): Promise<void>
   /** Sends nothing more. */
   end(): void
@@ -74,7 +74,7 @@ export function createSequence(
     const previous = last
     const sent = isPipelined ? send(next) : previous.then(() => send(next))
     const answer = previous.then(() => sent)
-    // Whoever waits for a later answer learns of it.
+    // Later results reject with it too.
     sent.catch(ignore)
     answer.catch(ignore)
     last = answer

@@ -15,9 +15,9 @@ export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | Postgr
 /** Options for the connection to the database. */
 export interface DriverOptions {
   /**
-   * A `Pool` of `pg`, a `PGlite`, the `sql` of postgres.js, a {@link PostgresBridge} to another driver, or a
-   * transaction of yours, see {@link PostgresTransaction}. It stays yours: settings of its sessions change only within
-   * a transaction.
+   * A `Pool` of `pg`, a `PGlite`, the `sql` of postgres.js, a {@link PostgresBridge} to another driver, or your own
+   * transaction, see {@link PostgresTransaction}. You keep control of it: session settings change only within a
+   * transaction.
    */
   database: PostgresDriver
   /**
@@ -28,15 +28,15 @@ export interface DriverOptions {
   preparedStatements?: boolean | undefined
 }
 
-/** The rules of what all functions of this folder take. */
+/** The rules of the options that all functions of this folder accept. */
 export const driverRules = {
-  // {@link toDatabase} says what is wrong with one.
+  // {@link toDatabase} checks it and says what is wrong.
   database: { holds: () => true, expected: 'a pool' },
   preparedStatements: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
   timeLimit: timeLimitRule,
 } satisfies Rules
 
-/** @throws {TypeError} for anything else, so that an application learns of it when it starts. */
+/** @throws {TypeError} for anything else, so the mistake shows when the application starts. */
 export function toDatabase({ database, preparedStatements = true }: DriverOptions): Database {
   return explaining(adapt(database, preparedStatements))
 }
@@ -46,13 +46,13 @@ function adapt(database: PostgresDriver, preparedStatements: boolean): Database 
   const has = (...methods: readonly string[]) => methods.every(method => isFunction(parts[method]))
   if (has('release') || parts.connectionParameters !== undefined) {
     throw new TypeError(
-      'The option "database" must be a pool of pg, and is one connection. For a transaction of yours pass ' +
+      'The option "database" must be a pool of pg, but is a single connection. For your own transaction, pass ' +
         '{ query: (text, values) => client.query(text, values) }',
     )
   }
   if (has('unsafe', 'savepoint')) {
     throw new TypeError(
-      'The option "database" must be the sql of postgres.js, and is a transaction of it. Pass ' +
+      'The option "database" must be the sql of postgres.js, but is one of its transactions. Pass ' +
         '{ query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }',
     )
   }
@@ -66,7 +66,7 @@ function adapt(database: PostgresDriver, preparedStatements: boolean): Database 
   )
 }
 
-/** The SQLSTATEs of a missing schema, table, column, or unique constraint to conflict with. */
+/** The SQLSTATEs of a missing schema, table, column, or unique constraint for `ON CONFLICT`. */
 const missing = new Set(['3F000', '42P01', '42703', '42P10'])
 
 /** Explains missing parts of tables. */

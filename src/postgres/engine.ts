@@ -2,7 +2,7 @@ import type { Deadline } from '../time/deadline.ts'
 import type { Database, Settings } from './database.ts'
 import { unprepared } from './statement.ts'
 
-/** Leads the planner from the parameters to an index, since the statistics of a table that grows are old. */
+/** Makes the planner use an index, because the statistics of a growing table are outdated. */
 const BY_INDEX: Settings = {
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
@@ -12,7 +12,7 @@ const BY_INDEX: Settings = {
   jit: 'off',
 }
 
-/** So that calls through different nodes lock in one order, each over one connection to a worker. */
+/** Makes calls through different nodes lock in one order, each over one connection to a worker. */
 const BY_ONE_CONNECTION: Settings = {
   'citus.enable_local_execution': 'off',
   'citus.enable_deadlock_prevention': 'off',
@@ -21,38 +21,38 @@ const BY_ONE_CONNECTION: Settings = {
 }
 
 /**
- * Makes settings hold on the workers too: for each setting that comes after it, Citus sends them the whole text again.
- * So exactly one comes after it.
+ * Applies settings on the workers too: for each setting that comes after it, Citus sends them the whole SQL again. So
+ * exactly one setting comes after it.
  */
 const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 
 /** The settings for each engine. */
 const PLANNING = {
-  /** A statement that a connection keeps is planned once, because planning it takes longer than running it. */
+  /** A prepared statement is planned once, because planning it takes longer than running it. */
   PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
-  /** PostgreSQL with the extension: it needs the values of parameters to find their shards. */
+  /** PostgreSQL with the extension, which needs the values of parameters to find their shards. */
   Citus: { ...BY_ONE_CONNECTION, ...BY_INDEX, ...ON_WORKERS_TOO, plan_cache_mode: 'force_custom_plan' },
-  /** What else speaks the protocol, and may have no more than snapshot isolation. */
+  /** Any other engine with the same protocol, which may only have snapshot isolation. */
   other: {},
 } satisfies Record<string, Settings>
 
 export type Engine = keyof typeof PLANNING
 
 /**
- * A condition that leads Citus to the shards of the second-level domains in an array parameter; nothing elsewhere. No
- * index has its collation, so none is walked for it; Citus would not send the default one to its workers.
+ * A condition that leads Citus to the shards of the second-level domains in an array parameter; empty elsewhere. No
+ * index has its collation, so none is scanned for it; Citus would not send the default collation to its workers.
  */
 export const inShards = (engine: Engine, table: string, parameter: string): string =>
   engine === 'Citus' ? `AND ${table}.second_level_domain = ANY (${parameter}::text[] COLLATE "POSIX")` : ''
 
 export type Isolation = 'read committed' | 'repeatable read'
 
-/** Of the time of a statement, so that one that waits for a lock fails with an error that says so. */
+/** The share of a statement's time for locks: a statement that waits for one then fails with an error that says so. */
 const LOCK_SHARE = 0.9
 
 /**
- * The settings of a transaction. The time limits end the locks of a process that freezes. A row-level security that
- * hides rows is refused by the server, since names that are not seen would be registered twice.
+ * The settings of a transaction. The time limits end the locks of a process that freezes. With `row_security` off, the
+ * server fails statements from which row-level security hides rows: hidden names would be registered twice.
  */
 export function toSettings(engine: Engine, milliseconds: number, isolation: Isolation): Settings {
   const limit = toLimit(milliseconds)
@@ -66,7 +66,7 @@ export function toSettings(engine: Engine, milliseconds: number, isolation: Isol
   }
 }
 
-/** Zero would be no limit. */
+/** At least 1, because 0 would mean no limit. */
 const toLimit = (milliseconds: number) => String(Math.max(1, Math.round(milliseconds)))
 
 const selectEngine = unprepared<{ version: string; citus: boolean }>(
@@ -76,7 +76,7 @@ const selectEngine = unprepared<{ version: string; citus: boolean }>(
 /** "PostgreSQL 11.2-YB-2.25" is YugabyteDB. */
 const STOCK = /^PostgreSQL \d+(?:\.\d+)*(?:(?:beta|rc)\d+|devel)?(?=[ ,]|$)(?!.*redshift)/i
 
-/** @param version What the server answers to `SELECT version()`. */
+/** @param version The result of `SELECT version()`. */
 export const isStockPostgres = (version: string): boolean => STOCK.test(version)
 
 export async function findEngine(database: Database, deadline: Deadline): Promise<Engine> {

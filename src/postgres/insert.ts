@@ -13,14 +13,14 @@ interface Insertion {
   readonly types: readonly string[]
   /** The types of the values that all rows share. */
   readonly shared?: readonly string[]
-  /** Returns a row, as SQL, of its own values and those that all share. */
+  /** Returns the SQL of a row with its own values and the shared ones. */
   toRow(values: readonly string[], shared: readonly string[]): string
   readonly onConflict?: string
 }
 
 /**
- * Makes an `INSERT`. Without `onConflict` it fails if a trigger of yours skips a row, since what is not there must not
- * be answered. Citus has no triggers.
+ * Makes an `INSERT`. Without `onConflict`, it fails if one of your triggers skips a row, because a row that was not
+ * saved must not be reported as saved. Citus has no triggers.
  */
 export function createInsert(
   engine: Engine,
@@ -30,7 +30,7 @@ export function createInsert(
     types.map((type, index) => `$${first + index}::${type}`)
 
   if (engine === 'Citus') {
-    // Each row goes to its shard with its own values: of arrays, every shard would get and unpack all.
+    // Each row goes to its shard with its own values: with arrays, every shard would get and unpack all of them.
     return (rows, ...values) => {
       const ofAll = toParameters(shared, 1)
       const lists = rows.map((_, row) => toRow(toParameters(types, 1 + shared.length + row * types.length), ofAll))

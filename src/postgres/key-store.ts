@@ -72,7 +72,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
 
 const toMillisecondsOf = (date: Date | null | undefined) => date?.getTime() ?? null
 
-/** Citus takes a time in an `UPDATE` from a number, and not from a string, whose meaning depends on settings. */
+/** In an `UPDATE`, Citus accepts a time as a number, but not as a string, whose meaning depends on settings. */
 function createKeyStatements({ keys }: Tables) {
   const row = toSelectList<KeyRow>({
     ...keyColumns,

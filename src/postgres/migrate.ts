@@ -17,7 +17,7 @@ import { unprepared } from './statement.ts'
 /** Options of {@link migrate}. */
 export interface MigrateOptions extends PostgresSchemaOptions {
   database: DriverOptions['database']
-  /** Milliseconds for the whole migration, including the wait for other processes that migrate. Default 60,000. */
+  /** Milliseconds for the whole migration, including the wait for other migrating processes. Default 60,000. */
   timeLimit?: number | undefined
 }
 
@@ -26,18 +26,18 @@ const DEFAULT_MIGRATION_TIME_LIMIT = 60_000
 /** The SQLSTATEs of a missing schema and a missing table. */
 const absent = new Set(['3F000', '42P01'])
 
-/** No `lock_timeout` of a role may end the wait for another process that migrates. */
+/** A role's `lock_timeout` must not end the wait for another migrating process. */
 const PATIENT: Settings = { transaction_isolation: 'read committed', lock_timeout: '0' }
 
-/** The SQLSTATEs of two migrations at once: `IF NOT EXISTS` does not see what others have yet to commit. */
+/** The SQLSTATEs of simultaneous migrations: `IF NOT EXISTS` does not see uncommitted objects. */
 const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40P01', '55P03'])
 
 /**
  * Creates the tables if they are missing. Call it when your server starts; any number of processes may do so at once.
- * If the tables are up to date it only reads, and needs no right to create anything.
+ * If the tables are up to date, it only reads, and needs no CREATE privilege.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
- * @throws {Error} if the tables are of a later version of this package, or if some of them have been dropped.
+ * @throws {Error} if the tables belong to a later version of this package, or if some of them have been dropped.
  *
  * @example
  * await migrate({ database: pool })
@@ -53,7 +53,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     if (version > SCHEMA_VERSION) {
       throw new Error(`The tables are of version ${version}, and this package knows ${SCHEMA_VERSION}`)
     }
-    // An empty table in place of a full one would let names be registered twice.
+    // An empty table instead of a lost one would let names be registered twice.
     if (missing !== null) {
       throw new Error(`Tables have been dropped, or were not restored: ${missing}. Run "domain-registration doctor"`)
     }
@@ -67,9 +67,9 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 }
 
 interface State {
-  /** 0 for tables that are not there. */
+  /** 0 if the tables are missing. */
   readonly version: number
-  /** Which of the tables that have a version are not there; null for none. */
+  /** The missing ones among tables that have a version; null if there are none. */
   readonly missing: string | null
 }
 
@@ -89,6 +89,6 @@ async function findState(database: Database, deadline: Deadline, { schema: _, ..
   }
 }
 
-/** "Tuple concurrently updated" has no code of its own. With a hint it is Citus, which sends us to the coordinator. */
+/** "Tuple concurrently updated" has no specific code. With a hint, it is Citus, which refers to the coordinator. */
 const isRace = (error: unknown) =>
   hasCode(error, races) || (hasCode(error, new Set(['XX000'])) && !(error as { hint?: unknown }).hint)

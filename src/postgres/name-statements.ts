@@ -27,12 +27,12 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
 
   return {
     /**
-     * Inserts the lock rows of registrable domains that have none, and locks the existing ones, in the given order: it
-     * must be ascending, so that two calls cannot deadlock. `WHERE false` locks a row without writing to it.
+     * Inserts missing lock rows of registrable domains, and locks the existing ones, in the given order, which must be
+     * ascending, so that two calls cannot deadlock. `WHERE false` locks a row without writing to it.
      *
-     * A concurrent call for the same registrable domain waits. Its look-ups are separate statements, because only those
-     * have a snapshot from after the wait (READ COMMITTED). An engine that may only have snapshot isolation learns of
-     * the other call by a write.
+     * A concurrent call for the same registrable domain waits. Its lookups are separate statements, because only those
+     * have a snapshot from after the wait (READ COMMITTED). An engine that may only have snapshot isolation detects the
+     * other call through a write.
      */
     claim: createInsert(engine, {
       name: 'claim',
@@ -43,7 +43,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
        DO UPDATE SET registrable_domain = excluded.registrable_domain${engine === 'other' ? '' : ' WHERE false'}`,
     }),
 
-    /** Deletes lock rows, so that there is none for what nobody holds. A call that waits for one inserts it again. */
+    /** Deletes lock rows, so unused registrable domains have none. A call that waits for one inserts it again. */
     unlock: unprepared(
       `DELETE FROM ${locks} AS lock
        USING unnest($1::text[], $2::text[]) AS asked (second_level_domain, registrable_domain)
@@ -63,7 +63,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
       toRow: (values, [teamId, createdAt = '']) => `${values}, ${teamId}, ${toTime(createdAt)}`,
     }),
 
-    /** With their own teams and times, which are in milliseconds. */
+    /** Inserts names with their own teams and times, which are in milliseconds. */
     insertAsGiven: createInsert(engine, {
       name: 'insert_as_given',
       into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
@@ -73,7 +73,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     findTakenIds: unprepared<Id>(selectIds(names)),
     findPendingIds: unprepared<Id>(selectIds(changes)),
 
-    /** Gives the names of the IDs $1 the IDs $2, the team $3 and the time $4. Your own rows that refer to them stay. */
+    /** Gives the names with IDs $1 the IDs $2, the team $3 and the time $4. Your rows that refer to them stay. */
     transferNames: unprepared<Id>(
       `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $3::text,
          created_at = ${toTime('$4::double precision')}
@@ -98,26 +98,25 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
 const selectIds = (table: string) =>
   `SELECT ${toSelectList<Id>({ domainId: 'domain_id::text' })} FROM ${table} WHERE domain_id = ANY ($1::uuid[])`
 
-/** Finds names by their texts; on Citus in the shards of their second-level domains, $2. */
+/** Finds names by their domain; on Citus, in the shards of their second-level domains, $2. */
 function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {
-  // A hash index cannot be walked: there is no other plan, whatever the size of the tables.
+  // A hash index cannot be scanned in order, so there is no other plan, whatever the size of the tables.
   return `${select(inShards(engine, 'waiting', '$2'))}
     FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain
     WHERE true ${inShards(engine, 'name', '$2')}`
 }
 
 /**
- * Finds what is below bases; on Citus, below one. $1 to $3 are their second-level domains and ranges of paths, $4 the
- * registrable domains that a name within each may have, as array literals, $5 the team. As JSON, since drivers read
- * arrays differently.
+ * Finds the names below bases; on Citus, below one. $1 to $3 are their second-level domains and ranges of paths, $4 the
+ * registrable domains that a name within each may have, as array literals, $5 the team. Returns JSON, because drivers
+ * read arrays differently.
  */
 function findBelow(names: string, engine: Engine): string {
   const inRange = 'name.path > base.after AND name.path < base.before'
   const secondLevelDomain = engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'
-  // With the collation of the column, it would choose an index by which all behind public suffixes is read.
+  // With the column's collation, the planner would choose an index that reads all names behind public suffixes.
   const inShard = engine === 'Citus' ? `AND name.second_level_domain = (($1::text[])[1] COLLATE "POSIX")` : ''
-  // Each condition is that of one index, which is the only one for the question. The limit also keeps the planner from
-  // walking the names first.
+  // Each condition matches exactly one index. The limit also keeps the planner from scanning the names first.
   const findWithin = (condition: string, limit: number) =>
     `SELECT held.domain FROM unnest(base.within::text[]) AS above (domain)
      CROSS JOIN LATERAL (
@@ -153,7 +152,7 @@ const listsById = (select: string) => ({
   listNewest: unprepared<NameRow>(
     `${select} WHERE name.domain_id < $1::uuid ORDER BY name.domain_id DESC LIMIT $2::bigint`,
   ),
-  // Rows are compared, and no column alone: else the planner may read all by ID, and drop what is of other teams.
+  // Compares rows, not single columns: otherwise the planner may read all by ID, and filter out other teams' names.
   listOldestOfTeam: unprepared<NameRow>(
     `${select} WHERE (name.team_id, name.domain_id) > ($3::text, $1::uuid)
        AND (name.team_id, name.domain_id) <= ($3::text, '${LAST_ID}'::uuid)

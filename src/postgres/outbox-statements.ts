@@ -4,9 +4,9 @@ import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
 import { type Id, prepared, returningId, toMilliseconds, toTime, unprepared } from './statement.ts'
 
-/** The time of the statement. The transaction may have begun long before, and waited for locks. */
+/** The time of the statement. The transaction may have begun long before and waited for locks. */
 const NOW = 'statement_timestamp()'
-/** Not by an interval: what depends on the time zone may not be added to a column on Citus. */
+/** Without an interval: on Citus, a column cannot be set from an expression that depends on the time zone. */
 const afterWait = (milliseconds: string) =>
   `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${milliseconds}::double precision / 1000)`
 
@@ -32,9 +32,9 @@ const stats = toSelectList<StatsRow>({
 })
 
 /**
- * Statements on the waiting changes. Waits are in milliseconds. Changes are named by their IDs, $1, and on Citus by
- * their second-level domains too, the last parameter. One column of an index is compared with an array, and no other:
- * before version 17, PostgreSQL looks up each pair of two.
+ * Statements on the pending changes. Waits are in milliseconds. Changes are selected by their IDs, $1, and on Citus by
+ * their second-level domains too, the last parameter. Only one column of an index is compared with an array: before
+ * version 17, PostgreSQL looks up each pair of two arrays.
  */
 export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>
@@ -68,7 +68,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
           ', ',
         ),
     }),
-    /** Has what follows the IDs $1 follow the IDs $2 instead. */
+    /** Makes changes that follow the IDs $1 follow the IDs $2 instead. */
     follow: unprepared(
       `UPDATE ${changes} AS waiting SET follows = asked.next
        FROM unnest($1::uuid[], $2::uuid[]) AS asked (domain_id, next)
@@ -85,13 +85,13 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
       `DELETE FROM ${changes} AS waiting WHERE ${isNamed('$2')} AND kind = 'registered' ${returningId}`,
     ),
 
-    /** Makes due what a clock that has been corrected since put off further than $1. */
+    /** Makes changes due that a since corrected clock postponed further than $1. */
     hastenFresh: hasten('refusals = 0'),
     hastenRefused: hasten('refusals > 0'),
-    /** Finds what is due, except what other sweeps are taking. */
+    /** Finds due changes, except those that other sweeps are leasing. */
     findFresh: find('refusals = 0'),
     findRefused: find('refusals > 0'),
-    /** Leases what was found for $2, if it is still due. */
+    /** Leases the found changes for $2, if they are still due. */
     take: unprepared<Id>(
       `UPDATE ${changes} AS waiting SET due = ${afterWait('$2')} WHERE ${isNamed('$3')} AND due <= ${NOW}
        ${returningId}`,
@@ -99,7 +99,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 
     /** Forgets changes of the kind $2. */
     finish: prepared('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
-    /** Makes the releases due that have replaced pushed registrations. */
+    /** Makes releases due that have replaced pushed registrations. */
     hastenReleases: prepared(
       'hasten_releases',
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
@@ -117,8 +117,8 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 }
 
 /**
- * Postpones changes that nobody has locked: $1 are their IDs, $2 their kinds, $3 the waits, $4 the failures, $5 how
- * many refusals count.
+ * Postpones changes that are not locked: $1 are their IDs, $2 their kinds, $3 the waits, $4 the failures, $5 how many
+ * refusals count.
  */
 function postpone(changes: string, engine: Engine): string {
   const rows = `unnest($1::uuid[], $2::text[], $3::double precision[], $4::text[], $5::integer[])
@@ -150,7 +150,7 @@ function createRetries(changes: string, engine: Engine) {
   }
 }
 
-/** Statements on whether anybody pushes. */
+/** Statements on whether any process pushes. */
 const createMonitorStatements = (monitor: string) => ({
   findMonitor: unprepared<{ id: number }>(`SELECT id FROM ${monitor}`),
   addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
@@ -158,7 +158,7 @@ const createMonitorStatements = (monitor: string) => ({
 
 const passOverOf = (engine: Engine) => (engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED')
 
-/** Those that nobody has locked: no transaction of an application stops a sweep. Citus cannot lock these rows. */
+/** Rows that are not locked, so no transaction of an application stops a sweep. Citus cannot lock these rows. */
 const isFreeIn = (changes: string, engine: Engine) => (condition: string) =>
   engine === 'Citus'
     ? condition

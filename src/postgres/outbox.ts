@@ -6,15 +6,15 @@ import { FIRST_ID } from './name-statements.ts'
 import { toArrays, type Value } from './statement.ts'
 import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
-/** No registrable domain. */
+/** A lock that is not a registrable domain. */
 const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>
 
-/** The outbox over the table of changes. Each method is one transaction; the first push makes one more. */
+/** The outbox in the table of changes. Each method is one transaction; the first push needs one more. */
 export function createOutbox(transact: Transact): Outbox {
   let isNoted = false
-  /** Notes that somebody pushes. On Citus the note cannot be part of a transaction over shards. */
+  /** Records that a process pushes. On Citus, this cannot be part of a transaction across shards. */
   async function noteMonitor(): Promise<void> {
     if (isNoted) return
     await transact(async ({ change, statements }) => void change(statements.addMonitor))
@@ -38,7 +38,7 @@ const createSteps = (transact: Transact): Outbox => ({
   take: (limit, lease) =>
     transact(async transaction => {
       const { ask, change, statements, engine } = transaction
-      // Citus cannot lock rows of several shards while it looks for them. So sweeps take turns there.
+      // Citus cannot lock rows of several shards while it searches for them. So sweeps take turns there.
       if (engine === 'Citus') void claim(transaction, [SWEEP])
       void change(statements.hastenFresh, LONGEST_WAIT + lease)
       void change(statements.hastenRefused, LONGEST_WAIT + lease)
@@ -92,10 +92,10 @@ const createSteps = (transact: Transact): Outbox => ({
 })
 
 /**
- * Adds changes, in the transaction that makes them.
+ * Adds changes, in the transaction that causes them.
  *
- * @param toWait Returns after how many milliseconds one is due.
- * @param toFollowed Returns the ID whose registration is to be pushed before. Default: none.
+ * @param toWait Returns after how many milliseconds a change is due.
+ * @param toFollowed Returns the ID whose registration must be pushed first. Default: none.
  */
 export function addChanges(
   { change, statements }: StoreTransaction,
@@ -123,7 +123,7 @@ export function leaseWaiting(
   if (registrations.length > 0) void change(statements.lease, ...toNamed(transaction, sort(registrations), [lease]))
 }
 
-/** Rows are locked in one order everywhere, so that two transactions cannot deadlock. */
+/** Rows are locked in the same order everywhere, so two transactions cannot deadlock. */
 export const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
   items.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1))
 

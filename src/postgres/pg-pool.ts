@@ -4,18 +4,18 @@ import { hasCode } from './retry.ts'
 import { type Answer, type BoundStatement, bind } from './statement.ts'
 
 /**
- * A `Pool` of `pg`. With `new Pool({ pipeline: true, … })` a call takes two round trips.
+ * A `Pool` of `pg`. With `new Pool({ pipeline: true, … })`, a call takes two round trips.
  */
 export interface PostgresPool {
   /** May return a promise of the client instead of calling back. */
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
-  /** A client has it, which is one connection and no pool. */
+  /** Only a client has it, which is a single connection, not a pool. */
   escapeIdentifier?: never
 }
 
 /** A client of a {@link PostgresPool}. */
 export interface PostgresClient {
-  /** Whether the client sends queries without waiting for the answer to the one before. */
+  /** Whether the client sends queries without waiting for the previous response. */
   readonly pipeline?: boolean
   query(query: BoundStatement): PromiseLike<Answer>
   /** The stream that `pg` writes to. */
@@ -26,11 +26,11 @@ export interface PostgresClient {
   removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** Milliseconds to wait for the answer to `ROLLBACK` before the connection is closed instead. */
+/** Milliseconds to wait for the response to `ROLLBACK` before the connection is closed instead. */
 const ROLLBACK_TIME_LIMIT = 1000
 
 /**
- * The SQLSTATEs that a session would answer again and again, while another session may not. Its connection is closed.
+ * The SQLSTATEs with which a session would keep failing, while another session may not. Its connection is closed.
  */
 const lastingFailures = new Set([
   '25006', // read_only_sql_transaction: the server has become a standby
@@ -67,7 +67,7 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
         const result = await deadline.wait(work(sequence))
         const end = sequence.hasChanges() ? 'COMMIT' : 'ROLLBACK'
         const { command } = await deadline.wait(sequence.add({ text: end }))
-        // PostgreSQL answers the COMMIT of a failed transaction with the tag ROLLBACK, and no error.
+        // PostgreSQL responds to the COMMIT of a failed transaction with the tag ROLLBACK, not with an error.
         if (command !== end) throw new Error('The transaction was rolled back')
         giveBack()
         return result
@@ -85,15 +85,15 @@ async function acquire(pool: PostgresPool, deadline: Deadline) {
   try {
     return await deadline.wait(connecting)
   } catch (error) {
-    // A client that comes too late goes back to the pool.
+    // A client that arrives too late is returned to the pool.
     connecting.then(({ giveBack }) => giveBack(), ignore)
     throw error
   }
 }
 
 /**
- * Corks the stream until the code that runs now has sent all its queries, so that they leave in one packet. A packet
- * for each costs the client more than all the rest.
+ * Corks the stream until the running code has sent all its queries, so they leave in one packet. A packet for each
+ * query would cost the client more than all its other work.
  */
 function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike<Answer> {
   const stream = client.connection?.stream
@@ -106,7 +106,7 @@ function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike
 
 /**
  * Takes a client from the pool. Uses the callback, because the server may close a connection as soon as it is open, and
- * after a promise the listener for that error would come too late. A pool without callbacks returns a promise.
+ * with a promise, the listener for that error would come too late. A pool without callbacks returns a promise.
  */
 function connect(pool: PostgresPool) {
   return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {
@@ -114,7 +114,7 @@ function connect(pool: PostgresPool) {
     function lend(client: PostgresClient | undefined): void {
       if (isLent || !client) return
       isLent = true
-      // A lost connection fails its queries, and also emits an event that would end the process.
+      // A lost connection fails its queries, and also emits an error event that would end the process.
       client.on('error', ignore)
       const giveBack = (error?: Error) => {
         client.removeListener('error', ignore)

@@ -1,27 +1,27 @@
 import type { Deadline } from '../time/deadline.ts'
 
-/** Lets calls that lock the same registrable domains wait in memory, rather than each on a connection of its own. */
+/** Lets calls that lock the same registrable domains wait in memory instead of each occupying a connection. */
 export interface Queues {
   /**
-   * Runs work once it is its turn for each of the registrable domains. Turns come in the order of the calls.
+   * Runs work once it is its turn for each of the registrable domains. Turns are in the order of the calls.
    *
-   * @param registrableDomains In ascending order, so that two calls cannot wait for each other.
-   * @throws {TimeLimitError} when the time is over before the work has begun.
+   * @param registrableDomains In ascending order, so two calls cannot wait for each other.
+   * @throws {TimeLimitError} if the call times out before the work has begun.
    */
   run<T>(registrableDomains: readonly string[], deadline: Deadline, work: () => Promise<T>): Promise<T>
 }
 
-/** How many calls for one registrable domain run: one has the lock, and the next gets it without a round trip. */
+/** How many calls for one registrable domain run at once: one has the lock, and the next gets it without a delay. */
 const RUNNING = 2
 
 interface LockQueue {
   running: number
-  /** Each starts a call. In their order. */
+  /** Functions that each start a call, in order. */
   readonly waiting: Set<() => void>
 }
 
 export function createQueues(): Queues {
-  /** Of the registrable domains of calls that run. */
+  /** The queues of the running calls' registrable domains. */
   const queues = new Map<string, LockQueue>()
 
   /** @returns A promise only if the call has to wait. */
@@ -42,13 +42,13 @@ export function createQueues(): Queues {
     try {
       await deadline.wait(turn)
     } catch (error) {
-      // Its turn may have come in the same moment.
+      // Its turn may have come at the same moment.
       if (!waiting.delete(start)) leave(key)
       throw error
     }
   }
 
-  /** Gives the place of a call to the next one. */
+  /** Passes the turn of a call to the next one. */
   function leave(key: string): void {
     const queue = queues.get(key) as LockQueue
     const [start] = queue.waiting

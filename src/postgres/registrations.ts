@@ -30,7 +30,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
         timeLimit: step.timeLimit,
         claims: claimsOf(step),
       }),
-    // Under snapshot isolation, since it locks nothing.
+    // Under snapshot isolation, because it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
     async release(teamId, keys, recording) {
       const registrableDomains = await findClaims(transact, teamId, keys)
@@ -72,12 +72,12 @@ async function register(
   createId: () => string,
 ): Promise<SavedRegistrations> {
   const { teamId, registrableDomains } = step
-  // The look-ups are sent along with the claim, and see what was saved while it waited.
+  // The lookups are sent together with the lock statement, and see rows that were saved while it waited.
   void claim(transaction, claimsOf(step))
   const found = await find(transaction, step)
   const { created, waiting } = decide(found)
   if (created.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
-    throw new TypeError('decide returned a name of a registrable domain that is not locked')
+    throw new TypeError('decide returned a name in a registrable domain that is not locked')
   const createdAt = new Date()
   const saved = created.map(({ domain, registrableDomain }) => ({
     domainId: createId(),
@@ -101,7 +101,7 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
   const counting = counted ? ask(statements.countOfTeam, teamId) : undefined
   const together = engine === 'Citus' ? bases.map(base => [base]) : bases.length > 0 ? [bases] : []
   const findingBelow = together.map(some => {
-    // What lies within a base has the base or a name above it for its registrable domain.
+    // The registrable domain of a name within a base is the base or a name above it.
     const ranges = some.map(base => ({ ...keysBelow(base), within: toArrayLiteral([base, ...ancestorsOf(base)]) }))
     return ask(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'within'), teamId)
   })
@@ -148,16 +148,16 @@ function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly
 }
 
 /**
- * Finds the registrable domains to claim for what a team holds; `null` if it holds nothing of it.
+ * Finds the registrable domains to lock for a team's names; `null` if it has registered none of them.
  *
- * In a transaction of its own: if Citus moves a shard between the first statement on it and the claim, a worker sends
- * the rest of the transaction to where the shard was, and what it deletes there is lost.
+ * It runs in a separate transaction: if Citus moves a shard between the first statement on it and the lock, a worker
+ * sends the rest of the transaction to the shard's former place, and its deletions there are lost.
  */
 async function findClaims(transact: Transact, teamId: string, keys: ReleaseKeys): Promise<readonly string[] | null> {
   if (keys.names.length + keys.domainIds.length === 0) return null
   const seen = await transact(transaction => findHeld(transaction, teamId, keys))
   if (seen.size === 0) return null
-  // Those of names that are not held too: one of them could be registered before another is released.
+  // Includes names that are not registered: one of them could be registered before another is released.
   const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
   return [...new Set(locked)].sort()
 }
@@ -167,7 +167,7 @@ interface Releasing extends ReleaseRecording {
   readonly keys: ReleaseKeys
 }
 
-/** Claims, looks up, deletes, records, and deletes what it has claimed. */
+/** Locks, looks up, deletes names, records the changes, and deletes the lock rows. */
 async function release(
   transaction: StoreTransaction,
   registrableDomains: readonly string[],
@@ -180,10 +180,10 @@ async function release(
   const deleting = change(statements.deleteNames, ...ids)
   const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
   const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
-  // Asked after pending registrations: a first push that ends meanwhile takes one away, and has left its note before.
+  // Queried after the pending registrations: a first push that ends in between removes one, but leaves a record first.
   const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
   const recorded = isMonitored ? released : released.filter(({ domainId }) => replaced.has(domainId))
-  // The push of a pending registration may be under way.
+  // A push of the pending registration may be under way.
   addChanges(transaction, 'released', recorded, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
   unlock(transaction, registrableDomains)
   return released
@@ -195,7 +195,7 @@ interface Transferring extends TransferRequest, ReleaseRecording {
   createId(): string
 }
 
-/** Claims, looks up, decides, gives names to the team, records, and deletes what it has claimed. */
+/** Locks, looks up, decides, gives names to the team, records the changes, and deletes the lock rows. */
 async function transfer(
   transaction: StoreTransaction,
   { from, to, counted, decide, keys, lease, isPushed, registrableDomains, createId }: Transferring,
@@ -232,7 +232,7 @@ async function transfer(
   return { found, saved }
 }
 
-/** Returns what a team holds of these names and IDs, by ID. */
+/** Returns the team's registrations with these names and IDs, by ID. */
 async function findHeld(
   transaction: StoreTransaction,
   teamId: string,
@@ -242,7 +242,7 @@ async function findHeld(
   const domains = names.map(({ domain }) => domain)
   const answers = await Promise.all([
     findNames(transaction, domains),
-    // Citus asks all its shards for them.
+    // Citus queries all its shards for them.
     domainIds.length > 0 ? ask(statements.findIds, domainIds) : { rows: [] },
   ])
   const held = answers.flatMap(({ rows }) => rows).filter(row => row.teamId === teamId)

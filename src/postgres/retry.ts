@@ -4,17 +4,17 @@ import type { Deadline } from '../time/deadline.ts'
 const conflicts = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
-  '25P03', // idle_in_transaction_session_timeout: postgres.js tells it to the next transaction on the connection too
+  '25P03', // idle_in_transaction_session_timeout: postgres.js also reports it to the connection's next transaction
 ])
 
-/** unique_violation: a call that locks by another suffix list was first, or a constraint of yours is in the way. */
+/** unique_violation: a call with another suffix list was first, or one of your constraints is violated. */
 const duplicate = new Set(['23505'])
 const MOST_DUPLICATES = 3
 
 const FIRST_PAUSE = 5
 const LONGEST_PAUSE = 200
 
-/** Runs work, and again after each conflict as long as there is time, with exponential backoff and jitter. */
+/** Runs work, and retries it after each conflict while there is time, with exponential backoff and jitter. */
 export async function retryConflicts<T>(
   deadline: Deadline,
   work: () => Promise<T>,
@@ -34,13 +34,13 @@ export async function retryConflicts<T>(
 const isRetryable = (error: unknown, attempt: number) =>
   hasCode(error, conflicts) || (attempt < MOST_DUPLICATES && hasCode(error, duplicate))
 
-/** Tells whether an error, or a cause that an ORM wrapped in it, has one of these SQLSTATEs. */
+/** Whether an error, or a cause that an ORM wrapped in it, has one of these SQLSTATEs. */
 export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
 
-/** How deep to look for causes: deeper than any ORM wraps, and an end for a cause that is its own cause. */
+/** How deep to search for causes: deeper than any ORM wraps, and finite for a cause that is its own cause. */
 const DEEPEST = 8
 
-/** `originalCode` and `meta` are Prisma's. */
+/** Prisma uses `originalCode` and `meta`. */
 interface Wrapping {
   readonly code?: unknown
   readonly originalCode?: unknown

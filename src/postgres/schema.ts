@@ -1,6 +1,6 @@
 import { optional, type Rule, requireOptions } from '../options.ts'
 
-/** The place of the tables. */
+/** Where the tables are. */
 export interface PostgresSchemaOptions {
   /** The schema that holds the tables. Any name. Default `domain_registration`. */
   schema?: string | undefined
@@ -13,7 +13,7 @@ export const schemaRule: Rule = {
   expected: 'the name of a schema',
 }
 
-/** The version of the tables. Who increases it writes the step from the one before: what is there is not made anew. */
+/** The version of the tables. If you increase it, write the migration: existing tables are not recreated. */
 export const SCHEMA_VERSION = 1
 
 /** The tables of a schema, quoted. */
@@ -32,10 +32,10 @@ export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {
 
 export type Tables = ReturnType<typeof toTables>
 
-/** PostgreSQL documentation, section 4.1.1: any characters but the one with code zero, with quotes doubled. */
+/** PostgreSQL documentation, section 4.1.1: any characters except NUL, with quotes doubled. */
 export function quoteIdentifier(name: string): string {
   if (name === '' || name.includes('\0'))
-    throw new TypeError('The name of a schema must be text without \\0, and not empty')
+    throw new TypeError('The name of a schema must be a non-empty string without \\0')
   return `"${name.replaceAll('"', '""')}"`
 }
 
@@ -49,8 +49,7 @@ export function quoteIdentifier(name: string): string {
  * SELECT team_id, domain_id, created_at FROM domain_registration.names WHERE domain = 'www.example.com';
  * ```
  *
- * @throws {TypeError} for an option that does not exist, and if the name of the schema is empty or has a character with
- *   code zero in it.
+ * @throws {TypeError} for an option that does not exist, and if the name of the schema is empty or contains NUL.
  *
  * @example
  * import { writeFile } from 'node:fs/promises'
@@ -64,12 +63,12 @@ export function postgresSchema(options: PostgresSchemaOptions = {}): string {
     .join('\n')
 }
 
-/** Returns the statements one by one, for engines that take only one in a command. */
+/** Returns the statements one by one, for engines that accept only one in a command. */
 export function createSchema(options: PostgresSchemaOptions, isDistributed = false): string[] {
   const tables = toTables(options)
   return [
     `CREATE SCHEMA IF NOT EXISTS ${tables.schema}`,
-    // Where tables are distributed, so must be what is unique.
+    // If tables are distributed, a unique key must contain the distribution column.
     ...createNames(tables, isDistributed ? 'domain_id, second_level_domain' : 'domain_id'),
     ...createChanges(tables),
     `-- The registrable domains of calls, to lock. A release deletes the row of its own; the next call inserts it again.
@@ -159,8 +158,8 @@ const createKeys = ({ keys }: Tables) => [
 ]
 
 /**
- * Distributes the tables that are not distributed yet over the servers of Citus. A statement goes to the shards of the
- * second-level domains that it names as parameters, and else to all; see docs/citus.md.
+ * Distributes tables that are not yet distributed over the servers of Citus. A statement goes to the shards of the
+ * second-level domains in its parameters, or otherwise to all; see docs/citus.md.
  */
 const distribute = ({ locks, names, changes, monitor, keys, version }: Tables): string[] => [
   toDistributed(locks, "'none'"),

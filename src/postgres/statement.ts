@@ -2,10 +2,10 @@ import { toSelectList } from '../registry/row.ts'
 
 /** One SQL statement with parameters. */
 export interface Statement<Row = never> {
-  /** The name under which each connection keeps it, parsed and planned. Without a name it is not kept. */
+  /** The name of the prepared statement on each connection. Without a name, it is not prepared. */
   readonly name: string
   readonly text: string
-  /** The type of a row of the answer; never set. */
+  /** The type of a result row; never set. */
   readonly row?: Row
 }
 
@@ -13,10 +13,10 @@ export interface Statement<Row = never> {
 export type Value = Element | undefined | readonly Element[]
 type Element = string | number | null
 
-/** The answer to a statement. */
+/** The result of a statement. */
 export interface Answer<Row = unknown> {
   readonly rows: readonly Row[]
-  /** How many rows the statement inserted, updated or deleted. Left out if the driver cannot tell. */
+  /** How many rows the statement inserted, updated or deleted. Absent if the driver does not report it. */
   readonly rowCount?: number | null | undefined
   /** The first word of the command tag. */
   readonly command?: string
@@ -24,7 +24,7 @@ export interface Answer<Row = unknown> {
 
 /**
  * Makes a statement that each connection plans once, perhaps while the tables are empty: the plan must be right for
- * tables of any size. The name depends on the text too, since versions of this package and schemas may share a
+ * tables of any size. The name also depends on the SQL, because versions of this package and schemas may share a
  * connection.
  */
 export const prepared = <Row = never>(name: string, text: string): Statement<Row> => ({
@@ -32,7 +32,7 @@ export const prepared = <Row = never>(name: string, text: string): Statement<Row
   text,
 })
 
-/** Makes a statement that is planned each time, for the size that the tables have then. */
+/** Makes a statement that is planned each time, for the current size of the tables. */
 export const unprepared = <Row = never>(text: string): Statement<Row> => ({ name: '', text })
 
 /** FNV-1a. */
@@ -42,11 +42,11 @@ function checksum(text: string): string {
   return (hash >>> 0).toString(16)
 }
 
-/** What a driver is to send. */
+/** A statement as a driver sends it. */
 export interface BoundStatement {
   readonly text: string
   readonly name?: string
-  /** The types of drivers ask for an array that may be changed. */
+  /** The types of drivers require a mutable array. */
   readonly values?: unknown[]
 }
 
@@ -58,7 +58,7 @@ export const bind = ({ name, text }: Statement<unknown>, values: readonly Value[
 
 /**
  * Writes an array literal (PostgreSQL documentation, section 8.15.6) with every element in quotes. It is passed as a
- * parameter, so any text is data. Drivers would escape an array element by element, which takes longer.
+ * parameter, so any string is data. Drivers would escape an array element by element, which takes longer.
  */
 export function toArrayLiteral(elements: readonly Element[]): string {
   // The common case: nothing to escape.
@@ -76,13 +76,13 @@ export const toArrays = <Name extends string>(
   ...names: readonly Name[]
 ): Element[][] => names.map(name => rows.map(row => row[name]))
 
-/** A time in milliseconds since 1970, as text, since drivers read times and large numbers differently. */
+/** A time in milliseconds since 1970, as a string, because drivers read times and large numbers differently. */
 export const toMilliseconds = (time: string) => `round(extract(epoch FROM ${time}) * 1000)::bigint::text`
 
-/** The time of so many milliseconds since 1970. */
+/** The time at some milliseconds since 1970. */
 export const toTime = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
 
-/** The row of a statement that tells which rows it changed. */
+/** A result row of a statement that returns which rows it changed. */
 export interface Id {
   readonly domainId: string
 }

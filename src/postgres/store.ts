@@ -24,13 +24,14 @@ export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptio
 export type PostgresStore = ManagedStore
 
 /**
- * Makes a store in PostgreSQL (tested on 15 and 18) or PGlite, for any number of processes that share one database.
+ * Creates a store in PostgreSQL (tested on 15 and 18) or PGlite, for any number of processes that share one database.
  * Create the tables first; see {@link migrate}.
  *
- * A call is one transaction in READ COMMITTED. It claims its registrable domains, so that calls which share none do not
- * wait for each other. Conflicts with other transactions are retried within {@link PostgresStoreOptions.timeLimit}.
+ * A call is one transaction in READ COMMITTED. It locks its registrable domains, so calls that share none do not wait
+ * for each other. Conflicts with other transactions are retried within {@link PostgresStoreOptions.timeLimit}.
  *
- * See docs/postgres.md for drivers, poolers, sizing, and transactions of yours.
+ * See docs/postgres-drivers.md for drivers and poolers, and docs/postgres-transaction.md for a call in
+ * your own transaction.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
  *

@@ -8,7 +8,7 @@ import { createQueues } from './queues.ts'
 import { retryConflicts } from './retry.ts'
 import type { Tables } from './schema.ts'
 
-/** All statements of the store, as an engine needs them. */
+/** All statements of the store, in the form that an engine needs. */
 export const createStatements = (tables: Tables, engine: Engine) => ({
   ...createNameStatements(tables, engine),
   ...createOutboxStatements(tables, engine),
@@ -16,24 +16,24 @@ export const createStatements = (tables: Tables, engine: Engine) => ({
 
 export type Statements = ReturnType<typeof createStatements>
 
-/** A transaction with the statements to send in it. */
+/** A transaction with the statements that it can send. */
 export interface StoreTransaction extends Transaction {
   readonly statements: Statements
   readonly engine: Engine
 }
 
-/** Runs a transaction, again after a conflict as long as there is time. */
+/** Runs a transaction, and retries it after a conflict while there is time. */
 export type Transact = <T>(
   work: (transaction: StoreTransaction) => Promise<T>,
   options?: {
     readonly timeLimit?: number
     readonly isolation?: Isolation
-    /** The registrable domains that it will claim, in ascending order. */
+    /** The registrable domains that it will lock, in ascending order. */
     readonly claims?: readonly string[]
   },
 ) => Promise<T>
 
-/** Of the time that is left, so that the server gives up first and the connection can be kept. */
+/** The share of the remaining time for the server: it times out first, so the connection can be kept. */
 const SERVER_SHARE = 0.9
 
 /** @param longest Milliseconds for each transaction. */
@@ -51,7 +51,7 @@ export function createTransact(database: Database, tables: Tables, longest: numb
       const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation)
       return database.transact(deadline, settings, ({ ask, change }) => work({ ask, change, statements, engine }))
     }
-    // A transaction of the application may hold locks already for which calls before it in a queue would wait.
+    // The application's transaction may already hold locks for which earlier calls in a queue would wait.
     const queued = database.isInTransaction ? [] : claims
     return queues.run(queued, deadline, () => retryConflicts(deadline, attempt))
   }
@@ -60,7 +60,7 @@ export function createTransact(database: Database, tables: Tables, longest: numb
 /**
  * Locks registrable domains until the end of the transaction.
  *
- * @param registrableDomains In ascending order of code units; the first may be a team's, see {@link lockOfTeam}.
+ * @param registrableDomains In ascending order of code units; the first may be a team's lock, see {@link lockOfTeam}.
  */
 export function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
   if (registrableDomains.length === 0) return Promise.resolve()
@@ -68,12 +68,12 @@ export function claim({ ask, statements }: StoreTransaction, registrableDomains:
 }
 
 /**
- * Returns the lock of a team, by which its calls take turns. It stands before those of registrable domains in the order
- * of all locks: no hostname begins with `#` or a character before it.
+ * Returns the lock of a team, which makes its calls take turns. It sorts before those of registrable domains in the
+ * order of all locks: no hostname begins with `#` or an earlier character.
  */
 export const lockOfTeam = (teamId: string): string => `#${teamId}`
 
-/** Deletes the lock rows of registrable domains that this transaction has claimed. To be its last statement. */
+/** Deletes the lock rows of registrable domains that this transaction has locked. It must be its last statement. */
 export function unlock({ change, statements }: StoreTransaction, registrableDomains: readonly string[]): void {
   void change(statements.unlock, registrableDomains.map(toSecondLevelDomain), registrableDomains)
 }

@@ -1,6 +1,6 @@
 import { TimeLimitError } from '../time/deadline.ts'
 
-/** What became of the attempts so far. */
+/** The outcome of the attempts so far. */
 export interface HalvingProgress {
   readonly hasSucceeded: boolean
   readonly failures: number
@@ -10,34 +10,34 @@ export interface HalvingProgress {
   readonly cause: unknown
 }
 
-/** How to work on items of which some may fail. */
+/** How to work on items some of which may fail. */
 export interface WorkByHalves<Item> {
   /**
    * Works on some items.
    *
-   * @returns `null` if all of them succeeded, else why not. A rejection ends the work.
+   * @returns `null` if all of them succeeded, otherwise the failure. A rejection ends the work.
    */
   attempt(part: readonly Item[]): Promise<{ readonly cause: unknown } | null>
-  /** Asked before each attempt: whether to leave the rest. */
+  /** Called before each attempt: whether to stop. */
   isOver(progress: HalvingProgress): boolean
   /** Returns a number from 0 up to 1: which half comes first. Default: always the first. */
   readonly random?: (() => number) | undefined
   /**
-   * The most items of the first attempt, and of one after a failure; doubled with each success. For items of which many
-   * are likely to fail. Default: no limit.
+   * The most items of the first attempt, and of one after a failure; doubled with each success. For items that probably
+   * fail often. Default: no limit.
    */
   readonly first?: number
-  /** What became of other parts before. */
+  /** The outcome of earlier attempts on other parts. */
   readonly start?: HalvingProgress
 }
 
-/** What is left of the work. */
+/** The items that did not succeed. */
 export interface Unfinished<Item> extends HalvingProgress {
   /** The items that failed alone. */
   readonly alone: readonly { readonly item: Item; readonly cause: unknown }[]
-  /** The items on which no attempt has decided. */
+  /** The items without a conclusive attempt. */
   readonly left: readonly Item[]
-  /** Those of them that were part of an attempt that failed, and perhaps others. */
+  /** Those of them that were part of a failed attempt, and perhaps others. */
   readonly suspects: ReadonlySet<Item>
 }
 
@@ -47,12 +47,12 @@ const NO_PROGRESS: HalvingProgress = { hasSucceeded: false, failures: 0, failure
 const SHRINKS_FROM = 3
 
 /**
- * Works on parts in turn, so that items that fail cost only themselves: a part that fails is tried again as two halves,
- * behind all that waits, until what fails is alone.
+ * Works on parts in turn, so failing items affect only themselves: a part that fails is retried as two halves, after
+ * all other parts, until each failing item is alone.
  *
- * Where everything fails, attempts get small quickly: after three failures in a row each is at most half as large as
- * the one before, until one succeeds. After an attempt that timed out the next is at most a quarter as large: halving
- * its size would not be enough, since time limits shrink too.
+ * If everything fails, attempts shrink quickly: after three failures in a row, each is at most half as large as the
+ * previous one, until one succeeds. After an attempt that timed out, the next is at most a quarter as large: halving
+ * would not be enough, because time limits shrink too.
  */
 export async function workByHalves<Item>(
   parts: readonly (readonly Item[])[],
@@ -86,10 +86,10 @@ export async function workByHalves<Item>(
 }
 
 /**
- * After how many failures in a row nothing seems to succeed. By then an attempt was made on a single item, and a few
- * items more.
+ * The number of failures in a row after which nothing seems to succeed. By then there was an attempt on a single item,
+ * and on a few more.
  *
- * @param size Of the largest part.
+ * @param size The size of the largest part.
  */
 export const mostFailuresInARow = (size: number) => Math.ceil(Math.log2(size)) + 2
 

@@ -1,5 +1,5 @@
 /**
- * A store throws it for an `after` that it cannot have given. The caller of a list then gets 400 `invalid_request`.
+ * A store throws it for an `after` that it cannot have returned. The caller of a list then gets 400 `invalid_request`.
  *
  * @example
  * async function listAfter(after: string) {

@@ -2,18 +2,18 @@ import { type ConflictCode, covers, judge } from './overlap.ts'
 import { createHoldings, createLookUp, findBases } from './request.ts'
 import type { ImportFindings, ImportRequest, ListedRegistration, Registration } from './store.ts'
 
-/** Why a registration cannot be saved beside what the store holds. */
+/** Why a registration conflicts with those in the store. */
 export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_id'
 
-/** What the rules say of a registration to import. */
+/** The verdict on a registration to import. */
 export type ImportVerdict = 'imported' | 'existing' | ImportConflict
 
-/** No team has this ID: a part has registrations of several teams, and none of them is the one that asks. */
+/** The ID of no team: a part has registrations of several teams, so none of them is the calling one. */
 const NOBODY = ''
 
 /**
  * @param rows At most 1,000, with canonical names.
- * @param todaysDomains Their registrable domains by today's suffix list, by which calls lock.
+ * @param todaysDomains Their registrable domains according to today's suffix list, which calls lock.
  */
 export const createImportRequest = (
   rows: readonly ListedRegistration[],

@@ -44,48 +44,47 @@ import { createSynchronizer, DEFAULT_PUSH_TIME_LIMIT, leaseFor } from './synchro
 
 /** The options that all bundled stores share. */
 export interface ManagedStoreOptions {
-  /** Finds a team among yours; see {@link DomainStore.findTeam}. */
+  /** Finds one of your teams; see {@link DomainStore.findTeam}. */
   findTeam: (teamId: string) => Awaitable<Team | null>
   /**
-   * Pushes changes to your monitor. It must be idempotent on `domainId` and `kind`, since a change may be pushed twice.
-   * While it rejects, calls that registered something answer 503. Default: registrations need no push.
+   * Pushes changes to your monitor. It must be idempotent on `domainId` and `kind`: a change may be pushed twice. While
+   * it rejects, calls that register something fail with 503. Default: registrations need no push.
    */
   synchronize?: Push | undefined
   /**
-   * Milliseconds after which a push counts as failed, and will be repeated even if it goes through later. Default
-   * 30,000.
+   * Milliseconds after which a push counts as failed, and is retried even if it succeeds later. Default 30,000.
    */
   synchronizeTimeLimit?: number | undefined
   /**
-   * The most changes in one push, 1 or more; the push of so many must fit into `synchronizeTimeLimit`. Default: the
-   * `batchSize` of `synchronize`, which {@link createWebhook} sets to 100, else all that a call or a sweep has.
+   * The most changes in one push, 1 or more; a push of this many must fit into `synchronizeTimeLimit`. Default: the
+   * `batchSize` of `synchronize`, which {@link createWebhook} sets to 100, otherwise all changes of a call or a sweep.
    */
   batchSize?: number | undefined
-  /** Called with each change that the monitor refused, and when pushes fail altogether. Default: the console. */
+  /** Called with each change that the monitor refused, and when all pushes fail. Default: logs to the console. */
   onError?: SynchronizationErrorHandler | undefined
 }
 
-/** A store with everything that your application needs beside the calls: what all bundled stores are. */
+/** A store with all methods that your application needs; every bundled store is one. */
 export interface ManagedStore extends DomainStore {
   find(question: LookUp): Awaitable<LookUpResult>
   release(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
   list(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
   count(options?: { readonly teamId?: string | undefined }): Awaitable<number>
   /**
-   * Sweeps: pushes the waiting changes that are due, those first that have never failed. {@link startSynchronizing}
+   * Sweeps: pushes the pending changes that are due, those first that have never failed. {@link startSynchronizing}
    * calls this in a loop. Refused changes are retried with exponential backoff, up to an hour. Processes that share a
    * database share the work.
    *
    * @throws {TypeError} for an option that is wrong or does not exist.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
-  /** Counts the changes that wait to be pushed, registrations and releases. For alerts. */
+  /** Counts the pending changes, registrations and releases. For alerts. */
   countPending(): Awaitable<number>
-  /** What waits, in numbers: how many, how many of them were refused, and since when the oldest waits. For alerts. */
+  /** Returns how many changes are pending and refused, and since when the oldest is pending. For alerts. */
   pendingStats(): Awaitable<PendingStats>
   /**
-   * Makes changes due now whose push failed, so that the next sweep pushes them. For when the monitor is fixed: refused
-   * changes wait up to an hour.
+   * Makes changes due whose push failed, so the next sweep pushes them. Call it once the monitor is fixed: refused
+   * changes otherwise wait up to an hour.
    *
    * @param options `domainIds`: at most 1,000, of the changes to push. Default: all.
    * @returns How many changes were not due before.
@@ -93,7 +92,7 @@ export interface ManagedStore extends DomainStore {
    */
   retryPending(options?: { readonly domainIds?: readonly string[] | undefined }): Promise<number>
   /**
-   * Lists what waits, by `domainId`, to see why.
+   * Lists the pending changes by `domainId`, with their failures.
    *
    * @param options `after`: the last `domainId` of the previous page. `limit`: at most 1,000, the default.
    * @throws {TypeError} for an option that is wrong or does not exist.
@@ -104,23 +103,23 @@ export interface ManagedStore extends DomainStore {
   }): Awaitable<readonly PendingChange[]>
 }
 
-/** What a store does for a request, in one atomic step; see {@link DomainStore.register}. */
+/** The work of a store for one request, in one atomic step; see {@link DomainStore.register}. */
 export interface RegistrationStep extends Omit<RegistrationRequest, 'decide'> {
   /**
-   * Milliseconds until a sweep may push the new registrations: they are leased to the call. 0: at once. `null`: the
-   * store has no push, and they are saved as synchronized.
+   * Milliseconds for which the new registrations are leased to the call, so no sweep pushes them. 0: no lease. `null`:
+   * the store has no push, and they are saved as synchronized.
    */
   readonly lease: number | null
   /** Pure and synchronous; may be called any number of times. */
   decide(found: LookUpResult): Decision
 }
 
-/** What a {@link RegistrationStep} decided by what was found. */
+/** The decision of a {@link RegistrationStep}. */
 export interface Decision {
   /** The names to save for the team. */
   readonly created: readonly Name[]
   /**
-   * Found registrations that still wait to be pushed: MUST be leased to the call too, unless they are due even later.
+   * Found registrations that are still pending: MUST be leased to the call too, unless they are due even later.
    */
   readonly waiting: readonly Registration[]
 }
@@ -128,14 +127,14 @@ export interface Decision {
 /** How to record releases in the {@link Outbox}. */
 export interface ReleaseRecording {
   /**
-   * A registration that is still pending may be on its way to the monitor: its release MUST be due only after so many
-   * milliseconds, so that it does not overtake it. Any other release is due at once.
+   * A push of a pending registration may be under way: its release MUST be due only after this many milliseconds, so it
+   * cannot overtake the registration. Any other release is due at once.
    */
   readonly lease: number
   /**
-   * Whether this store pushes. If not, releases MUST be recorded all the same once any store has swept these tables or
-   * finished a push, and where the registration is still pending. Otherwise there is no monitor, and they SHOULD NOT be
-   * recorded, since nobody would ever take them away.
+   * Whether this store pushes. If not, releases MUST still be recorded once any store has swept these tables or
+   * finished a push, and if the registration is still pending. Otherwise there is no monitor, and they SHOULD NOT be
+   * recorded, because no sweep would ever remove them.
    */
   readonly isPushed: boolean
 }
@@ -147,17 +146,17 @@ export interface StoreBackend {
   /** See {@link DomainStore.find}. */
   find(question: LookUp): Awaitable<LookUpResult>
   /**
-   * Releases what the team holds of these names and IDs; see {@link DomainStore.release}. The releases are recorded in
-   * the outbox as {@link ReleaseRecording} says.
+   * Releases the team's registrations with these names and IDs; see {@link DomainStore.release}. Records the releases
+   * in the outbox according to {@link ReleaseRecording}.
    */
   release(teamId: string, keys: ReleaseKeys, recording: ReleaseRecording): Awaitable<readonly Registration[]>
-  /** See {@link DomainStore.import}. Without it the store cannot import. */
+  /** See {@link DomainStore.import}. Without it, the store cannot import. */
   import?(request: ImportRequest): Awaitable<ImportFindings>
   /**
-   * See {@link DomainStore.transfer}: `keys` are its `domains`. Without it the store cannot transfer.
+   * See {@link DomainStore.transfer}: `keys` are its `domains`. Without it, the store cannot transfer.
    *
-   * Both changes are recorded if a release would be, the registration as due at once and the release as due when a
-   * release would be, and as one that follows the registration; see {@link Outbox}.
+   * Both changes are recorded if a release would be. The registration is due at once; the release is due when a release
+   * would be, and follows the registration; see {@link Outbox}.
    */
   transfer?(
     request: TransferRequest,
@@ -169,12 +168,12 @@ export interface StoreBackend {
   /** @param teamId Default: all teams. */
   count(teamId: string | undefined): Awaitable<number>
   /**
-   * Returns the ID that a text spells, as the other methods get it; `null` for a text that this store never gave as an
-   * ID: such a cursor is answered with 400. Default: any text may be an ID, and is passed on as it is.
+   * Returns the ID that a string spells, in the form that the other methods get; `null` for a string that this store
+   * never returned as an ID: such a cursor gives a 400. Default: any string may be an ID, and is passed on unchanged.
    */
   toDomainId?(text: string): string | null
   readonly outbox: Outbox
-  /** Whether all work is part of a transaction that your application has yet to commit: then nothing is pushed. */
+  /** Whether all work is part of a transaction that your application commits later: then nothing is pushed. */
   readonly isInTransaction?: boolean
 }
 
@@ -186,15 +185,15 @@ const batchSizeRule: Rule = {
 /** The rules of {@link ManagedStoreOptions}. */
 export const managedStoreRules: Rules = {
   findTeam: { holds: isFunction, expected: 'a function from an ID to a team' },
-  synchronize: { holds: optional(isFunction), expected: 'a function that takes a list of changes' },
+  synchronize: { holds: optional(isFunction), expected: 'a function that takes an array of changes' },
   synchronizeTimeLimit: timeLimitRule,
   batchSize: batchSizeRule,
   onError: onErrorRule,
 }
 
 /**
- * Makes a store for your application out of a backend: checks arguments, brings names to their canonical form, pushes
- * changes and backs off. All bundled stores are made with it; a store of your own can be.
+ * Makes a store for your application from a backend: checks arguments, converts names to their canonical form, pushes
+ * changes and backs off. All bundled stores are made with it, and your own store can be.
  *
  * @throws {TypeError} for an option that is wrong or does not exist.
  *
@@ -255,8 +254,8 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
 }
 
 /**
- * A call pushes what it registers, and what it names of its team that still waits. A wildcard that only covers one of
- * its names is left to the sweep: calls would renew its lease again and again.
+ * A call pushes the registrations that it creates, and its team's pending registrations that it names. A wildcard that
+ * only covers one of its names is left to the sweep: otherwise calls would renew its lease again and again.
  */
 function toStep({ decide, ...request }: RegistrationRequest, lease: number | null): RegistrationStep {
   const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))
@@ -272,7 +271,7 @@ function toStep({ decide, ...request }: RegistrationRequest, lease: number | nul
   }
 }
 
-/** Logs what could not be pushed, without its hostname. */
+/** Logs the failure of a push, without the hostname. */
 function createSynchronizationLog(): SynchronizationErrorHandler {
   const log = createFailureLog()
   return (error, change) => {

@@ -1,7 +1,7 @@
 /**
- * A push throws it to say that the monitor is unavailable, and not that it refuses a change. With `retryAfter` the
- * sweep ends; without it, at the second time in a row, since a gateway may say so because of a single change. What is
- * left does not count as refused.
+ * A push throws it if the monitor is unavailable, as opposed to refusing a change. With `retryAfter`, the sweep ends;
+ * without, it ends at the second time in a row, because a single change may make a gateway respond so. The remaining
+ * changes do not count as refused.
  *
  * @example
  * const { status } = await fetch(url, { method: 'POST' })
@@ -9,7 +9,7 @@
  */
 export class MonitorUnavailableError extends Error {
   override readonly name = 'MonitorUnavailableError'
-  /** Milliseconds after which to try again, if the monitor said so. */
+  /** Milliseconds after which to retry, if the monitor said so. */
   readonly retryAfter: number | undefined
 
   constructor(message: string, { retryAfter, ...options }: ErrorOptions & { retryAfter?: number | undefined } = {}) {

@@ -3,8 +3,8 @@ export interface Name {
   /** `www.example.com`, `*.example.com`, `192.0.43.8`: the form that {@link classifyHostname} calls `domain`. */
   readonly domain: string
   /**
-   * `example.com`; of an IP address, the address itself. It depends on the suffix list, which changes: calls lock by
-   * it, and it is part of no key.
+   * `example.com`; for an IP address, the address itself. It depends on the suffix list, which changes: calls lock it,
+   * and no key contains it.
    */
   readonly registrableDomain: string
 }
@@ -22,10 +22,10 @@ export const isAddress = (domain: string): boolean => /:|\.\d+$/.test(domain)
 
 /**
  * Returns the names above a name or a wildcard, nearest first, down to two labels: `b.example.com` and `example.com`
- * for both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard is not above it. Nothing is above an
+ * for both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard is not above it. No name is above an
  * address.
  *
- * It goes by the text alone: an older suffix list may have allowed a wildcard where today's has a public suffix.
+ * It does not use the suffix list: an older one may have allowed a wildcard where today's has a public suffix.
  */
 export function ancestorsOf(domain: string): readonly string[] {
   if (isAddress(domain)) return []

@@ -1,71 +1,69 @@
 import type { Awaitable } from '../time/awaitable.ts'
 import type { Change, Registration } from './store.ts'
 
-/** A change that waits to be pushed. */
+/** A pending change. */
 export interface WaitingChange extends Change {
   /** How often the monitor has refused it. */
   readonly refusals: number
 }
 
-/** A change to push again later. */
+/** A change to retry later. */
 export interface Postponement {
   readonly change: Change
   /** Milliseconds until the change is due. */
   readonly wait: number
-  /** Why the push failed; takes the place of an earlier reason. `undefined`: no push failed, and that one stays. */
+  /** Why the push failed; replaces an earlier reason. `undefined`: no push failed, and the earlier reason stays. */
   readonly failure?: string | undefined
-  /** Whether one more refusal counts. */
+  /** Whether this counts as one more refusal. */
   readonly isRefused: boolean
 }
 
-/** What waits, in numbers. */
+/** Figures about the pending changes. */
 export interface PendingStats {
   readonly count: number
-  /** How many of them have failed to be pushed at least once. */
+  /** How many of them have a failed push. */
   readonly refused: number
-  /** Since when the oldest of them waits; `null` if none does. */
+  /** Since when the oldest of them is pending; `null` if none is. */
   readonly oldest: Date | null
 }
 
-/** A change that waits, to look at. */
+/** A pending change in a list. */
 export interface PendingChange extends WaitingChange {
-  /** When a sweep will push it, unless somebody else is pushing it now. */
+  /** When a sweep will push it, unless a push is under way. */
   readonly nextAttempt: Date
-  /** Why the last push failed, shortened: what the monitor said. `null` if none failed. */
+  /** Why the last push failed, shortened: the monitor's error. `null` if none failed. */
   readonly lastFailure: string | null
 }
 
 /**
- * The changes that wait in a store to be pushed: the outbox. Each method is one atomic step. A `domainId` has at most
- * one waiting change, its registration or its release; a release replaces a registration that still waits.
+ * The outbox: the pending changes of a store. Each method is one atomic step. A `domainId` has at most one pending
+ * change, its registration or its release; a release replaces a registration that is still pending.
  *
- * The release of a transferred registration follows the registration of the new ID. If that is itself transferred while
- * it waits, what follows it follows the next one instead.
+ * The release of a transferred registration follows the registration of its new ID. If that is transferred in turn
+ * while it is pending, the release follows the next one instead.
  *
- * Each change has a time at which it is due. A lease is that time and nothing more: it lies in the future, so that
- * nobody else takes the change meanwhile. Delivery is at least once, so a lease that ends early costs a second push,
- * not more.
+ * Each change has a time at which it is due. A lease only sets that time to the future, so nobody else takes the change
+ * until then. Delivery is at least once, so a lease that expires early costs a second push, not more.
  */
 export interface Outbox {
   /**
-   * MUST lease changes that are due, at most `limit`, and return them, except releases that follow a registration which
-   * still waits: first those that were never refused, then the
-   * others; of each kind those that have been due the longest first. Otherwise changes that are refused again and again
-   * would block newer ones. A change that is due later than an hour and a lease from now MUST count as due: it was put
-   * off by a clock that has been corrected.
+   * MUST lease due changes, at most `limit`, and return them, except releases that follow a registration which is still
+   * pending. Changes that were never refused come first, then the others; of each kind, those that have been due the
+   * longest. Otherwise changes that are always refused would block newer ones. A change that is due later than an hour
+   * and a lease from now MUST count as due: a clock that has since been corrected had postponed it.
    *
    * @param lease In milliseconds.
    */
   take(limit: number, lease: number): Awaitable<readonly WaitingChange[]>
   /**
-   * MUST forget pushed changes whose kind is still the same: nothing waits any more. If a release has replaced a pushed
-   * registration meanwhile, the release stays, and is due at once.
+   * MUST forget pushed changes whose kind is still the same. If a release has replaced a pushed registration in the
+   * meantime, the release stays, and is due at once.
    */
   finish(changes: readonly Change[]): Awaitable<unknown>
-  /** MUST postpone changes whose kind is still the same, keep why their push failed, and count refusals. */
+  /** MUST postpone changes whose kind is still the same, save why their push failed, and count refusals. */
   postpone(postponements: readonly Postponement[]): Awaitable<unknown>
   /**
-   * MUST make changes due now that wait because a push failed, and no others: one without a failure may be on its way.
+   * MUST make changes due whose push failed, and no others: the push of one without a failure may be under way.
    *
    * @param domainIds Default: all.
    * @returns How many were not due before.
@@ -76,35 +74,35 @@ export interface Outbox {
   list(after: string | undefined, limit: number): Awaitable<readonly PendingChange[]>
 }
 
-/** An {@link Outbox} with what its store does to it in the steps of calls. */
+/** An {@link Outbox} with the methods that its store uses in the steps of calls. */
 export interface StoreOutbox extends Outbox {
   /**
-   * Records a change that is due after `wait` milliseconds, in place of one that still waits for the same ID. A release
-   * is made now, and a registration was made when its name was registered.
+   * Records a change that is due after `wait` milliseconds; it replaces a pending one for the same ID. A release is
+   * made now; a registration was made when its name was registered.
    */
   add(registration: Registration, kind: Change['kind'], wait: number): void
   /**
-   * Records a transfer, in place of a registration that still waits: the new registration, due at once, and the release
-   * of the former one, which follows it and is due after `wait` milliseconds.
+   * Records a transfer, which replaces a pending registration: the new registration, due at once, and the release of
+   * the former one, which follows it and is due after `wait` milliseconds.
    */
   transfer(former: Registration, registration: Registration, wait: number): void
-  /** Leases waiting registrations, unless they are due even later. */
+  /** Leases pending registrations, unless they are due even later. */
   lease(registrations: readonly Registration[], lease: number): void
 }
 
 /**
- * Your push to the monitor. It rejects if any of the changes failed; they are then pushed again in smaller parts.
+ * Your push to the monitor. It rejects if any of the changes failed; they are then retried in smaller parts.
  */
 export interface Push {
-  /** @param context `signal` aborts when nobody waits for the answer any more. */
+  /** @param context `signal` aborts when the result is no longer needed. */
   (changes: readonly Change[], context: { readonly signal: AbortSignal }): Awaitable<unknown>
-  /** The most changes to push at once, if the store has no `batchSize` of its own. {@link createWebhook} sets it. */
+  /** The most changes to push at once, if the store has no `batchSize`. {@link createWebhook} sets it. */
   readonly batchSize?: number | undefined
 }
 
 /**
- * Called with each change that the monitor refused when it was pushed alone, and once, without a change, if a sweep
- * ends early because pushes fail. For logs: what it throws or rejects with is ignored.
+ * Called with each change that the monitor refused when pushed alone, and once, without a change, if a sweep ends early
+ * because pushes fail. For logs: its errors and rejections are ignored.
  */
 export type SynchronizationErrorHandler = (error: unknown, change?: Change) => unknown
 
@@ -112,9 +110,9 @@ export type SynchronizationErrorHandler = (error: unknown, change?: Change) => u
 export interface SweepOptions {
   /** The most changes to push: at most 1,000, the default. */
   limit?: number | undefined
-  /** Called in place of the store's own `onError`. */
+  /** Called instead of the store's own `onError`. */
   onError?: SynchronizationErrorHandler | undefined
-  /** Ends the sweep: the push that is under way is aborted, and what was not pushed waits for the next sweep. */
+  /** Ends the sweep: the current push is aborted, and unpushed changes are left to the next sweep. */
   signal?: AbortSignal | undefined
 }
 
@@ -122,16 +120,16 @@ export interface SweepOptions {
 export interface SweepResult {
   /** How many changes were pushed. */
   readonly synchronized: number
-  /** How many were not, and will be retried. */
+  /** How many were not pushed, and will be retried. */
   readonly failed: number
-  /** Set if the monitor said that it is unavailable; `retryAfter`: for how many milliseconds, if it said that too. */
+  /** Set if the monitor said that it is unavailable; `retryAfter`: for how many milliseconds, if it said so. */
   readonly unavailable?: { readonly retryAfter: number | undefined }
 }
 
-/** The longest time until a change is pushed again, in milliseconds. */
+/** The longest time until a change is retried, in milliseconds. */
 export const LONGEST_WAIT = 3_600_000
 
-/** Copies the public fields of a change; those of the store stay behind. */
+/** Copies the public fields of a change, without the store's own. */
 export const toChange = ({ kind, domainId, domain, registrableDomain, teamId, at }: Change): Change => ({
   kind,
   domainId,

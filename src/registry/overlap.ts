@@ -5,35 +5,35 @@ import { baseOf, isWildcard, type Name } from './name.ts'
 import { COUNTED_AT_LEAST, type NamesBelow } from './store.ts'
 import type { Submitted } from './submitted.ts'
 
-/** The registrations that matter to the names of one call. */
+/** The registrations that are relevant to the names of one call. */
 export interface Holdings {
-  /** The team that holds exactly this domain. */
+  /** The team that has registered exactly this domain. */
   ownerOf(domain: string): string | undefined
   /** The wildcards over the names above a name, of any team, nearest first. */
   wildcardsAbove(name: Name): readonly Held[]
-  /** What is held below the base of a submitted wildcard. */
+  /** The registrations below the base of a submitted wildcard. */
   below(wildcard: Name): NamesBelow
 }
 
-/** A registration, as far as the rules need it. */
+/** The part of a registration that the rules need. */
 export interface Held {
   readonly domain: string
   readonly teamId: string
 }
 
-/** What the rules say of a submitted name. */
+/** The verdict on a submitted name. */
 export type Verdict =
   | { readonly status: 'created' | 'existing' }
   | ({ readonly status: 'invalid' } & (Conflict | InvalidHostname))
 
-/** Which registrations are in the way of a name. */
+/** The registrations with which a name conflicts. */
 export interface Conflict {
   readonly code: ConflictCode
-  /** The same as {@link code}: there is one reason for each. */
+  /** The same as {@link code}: each code has one reason. */
   readonly reason: ConflictCode
-  /** Those of the same team, in canonical form: of many, the first three. Absent if they are another team's. */
+  /** Those of the same team, in canonical form, at most three. Absent if they are another team's. */
   readonly conflicts?: readonly string[]
-  /** How many there are of the same team; from 100 on, there may be more. */
+  /** How many belong to the same team; from 100 on, there may be more. */
   readonly count?: number
   readonly message: string
 }
@@ -42,18 +42,18 @@ export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_
 
 /**
  * The rules of overlap. A name covers itself; `*.d` covers every name and narrower wildcard below `d` within the same
- * registrable domain, at any depth, and not `d`. The first rule that applies decides, the own team before other teams:
+ * registrable domain, at any depth, but not `d`. The first rule that applies decides, the same team before others:
  *
- * | the registry holds | submitted | verdict |
+ * | registered | submitted | verdict |
  * | --- | --- | --- |
- * | the same name, own team | any | `existing` |
- * | anything else | what today's suffix list refuses | that refusal |
- * | a wildcard of the own team that covers it | any | `wildcard_conflict` |
- * | names of the own team that it would cover | wildcard | `subdomain_conflict` |
+ * | the same name, same team | any | `existing` |
+ * | anything else | a name that today's suffix list rejects | the code of that rejection |
+ * | a wildcard of the same team that covers it | any | `wildcard_conflict` |
+ * | names of the same team that it would cover | wildcard | `subdomain_conflict` |
  * | the same name or an overlap either way, another team | any | `domain_already_licensed` |
  * | none of these | any | `created` |
  *
- * A message names a conflicting registration only if it is the own team's.
+ * A message names a conflicting registration only if it is the same team's.
  */
 export function judge(name: Submitted, teamId: string, holdings: Holdings): Verdict {
   const owner = holdings.ownerOf(name.domain)
@@ -83,21 +83,21 @@ export function judge(name: Submitted, teamId: string, holdings: Holdings): Verd
 }
 
 /**
- * Tells whether a registered wildcard covers a name below its base. A public suffix between the two parts them, as it
- * parts `*.amazonaws.com` from a bucket below `s3.amazonaws.com`: the name's registrable domain is then longer than
- * the base. A wildcard over what is a public suffix today was registered under an older list, and still covers all
- * below it.
+ * Returns whether a registered wildcard covers a name below its base. A public suffix between the two separates them,
+ * as `s3.amazonaws.com` separates its buckets from `*.amazonaws.com`: the name's registrable domain is then longer than
+ * the base. A wildcard whose base is a public suffix today was registered under an older list, and still covers all
+ * names below it.
  */
 export function covers(wildcard: string, name: Name): boolean {
   const base = baseOf(wildcard)
   return !isParted(name, base) || registrableDomainOf(base) === null
 }
 
-/** Tells whether a public suffix lies between a name and a base above it. */
+/** Returns whether a public suffix lies between a name and a base above it. */
 export const isParted = ({ registrableDomain }: Name, base: string): boolean => registrableDomain.length > base.length
 
 /**
- * Counts what stood behind a public suffix when it was registered, and does so no longer. Today's list says what a new
+ * Counts names that were behind a public suffix when registered and no longer are. Today's list determines what a new
  * wildcard covers.
  */
 function withoutSuffixes(below: NamesBelow, wildcard: Name, teamId: string): NamesBelow {
@@ -107,13 +107,13 @@ function withoutSuffixes(below: NamesBelow, wildcard: Name, teamId: string): Nam
   return covered.reduce((counted, held) => addBelow(counted, held, teamId), below)
 }
 
-/** Adds a registration to what is held below a base. */
+/** Adds a registration to those below a base. */
 export function addBelow(below: NamesBelow, { domain, teamId: owner }: Held, teamId: string): NamesBelow {
   if (owner !== teamId) return { ...below, heldByOthers: true }
   return { ...below, ownDomains: [...below.ownDomains, domain].slice(0, 3), ownCount: below.ownCount + 1 }
 }
 
-/** Returns the registrable domain by the installed suffix list; `null` for what cannot be registered by it. */
+/** Returns the registrable domain by the installed suffix list; `null` for a name that it does not allow. */
 function registrableDomainOf(domain: string): string | null {
   const hostname = classifyHostname(domain)
   return hostname.valid ? hostname.registrableDomain : null
@@ -133,7 +133,7 @@ const toVerdict = (
 
 const show = (domain: string) => quote(displayHostname(domain))
 
-/** As it was sent, which may be in characters. */
+/** The name as sent, which may be in Unicode. */
 const quoteSent = ({ input, domain }: Submitted) => quote(input?.trim() ?? domain)
 
 function explainSubdomains(wildcard: Submitted, { ownDomains, ownCount }: NamesBelow): string {

@@ -1,13 +1,13 @@
 import { isAddress } from './name.ts'
 
 /**
- * The key of a name in a sorted table. It depends on the text alone, so that no update of the suffix list changes it.
+ * The key of a name in a sorted table. It depends only on the name, so no update of the suffix list changes it.
  */
 export interface NameKey {
-  /** The last two labels, `example.com`; of an IP address, the address. To distribute or partition a table by. */
+  /** The last two labels, `example.com`; for an IP address, the address. Tables can be partitioned by it. */
   readonly secondLevelDomain: string
   /**
-   * The labels before it from right to left, each after a dot: `.b.a` for `a.b.example.com`, `.*` for `*.example.com`,
+   * The other labels from right to left, each after a dot: `.b.a` for `a.b.example.com`, `.*` for `*.example.com`,
    * nothing for `example.com`.
    */
   readonly path: string
@@ -29,7 +29,7 @@ export function toKey(domain: string): NameKey {
 
 /**
  * Returns the open range of the paths of all names below a base, within its second-level domain. `/` follows `.` in
- * ASCII, so the range holds exactly the paths that continue the base's with a dot.
+ * ASCII, so the range contains exactly the paths that continue the base's path with a dot.
  *
  * @example
  * rangeBelow('b.example.com') // { after: '.b.', before: '.b/' }
@@ -39,7 +39,7 @@ export function rangeBelow(base: string): { readonly after: string; readonly bef
   return { after: `${path}.`, before: `${path}/` }
 }
 
-/** Returns the range of the keys of all names below a base, or of those after one of them. */
+/** Returns the key range of all names below a base, or of those after one of them. */
 export function keysBelow(base: string, start?: string) {
   const { after, before } = rangeBelow(base)
   const startPath = start === undefined ? '' : toKey(start).path

@@ -27,14 +27,14 @@ interface Registrar {
 type Group = readonly number[]
 
 /**
- * Registers names in a team. A name that cannot be saved costs only its own result: {@link workByHalves} finds it. A
- * store that is down is not asked so often: if nothing has succeeded after {@link mostFailuresInARow} calls, the rest
- * is left. Each call of the store may take half of the remaining time, so that a name on which the store hangs leaves
- * time for the others.
+ * Registers names in a team. A name that cannot be saved costs only its own result: {@link workByHalves} finds it. If a
+ * store is down, it is called less: if nothing has succeeded after {@link mostFailuresInARow} calls, the rest is
+ * abandoned. Each call of the store may take half of the remaining time, so a name on which the store hangs leaves time
+ * for the others.
  *
  * @returns One outcome for each name, in the same order.
- * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. Nothing is saved then: if another
- *   call has taken the room after a part of this one was saved, the rest is `internal_error`.
+ * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. Then nothing is saved. If another
+ *   call reaches the limit after part of this one was saved, the rest is `internal_error`.
  */
 export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = names.map(() => unprocessed)
@@ -77,7 +77,7 @@ const SHORTEST_WAIT = 1
 const unprocessed = {
   status: 'invalid',
   code: 'internal_error',
-  message: 'The hostname could not be processed, which is not its fault; send it again later.',
+  message: 'The hostname could not be processed because of an internal error; send it again later.',
 } as const satisfies Outcome
 
 function toGroups(names: readonly Submitted[]): Group[] {
@@ -91,10 +91,10 @@ function toGroups(names: readonly Submitted[]): Group[] {
 }
 
 /**
- * Registers some of the names of a call, and judges by the others too if the team has a limit.
+ * Registers some of the names of a call. If the team has a limit, the other names count too.
  *
- * @param places Of the names to register.
- * @returns Their outcomes, or why the team has no room for the call; nothing was saved then.
+ * @param places The positions of the names to register.
+ * @returns Their outcomes, or the error if the call exceeds the limit of the team; then nothing was saved.
  */
 async function registerBatch(
   { store, teamId, maxDomains = null, deadline }: Registrar,
@@ -138,7 +138,7 @@ function toOutcomes(
   })
 }
 
-/** Returns the first cause of each kind. Errors that differ only in numbers, such as ports, are of one kind. */
+/** Returns the first cause of each kind. Errors that differ only in numbers, such as ports, are one kind. */
 function distinct(causes: readonly unknown[]): unknown[] {
   const kinds = new Map<unknown, unknown>()
   for (const cause of causes) {

@@ -4,21 +4,21 @@ import { addBelow, type Held, type Holdings, isParted, judge, type Verdict } fro
 import type { LookUp, LookUpResult, NamesBelow, RegistrationRequest } from './store.ts'
 import type { Submitted } from './submitted.ts'
 
-/** The limit of a team, which holds for a call as a whole. */
+/** The limit of a team, which applies to a call as a whole. */
 export interface CallLimit {
   readonly maxDomains: number
   /** All names of the call. */
   readonly names: readonly Submitted[]
 }
 
-/** What a call asks for. */
+/** The content of a call. */
 interface SubmittedCall {
   readonly teamId: string
   /** In the submitted order, duplicates included. */
   readonly submitted: readonly Submitted[]
   /** In milliseconds. */
   readonly timeLimit: number
-  /** If the team has one: `submitted` may then be a part of its names, saved if there is room for all. */
+  /** Present if the team has one: `submitted` may then be part of the call's names, and is saved if all names fit. */
   readonly limit?: CallLimit | undefined
 }
 
@@ -40,10 +40,10 @@ export function createRegistrationRequest({ teamId, submitted, timeLimit, limit 
   }
 }
 
-/** Names that today's list refuses are looked up and never created: they lock nothing, and overlap with nothing. */
+/** Names that today's list rejects are looked up and never created: they need no lock, and overlap with nothing. */
 const isAllowed = ({ refusal }: Submitted) => refusal === undefined
 
-/** What has to be looked up to judge names: they themselves, every wildcard that could cover one, and what is below. */
+/** The lookups for some names: the names, every wildcard that could cover one, and the names below wildcards. */
 export function createLookUp(teamId: string, names: readonly Submitted[], counted = false): LookUp {
   const domains = new Set<string>()
   for (const name of names) {
@@ -56,9 +56,9 @@ export function createLookUp(teamId: string, names: readonly Submitted[], counte
 }
 
 /**
- * Judges names as if they had been submitted one after another: each sees those before it.
+ * Checks names as if they had been submitted one after another: each sees those before it.
  *
- * @param found The findings of the store for the request with these names.
+ * @param found The store's findings for the request with these names.
  * @returns One verdict for each name, in the same order.
  */
 export function judgeAll(teamId: string, submitted: readonly Submitted[], found: LookUpResult): readonly Verdict[] {
@@ -79,7 +79,7 @@ interface GrowingHoldings extends Holdings {
   add(name: Name, owner: string): void
 }
 
-/** @param teamId The team that asks. */
+/** @param teamId The calling team. */
 export function createHoldings(teamId: string, bases: readonly string[], found: LookUpResult): GrowingHoldings {
   const owners = new Map(found.registrations.map(({ domain, teamId: owner }) => [domain, owner]))
   const wildcards = new Map<string, Held>(
@@ -111,6 +111,6 @@ export function createHoldings(teamId: string, bases: readonly string[], found: 
 }
 
 function requireBelow(below: NamesBelow | undefined): NamesBelow {
-  if (!below) throw new TypeError('The store did not say what is below each of the bases')
+  if (!below) throw new TypeError('The store did not return what is below each of the bases')
   return below
 }

@@ -2,11 +2,11 @@ import type { PendingChange, PendingStats, WaitingChange } from './outbox.ts'
 import type { Registration } from './store.ts'
 
 /*
- * What databases return. They may have no truth values but 0 and 1. Times are milliseconds since 1970, because drivers
- * read times differently; so they do with large numbers, which may therefore come as text.
+ * Rows from databases. Some have no booleans, only 0 and 1. Times are milliseconds since 1970, because drivers read
+ * times differently. They read large numbers differently too, which may therefore be strings.
  */
 
-/** Returns the list of a `SELECT` or `RETURNING` that makes a row: for each of its properties an expression in SQL. */
+/** Returns the list of a `SELECT` or `RETURNING` that yields a row: an SQL expression for each of its properties. */
 export const toSelectList = <Row>(columns: { readonly [Name in keyof Row]-?: string }): string =>
   Object.entries(columns)
     .map(([name, expression]) => `${expression} AS "${name}"`)
@@ -24,14 +24,14 @@ export const toRegistration = (row: NameRow): Registration => ({
   createdAt: new Date(Number(row.createdAt)),
 })
 
-/** A change that waits. */
+/** A pending change. */
 export interface WaitingRow extends Omit<WaitingChange, 'at'> {
   readonly at: number | string
 }
 
 export const toWaiting = (row: WaitingRow): WaitingChange => ({ ...row, at: new Date(Number(row.at)) })
 
-/** A change that waits, to look at. */
+/** A pending change in a list. */
 export interface PendingRow extends Omit<PendingChange, 'at' | 'nextAttempt'>, WaitingRow {
   readonly nextAttempt: number | string
 }
@@ -42,7 +42,7 @@ export const toPending = (row: PendingRow): PendingChange => ({
   nextAttempt: new Date(Number(row.nextAttempt)),
 })
 
-/** What waits, in numbers. */
+/** Figures about the pending changes. */
 export interface StatsRow {
   readonly count: number | string
   readonly refused: number | string

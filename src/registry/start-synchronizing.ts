@@ -8,13 +8,13 @@ import type { SweepResult, SynchronizationErrorHandler } from './outbox.ts'
 /** Options of {@link startSynchronizing}. */
 export interface StartSynchronizingOptions {
   /**
-   * Milliseconds between two sweeps. Default 10,000. While every push fails, they grow to a minute. If the monitor
-   * takes some changes and then says when it takes more, the next sweep begins at that time, at most a minute later.
+   * Milliseconds between two sweeps. Default 10,000. While every push fails, the interval grows to a minute. If the
+   * monitor accepts some changes and then says when to retry, the next sweep begins then, at most a minute later.
    */
   interval?: number | undefined
   /**
-   * Called in place of the store's own `onError`, and also with the failure of a store that could not be asked.
-   * Default: the store's `onError`; failures of the store go to the console.
+   * Called instead of the store's own `onError`, and also with failures of the store itself. Default: the store's
+   * `onError`; failures of the store itself are logged to the console.
    */
   onError?: SynchronizationErrorHandler | undefined
   /** Called with the result of each sweep, for metrics. What it throws is ignored. */
@@ -24,11 +24,11 @@ export interface StartSynchronizingOptions {
 /** A loop of sweeps. */
 export interface Synchronizing {
   /**
-   * Ends the loop. Resolves when the current sweep has ended, at the latest after `timeLimit` milliseconds, default
-   * 10,000. A second before, or in the middle of a shorter limit, the push that is under way is aborted, so that the
-   * store has time to note that its changes are due for the next sweep.
+   * Ends the loop. Resolves when the current sweep has ended, at most `timeLimit` milliseconds later, default 10,000. A
+   * second before that, or halfway through a shorter limit, the current push is aborted, so the store has time to make
+   * its changes due for the next sweep.
    *
-   * @throws {TypeError} for a time limit that is no time.
+   * @throws {TypeError} for an invalid time limit.
    */
   stop(options?: { readonly timeLimit?: number | undefined }): Promise<void>
 }
@@ -39,13 +39,13 @@ const DEFAULT_STOP_TIME_LIMIT = 10_000
 const LONGEST_PAUSE = 60_000
 /** Milliseconds by which the timers of this process may be ahead of the store's clock. */
 const CLOCKS_DIFFER = 10
-/** Milliseconds that a sweep needs at most to end, once its push was aborted. */
+/** The most milliseconds that a sweep needs to end after its push was aborted. */
 const ABORTED_WITHIN = 1000
 
 /**
- * Sweeps a store in a loop, so that no change has to wait for a caller to retry. It sweeps at once, again as long as
- * there is more to push, and then every few seconds. Any number of processes may run such a loop over one database;
- * they share the work. The sweeps of one loop never overlap. The loop does not keep the process alive.
+ * Sweeps a store in a loop, so no change depends on a caller's retry. It sweeps at once, again while there is more to
+ * push, and then every few seconds. Any number of processes may run such a loop on one database; they share the work.
+ * The sweeps of one loop never overlap. The loop does not keep the process alive.
  *
  * @throws {TypeError} for a store without `synchronizePending`, and for an option that is wrong or does not exist.
  *
@@ -66,7 +66,7 @@ export function startSynchronizing(
     onSweep: { holds: optional(isFunction), expected: 'a function that takes the result of a sweep' },
   })
   if (typeof store?.synchronizePending !== 'function') {
-    throw new TypeError('The store has no method "synchronizePending"; all bundled stores have')
+    throw new TypeError('The store has no method "synchronizePending"; all bundled stores have it')
   }
   const { interval = DEFAULT_INTERVAL, onError, onSweep } = options
   const stopping = new AbortController()
@@ -89,12 +89,12 @@ export function startSynchronizing(
   async function sweep(): Promise<void> {
     const { hasFailed, retryAfter = 0 } = await drain()
     pause = hasFailed ? Math.max(interval, Math.min(2 * pause, LONGEST_PAUSE)) : interval
-    // Behind a gateway that says when it takes more, an interval would only cost time.
+    // If a gateway says when to retry, waiting for the interval would only cost time.
     const asked = retryAfter > 0 ? Math.min(retryAfter + CLOCKS_DIFFER, LONGEST_PAUSE) : pause
     if (!isStopped) timer = schedule(hasFailed ? Math.max(pause, asked) : asked)
   }
 
-  /** Sweeps while changes are synchronized. `hasFailed`: none were, although some are due. */
+  /** Sweeps while changes succeed. `hasFailed`: none did, although some are due. */
   async function drain(): Promise<{ readonly hasFailed: boolean; readonly retryAfter?: number | undefined }> {
     let hasSynchronized = false
     while (!isStopped) {

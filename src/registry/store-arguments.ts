@@ -6,14 +6,14 @@ import { type ListOptions, MOST_AT_ONCE, type Team } from './store.ts'
 import { toName } from './submitted.ts'
 
 /*
- * Checks of what your application passes to the methods of a bundled store, perhaps without types. A misspelled
- * `teamId` would list the registrations of all teams, and a number in place of a team's ID would release nothing.
+ * Checks the arguments that your application passes to the methods of a bundled store, perhaps without types. A
+ * misspelled `teamId` would list the registrations of all teams, and a number as a team's ID would release nothing.
  */
 
-/** {@link ListOptions} that were checked, with canonical names. */
+/** Checked {@link ListOptions}, with canonical names. */
 export interface ListPage {
   readonly teamId: string | undefined
-  /** With `below` a canonical name, else a `domainId`, as {@link StoreBackend.toDomainId} returned it. */
+  /** With `below`, a canonical name; otherwise a `domainId`, as {@link StoreBackend.toDomainId} returned it. */
   readonly after: string | undefined
   readonly limit: number
   readonly order: 'oldest' | 'newest'
@@ -21,10 +21,10 @@ export interface ListPage {
   readonly below: string | undefined
 }
 
-/** Returns the ID of a registration that a text may be, in the store's own spelling; `null` if it cannot be one. */
+/** Returns the ID that a string spells, in the store's own form; `null` if it cannot be an ID. */
 export type ToDomainId = (text: string) => string | null
 
-/** For stores whose IDs are UUIDs (RFC 9562, section 4), which are compared as text, in lower case. */
+/** For stores whose IDs are UUIDs (RFC 9562, section 4), which are compared as lower-case strings. */
 export const toUuid: ToDomainId = text =>
   /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text) ? text.toLowerCase() : null
 
@@ -32,7 +32,7 @@ const isHostname = (value: unknown): boolean => isText(value) && toName(value) !
 
 const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(String(value).trim())
 
-// None is made by a call, which bundlers would keep even where nobody needs the rule.
+// No rule is the result of a call, which bundlers would keep even if nothing uses the rule.
 const teamIdRule: Rule = {
   holds: value => value === undefined || isText(value),
   expected: 'the ID of a team, a string',
@@ -54,10 +54,10 @@ const listRules: Rules = {
   order: {
     holds: (value, { below }) =>
       value === undefined || (below === undefined && (value === 'oldest' || value === 'newest')),
-    expected: '"oldest" or "newest", and is not for a list "below" a name',
+    expected: '"oldest" or "newest", and not with "below"',
   },
   domain: { holds: value => value === undefined || isHostname(value), expected: 'a hostname' },
-  below: { holds: value => value === undefined || isBase(value), expected: 'a hostname that is no wildcard' },
+  below: { holds: value => value === undefined || isBase(value), expected: 'a hostname that is not a wildcard' },
 }
 
 /** @throws {TypeError} */
@@ -76,7 +76,7 @@ export function readListOptions(options: ListOptions = {}, toDomainId: ToDomainI
   }
 }
 
-/** Tells whether a page that is not "below" a name shows a registration, leaving aside its name. */
+/** Whether a page without "below" contains a registration, apart from its name. */
 export const isOnPage = (
   { teamId, after, order }: ListPage,
   held: { readonly teamId: string; readonly domainId: string },
@@ -112,8 +112,7 @@ export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'>
 }
 
 /**
- * Reads for which changes to retry the push. Strings that are not an ID are passed over, like an ID of which nothing
- * waits.
+ * Reads which changes to retry. Strings that are not an ID are skipped, like the ID of a name without a pending change.
  *
  * @throws {TypeError}
  */
@@ -145,17 +144,17 @@ export function readSweepOptions(options: SweepOptions = {}) {
 }
 
 /**
- * Reads what to release or transfer. What is neither a hostname nor an ID is passed over, like a name that the team
- * does not hold.
+ * Reads what to release or transfer. Strings that are neither a hostname nor an ID are skipped, like a name that the
+ * team has not registered.
  *
  * @throws {TypeError}
  */
 export function readRelease(teamId: string, domains: readonly string[], toDomainId: ToDomainId): ReleaseKeys {
   if (!isText(teamId)) throw new TypeError(`The ID of a team must be a string; it is ${describe(teamId)}`)
   if (!Array.isArray(domains))
-    throw new TypeError(`The domains must be a list of strings; they are ${describe(domains)}`)
+    throw new TypeError(`The domains must be an array of strings; they are ${describe(domains)}`)
   if (domains.length > MOST_AT_ONCE)
-    throw new TypeError(`At most ${MOST_AT_ONCE} domains are taken at once; they are ${domains.length}. Send parts`)
+    throw new TypeError(`At most ${MOST_AT_ONCE} domains are accepted at once; there are ${domains.length}. Split them`)
   const names = new Map<string, Name>()
   const domainIds = new Set<string>()
   for (const text of domains.filter(isText)) {
@@ -167,14 +166,15 @@ export function readRelease(teamId: string, domains: readonly string[], toDomain
   return { names: [...names.values()], domainIds: [...domainIds] }
 }
 
-/** What to release or transfer: names, and values of `domainId`. */
+/** What to release or transfer: names and values of `domainId`. */
 export interface ReleaseKeys {
   readonly names: readonly Name[]
   readonly domainIds: readonly string[]
 }
 
 /**
- * A team with a number for an ID would be nobody's, one that is "ACTIVE" suspended, and a limit in a text none.
+ * Without this check, a team with a numeric ID would belong to nobody, one in state "ACTIVE" would be suspended, and a
+ * limit in a string would not apply.
  *
  * @param found Where the team comes from, before the wrong value.
  * @throws {TypeError}

@@ -8,16 +8,16 @@ import { baseOf, isWildcard, type Name } from './name.ts'
 
 /** A name that a caller sent. */
 export interface Submitted extends Name {
-  /** As it was sent, for messages. Default: the canonical form. */
+  /** The name as sent, for messages. Default: the canonical form. */
   readonly input?: string
   /**
-   * Why it cannot be registered by today's suffix list. Under an older list it may have been, and what is held stays
+   * Why today's suffix list does not allow it. It may have been registered under an older list, and then stays
    * `existing`.
    */
   readonly refusal?: InvalidHostname
 }
 
-/** Whether a name that is refused with this code today may have been registered under an older suffix list. */
+/** Whether a name that is invalid with this code today may have been registered under an older suffix list. */
 const mayBeHeld: Readonly<Record<HostnameRejection, boolean>> = {
   empty_domain: false,
   invalid_domain: false,
@@ -26,22 +26,22 @@ const mayBeHeld: Readonly<Record<HostnameRejection, boolean>> = {
   reserved_ip: false,
 }
 
-/** Reads what a caller sent: a name that may be registered or held, or else why it is none. */
+/** Reads what a caller sent: a name that can be registered or may already be, or the reason why not. */
 export function readSubmitted(input: string): Submitted | InvalidHostname {
   const hostname = classifyHostname(input)
   if (hostname.valid) return { domain: hostname.domain, registrableDomain: hostname.registrableDomain, input }
   const domain = mayBeHeld[hostname.code] ? toCanonicalName(input) : null
-  // No suffix list has ever allowed a single label, and a UUID is one.
+  // No suffix list has ever allowed a single label, such as a UUID.
   if (!domain?.includes('.')) return hostname
   return { domain, registrableDomain: isWildcard(domain) ? baseOf(domain) : domain, input, refusal: hostname }
 }
 
-/** Tells a name that may be registered or held from one that is neither. */
+/** Whether a name can be registered or may already be. */
 export const isName = (submitted: Submitted | InvalidHostname): submitted is Submitted => 'domain' in submitted
 
 /**
- * Reads a name that may be held. Under an older suffix list that may be a wildcard over what is a public suffix
- * today, or a name whose top-level domain is gone: it is found by its text.
+ * Reads a name that may be registered already. Under an older suffix list, that may be a wildcard over a public suffix
+ * of today, or a name whose top-level domain was removed: it is found as a string.
  */
 export function toName(text: string): Name | null {
   const submitted = readSubmitted(text)

@@ -19,56 +19,56 @@ import type { Registration } from './store.ts'
 
 export interface SynchronizerOptions {
   readonly push: Push
-  /** Milliseconds for each push. */
+  /** The time limit of each push, in milliseconds. */
   readonly timeLimit: number
-  /** The most changes in a push. Default: all that a call or a sweep has. */
+  /** The most changes in a push. Default: all changes of a call or a sweep. */
   readonly batchSize?: number | undefined
   /** Returns a number from 0 up to 1, for the order of pushes and for jitter. Default `Math.random`. */
   readonly random?: (() => number) | undefined
 }
 
-/** Milliseconds for each push, by default. Leases and waits follow from it. */
+/** The default time limit of each push, in milliseconds. Leases and backoff depend on it. */
 export const DEFAULT_PUSH_TIME_LIMIT = 30_000
-/** The time for all pushes of a call or a sweep. Each push may take half of the rest, so that one can hang. */
+/** The time for all pushes of a call or a sweep. Each push may take half of the rest, so one may hang. */
 const pushingTime = (timeLimit: number) => 2 * timeLimit
 /** The length of a lease: longer than its holder may push. 90 seconds by default. */
 export const leaseFor = (timeLimit: number) => 3 * timeLimit
 /** The backoff after the first failure; it doubles with each refusal. 5 seconds by default. */
 const firstWait = (timeLimit: number) => timeLimit / 6
-/** A monitor that fails so often in a row is unavailable, although large batches would be alone sooner. */
+/** A monitor that fails this often in a row counts as unavailable, even if smaller batches were still to come. */
 const LEAST_FAILURES_IN_A_ROW = 7
-/** After so many failures a sweep leaves the rest to the next one, of new changes and of refused ones each. */
+/** After this many failures, a sweep leaves the rest to the next one; new and refused changes count separately. */
 const MOST_FAILURES = 100
 /** In milliseconds, the resolution of timers. */
 const SHORTEST_WAIT = 1
 
-/** What became of changes that were pushed. */
+/** The outcome of pushing some changes. */
 interface PushOutcome {
   readonly hasSucceeded: boolean
-  /** Changes that the monitor refused when they were pushed alone. */
+  /** Changes that the monitor refused when pushed alone. */
   readonly refused: readonly { readonly change: WaitingChange; readonly cause: unknown }[]
-  /** Changes that were not pushed, or only together with others. */
+  /** Changes that were not pushed, or failed only together with others. */
   readonly left: readonly WaitingChange[]
-  /** Those of them that were pushed, and perhaps others. */
+  /** Those of them that were part of a failed push, and perhaps others. */
   readonly suspects: ReadonlySet<WaitingChange>
   /** The last failure, if any. */
   readonly cause: unknown
-  /** Why the rest was left, if not because pushes failed or took too long. */
+  /** Why the work ended early, unless pushes failed or took too long. */
   readonly endedBy: 'unavailable' | 'stop' | undefined
 }
 
 /**
- * Makes the pushes of a store from its {@link Outbox}.
+ * Pushes the changes in the {@link Outbox} of a store.
  *
  * Changes are pushed in batches, in random order, and each is finished at once. {@link workByHalves} finds those that
- * are refused. Those come last from then on, and alone unless it may have been an outage. When nothing seems to
- * succeed any more, or the monitor says that it is unavailable, the rest is left for later. The monitor has to say so
- * twice in a row, unless it says for how long: a gateway may say it because of a single change.
+ * are refused. From then on, those come last, and alone unless it may have been an outage. When nothing seems to
+ * succeed, or the monitor says that it is unavailable, the rest is left for later. The monitor must say so twice in a
+ * row, unless it says for how long, because a single change may make a gateway say it.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
   const { timeLimit, random = Math.random } = options
 
-  /** Exponential, with jitter, so that changes that failed together do not come back together. */
+  /** Exponential, with jitter, so changes that failed together are not retried together. */
   const backoff = (refusals: number) =>
     Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
 
@@ -83,7 +83,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   function toPostponements(outcome: PushOutcome): Postponement[] {
     const wait = waitOfLeft(outcome)
     const failure = wait > 0 ? describeError(outcome.cause) : undefined
-    // While nothing succeeds, a refusal counts once: new changes then come first, and none waits for an hour.
+    // While nothing succeeds, only a first refusal counts: new changes then come first, and no wait grows to an hour.
     const isFirst = (change: WaitingChange) => isAway(outcome) && change.refusals === 0
     const mayBeRefused = outcome.endedBy === undefined && !isMonitorUnavailable(outcome.cause)
     const left = outcome.left.map(change => {
@@ -110,8 +110,8 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     /**
      * Pushes the registrations of a call, which are leased to it.
      *
-     * @param report Learns what was refused, if anything else succeeded.
-     * @throws the failure of the push, if any registration was not pushed. The others are marked all the same.
+     * @param report Called with each refused change, if anything else succeeded.
+     * @throws The failure of the push, if any registration was not pushed. The others are still marked.
      */
     async synchronize(registrations: readonly Registration[], report: SynchronizationErrorHandler): Promise<void> {
       const changes = registrations.map(registration => ({ ...changeOf(registration, 'registered'), refusals: 0 }))
@@ -148,7 +148,7 @@ interface Pushing extends SynchronizerOptions {
   readonly signal: AbortSignal | undefined
 }
 
-/** Pushes changes in batches, those that were refused before last and alone, and finishes those that were pushed. */
+/** Pushes changes in batches and finishes the delivered ones. Those that were refused before come last and alone. */
 async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing): Promise<PushOutcome> {
   const { batchSize = Number.POSITIVE_INFINITY, random, signal } = pushing
   const { attempt, hasTime, isUnavailable } = createAttempts(pushing)
@@ -158,7 +158,7 @@ async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing
 
   const [fresh, once, often] = [0, 1, 2].map(count => changes.filter(change => Math.min(change.refusals, 2) === count))
   const ofFresh = await workByHalves(shuffle(toBatches(fresh, batchSize), random), { attempt, isOver, random })
-  // Once may have been an outage: these may succeed together.
+  // A single refusal may have been an outage: these may succeed together.
   const parts = [...toBatches(shuffle(once, random), batchSize), ...toBatches(often, 1)]
   const options = { attempt, isOver, random, first: 1, start: { ...ofFresh, failures: 0 } }
   const ofBefore = await workByHalves(shuffle(parts, random), options)
@@ -166,7 +166,7 @@ async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing
   return toOutcome(ofFresh, ofBefore, endedBy)
 }
 
-/** What failed alone because the monitor was unavailable, or the sweep was stopped, is not refused. */
+/** A change that failed alone because the monitor was unavailable, or the sweep was stopped, was not refused. */
 function toOutcome(
   ofFresh: Unfinished<WaitingChange>,
   { hasSucceeded, cause, ...ofBefore }: Unfinished<WaitingChange>,
@@ -188,7 +188,7 @@ function toOutcome(
   }
 }
 
-/** Pushes parts within the time of a call or a sweep, and finishes those that were pushed. */
+/** Pushes parts within the time of a call or a sweep, and finishes the delivered changes. */
 function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
   const deadline = createDeadline(pushingTime(timeLimit))
   let slowest = SHORTEST_WAIT
@@ -197,7 +197,7 @@ function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
   let retryAfter: number | undefined
 
   return {
-    /** @throws the failure of the store, which is none of the monitor and ends the sweep. */
+    /** @throws The failure of the store, which is not the monitor's and ends the sweep. */
     async attempt(part: readonly WaitingChange[]) {
       const begun = performance.now()
       const milliseconds = Math.min(timeLimit, deadline.remaining() / 2)
@@ -214,7 +214,7 @@ function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
       await outbox.finish(part)
       return null
     },
-    /** Whether a push as slow as the slowest could end in time: one that is cut off is repeated. */
+    /** Whether a push as slow as the slowest could end in time: one that is cut off must be repeated. */
     hasTime: () => deadline.remaining() / 2 >= slowest,
     isUnavailable: () => unavailableInARow >= 2 || retryAfter !== undefined,
   }
@@ -232,19 +232,19 @@ function toBatches<Item>(items: readonly Item[] = [], size: number): (readonly I
   return batches
 }
 
-/** So that no change comes first in every sweep, and holds others back if it makes the monitor fail. */
+/** Shuffles, so no change is always first, where it would delay others if it makes the monitor fail. */
 function shuffle<Item>(items: readonly Item[] = [], random: () => number): readonly Item[] {
   const ranked = items.map(item => ({ item, rank: random() }))
   return ranked.sort((one, other) => one.rank - other.rank).map(({ item }) => item)
 }
 
-/** @returns Milliseconds, at most an hour, if the monitor has said that it is unavailable and for how long. */
+/** @returns Milliseconds, at most an hour, if the monitor said for how long it is unavailable. */
 function readRetryAfter(cause: unknown): number | undefined {
   const retryAfter = isMonitorUnavailable(cause) ? cause.retryAfter : undefined
   return typeof retryAfter === 'number' && retryAfter >= 0 ? Math.min(LONGEST_WAIT, retryAfter) : undefined
 }
 
-/** Reports each change that was refused, and once why the rest was left, unless the sweep was stopped. */
+/** Reports each refused change, and once why the sweep ended early, unless it was stopped. */
 function tell(outcome: PushOutcome, report: SynchronizationErrorHandler): void {
   const { refused, left, cause, endedBy } = outcome
   if (left.length > 0 && cause !== undefined && endedBy !== 'stop') report(cause)

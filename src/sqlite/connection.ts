@@ -10,19 +10,18 @@ import { createTurns, type Turns } from './turns.ts'
 export interface SqliteConnectionOptions {
   /**
    * An open database that stays yours: a `DatabaseSync` of `node:sqlite`, a `Database` of `better-sqlite3` or
-   * `bun:sqlite`, or `ctx.storage` of a Durable Object that keeps its data in SQLite. Give the stores a connection of
-   * their own: they change its settings (see {@link synchronous}), and a transaction left open would block them.
+   * `bun:sqlite`, or `ctx.storage` of a Durable Object with SQLite storage. Give the stores a connection of their own:
+   * they change its settings (see {@link synchronous}), and an open transaction would block them.
    */
   database: SqliteDatabase
   /**
-   * Milliseconds that a call may wait for the write lock of the file. It does not block the event loop meanwhile.
-   * Default 5,000.
+   * Milliseconds that a call may wait for the write lock of the file, without blocking the event loop. Default 5,000.
    */
   timeLimit?: number | undefined
   /**
-   * When SQLite flushes to disk. `'full'`: after each transaction, so that an answered call survives a power cut.
-   * `'normal'`: at checkpoints only, which is faster; a power cut may then lose the last calls, each as a whole. A
-   * crash of the process loses none. Default `'full'`. A Durable Object ignores this and has rules of its own.
+   * When SQLite flushes to disk. `'full'`: after each transaction, so a completed call survives a power cut.
+   * `'normal'`: only at checkpoints, which is faster; a power cut may then lose the last calls, each as a whole. A
+   * crash of the process loses none. Default `'full'`. A Durable Object ignores this option.
    */
   synchronous?: 'full' | 'normal' | undefined
 }
@@ -40,28 +39,28 @@ export const connectionRules: Rules = {
 
 export interface SqliteConnection {
   readonly driver: Driver
-  /** Runs work that only reads: all of it sees one state of the database. */
+  /** Runs work that only reads and sees one state of the database. */
   ask<T>(work: () => T): Awaitable<T>
   /**
    * Runs work in a write transaction, once the lock is free.
    *
-   * @param timeLimit Milliseconds, if less than the option.
+   * @param timeLimit Milliseconds, if shorter than the option.
    */
   transact<T>(work: () => T, timeLimit?: number): Awaitable<T>
 }
 
 const DEFAULT_LOCK_TIME_LIMIT = 5000
 
-/** The bytes to which a checkpoint cuts a write-ahead log that it has emptied. */
+/** The size in bytes to which a checkpoint truncates an empty write-ahead log. */
 const LOG_SIZE_LIMIT = 64 * 1024 * 1024
 
-/** By database: all stores on it wait in one line. */
+/** By database: all stores on it share one queue. */
 const turnsOf = new WeakMap<SqliteDatabase, Turns>()
 
 /**
- * Sets the connection up, and creates the tables if they are missing. Several processes may do so at once.
+ * Configures the connection, and creates the tables if they are missing. Several processes may do so at once.
  *
- * @throws {Error} if the database cannot be used; it says why.
+ * @throws {Error} that says why the database cannot be used.
  */
 export function connect(options: SqliteConnectionOptions): SqliteConnection {
   const { database, timeLimit = DEFAULT_LOCK_TIME_LIMIT } = options
@@ -83,7 +82,7 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
       driver.execute(`PRAGMA busy_timeout = ${Math.ceil(timeLimit)}`)
       useWriteAheadLog(driver, timeLimit)
       driver.execute(`PRAGMA synchronous = ${synchronous}`)
-      // After a long reader, the log would keep its size for ever.
+      // Otherwise the log would keep its size after a long read.
       driver.prepare(`PRAGMA journal_size_limit = ${LOG_SIZE_LIMIT}`)()
     }
     prepareTables(driver)
@@ -95,10 +94,10 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
 }
 
 /**
- * With write-ahead logging, readers wait for nobody (sqlite.org/wal.html). A database in memory has no log.
+ * With write-ahead logging, readers never wait (sqlite.org/wal.html). A database in memory has no log.
  *
- * Of several connections that switch to it at once, SQLite refuses some without waiting, since they would wait for each
- * other. They wait for the write lock here, and look again.
+ * If several connections switch to it at once, SQLite fails some immediately, because they would wait for each other.
+ * Here they wait for the write lock, and check again.
  */
 function useWriteAheadLog(driver: Driver, timeLimit: number): void {
   const end = performance.now() + timeLimit

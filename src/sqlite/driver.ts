@@ -17,7 +17,7 @@ export interface SqliteStatement {
   readonly reader?: boolean | undefined
 }
 
-/** The storage of a Durable Object that keeps its data in SQLite: `ctx.storage`. */
+/** The storage of a Durable Object with SQLite: `ctx.storage`. */
 export interface DurableObjectStorage {
   readonly sql: { exec(sql: string, ...values: SqliteValue[]): { toArray(): unknown[] } }
   transactionSync<T>(work: () => T): T
@@ -36,12 +36,12 @@ export interface Driver {
   /** Prepares one statement. Its parameters are question marks. */
   prepare<Row>(sql: string): RunStatement<Row>
   /**
-   * Runs work in one write transaction: all of it is committed, or nothing.
+   * Runs work in one write transaction: it is committed as a whole, or not at all.
    *
-   * @throws the failure of the work or of the commit.
+   * @throws The failure of the work or of the commit.
    */
   transact<T>(work: () => T): T
-  /** Runs work that only reads: all of it sees one state of the database. */
+  /** Runs work that only reads and sees one state of the database. */
   read<T>(work: () => T): T
   /** Whether the connection has settings, such as a busy timeout. */
   readonly hasSettings: boolean
@@ -57,8 +57,8 @@ export const toDriver = (database: SqliteDatabase): Driver =>
   isDurableObjectStorage(database) ? createDurableObjectDriver(database) : createHandleDriver(database)
 
 /**
- * A Durable Object has its storage for itself and never waits for a lock. Its runtime caches prepared statements,
- * commits, and holds answers back until all writes are durable.
+ * A Durable Object does not share its storage and never waits for a lock. Its runtime caches prepared statements,
+ * commits, and delays responses until all writes are durable.
  */
 const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
   hasSettings: false,
@@ -68,11 +68,11 @@ const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
     (...values) =>
       storage.sql.exec(sql, ...values).toArray() as never,
   transact: work => storage.transactionSync(work),
-  // Nobody else writes while synchronous work runs.
+  // Nothing else writes while synchronous work runs.
   read: work => work(),
 })
 
-/** Settings of a statement that a host may have changed for its whole handle. */
+/** Settings of a statement that the application may have changed for its whole handle. */
 interface StatementSettings {
   /** In `better-sqlite3` and `bun:sqlite`. */
   safeIntegers?(isOn: boolean): unknown
@@ -120,22 +120,22 @@ function createHandleDriver(database: SqliteHandle): Driver {
     try {
       database.exec('ROLLBACK')
     } catch {
-      // After some failures SQLite has done so by itself (sqlite.org/lang_transaction.html, section 3).
+      // After some failures, SQLite has already rolled back (sqlite.org/lang_transaction.html, section 3).
     }
   }
 }
 
 /**
- * Refuses handles with the same methods that answer by callback or promise. The query needs no lock of the file.
+ * Rejects handles with the same methods that return results by callback or promise. The query needs no file lock.
  */
 function requireSynchronous(database: SqliteHandle): void {
   const statement = database.prepare('PRAGMA busy_timeout')
   if (typeof statement?.all !== 'function' || !Array.isArray(statement.all())) {
-    throw new TypeError('The option "database" must be a database that answers at once, not in callbacks or promises')
+    throw new TypeError('The option "database" must be a synchronous database, without callbacks or promises')
   }
 }
 
-/** Makes a statement return integers as numbers, and rows as objects, whatever the handle's default. */
+/** Makes a statement return integers as numbers and rows as objects, whatever the handle's default is. */
 function setUp(statement: SqliteStatement & StatementSettings): void {
   statement.safeIntegers?.(false)
   statement.setReadBigInts?.(false)

@@ -36,8 +36,8 @@ export const keyStatements = {
  * Keeps API keys in SQLite, by their hash. Creates its table if it is missing. It may share the database with
  * {@link createSqliteStore}.
  *
- * @throws {TypeError} for an option that cannot be used.
- * @throws {Error} when the database cannot be used, and says why.
+ * @throws {TypeError} for an option that is missing, wrong or does not exist.
+ * @throws {Error} that says why the database cannot be used.
  *
  * @example
  * import { DatabaseSync } from 'node:sqlite'

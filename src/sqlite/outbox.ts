@@ -4,7 +4,7 @@ import { type Change, MOST_AT_ONCE, type Registration } from '../registry/store.
 import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
 
-/** The outbox of a SQLite store. `add` and `lease` are to be called in a transaction. */
+/** The outbox of a SQLite store. Call `add` and `lease` in a transaction. */
 export function createOutbox(statements: PreparedStatements, { ask, transact }: SqliteConnection): StoreOutbox {
   function noteMonitor(): void {
     if (statements.findMonitor().length === 0) statements.addMonitor(Date.now())
@@ -40,7 +40,7 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
       const retried = await transact(() => statements.retryAll(now, now, MOST_AT_ONCE).length)
       total += retried
       if (retried < MOST_AT_ONCE) return total
-      // Between two steps requests and timers may run.
+      // Requests and timers may run between two steps.
       await new Promise(resolve => setTimeout(resolve, 0))
     }
   }
@@ -79,5 +79,5 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
   }
 }
 
-/** The table keeps whole milliseconds. */
+/** The table has whole milliseconds. */
 const after = (milliseconds: number) => Math.ceil(Date.now() + milliseconds)

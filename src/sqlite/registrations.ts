@@ -19,7 +19,7 @@ import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arg
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
 import type { PreparedStatements } from './statements.ts'
 
-/** Looks up, saves and deletes registrations. Each function that writes is to be called in a transaction. */
+/** Looks up, saves and deletes registrations. Call each function that writes in a transaction. */
 export function createRegistrations(statements: PreparedStatements, outbox: StoreOutbox) {
   const createId = createUuidGenerator()
 
@@ -99,7 +99,7 @@ export function createReleases(statements: PreparedStatements, outbox: StoreOutb
     return [...held.values()].map(toRegistration)
   }
 
-  /** The row stays: rows of the application that refer to it are not deleted with it. */
+  /** Updates the row instead of replacing it, so the application's rows that refer to it are not deleted. */
   function transfer(
     { from, to, counted, decide }: TransferRequest,
     keys: ReleaseKeys,
@@ -125,7 +125,7 @@ export function createReleases(statements: PreparedStatements, outbox: StoreOutb
 }
 
 /**
- * Returns a time after that of the last ID. Since writers take turns, IDs then sort in the order of registration,
+ * Returns a time after that of the last ID. Because writers take turns, IDs then sort in the order of registration,
  * even if the clocks of several processes disagree.
  */
 function findTime(statements: PreparedStatements, now: number): number {
@@ -142,7 +142,7 @@ function findBelow(statements: PreparedStatements, base: string, teamId: string)
     return { ...NOTHING_BELOW, ownDomains, ownCount }
   }
   if (statements.findWithin(above, after, before).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
-  // What is below, and not within, is behind a suffix.
+  // Names below the base that are not within it are behind a suffix.
   return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
 }
 

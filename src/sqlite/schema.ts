@@ -1,13 +1,13 @@
 import type { Driver } from './driver.ts'
 
-/** The version of the tables. Who increases it writes the step from the one before: what is there is not made anew. */
+/** The version of the tables. If you increase it, write the migration: existing tables are not recreated. */
 export const SCHEMA_VERSION = 1
 
 /**
  * Returns the SQL that creates the tables of {@link createSqliteStore} and {@link createSqliteKeyStore}. They run it
  * themselves; you need it only for a migration tool of your own. Running it again changes nothing.
  *
- * A query for a look at the registrations:
+ * A query that shows the registrations of a team:
  *
  * ```sql
  * SELECT domain, domain_id, created_at FROM domain_registration_names WHERE team_id = '1' ORDER BY domain_id;
@@ -101,9 +101,9 @@ INSERT INTO domain_registration_version (version)
 `
 
 /**
- * Creates the tables if they are missing. If they are up to date it only reads.
+ * Creates the tables if they are missing. If they are up to date, it only reads.
  *
- * @throws {Error} if the tables are of a later version of this package.
+ * @throws {Error} if the tables belong to a later version of this package.
  */
 export function prepareTables(driver: Driver): void {
   const version = findVersion(driver)

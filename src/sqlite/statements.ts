@@ -6,15 +6,15 @@ const NAMES = 'domain_registration_names'
 const CHANGES = 'domain_registration_changes'
 const MONITOR = 'domain_registration_monitor'
 
-// The indexes are named, because SQLite may choose one that reads the names of all other teams.
+// The statements name their indexes, because SQLite may choose one that reads the names of all other teams.
 const BELOW = `${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND path < ?`
-/** `path > ''`, because this index leaves out names of two labels. */
+/** `path > ''`, because this index omits names with two labels. */
 const OWN_BELOW = `${NAMES}_of_team_below
   WHERE team_id = ? AND second_level_domain = ? AND path > ? AND path < ? AND path > ''`
 
 /**
  * Names below a base without a public suffix in between: their registrable domain is the base or an ancestor of it. The
- * first parameter is all of these, as JSON. These indexes leave out names that are their own registrable domain.
+ * first parameter lists all of these, as JSON. These indexes omit names that are their own registrable domain.
  */
 const WITHIN = `${NAMES}_within WHERE registrable_domain IN (SELECT value FROM json_each(?))
   AND path > ? AND path < ? AND domain <> registrable_domain`
@@ -23,7 +23,7 @@ const OWN_WITHIN = `${NAMES}_of_team_within WHERE registrable_domain IN (SELECT 
 
 export interface StatementText<Row> {
   readonly sql: string
-  /** The type of a row of the answer; never set. */
+  /** The type of a result row; never set. */
   readonly row?: Row
 }
 
@@ -81,7 +81,7 @@ export const statements = {
   count: statement<{ count: number }>(`SELECT count(*) AS count FROM ${NAMES}`),
   countOfTeam: statement<{ count: number }>(`SELECT count(*) AS count FROM ${NAMES} WHERE team_id = ?`),
 
-  // A release takes the place of the registration that still waits.
+  // A release replaces a pending registration.
   putChange: statement(
     `INSERT OR REPLACE INTO ${CHANGES} (domain_id, kind, domain, registrable_domain, team_id, due, since, follows)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

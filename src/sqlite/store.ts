@@ -19,13 +19,13 @@ export interface SqliteStoreOptions extends SqliteConnectionOptions, ManagedStor
 export interface SqliteStore extends ManagedStore {}
 
 /**
- * Makes a store in a SQLite database: durable without a server. Creates its tables if they are missing.
+ * Creates a store in a SQLite database: durable without a server. Creates its tables if they are missing.
  *
  * Each call is one synchronous transaction. Any number of processes on one machine may share the file; they take turns
  * to write. SQLite does not work over network file systems (sqlite.org/useovernet.html).
  *
- * @throws {TypeError} for an option that cannot be used.
- * @throws {Error} when the database cannot be used, and says why.
+ * @throws {TypeError} for an option that is missing, wrong or does not exist.
+ * @throws {Error} that says why the database cannot be used.
  *
  * @example
  * import { DatabaseSync } from 'node:sqlite'
@@ -39,7 +39,7 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   return createManagedStore(createSqliteBackend({ database, timeLimit, synchronous }), managed)
 }
 
-/** Makes what {@link createSqliteStore} keeps registrations in. */
+/** Creates the backend of {@link createSqliteStore}. */
 export function createSqliteBackend(options: SqliteConnectionOptions): StoreBackend {
   const connection = connect(options)
   const { ask, transact } = connection

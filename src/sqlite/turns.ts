@@ -1,28 +1,28 @@
 import type { Awaitable } from '../time/awaitable.ts'
 import { explainFailure, isLocked } from './failures.ts'
 
-/** Who may use a database next. */
+/** The queue of calls that want to write to a database. */
 export interface Turns {
   /**
-   * Runs work at once, or when those who came before are done and no other connection holds the write lock.
+   * Runs work at once, or when earlier calls are done and no other connection holds the write lock.
    *
    * @param timeLimit Milliseconds that the work may wait.
    * @throws {Error} that explains the failure of SQLite.
    */
   take<T>(work: () => T, timeLimit: number): Awaitable<T>
-  /** Runs work that only reads: it does not stand in line, unless SQLite says that it must wait. */
+  /** Runs work that only reads: it skips the queue, unless SQLite says that it must wait. */
   takeFirst<T>(work: () => T, timeLimit: number): Awaitable<T>
 }
 
-/** In milliseconds. Pauses are random, so that waiting processes do not all retry at once. */
+/** In milliseconds. Pauses are random, so waiting processes do not all retry at once. */
 const LONGEST_PAUSE = 10
 
 /**
- * While the lock is held, only the first in line tries again, with pauses in between, so that the event loop goes on
- * however many wait. SQLite's own waiting would block it.
+ * While the lock is held, only the first call in the queue retries, with pauses in between, so the event loop runs even
+ * if many calls wait. SQLite's own waiting would block it.
  */
 export function createTurns(): Turns {
-  /** Each tries once, and tells whether its turn is over. */
+  /** Each call tries once, and returns whether its turn is over. */
   const line: (() => boolean)[] = []
   let isServing = false
   let lock: unknown = new Error('database is locked')

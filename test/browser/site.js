@@ -274,7 +274,7 @@ test('in the playground, each hostname of the vectors gets the answer that it ge
     return [JSON.stringify(hostname), hostname.valid ? displayHostname(hostname.domain) : '']
   }
   await visit('/playground.html', {}, async page => {
-    await page.getByLabel('Hostnames, one a line').waitFor()
+    await page.getByLabel('Hostnames, one per line').waitFor()
     const answers = await page.evaluate(texts => {
       const { classifyHostname, displayHostname } = globalThis.playground
       return texts.map(input => {
@@ -288,13 +288,13 @@ test('in the playground, each hostname of the vectors gets the answer that it ge
 
 test('the playground explains each hostname, takes a suggestion, and keeps what was typed in its address', async () => {
   await visit('/playground.html', {}, async page => {
-    const field = page.getByLabel('Hostnames, one a line')
+    const field = page.getByLabel('Hostnames, one per line')
     await field.fill('*.Bücher.de\nhttps://example.com/path\n10.0.0.1')
     const rows = page.getByRole('list', { name: 'Results' }).getByRole('listitem')
     await rows.nth(2).waitFor()
     assert.match(await rows.nth(0).innerText(), /\*\.xn--bcher-kva\.de wildcard shown as \*\.bücher\.de/)
     assert.match(await rows.nth(2).innerText(), /reserved_ip/)
-    await page.getByRole('button', { name: 'Take example.com' }).click()
+    await page.getByRole('button', { name: 'Use example.com' }).click()
     assert.equal(await field.inputValue(), '*.Bücher.de\nexample.com\n10.0.0.1')
     await page.reload()
     await rows.nth(2).waitFor()

@@ -12,7 +12,7 @@ import { openDatabase } from '../postgres/server.ts'
 import { createPostgres, type TestDatabase } from './databases.ts'
 import { createProject, createSqliteProject, run, toUrl } from './program.ts'
 
-describe('a command that is called in a wrong way exits 2, says what to do and touches nothing:', () => {
+describe('a wrong command line exits 2, says what to do and changes nothing:', () => {
   const address = 'postgres://me:secret-word@127.0.0.1:1/none'
   test.each<[string, string[], RegExp]>([
     ['no command', ['--json'], /The command comes first/],
@@ -22,22 +22,22 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
     ['a word too few', ['find'], /takes HOSTNAME/],
     ['no owner', ['keys', 'create', '--database', address], /--team or --organization/],
     ['two owners', ['keys', 'list', '--team', '1', '--organization', '2', '--database', address], /--team or/],
-    ['no file of a copy', ['backup'], /takes FILE/],
+    ['no file for the copy', ['backup'], /takes FILE/],
     ['a backup of PostgreSQL', ['backup', 'x', '--database', address], /pg_dump/],
-    ['a format that is none', ['export', '--format', 'xml'], /csv or ndjson/],
-    ['a format for import', ['export', '--all', '--format', 'csv'], /--format/],
+    ['an unknown format', ['export', '--format', 'xml'], /csv or ndjson/],
+    ['a format with --all', ['export', '--all', '--format', 'csv'], /--format/],
     ['--retry with a filter', ['pending', '--retry', '--team', '1'], /no other option/],
-    ['teams for an organization', ['keys', 'create', '--organization', '1', '--teams', '-'], /key of a team/],
-    ['an owner that is no number', ['keys', 'create', '--team', 'a', '--database', address], /string of digits/],
-    ['a date that is none', ['keys', 'create', '--team', '1', '--expires', 'soon'], /must be a date/],
-    ['a date that is over', ['keys', 'create', '--team', '1', '--expires', '2020-01-01'], /in the past/],
-    ['a prefix that is none', ['keys', 'create', '--team', '1', '--prefix', 'a_b'], /ASCII letters/],
-    ['a scope that does not exist', ['keys', 'create', '--team', '1', '--scopes', 'domain:create'], /domains:create/],
-    ['a hash that is none', ['keys', 'revoke', 'abc'], /64 hex digits/],
-    ['a limit that is none', ['list', '--limit', 'many'], /--limit must be an integer from 1/],
+    ['--teams for an organization', ['keys', 'create', '--organization', '1', '--teams', '-'], /key of a team/],
+    ['an owner that is not a number', ['keys', 'create', '--team', 'a', '--database', address], /string of digits/],
+    ['an invalid date', ['keys', 'create', '--team', '1', '--expires', 'soon'], /must be a date/],
+    ['a date in the past', ['keys', 'create', '--team', '1', '--expires', '2020-01-01'], /in the past/],
+    ['an invalid prefix', ['keys', 'create', '--team', '1', '--prefix', 'a_b'], /ASCII letters/],
+    ['an unknown scope', ['keys', 'create', '--team', '1', '--scopes', 'domain:create'], /domains:create/],
+    ['an invalid hash', ['keys', 'revoke', 'abc'], /64 hex digits/],
+    ['an invalid limit', ['list', '--limit', 'many'], /--limit must be an integer from 1/],
     ['no team', ['release', 'a.com', '--database', address], /Pass --team/],
     ['no database', ['count'], /Pass --database/],
-    ['another database', ['count', '--database', 'mysql://me:secret-word@127.0.0.1/x'], /begins with "postgres/],
+    ['an unsupported database', ['count', '--database', 'mysql://me:secret-word@127.0.0.1/x'], /begins with "postgres/],
     ...['host=db user=me password=secret-word', "password = 'secret-word' dbname=x", 'HOST=db'].map(
       (words): [string, string[], RegExp] => [
         'key words of libpq',
@@ -63,7 +63,7 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
     expect(stderr).not.toContain('secret-word')
   })
 
-  test('a key where its hash belongs is not shown', async () => {
+  test('a key that is passed instead of its hash is not shown', async () => {
     const { code, stdout, stderr } = await run(['keys', 'revoke', 'svc_team_1_topsecret'])
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain('That is a key')
@@ -73,7 +73,7 @@ describe('a command that is called in a wrong way exits 2, says what to do and t
   })
 })
 
-test('a password that is not encoded is hidden to the last "@"', async () => {
+test('an unencoded password is hidden up to the last "@"', async () => {
   for (const password of ['secret@word', 'secret:word', 'sec/ret@word'])
     for (const address of [`postgres://me:${password}@127.0.0.1:1/none`, `mysql://me:${password}@127.0.0.1/x`]) {
       const { code, stdout, stderr } = await run(['count', '--database', address, `--${address}`])
@@ -94,7 +94,7 @@ test('without a command it shows all commands and exits 2; with --help it exits 
   expect(bare.stdout).toBe(help.stdout)
 })
 
-describe('a driver that is missing is named with the line that installs it:', () => {
+describe('the error for a missing driver has the command that installs it:', () => {
   test.each([
     ['pg', 'postgres://me:secret-word@127.0.0.1:1/none', 'npm install pg'],
     ...(process.getBuiltinModule('node:sqlite') ? [] : [['better-sqlite3', 'a.db', 'npm install better-sqlite3']]),
@@ -110,7 +110,7 @@ describe('a driver that is missing is named with the line that installs it:', ()
   })
 })
 
-test('a path of SQLite that is mistyped makes no file', async () => {
+test('a mistyped path of a SQLite file does not create a file', async () => {
   const { folder, remove } = createSqliteProject()
   const { code, stderr } = await run(['count', '--database', 'typo.db'], { cwd: folder })
   expect([code, stderr, existsSync(join(folder, 'typo.db'))]).toEqual([
@@ -137,7 +137,7 @@ test('--version prints the version of the package', async () => {
   expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-test('classify reads the standard input, and exits 1 for what cannot be registered', async () => {
+test('classify reads the standard input, and exits 1 for a hostname that cannot be registered', async () => {
   const good = await run(['classify'], { input: 'a.example.com\r\n\n*.example.org\n' })
   expect(good).toMatchObject({ code: 0, stdout: expect.stringMatching(/^name +a\.example\.com\nwildcard +\*/) })
   const bad = await run(['classify', '--json', 'dev'])
@@ -156,7 +156,7 @@ describe('on PostgreSQL', () => {
   })
   afterAll(() => database.close())
 
-  test('a key itself is revoked by way of the standard input, and never shown again', async () => {
+  test('a key on the standard input can be revoked, and is not shown', async () => {
     const made = await database.run(['keys', 'create', '--organization', '10', '--json', '--scopes', 'domains:read'])
     const { key, hash } = JSON.parse(made.stdout) as { key: string; hash: string }
     expect(hash).toBe(await hashApiKey(key))
@@ -169,7 +169,7 @@ describe('on PostgreSQL', () => {
     expect(listed.stdout + revoked.stdout + revoked.stderr).not.toContain(key.slice(-20))
   })
 
-  test('a rotated key keeps owner, scopes, label and prefix, and the old one an earlier end', async () => {
+  test('a rotated key keeps owner, scopes, label and prefix, and the old key an earlier expiry', async () => {
     const create = ['keys', 'create', '--team', '8', '--prefix', 'acme', '--label', 'Import', '--json']
     const end = new Date(Date.now() + 86_400_000).toISOString()
     const made = await database.run([...create, '--scopes', 'domains:read,domains:create', '--expires', end])
@@ -194,7 +194,7 @@ describe('on PostgreSQL', () => {
     expect(JSON.parse((await database.run(['keys', 'list', '--team', '9', '--json'])).stdout)).toHaveLength(1)
   })
 
-  test('keys who tells whose a key on the standard input is', async () => {
+  test('keys who shows the owner of a key on the standard input', async () => {
     const { key, hash } = JSON.parse(
       (await database.run(['keys', 'create', '--organization', '11', '--json', '--label', 'found'])).stdout,
     )
@@ -217,7 +217,7 @@ describe('on PostgreSQL', () => {
     expect(stdout).toMatch(/ team 20 {2}/)
   })
 
-  test('a key for a team that --teams does not have is not made', async () => {
+  test('a key for a team that is not in --teams is not created', async () => {
     const create = ['keys', 'create', '--team', '77', '--teams', '-']
     const refused = await database.run(create, { input: '1\n2\n' })
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Team 77 is not among') })
@@ -226,13 +226,13 @@ describe('on PostgreSQL', () => {
     expect(await database.run(create, { input: '1\n77\n' })).toMatchObject({ code: 0 })
   })
 
-  test('a label that could steer a terminal is shown as text', async () => {
+  test('a label with terminal control characters is shown without them', async () => {
     await database.run(['keys', 'create', '--team', '7', '--label', '\u001b[31mred'])
     const { stdout } = await database.run(['keys', 'list', '--team', '7'])
     expect(stdout).toContain('\\u{1b}[31mred')
   })
 
-  test('release leaves something to push, and says when it released nothing', async () => {
+  test('release records a pending change, and says so if it released nothing', async () => {
     await database.withStore(async store => void (await save(store, '1', ['a.example.com'])))
     const release = ['release', '--team', '1', 'a.example.com']
     expect(await database.run(release)).toMatchObject({ code: 0 })
@@ -241,7 +241,7 @@ describe('on PostgreSQL', () => {
     expect(await database.run(release)).toMatchObject({ code: 1 })
   })
 
-  test('pending --retry makes due what failed, all or by ID', async () => {
+  test('pending --retry makes failed changes due, all or by ID', async () => {
     const domains = ['r1.example.net', 'r2.example.net', 'r3.example.net']
     await database.withStore(async store => {
       const saved = await save(store, '6', domains)
@@ -271,7 +271,7 @@ describe('on PostgreSQL', () => {
     })
   })
 
-  test('find finds an ID, tells an unknown one and what is wrong with a hostname', async () => {
+  test('find finds an ID, and explains an unknown ID and an invalid hostname', async () => {
     const saved: Registration[] = []
     await database.withStore(async store => void saved.push(...(await save(store, '51', ['xn--bcher-kva.de']))))
     const [domainId = ''] = saved.map(registration => registration.domainId)
@@ -292,7 +292,7 @@ describe('on PostgreSQL', () => {
     ])
   })
 
-  test('pending shows refusals, the last failure and the next attempt, of a team or of what was refused', async () => {
+  test('pending shows refusals, the last failure and the next attempt, of one team or of refused changes', async () => {
     await database.withStore(async store => {
       await save(store, '31', ['new.example.org'])
       const saved = await save(store, '32', ['one.example.org', 'two.example.org'])
@@ -314,7 +314,7 @@ describe('on PostgreSQL', () => {
     expect([rest.domains, rest.next]).toEqual([['two.example.org'], null])
   })
 
-  test('export --format csv has a line for each registration below its heads', async () => {
+  test('export --format csv prints a header line and a line for each registration', async () => {
     await database.withStore(async store => void (await save(store, '41', ['*.csv.example.org', 'csv.example.net'])))
     const { stdout } = await database.run(['export', '--team', '41', '--format', 'csv'])
     const lines = (await database.run(['export', '--team', '41'])).stdout.trimEnd().split('\n')
@@ -324,7 +324,7 @@ describe('on PostgreSQL', () => {
   })
 })
 
-test('a key that the command line made lets its owner in', async () => {
+test('a key from the command line authenticates its owner', async () => {
   const server = await openDatabase()
   const env = { DATABASE_URL: toUrl(server.config) }
   await run(['migrate', '--schema', 'mine'], { env })
@@ -335,13 +335,13 @@ test('a key that the command line made lets its owner in', async () => {
   await server.stop()
 })
 
-test('whoever reads only the first lines gets no error', async () => {
+test('a reader that closes the output early causes no error', async () => {
   const command = `${process.execPath} dist/cli.js --help | head -1`
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', `set -o pipefail; ${command}`])
   expect([stdout, stderr]).toEqual(['domain-registration <command> [options]\n', ''])
 })
 
-test('status --watch goes on until it is ended, and each screen shows what is there by then', async () => {
+test('status --watch runs until it is ended, and each screen shows the current state', async () => {
   const database = await createPostgres()
   await database.run(['migrate'])
   const parameters = ['--no-warnings', join(process.cwd(), 'dist', 'cli.js'), 'status', '--watch', '--json']

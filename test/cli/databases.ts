@@ -6,13 +6,13 @@ import { openDatabase as openServer } from '../postgres/server.ts'
 import { openDatabase as openFile } from '../sqlite/open-database.ts'
 import { createSqliteProject, type Outcome, type RunOptions, run, sqliteEngine, toUrl } from './program.ts'
 
-/** A database of an application, with tables or without. */
+/** An application's database, with or without tables. */
 export interface TestDatabase {
   /** Runs a command on it. */
   run(parameters: readonly string[], options?: RunOptions): Promise<Outcome>
   readonly address: string
   readonly folder: string
-  /** Does something with a store of the application, on the same database. */
+  /** Runs work with the application's store, on the same database. */
   withStore(work: (store: ManagedStore) => Promise<void>): Promise<void>
   /** Runs SQL on it. */
   execute(sql: string): Promise<void>
@@ -23,7 +23,7 @@ const team = { id: '1', organizationId: '10', state: 'active' as const }
 const options = {
   findTeam: (id: string) => (id === '1' || id === '2' ? { ...team, id } : null),
   synchronize: () => Promise.reject(new Error('The monitor is offline')),
-  // What has failed waits for minutes.
+  // Failed changes wait for minutes.
   synchronizeTimeLimit: 3_600_000,
   onError: () => {},
 }

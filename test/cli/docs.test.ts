@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { registerDomains } from '../../src/index.ts'
 import { databases, type TestDatabase } from './databases.ts'
 
-/** The hash in the guide stands for that of the key which was made before. */
+/** The hash in the guide stands for the hash of the key that was created before. */
 const HASH = 'b7c1d0a94e5f62837b1c0d9a4e5f62837b1c0d9a4e5f62837b1c0d9a4e5f6283'
 
 const pages = ['cli', 'cli-keys', 'cli-registrations', 'cli-doctor']
@@ -19,7 +19,7 @@ const examples = [...guide.matchAll(/```console\n(.*?)```/gs)].flatMap(([, block
     }),
 )
 
-/** What is another in each run gets a fixed form of the same width. */
+/** Values that differ in each run get a fixed form of the same width. */
 const normalize = (output: string) =>
   output
     .replaceAll(/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, '<id>')
@@ -34,11 +34,11 @@ const normalize = (output: string) =>
     .replaceAll(/[\d.]+ [kM]B/g, '<size>')
     // SQLite in WebAssembly has no log.
     .replaceAll(/, registrations\.db-wal <size>/g, '')
-    // On a slow machine, or with an old list, these are notes.
+    // On a slow machine, or with an old suffix list, these are notes.
     .replaceAll(/^(?:ok|note) +(round trip|suffix list) .*\n(?: +->.*\n)?/gm, '<$1>\n')
     .replaceAll(/^(?:All is well|Nothing is wrong, .*)\.$/gm, '<verdict>')
 
-/** As a shell splits them. */
+/** Splits parameters like a shell. */
 const split = (command: string): string[] =>
   execFileSync('bash', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
     .split('\0')
@@ -77,7 +77,7 @@ describe.each(databases)('on %s', (name, create) => {
     ({ command }) =>
       !/^(?:status|doctor|backup)/.test(command) || command.includes('registrations.db') === name.includes('SQLite'),
   )
-  test.each(ofThis)('the output of "$command" is that of the guide', async ({ command, output }) => {
+  test.each(ofThis)('the output of "$command" matches the guide', async ({ command, output }) => {
     if (command.startsWith('list')) await register(database)
     const [first = '', second] = command.split(' | ')
     if (second !== undefined) {

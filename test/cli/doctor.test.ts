@@ -7,7 +7,7 @@ import { openDatabase } from '../sqlite/open-database.ts'
 import { createPostgres, databases, type TestDatabase } from './databases.ts'
 import type { RunOptions } from './program.ts'
 
-/** Plants a fault in a database with tables and one waiting change; returns how the doctor is to be run. */
+/** Causes a fault in a database with tables and one pending change; returns how to run the doctor. */
 type Plant = (database: TestDatabase) => Promise<RunOptions | undefined>
 
 interface Fault {
@@ -27,7 +27,7 @@ const sql =
     return undefined
   }
 
-/** A setting of the database that new sessions begin with. */
+/** Changes a setting of the database for new sessions. */
 const alter = (setting: string) =>
   sql(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET ${setting}', current_database()); END $$`)
 
@@ -43,7 +43,7 @@ const ahead = (milliseconds: number): Plant => {
 const migrateFirst = /domain-registration migrate/
 const fixFirst = /Fix this first/
 
-/** Of the tables of either database. */
+/** Changes the version of the tables of either database. */
 const faultsOfTables = (version: string, aging: string): Record<string, Fault> => ({
   'that the tables are older than the package': {
     plant: sql(`DELETE FROM ${version}`),
@@ -57,7 +57,7 @@ const faultsOfTables = (version: string, aging: string): Record<string, Fault> =
     finding: /of version 99/,
     advice: /Install the newer version/,
   },
-  'that a change has waited for hours': {
+  'that a change has been pending for hours': {
     plant: sql(aging),
     check: 'pending',
     finding: /2 changes wait, 1 refused, the oldest for 120 minutes; the monitor said: Error: The monitor is offline/,
@@ -82,7 +82,7 @@ const faultsOfPostgres: Record<string, Fault> = {
     finding: /^the table "locks" is missing/,
     advice: /Run as the owner/,
   },
-  'that transactions can only read': {
+  'that transactions are read-only': {
     plant: alter('default_transaction_read_only = on'),
     check: 'writing',
     finding: /only read/,
@@ -95,19 +95,19 @@ const faultsOfPostgres: Record<string, Fault> = {
     finding: /repeatable read/,
     advice: /READ COMMITTED/,
   },
-  'that this machine is a minute ahead': {
+  'that the clock of this machine is a minute ahead': {
     plant: ahead(60_000),
     check: 'clock',
     finding: /database is (?:59|60) seconds behind/,
     advice: /NTP/,
   },
-  'that this machine is a minute behind': {
+  'that the clock of this machine is a minute behind': {
     plant: ahead(-60_000),
     check: 'clock',
     finding: /database is (?:60|61) seconds ahead/,
     advice: /NTP/,
   },
-  'that nobody listens': {
+  'that no server listens': {
     plant: callAt(() => 'postgres://me:secret-word@127.0.0.1:1/none'),
     check: 'connection',
     finding: /ECONNREFUSED/,
@@ -123,7 +123,7 @@ const faultsOfPostgres: Record<string, Fault> = {
 
 const faultsOfSqlite: Record<string, Fault> = {
   ...faultsOfTables('domain_registration_version', 'UPDATE domain_registration_changes SET since = since - 7200000'),
-  'that there is no file': {
+  'that the file is missing': {
     plant: callAt(() => 'typo.db'),
     check: 'connection',
     finding: /there is no file "typo\.db"/,
@@ -135,13 +135,13 @@ const faultsOfSqlite: Record<string, Fault> = {
     finding: /not there/,
     advice: migrateFirst,
   },
-  'that the file is no database': {
+  'that the file is not a database': {
     plant: async ({ address }) => void writeFileSync(address, 'no database '.repeat(1000)),
     check: 'connection',
     finding: /is no SQLite database/,
     advice: fixFirst,
   },
-  'that another process holds the file': {
+  'that another process has locked the file': {
     async plant({ address }) {
       const handle = openDatabase(address)
       onTestFinished(() => handle.close())
@@ -173,7 +173,7 @@ async function examine(database: TestDatabase, options?: RunOptions) {
   expect(stderr).toBe('')
   expect(stdout).not.toContain('secret-word')
   const { healthy, findings } = JSON.parse(stdout) as Report
-  // They depend on the machine and the date, or are of the change that waits; each has its own test.
+  // These depend on the machine and the date, or concern the pending change; each has its own test.
   const isSteady = ({ check, state }: Finding) =>
     state === 'wrong' || !/^(?:round trip|suffix list|pending)$/.test(check)
   const faults = findings
@@ -183,7 +183,7 @@ async function examine(database: TestDatabase, options?: RunOptions) {
   return { code, healthy, faults }
 }
 
-/** A database with a refused registration and a pending release, for the length of one test. */
+/** A database with a refused registration and a pending release, for one test. */
 async function open(create: () => Promise<TestDatabase>): Promise<TestDatabase> {
   const database = await create()
   onTestFinished(() => database.close())
@@ -197,7 +197,7 @@ async function open(create: () => Promise<TestDatabase>): Promise<TestDatabase> 
 }
 
 describe.each(databases)('on %s', (name, create) => {
-  test('doctor finds nothing where nothing is wrong', async () => {
+  test('doctor reports nothing if nothing is wrong', async () => {
     expect(await examine(await open(create))).toEqual({ code: 0, healthy: true, faults: [] })
   })
 
@@ -214,7 +214,7 @@ describe.each(databases)('on %s', (name, create) => {
   )
 })
 
-test('of a change that failed a moment ago, doctor notes what the monitor said, and finds nothing wrong', async () => {
+test("doctor notes the monitor's error for a change that failed a moment ago, without calling it a fault", async () => {
   const { code, stdout } = await (await open(createPostgres)).run(['doctor'])
   expect([code, stdout]).toEqual([
     0,
@@ -223,18 +223,18 @@ test('of a change that failed a moment ago, doctor notes what the monitor said, 
   expect(stdout).toContain('\n\nNothing is wrong, but see ')
 })
 
-test('after a restore that lost a primary key, the SQL that doctor prints in words makes all well', async () => {
+test('the SQL that doctor prints repairs a restore that lost a primary key', async () => {
   const database = await open(createPostgres)
   await database.execute('ALTER TABLE domain_registration.locks DROP CONSTRAINT locks_pkey')
   const { code, stdout } = await database.run(['doctor'])
   expect([code, stdout]).toEqual([1, expect.stringContaining('locks: the constraint "locks_pkey" is missing')])
-  expect(stdout).toMatch(/\n1 thing is wrong\. See "tables" in docs\/runbook\.md\.\n$/)
+  expect(stdout).toMatch(/\n1 thing is wrong\. See "tables" in docs\/doctor-checks\.md\.\n$/)
   const [, sql = ''] = /-> Run as the owner of the tables:\n((?: {23}.+\n)+)/.exec(stdout) ?? []
   await database.execute(sql)
   expect(await examine(database)).toMatchObject({ code: 0 })
 })
 
-test('of a table whose rows were deleted, doctor notes the size, and prints SQL that makes it small', async () => {
+test('doctor notes the size of a table whose rows were deleted, and prints SQL that shrinks it', async () => {
   const database = await open(createPostgres)
   await database.execute(`INSERT INTO domain_registration.locks
     SELECT repeat('x', 100) || number, 'x' FROM generate_series(1, 100000) AS number`)
@@ -254,7 +254,7 @@ test('of a table whose rows were deleted, doctor notes the size, and prints SQL 
 })
 
 describe('a role of PostgreSQL', () => {
-  /** A role that may log in and read the catalogs; removed with the rights that it was given. */
+  /** A role that may log in and read the catalogs; it is removed with its privileges. */
   async function createRole() {
     const database = await open(createPostgres)
     const role = `role_${crypto.randomUUID().replaceAll('-', '')}`
@@ -264,7 +264,7 @@ describe('a role of PostgreSQL', () => {
     return { database, role, env: { DATABASE_URL } }
   }
 
-  test('without any right is told of each that it needs; with these, all is well', async () => {
+  test('without privileges gets a list of those that it needs, and these suffice', async () => {
     const { database, role, env } = await createRole()
     const { code, faults } = await examine(database, { env })
     expect([code, faults.map(({ check }) => check)]).toEqual([1, ['rights']])
@@ -272,12 +272,12 @@ describe('a role of PostgreSQL', () => {
     expect(grants.length).toBe(7)
     for (const grant of grants) await database.execute(grant.replace('…', role))
     expect(await examine(database, { env })).toMatchObject({ code: 0, healthy: true })
-    // Rights that the doctor calls enough are enough for the commands that read and write.
+    // Privileges that satisfy the doctor also suffice for the commands that read and write.
     for (const command of ['count', 'keys create --team 1', 'release --team 1 www.example.com'])
       expect(await database.run(command.split(' '), { env })).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('with the grants of docs/operations.md is told that all is well, and may register', async () => {
+  test('with the grants of docs/operations.md satisfies doctor, and can register names', async () => {
     const { database, role, env } = await createRole()
     const guide = readFileSync('docs/operations.md', 'utf8')
     const grants = [...guide.matchAll(/GRANT .+ TO my_server;/g)].map(([grant]) => grant)
@@ -294,7 +294,7 @@ describe('a role of PostgreSQL', () => {
     expect(data.totals).toMatchObject({ created: 1 })
   })
 
-  test('from which row-level security hides rows is told so', async () => {
+  test('from which row-level security hides rows gets a finding that says so', async () => {
     const { database, role, env } = await createRole()
     await database.execute(`GRANT USAGE ON SCHEMA domain_registration TO ${role};
       GRANT ALL ON ALL TABLES IN SCHEMA domain_registration TO ${role};

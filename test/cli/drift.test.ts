@@ -14,7 +14,7 @@ const tables = readExpectedTables(place)
 const table = (name: string) => `domain_registration.${name}`
 const columnsOf = tables.flatMap(({ name, columns }) => [...columns].map(([column, is]) => ({ name, column, ...is })))
 
-/** SQL that changes one thing of the tables, by what it does. */
+/** SQL that makes one change to the tables, by its description. */
 const changes: Readonly<Record<string, string>> = Object.fromEntries([
   ...tables.map(({ name }) => [`drops ${name}`, `DROP TABLE ${table(name)}`]),
   ...columnsOf.flatMap(({ name, column, isRequired, type, default: preset }) => {
@@ -169,7 +169,7 @@ describe('on SQLite', () => {
     return { database, examine: () => examine(database) }
   }
 
-  test('tables as the stores make them, and those of the application, do not differ', () => {
+  test('tables that the stores create, and those of the application, are no difference', () => {
     const { database, examine } = open()
     database.exec('CREATE TABLE of_ours (a); CREATE INDEX of_ours_a ON of_ours (a)')
     expect(examine()).toEqual([])
@@ -184,7 +184,7 @@ describe('on SQLite', () => {
     expect(examine()).toEqual([])
   })
 
-  test("a table that is made anew keeps its rows, and a copy of columns that are not the package's", () => {
+  test("a recreated table keeps its rows, and a copy of the columns that are not the package's", () => {
     const { database, examine } = open()
     database.exec(`INSERT INTO domain_registration_keys (hash, type, owner_id, scopes, created_at)
       VALUES ('a', 'team', '1', '[]', 0); ALTER TABLE domain_registration_keys ADD COLUMN note TEXT DEFAULT 'ours'`)

@@ -11,7 +11,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { domainsHandler } from '../../src/adapters/fetch.ts'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { examineGrowth } from '../../src/cli/doctor/postgres-growth.ts'
-import { examineLocks } from '../../src/cli/doctor/postgres-locks.ts'
+import { examineLocks, findLockers } from '../../src/cli/doctor/postgres-locks.ts'
 import { generateApiKey } from '../../src/index.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { DomainStore } from '../../src/registry/store.ts'
@@ -149,7 +149,37 @@ test('when a table or a row is locked, callers, the log, metrics and doctor are 
   const store = createPostgresStore({ database: server.createPool(), findTeam, timeLimit: 500 })
   const { finding } = await compareWithRunbook('a table or a row is locked', server.config, store)
   expect(finding).toMatch(/application "report of Ann".*: BEGIN; LOCK TABLE domain_registration.names; SELECT …,…\)/)
+  const env = { DATABASE_URL: toUrl(server.config) }
+  expect(await run(['status'], { env })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('A table is locked; "domain-registration doctor" says by whom'),
+  })
 })
+
+test('of a prepared transaction that nobody ends, doctor prints its ID, and the SQL that ends it', async () => {
+  const server = await openWithTables(startServer(['-c', 'max_prepared_transactions=1']))
+  const pool = server.createPool()
+  const holder = await pool.connect()
+  await holder.query("BEGIN; LOCK TABLE domain_registration.names; PREPARE TRANSACTION 'Ann''s payroll'")
+  holder.release()
+  const findings = examineLocks(askLater(pool, '1 minute'), 'domain_registration')
+  const { value: found } = (await findings.next()) as { value: Finding }
+  expect(found).toMatchObject({
+    state: 'wrong',
+    finding: expect.stringMatching(
+      /^the prepared transaction "Ann's payroll" of the role "postgres" has had locks for 6\d s$/,
+    ),
+  })
+  for (const statement of found.sql ?? []) await pool.query(statement)
+  expect((await examine(server.config, 'tables')).findings).toMatchObject([{ state: 'ok' }])
+})
+
+/** Asks by the clock of the server some time later. */
+const askLater =
+  (pool: Pool, skew: string) =>
+  async (text: string, ...values: readonly unknown[]) =>
+    (await pool.query(text.replaceAll('clock_timestamp()', `(clock_timestamp() + interval '${skew}')`), [...values]))
+      .rows as never
 
 /** What a server with this store responds to a call, the first line that it logs, and what a trace says of the call. */
 async function callAndReadLog(store: DomainStore, domain = 'www.example.net') {
@@ -178,10 +208,7 @@ test('of a transaction that lies idle with a row, doctor notes whose it is, thou
   await holder.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'example.com' FOR UPDATE")
   expect((await callAndReadLog(store, 'a.example.com')).line).toContain('lock timeout')
   const examine = async (skew: string) => {
-    const ask = async (text: string, ...values: readonly unknown[]) =>
-      (await pool.query(text.replaceAll('clock_timestamp()', `(clock_timestamp() + interval '${skew}')`), [...values]))
-        .rows as never
-    const findings = examineLocks(ask, 'domain_registration')
+    const findings = examineLocks(askLater(pool, skew), 'domain_registration')
     return ((await findings.next()) as { value: Finding }).value
   }
   expect(await examine('0 seconds')).toMatchObject({ state: 'ok' })
@@ -190,9 +217,16 @@ test('of a transaction that lies idle with a row, doctor notes whose it is, thou
     'note',
     expect.stringMatching(/^pid \d+ \(role "postgres", application "report of Ann", idle in transaction: .* 6\d s, /),
   ])
+  const waiting = pool.query(
+    "SELECT FROM domain_registration.locks WHERE registrable_domain = 'example.com' FOR UPDATE",
+  )
+  const isWaiting = `SELECT FROM pg_locks WHERE locktype = 'tuple'
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+  while ((await pool.query(isWaiting)).rowCount === 0) await sleep(20)
+  expect(await findLockers(askLater(pool, '0 seconds'), 'domain_registration').next()).toMatchObject({ done: true })
   const ended = new Promise(resolve => holder.on('error', resolve))
   for (const statement of sql) await pool.query(statement)
-  await ended
+  await Promise.all([ended, waiting])
 })
 
 test('of a transaction that is open for six minutes, doctor notes whose it is, and the SQL that ends it', async () => {

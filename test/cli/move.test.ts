@@ -31,7 +31,7 @@ describe.each(killable)('on %s', (_, create) => {
   })
   afterAll(() => database.close())
 
-  test('an import that is killed and run again is complete', async () => {
+  test('an import that is killed and repeated is complete', async () => {
     const [flags, program] = [['--no-warnings'], join(process.cwd(), 'dist', 'cli.js')]
     const parameters = [...flags, program, 'import', '--database', database.address]
     const child = spawn(process.execPath, parameters, { cwd: database.folder, stdio: ['pipe', 'ignore', 'inherit'] })
@@ -71,7 +71,7 @@ describe.each([
     await next.close()
   })
 
-  test(`an export is imported into ${name} as it is`, async () => {
+  test(`an export is imported into ${name} unchanged`, async () => {
     const { stdout } = await old.run(['export', '--all'])
     const first = await next.run(['import'], { input: stdout })
     expect(first).toMatchObject({ code: 0, stdout: 'Imported 5500 registrations; 0 were there before.\n' })
@@ -80,7 +80,7 @@ describe.each([
     expect(again).toMatchObject({ code: 0, stdout: 'Imported 0 registrations; 5500 were there before.\n' })
   })
 
-  test('lines that are cut off, rejected or not JSON exit 1', async () => {
+  test('an import with missing, rejected or invalid lines exits 1', async () => {
     const cut = await next.run(['import'], { input: toLines(rows.slice(0, 3)) })
     expect(cut).toMatchObject({ code: 1, stdout: expect.stringContaining('Import it again.') })
     const input = toLines([
@@ -93,7 +93,7 @@ describe.each([
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 2 is not JSON') })
   })
 
-  test('an export for an import is refused while a release is pending', async () => {
+  test('export --all fails while a release is pending', async () => {
     await next.run(['release', '--team', '1', 'n0.com'])
     const { code, stdout, stderr } = await next.run(['export', '--all'])
     expect([code, stdout]).toEqual([1, ''])
@@ -101,7 +101,7 @@ describe.each([
   })
 })
 
-test('an export of all takes no team', async () => {
+test('export --all rejects --team', async () => {
   const database = await createSqlite()
   expect(await database.run(['export', '--all', '--team', '1'])).toMatchObject({ code: 2 })
   await database.close()

@@ -22,7 +22,7 @@ export interface Outcome {
 }
 
 export interface RunOptions {
-  /** The folder where it runs. Default: that of this process, which has `pg`. */
+  /** The working directory. Default: that of this process, which has `pg`. */
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
@@ -33,8 +33,8 @@ export interface RunOptions {
 }
 
 /**
- * Runs the program. As a process of its own, which is the built one, if it needs a folder, or something that is loaded
- * first; otherwise in this process, which takes a tenth of the time.
+ * Runs the program: the built one in a separate process if it needs a folder, or something that is loaded first;
+ * otherwise in this process, which takes a tenth of the time.
  */
 export async function run(parameters: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const { DATABASE_URL: _, ...inherited } = process.env
@@ -86,7 +86,7 @@ export function createProject(): Project {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** As in test/sqlite/open-database.ts. */
+/** The same choice as in test/sqlite/open-database.ts. */
 const { BETTER_SQLITE3 } = process.env
 export const sqliteEngine = process.getBuiltinModule('node:sqlite')
   ? 'node:sqlite'
@@ -94,7 +94,7 @@ export const sqliteEngine = process.getBuiltinModule('node:sqlite')
     ? 'better-sqlite3'
     : 'node-sqlite3-wasm with the interface of better-sqlite3'
 
-/** The folder of an application that has what this Node needs for SQLite. */
+/** The folder of an application with the package that this Node needs for SQLite. */
 export function createSqliteProject(): Project {
   const project = createProject()
   const place = join(project.folder, 'node_modules', 'better-sqlite3')

@@ -5,7 +5,7 @@ import { answer, loseAnswer, names, serve } from './serve.ts'
 
 const unused = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00' }
 
-test('any number of names is registered in calls of 100, with progress, and results in order', async () => {
+test('registerAll registers any number of names in calls of 100, with progress, and results in order', async () => {
   const { options } = await serve()
   const progress: Progress[] = []
   const all = [...names(249), 'localhost']
@@ -20,7 +20,7 @@ test('any number of names is registered in calls of 100, with progress, and resu
   expect(await registerAll([], options)).toEqual({ results: [], totals: { created: 0, existing: 0, invalid: 0 } })
 })
 
-test('the key of an organization names the team', async () => {
+test('a client with an organization key sends the ID of the team', async () => {
   const { options, issue } = await serve()
   const ofOrganization = { ...options, apiKey: await issue('organization', '10') }
   expect((await registerAll(['a.com'], { ...ofOrganization, teamId: '2' })).totals.created).toBe(1)
@@ -30,8 +30,8 @@ test('the key of an organization names the team', async () => {
   })
 })
 
-describe('a call is sent again', () => {
-  test('after an answer that got lost: what it had registered is there with the same ID', async () => {
+describe('a call is retried', () => {
+  test('after a lost response: the names that it had registered have the same IDs', async () => {
     const { options } = await serve((call, response) => call === 2 && loseAnswer(response))
     const { results } = await registerAll(names(150), options)
     const statuses = [...Array(100).fill('created'), ...Array(50).fill('existing')]
@@ -67,7 +67,7 @@ describe('a call is sent again', () => {
     }
   })
 
-  test('for as long as its patience lasts', async () => {
+  test('until its patience ends', async () => {
     let asked = 0
     const { options } = await serve((call, response) => {
       if (call === 1) return false
@@ -81,7 +81,7 @@ describe('a call is sent again', () => {
     expect((error as { results: unknown[] }).results).toHaveLength(100)
   })
 
-  test('not after an answer that would be the same again, such as 401 or a redirect', async () => {
+  test('but not after a permanent error, such as 401 or a redirect', async () => {
     let asked = 0
     const { options } = await serve((call, response) => {
       asked = call
@@ -95,7 +95,7 @@ describe('a call is sent again', () => {
   })
 })
 
-test('a signal ends the work, also while it waits', async () => {
+test('a signal ends the work, even during a backoff', async () => {
   const controller = new AbortController()
   const { options } = await serve((_, response) => {
     response.once('close', () => controller.abort('enough'))
@@ -107,7 +107,7 @@ test('a signal ends the work, also while it waits', async () => {
 })
 
 describe('names that are internal_error', () => {
-  /** n7.com cannot be saved in so many calls, and n8.com not until it was tried alone. */
+  /** n7.com cannot be saved in this many calls, and n8.com not until it is tried alone. */
   function failing(times: number) {
     const store = createStore()
     let calls = 0
@@ -125,9 +125,9 @@ describe('names that are internal_error', () => {
     return { ...store, register }
   }
 
-  test('are sent again after all others, and have their result in their place', async () => {
+  test('are retried after all others, and their results keep their position', async () => {
     const progress: number[] = []
-    // More than the parts of one call that it is in.
+    // More than the parts of one call that contain it.
     const store = failing(9)
     const { options } = await serve(undefined, store)
     const all = names(120)
@@ -138,7 +138,7 @@ describe('names that are internal_error', () => {
     expect(progress).toEqual([98, 118, 120])
   })
 
-  test('to the last are no success: the others are registered, and the work is rejected with all results', async () => {
+  test('until the last attempt reject the promise with all results; the others are registered', async () => {
     const { options } = await serve(undefined, failing(Number.POSITIVE_INFINITY))
     const error = await rejection(registerAll(names(120), { ...options, patience: 1000 }))
     expect(error).toMatchObject({
@@ -152,13 +152,17 @@ describe('names that are internal_error', () => {
   })
 })
 
-describe('an answer that is not of this operation ends the work at once', () => {
+describe('a malformed response ends the work at once:', () => {
   const created = { status: 'created', domain: 'a.com', domainId: '1' }
   test.each<[what: string, body: unknown, message: RegExp]>([
     ['null', null, /it has no data\.results/],
-    ['a page', { ok: true }, /it has no data\.results/],
+    ['another JSON object', { ok: true }, /it has no data\.results/],
     ['too few results', { data: { results: [{ ...created, input: 'a.com' }] } }, /it has 1 results for 2 names/],
-    ['no objects', { data: { results: [null, null] } }, /results\[0\]\.status is none of created, existing, invalid/],
+    [
+      'results that are not objects',
+      { data: { results: [null, null] } },
+      /results\[0\]\.status is none of created, existing, invalid/,
+    ],
     ['an unknown status', { data: { results: [{ status: 'ok' }, null] } }, /results\[0\]\.status is none of/],
     ['an inherited status', { data: { results: [{ status: 'toString' }, null] } }, /results\[0\]\.status is none of/],
     [
@@ -182,7 +186,7 @@ describe('an answer that is not of this operation ends the work at once', () => 
 test.each<[what: string, fetch: typeof globalThis.fetch]>([
   ['ignores its signal', () => new Promise(() => {})],
   ['never ends its body', async () => new Response(new ReadableStream())],
-])('a fetch that %s does not hang the work', async (_, fetch) => {
+])('a fetch that %s does not make the work hang', async (_, fetch) => {
   const limited = await rejection(registerAll(['a.com'], { ...unused, fetch, timeLimit: 5, patience: 0 }))
   expect(limited).toMatchObject({
     message: '1 name has no result. The last failure: The response was lost, or none arrived.',
@@ -206,7 +210,7 @@ test.each<[what: string, changes: object, message: string]>([
         '"https://api.example.com/v1/domains"; it is a string, not shown here',
     ],
   ),
-])('%s is refused at once, and not shown', async (_, changes, message) => {
+])('%s is rejected at once, and not shown in the error', async (_, changes, message) => {
   const fetch = vi.fn<typeof globalThis.fetch>()
   const error = await rejection(registerAll(['a.com'], { ...unused, fetch, ...changes }))
   expect(error).toEqual(new TypeError(message))
@@ -218,7 +222,7 @@ test.each([
   [{ teamid: '1' }, /"teamid" does not exist; there are .*"teamId"/],
   [{ patience: -1 }, /"patience" must be a number of milliseconds, 0 or more/],
   [{ concurrency: 0 }, /"concurrency" must be an integer above 0/],
-])('refuses %j', async (changes, message) => {
+])('registerAll rejects the options %j', async (changes, message) => {
   expect(String(await rejection(registerAll([], { ...unused, ...changes } as never)))).toMatch(message)
 })
 
@@ -226,6 +230,6 @@ test.each([
   ['a.com', /^TypeError: The names must be an array or another iterable of strings; they are "a\.com"$/],
   [undefined, /^TypeError: The names must be an array .* they are undefined$/],
   [['a.com', 7], /^TypeError: The name at index 1 must be a string; it is 7$/],
-])('refuses the names %j', async (domains, message) => {
+])('registerAll rejects the names %j', async (domains, message) => {
   expect(String(await rejection(registerAll(domains as never, unused)))).toMatch(message)
 })

@@ -28,13 +28,13 @@ describe('deleteAll', () => {
     })
   })
 
-  test('sends a call again whose answer was lost; what that deleted is missing then', async () => {
+  test('retries a call whose response was lost; names that it had deleted are then missing', async () => {
     const { options, store } = await serve((call, response) => call === 1 && loseAnswer(response))
     await save(store, '1', ['a.com'])
     expect((await deleteAll(['a.com', 'b.com'], options)).totals).toEqual({ deleted: 0, missing: 2, invalid: 0 })
   })
 
-  test('gives up with the results so far', async () => {
+  test('rejects with the results so far', async () => {
     const { options, store } = await serve(
       (call, response) =>
         call === 2 && answer(response, 403, { error: 'team_suspended', message: 'The team is suspended.' }),
@@ -48,7 +48,7 @@ describe('deleteAll', () => {
 })
 
 describe('listAll', () => {
-  test('yields every registration, page by page, and asks for the next page when the one before was read', async () => {
+  test('yields every registration, and requests the next page only when the previous one was read', async () => {
     let calls = 0
     const { options, store } = await serve(() => {
       calls += 1
@@ -73,7 +73,7 @@ describe('listAll', () => {
     expect(await collect({ ...options, domain: 'n7.com' })).toEqual(['n7.com'])
   })
 
-  test('goes on after a page that was read before, and lists what is below a name', async () => {
+  test('resumes after an earlier page, and can list the names below a name', async () => {
     const { options, store } = await serve()
     await save(store, '1', ['b.a.com', 'c.a.com', 'd.com'])
     const [first] = await store.list()
@@ -81,7 +81,7 @@ describe('listAll', () => {
     expect(await collect({ ...options, below: 'a.com' })).toEqual(['b.a.com', 'c.a.com'])
   })
 
-  test('asks for a page again whose answer was lost, and gives up after an answer that would be the same', async () => {
+  test('retries a page whose response was lost, and fails after a permanent error', async () => {
     const { options, store } = await serve((call, response) => call === 1 && loseAnswer(response))
     await save(store, '1', ['a.com'])
     expect(await collect(options)).toEqual(['a.com'])
@@ -89,7 +89,7 @@ describe('listAll', () => {
     expect(error).toMatchObject({ name: 'CallError', status: 400, code: 'invalid_request' })
   })
 
-  test('ends at a page that is empty and has a cursor all the same', async () => {
+  test('ends at an empty page, even if that has a cursor', async () => {
     const fetch = vi.fn(async () => Response.json({ data: { domains: [], next: `${fetch.mock.calls.length}` } }))
     expect(await collect({ url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', fetch })).toEqual([])
     expect(fetch).toHaveBeenCalledTimes(1)
@@ -98,17 +98,21 @@ describe('listAll', () => {
   const listed = { domain: 'a.com', domainId: '1', createdAt: '2026-01-01T00:00:00.000Z' }
   test.each<[what: string, body: unknown, message: RegExp]>([
     ['null', null, /it has no data\.domains/],
-    ['no objects', { data: { domains: [null], next: null } }, /domains\[0\]\.domain is not a string/],
+    ['entries that are not objects', { data: { domains: [null], next: null } }, /domains\[0\]\.domain is not a string/],
     ['a page without a cursor', { data: { domains: [listed] } }, /data\.next is neither a string nor null/],
-    ['a cursor that stays', { data: { domains: [listed], next: 'here' } }, /data\.next is that of an earlier page/],
-  ])('refuses %s', async (_, body, message) => {
+    [
+      'a cursor that does not change',
+      { data: { domains: [listed], next: 'here' } },
+      /data\.next is that of an earlier page/,
+    ],
+  ])('rejects %s in a response', async (_, body, message) => {
     const fetch = vi.fn(async () => Response.json(body))
     const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', after: 'here', fetch }
     expect(String(await rejection(collect(options)))).toMatch(message)
     expect(fetch).toHaveBeenCalledTimes(1)
   })
 
-  test.each([1, 2, 3, 7])('refuses cursors that come again after %i pages', async length => {
+  test.each([1, 2, 3, 7])('rejects cursors that repeat after %i pages', async length => {
     const fetch = vi.fn(async () => {
       if (fetch.mock.calls.length > 50) throw new TypeError('It asks without an end')
       return Response.json({ data: { domains: [listed], next: `${fetch.mock.calls.length % length}` } })
@@ -118,7 +122,7 @@ describe('listAll', () => {
     expect(String(await rejection(syncAll(['a.com'], options)))).toMatch(/data\.next is that of an earlier page/)
   })
 
-  test('refuses wrong options at once', () => {
+  test('rejects wrong options at once', () => {
     const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00' }
     expect(() => listAll({ ...options, order: 'name' } as never)).toThrow(/"order" must be "newest" or "oldest"/)
     expect(() => listAll({ ...options, limit: 5 } as never)).toThrow(/"limit" does not exist/)

@@ -1,9 +1,9 @@
 /**
- * An import through everything that may go wrong: the client and the server are killed, PostgreSQL is stopped twice,
- * and the service is away for long. In the end the monitor must watch every name. By hand, since it takes long:
+ * An import with every kind of failure: the client and the server are killed, PostgreSQL is killed twice,
+ * and the service is unreachable for a long time. In the end the monitor must watch every name. Run it by hand:
  *
- *     node --import tsx test/client/endurance.ts                           50,000 names, 20 seconds away
- *     NAMES=1000000 OUTAGE=600 node --import tsx test/client/endurance.ts  a million names, ten minutes away
+ *     node --import tsx test/client/endurance.ts                           50,000 names, 20 seconds of outage
+ *     NAMES=1000000 OUTAGE=600 node --import tsx test/client/endurance.ts  a million names, ten minutes of outage
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -40,7 +40,7 @@ const keys = createPostgresKeyStore({ database: pool, schema })
 const { key: apiKey, hash } = await generateApiKey({ type: 'team', id: '1' })
 await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 
-/** The address of the service, which stays while its server is killed. */
+/** The address of the service, which stays the same while its server is killed. */
 let isAway = false
 const gateway = createServer(client => {
   client.on('error', () => {})
@@ -77,7 +77,7 @@ function startClient(): Promise<void> {
   })
 }
 
-/** As a supervisor does: a server that finds no database ends, and is started once more. */
+/** Acts as a supervisor: a server that finds no database exits, and is started again. */
 async function killServer(): Promise<void> {
   await node?.kill()
   while (

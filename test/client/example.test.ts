@@ -12,7 +12,7 @@ import { listen } from '../listen.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-test('examples/register-file.ts registers the names of a file, shows how far it is and what was refused', async () => {
+test('examples/register-file.ts registers the names in a file, and shows progress and invalid names', async () => {
   const { keys, issue } = createKeys()
   const { origin, close } = await listen(express().use(domainsRouter({ store: createStore(), keys })))
   onTestFinished(close)

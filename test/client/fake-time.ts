@@ -6,9 +6,9 @@ const scopes = ['domains:create', 'domains:delete', 'domains:read']
 const operations = ['create', 'preview', 'delete', 'list'] as const
 
 /**
- * Options of a client whose calls go to a service in this process, so that time can be faked.
+ * Options of a client whose calls go to a service in this process, so the test can fake time.
  *
- * @param intercept Answers in place of the service, if it returns an answer.
+ * @param intercept May return a response, which then replaces the service's.
  */
 export function callHere(
   store: MemoryStore,
@@ -28,14 +28,14 @@ export function callHere(
 export const unavailable = (headers = {}) =>
   Response.json({ error: 'domain_registration_unavailable', message: 'Saved.' }, { status: 503, headers })
 
-/** How some work ended, and how many milliseconds it took. */
+/** The outcome of some work, and how many milliseconds it took. */
 interface End<Value> {
   readonly value?: Value
   readonly error?: unknown
   readonly milliseconds: number
 }
 
-/** Runs work while time flies. */
+/** Runs work in fast-forwarded time. */
 export async function whileTimeFlies<Value>(work: () => PromiseLike<Value>): Promise<End<Value>> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())

@@ -11,7 +11,7 @@ const pasted = [
   'exam ple.com',
 ]
 
-test('with fix, what a preview suggests is sent in place of a name, and the result tells both', async () => {
+test('with fix, the suggestion of a preview replaces the name, and the result has both', async () => {
   const { options, store } = await serve()
   const { results, totals } = await registerAll(pasted, { ...options, fix: true })
   expect(results.map(result => [result.input, result.status, result.sent])).toEqual([
@@ -28,7 +28,7 @@ test('with fix, what a preview suggests is sent in place of a name, and the resu
   ])
 })
 
-test('without it nothing is replaced, and no preview is asked for', async () => {
+test('without fix, no name is replaced and no preview is sent', async () => {
   let calls = 0
   const { options } = await serve(() => {
     calls += 1
@@ -41,7 +41,7 @@ test('without it nothing is replaced, and no preview is asked for', async () => 
   expect(calls).toBe(1)
 })
 
-test('a lost answer to a preview or a registration is asked for again, and each name has its result', async () => {
+test('with fix, a call whose response was lost is retried, and each name has its result', async () => {
   const { options } = await serve((call, response) => (call === 1 || call === 4 ? loseAnswer(response) : false))
   const typed = names(250).map((name, index) => (index % 2 === 0 ? `https://${name}/` : name))
   const { results } = await registerAll(typed, { ...options, fix: true, concurrency: 1 })
@@ -50,7 +50,7 @@ test('a lost answer to a preview or a registration is asked for again, and each 
   expect(results.filter(({ sent }) => sent !== undefined)).toHaveLength(125)
 })
 
-test('a service without previews ends the work, and nothing was sent to be registered', async () => {
+test('with fix, a service without previews ends the work before anything is registered', async () => {
   const { options, store } = await serve((_, response) =>
     answer(response, 404, { error: 'not_found', message: 'None.' }),
   )
@@ -58,7 +58,7 @@ test('a service without previews ends the work, and nothing was sent to be regis
   expect(await store.count()).toBe(0)
 })
 
-test.each(['yes', 1, null])('fix %j is a mistake', async fix => {
+test.each(['yes', 1, null])('the option fix rejects %j', async fix => {
   const { options } = await serve()
   await expect(registerAll(pasted, { ...options, fix } as never)).rejects.toThrow('"fix" must be true or false')
 })

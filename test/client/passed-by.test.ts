@@ -7,7 +7,7 @@ import { names } from './serve.ts'
 
 const MINUTES = 60_000
 
-/** A store whose monitor refuses some names, and is away until some time. */
+/** A store whose monitor refuses some names, and is unavailable until some time. */
 function createMonitored({ refuses = [], isAway = () => false }: { refuses?: string[]; isAway?: () => boolean }) {
   const watched = new Set<string>()
   const store = createStore({
@@ -22,7 +22,7 @@ function createMonitored({ refuses = [], isAway = () => false }: { refuses?: str
 }
 
 describe('a name that the monitor refuses', () => {
-  test('among 1,000 costs only itself: 999 are registered, and the error names it', async () => {
+  test('among 1,000 does not affect the others: 999 are registered, and the error names it', async () => {
     const { store, watched } = createMonitored({ refuses: ['n432.com'] })
     const { options } = callHere(store)
     const { error, milliseconds } = await whileTimeFlies(() => registerAll(names(1000), options))
@@ -48,7 +48,7 @@ describe('a name that the monitor refuses', () => {
     expect(watched.size).toBe(990)
   })
 
-  test('is found with one call at a time as well', async () => {
+  test('is found even with one call at a time', async () => {
     const { store } = createMonitored({ refuses: ['n432.com'] })
     const { options } = callHere(store)
     const { error, milliseconds } = await whileTimeFlies(() => registerAll(names(1000), { ...options, concurrency: 1 }))
@@ -56,7 +56,7 @@ describe('a name that the monitor refuses', () => {
     expect(milliseconds).toBeLessThan(2 * MINUTES)
   })
 
-  test('and takes after it was given up has its result, since it is tried once more at the end', async () => {
+  test('and later accepts has its result, because it is retried at the end', async () => {
     const refuses = ['n7.com']
     const { store, watched } = createMonitored({ refuses })
     const { options, calls } = callHere(store)
@@ -76,7 +76,7 @@ describe('a name that the monitor refuses', () => {
     expect(calls.at(-1)).toBe(1)
   })
 
-  test('is retried until the patience is over if there is no other name to compare it with', async () => {
+  test('is retried until the patience ends, if there is no other name to compare it with', async () => {
     const { store } = createMonitored({ refuses: ['a.com'] })
     const { options } = callHere(store)
     const { error, milliseconds } = await whileTimeFlies(() =>
@@ -93,7 +93,7 @@ describe('an outage', () => {
     ['of the monitor', () => undefined],
     ['of the service', () => Promise.reject(new TypeError('connection refused'))],
     ['behind a gateway', () => new Response('Bad Gateway', { status: 502 })],
-  ])('%s of ten minutes is outlasted with few calls', async (what, answer) => {
+  ])('%s of ten minutes does not end the work, and costs few calls', async (what, answer) => {
     let begin = Number.POSITIVE_INFINITY
     const isAway = () => performance.now() > begin && performance.now() < begin + 10 * MINUTES
     const { store, watched } = createMonitored({ isAway: () => what === 'of the monitor' && isAway() })
@@ -109,7 +109,7 @@ describe('an outage', () => {
     expect(calls.length).toBeLessThan(800)
   })
 
-  test('that outlasts the patience ends the work, with the names that were sent and have no result', async () => {
+  test('longer than the patience ends the work; the error has the names that were sent without a result', async () => {
     let isAway = false
     const { options } = callHere(createStore(), () => (isAway ? unavailable() : undefined))
     const onProgress = ({ done }: Progress) => {
@@ -143,7 +143,7 @@ test.each<[retryAfter: string, patience: number, milliseconds: number]>([
   }
 })
 
-test('a call told to wait beyond the patience has no result, once all others have theirs', async () => {
+test('a call whose Retry-After exceeds the patience has no result; all others have theirs', async () => {
   const hasN150 = (sent: readonly string[]) => sent.includes('n150.com')
   const intercept = (sent: readonly string[]) => (hasN150(sent) ? unavailable({ 'Retry-After': '3000' }) : undefined)
   const { options } = callHere(createStore(), intercept)
@@ -153,7 +153,7 @@ test('a call told to wait beyond the patience has no result, once all others hav
   expect(milliseconds).toBeLessThan(1000)
 })
 
-test('a slow call among many fast ones holds up the results after it, and the work goes on', async () => {
+test('one slow call delays the results after it, but other calls continue', async () => {
   const { options } = callHere(createStore(), async sent => {
     if (sent.includes('n0.com')) await new Promise(resolve => setTimeout(resolve, 50_000))
     return undefined
@@ -163,14 +163,14 @@ test('a slow call among many fast ones holds up the results after it, and the wo
   expect(value?.totals.created).toBe(5000)
 })
 
-test('with one answer in five a failure, all names are registered', async () => {
+test('if one response in five is a failure, all names are still registered', async () => {
   let call = 0
   const { options } = callHere(createStore(), () => (++call % 5 === 0 ? unavailable() : undefined))
   const { value } = await whileTimeFlies(() => registerAll(names(5000), options))
   expect(value?.totals.created).toBe(5000)
 })
 
-test('a work that ended resumes where its error says', async () => {
+test('work that failed can resume where its error says', async () => {
   const store = createStore()
   const failing = callHere(store, sent => (sent.includes('n777.com') ? new Response('', { status: 403 }) : undefined))
   const { error } = await whileTimeFlies(() => registerAll(names(1000), failing.options))

@@ -1,8 +1,8 @@
-/** Runs `registerAll` as a process of its own, which its parent may kill, and tells how far it has come. */
+/** Runs `registerAll` in its own process, which its parent may kill, and reports its progress. */
 import { type Progress, type RegisterAllOptions, registerAll } from '../../src/client/index.ts'
 
 export interface RegisterTask {
-  /** The names are `n<number>.com`, from one number up to another one. */
+  /** The names are `n<number>.com`, from one number to another. */
   readonly from: number
   readonly to: number
   readonly options: RegisterAllOptions

@@ -10,9 +10,9 @@ type Store = ReturnType<typeof createStore>
 export const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.com`)
 
 /**
- * A real server with all operations, for the length of one test, and with what goes wrong in front of it.
+ * A real server with all operations, for one test, with a function in front of it that can cause failures.
  *
- * @param intercept Gets each call with its number, from 1, and returns whether it has answered.
+ * @param intercept Gets each call with its number, from 1, and returns whether it has responded.
  */
 export async function serve(
   intercept: (call: number, response: ServerResponse) => boolean = () => false,
@@ -31,13 +31,13 @@ export async function serve(
   return { options: { url: `${origin}/v1/domains`, apiKey }, store, issue }
 }
 
-/** Does what was asked for, and loses the answer. */
+/** Carries out the call, and loses the response. */
 export function loseAnswer(response: ServerResponse): false {
   response.end = (() => response.destroy()) as typeof response.end
   return false
 }
 
-/** Answers in place of the server. */
+/** Responds in place of the server. */
 export function answer(response: ServerResponse, status: number, body: object, headers = {}): true {
   response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
   return true

@@ -4,7 +4,7 @@ import { createStore, rejection } from '../fixtures.ts'
 import { callHere, unavailable, whileTimeFlies } from './fake-time.ts'
 import { names } from './serve.ts'
 
-/** Names without an end, and how many of them were read. */
+/** An endless iterable of names, with a count of those read. */
 function countReads() {
   const reads = { names: 0, isClosed: false }
   async function* endless() {
@@ -17,7 +17,7 @@ function countReads() {
   return { reads, endless }
 }
 
-describe('iterated over,', () => {
+describe('when iterated over,', () => {
   test('registerAll and deleteAll yield each result in the order of the names', async () => {
     const { options } = callHere(createStore())
     for (const [work, status] of [
@@ -33,7 +33,7 @@ describe('iterated over,', () => {
     }
   })
 
-  test('names are read only as far as the loop has come, and closed when it is left', async () => {
+  test('names are read only as far as the loop needs, and closed when it is left', async () => {
     const { reads, endless } = countReads()
     const { options } = callHere(createStore())
     let done = 0
@@ -48,7 +48,7 @@ describe('iterated over,', () => {
     expect(reads).toEqual({ names: read, isClosed: true })
   })
 
-  test('a call that failed has its results after the others, and progress says where to resume', async () => {
+  test('the results of a failed call come after the others, and progress says where to resume', async () => {
     let isFirst = true
     const { options } = callHere(createStore(), sent => {
       if (!isFirst || !sent.includes('n150.com')) return undefined
@@ -72,7 +72,7 @@ describe('iterated over,', () => {
     ])
   })
 
-  test('an error holds no results, which the loop has already had', async () => {
+  test('an error has no results: the loop has already received them', async () => {
     const { options } = callHere(createStore(), sent =>
       sent.includes('n250.com') ? new Response('', { status: 403 }) : undefined,
     )
@@ -87,7 +87,7 @@ describe('iterated over,', () => {
   })
 })
 
-test('four calls are under way at once by default, or as many as told', async () => {
+test('four calls run at once by default, or as many as the option says', async () => {
   for (const [concurrency, most] of [
     [undefined, 4],
     [1, 1],
@@ -107,7 +107,7 @@ test('four calls are under way at once by default, or as many as told', async ()
   }
 })
 
-test('results are in order even if the first answer is the last to come', async () => {
+test('results are in order even if the first response arrives last', async () => {
   const { options } = callHere(createStore(), async sent => {
     if (sent.includes('n0.com')) await new Promise(resolve => setTimeout(resolve, 50))
     return undefined
@@ -116,7 +116,7 @@ test('results are in order even if the first answer is the last to come', async 
   expect(results.map(({ input }) => input)).toEqual(names(900))
 })
 
-test('an iterable that throws ends the work after the calls under way, with its own error', async () => {
+test('an iterable that throws ends the work with its error, after the calls under way', async () => {
   const store = createStore()
   const failure = new Error('the file is gone')
   function* failing() {
@@ -127,7 +127,7 @@ test('an iterable that throws ends the work after the calls under way, with its 
   expect(store.count()).toBe(100)
 })
 
-test('the work begins when it is awaited, and once, however often it is', async () => {
+test('the work starts when it is first awaited, and only once', async () => {
   const { options, calls } = callHere(createStore())
   const run = registerAll(names(100), options)
   await new Promise(resolve => setTimeout(resolve, 5))

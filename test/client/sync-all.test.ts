@@ -14,7 +14,7 @@ async function create(registered: readonly string[]) {
   return { store, list, ...callHere(store) }
 }
 
-test('exactly the wanted names are registered; those that stay keep their ID; again it does nothing', async () => {
+test('exactly the wanted names are registered, others keep their IDs, and a second run does nothing', async () => {
   const { store, list, options, calls } = await create(names(10))
   const [, { domainId } = { domainId: '' }] = await store.list({ teamId: '1' })
   const wanted = [' N1.com.', 'n2.com', 'n3.com', 'n4.com', 'n5.com', 'n6.com', 'n7.com', 'bücher.com', 'n7.com']
@@ -33,7 +33,7 @@ test('exactly the wanted names are registered; those that stay keep their ID; ag
   expect(calls).toEqual([0, 9])
 })
 
-test('a wildcard takes the place of names below it, and they take its place again', async () => {
+test('a wildcard can replace names below it, and they can replace it', async () => {
   const { list, options } = await create(['a.b.com', 'c.com', 'd.com', 'e.com'])
   await syncAll(['*.b.com', 'c.com', 'd.com', 'e.com'], options)
   expect((await list()).toSorted()).toEqual(['*.b.com', 'c.com', 'd.com', 'e.com'])
@@ -41,7 +41,7 @@ test('a wildcard takes the place of names below it, and they take its place agai
   expect((await list()).toSorted()).toEqual(['a.b.com', 'c.com', 'd.com', 'e.com', 'x.b.com'])
 })
 
-test('a dry run returns the plan, whatever is wrong with it, and changes nothing', async () => {
+test('a dry run returns the plan, even an impossible one, and changes nothing', async () => {
   const { list, options } = await create(names(3))
   expect(await syncAll(['localhost', 'new.com'], { ...options, dryRun: true })).toMatchObject({
     additions: ['new.com'],
@@ -61,9 +61,13 @@ test('a hostile service’s reason is one short line without control characters 
   expect((error as Error).message).toMatch(/ \[2J All is well\. x{50,1000} Nothing was changed\.$/)
 })
 
-describe('nothing is changed, and the error has the plan,', () => {
+describe('syncAll changes nothing and rejects with the plan', () => {
   test.each<[what: string, wanted: string[], message: RegExp]>([
-    ['a wanted name is no hostname', [...names(9), 'no name'], /^A wanted name is rejected: "no name" .* Nothing was/],
+    [
+      'a wanted name is not a hostname',
+      [...names(9), 'no name'],
+      /^A wanted name is rejected: "no name" .* Nothing was/,
+    ],
     [
       'another team has a wanted name',
       [...names(9), 'elsewhere.com'],
@@ -90,7 +94,7 @@ describe('nothing is changed, and the error has the plan,', () => {
   })
 })
 
-test('as much is deleted as is allowed', async () => {
+test('syncAll may delete as many names as allowed', async () => {
   const { list, options } = await create(names(10))
   await syncAll(['new.com'], { ...options, mostDeletions: 1 })
   expect(await list()).toEqual(['new.com'])
@@ -100,12 +104,12 @@ test.each([
   [{ mostDeletions: 30 }, /"mostDeletions" must be a share from 0 to 1/],
   [{ dryRun: 'yes' }, /"dryRun" must be true or false/],
   [{ onProgress: () => {} }, /"onProgress" does not exist/],
-])('refuses %j', async (changes, message) => {
+])('syncAll rejects the options %j', async (changes, message) => {
   const { options } = callHere(createStore())
   expect(String(await rejection(syncAll([], { ...options, ...changes } as never)))).toMatch(message)
 })
 
-test('killed at any call and repeated, it converges', async () => {
+test('syncAll that is killed at any call and repeated converges', async () => {
   const before = names(500)
   const wanted = [...names(640).slice(150), '*.wild.com']
   let calls = 0

@@ -1,4 +1,4 @@
-/** Runs `syncAll` as a process of its own, which its parent may kill. */
+/** Runs `syncAll` in its own process, which its parent may kill. */
 import { type SyncAllOptions, syncAll } from '../../src/client/index.ts'
 
 process.once('message', async ({ wanted, options }: { wanted: string[]; options: SyncAllOptions }) => {

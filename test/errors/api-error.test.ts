@@ -5,33 +5,33 @@ test('each code has the status of docs/errors.md and no default headers', () => 
   expect(new ApiError('team_not_found', 'message')).toMatchObject({ status: 404, message: 'message', headers: {} })
 })
 
-test('an error of another copy of the package is an ApiError too', async () => {
+test('isApiError accepts an error from another copy of the package', async () => {
   const esm = await import('../../dist/index.js' as string)
   const foreign = new esm.ApiError('team_not_found', 'message')
   expect(foreign).not.toBeInstanceOf(ApiError)
   expect(isApiError(foreign)).toBe(true)
 })
 
-test('nothing else is an ApiError, nor is a proxy that answers nothing', () => {
+test('isApiError rejects other values, even a proxy that throws', () => {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
   const others = [null, undefined, 'ApiError', {}, new Error('ApiError'), proxy]
   expect(others.filter(isApiError)).toEqual([])
 })
 
-test('a cause is kept for the host, and is not there when none was given', () => {
+test('a cause is kept for the application, and absent if none was given', () => {
   const cause = new Error('connection lost')
   expect(new ApiError('internal_error', 'message', { cause }).cause).toBe(cause)
   expect('cause' in new ApiError('internal_error', 'message')).toBe(false)
 })
 
-describe('a code of the host’s own', () => {
-  test('comes with a status', () => {
+describe('an application’s own code', () => {
+  test('is accepted with a status', () => {
     const error = new ApiError('payment_required', 'Pay first.', { status: 402 })
     expect(error).toMatchObject({ code: 'payment_required', status: 402 })
   })
 
-  // Plain JavaScript passes these; every object answers to the first three.
+  // Plain JavaScript may pass these; every object has the first three.
   test.each(['constructor', '__proto__', 'toString', 'payment_required', '', undefined, 7])(
     '%s without a status is refused where it is made',
     code => {
@@ -39,7 +39,7 @@ describe('a code of the host’s own', () => {
     },
   )
 
-  test.each([0, 200, 302, 399, 600, 402.5, Number.NaN, '402'])('with the status %s is refused', status => {
+  test.each([0, 200, 302, 399, 600, 402.5, Number.NaN, '402'])('with the status %s is rejected', status => {
     expect(() => new ApiError('payment_required', 'Pay first.', { status: status as number })).toThrow(
       /status of an ApiError must be an integer from 400 to 599/,
     )
@@ -64,6 +64,6 @@ test.each(['Content-Length', 'content-encoding', 'Transfer-Encoding', 'Trailer']
   },
 )
 
-test.each([null, 402])('the options %j are refused', options => {
+test.each([null, 402])('the options %j are rejected', options => {
   expect(() => new ApiError('unauthorized', 'Log in.', options as never)).toThrow(/options .* must be an object/)
 })

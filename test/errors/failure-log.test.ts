@@ -39,7 +39,7 @@ test('a failure on the console is one line with time, package, step, team, names
   for (const frame of stack) expect(frame).toMatch(/^ {4}at /)
 })
 
-test('ten thousand failures of one kind in a minute are two records, the second with their number', () => {
+test('ten thousand failures of one kind in a minute become two records, the second with their number', () => {
   const { records, fail } = open()
   for (let index = 0; index < 10_000; index += 1) {
     fail(new Error(`connect ECONNREFUSED 127.0.0.1:${index}`))
@@ -52,7 +52,7 @@ test('ten thousand failures of one kind in a minute are two records, the second 
   expect(records[1]).not.toHaveProperty('stack')
 })
 
-test('ten thousand failures with a message each are few records', () => {
+test('ten thousand failures with different messages become few records', () => {
   const { records, fail } = open()
   for (let index = 0; index < 10_000; index += 1) fail(new Error(`${'abc'[index % 3]}${'x'.repeat(index % 200)}`))
   vi.advanceTimersByTime(MINUTE)
@@ -67,7 +67,7 @@ test('a failure after a quiet minute is logged at once, with its stack again', (
   expect(records).toMatchObject([{ stack: expect.any(String) }, { stack: expect.any(String) }])
 })
 
-test('where timers do not run, the next failure after a minute says how many there were', () => {
+test('if timers do not run, the next failure after a minute says how many there were', () => {
   vi.stubGlobal('setTimeout', () => 0)
   const { records, fail } = open()
   for (const wait of [0, 1, 1, MINUTE + 1]) {
@@ -78,7 +78,7 @@ test('where timers do not run, the next failure after a minute says how many the
   expect(records.map(({ more }) => more)).toEqual([undefined, 3])
 })
 
-test('passwords in URLs, keys and secrets are left out, and so is the hostname of the change', () => {
+test('the log omits passwords in URLs, keys, secrets and the hostname of a change', () => {
   const { records, fail } = open()
   fail(new Error('postgres://me:secret@db:5432/x refused svc_team_42_abc123DEF and whsec_MfKQ9r8GKYq'))
   fail(new Error('the monitor refuses shop.example.com'), 'shop.example.com')
@@ -89,7 +89,7 @@ test('passwords in URLs, keys and secrets are left out, and so is the hostname o
   ])
 })
 
-test('an error that says nothing itself is described by what it contains, and anything can be thrown', () => {
+test('an error without a message is described by its contents, and any thrown value can be logged', () => {
   const refused = Object.assign(new Error('connect ECONNREFUSED ::1:5432'), { code: 'ECONNREFUSED' })
   expect(describeAll(new AggregateError([refused]), 'a text', undefined, null, {})).toEqual([
     'Error: connect ECONNREFUSED ::1:5432',
@@ -100,7 +100,7 @@ test('an error that says nothing itself is described by what it contains, and an
   ])
 })
 
-test('an error that is its own cause ends', () => {
+test('an error that is its own cause is logged once', () => {
   const error = new Error('round')
   error.cause = error
   expect(describeAll(error)[0]).toMatch(/^Error: round; cause: /)

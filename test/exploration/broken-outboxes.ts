@@ -4,7 +4,7 @@ import type { Outbox, PendingChange } from '../../src/registry/outbox.ts'
 import type { Change, Registration } from '../../src/registry/store.ts'
 import type { ScenarioName } from '../../src/testing/index.ts'
 
-/** A backend in memory whose outbox has one thing wrong. */
+/** A backend in memory whose outbox has one defect. */
 export interface BrokenOutbox {
   readonly breaks: string
   /** A scenario in which exploration finds it. */
@@ -30,7 +30,7 @@ const broken = (breaks: string, scenario: ScenarioName, isFoundBySimulation: boo
   },
 })
 
-/** A memory store answers at once. */
+/** A memory store returns at once. */
 const pendingIn = (outbox: Outbox) => outbox.list(undefined, 1000) as readonly PendingChange[]
 const ofKind =
   (kind: Change['kind']) =>

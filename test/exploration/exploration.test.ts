@@ -12,7 +12,7 @@ import { createNaiveBackend } from '../testing/naive-store.ts'
 import { brokenOutboxes } from './broken-outboxes.ts'
 import { longScenarios } from './long-scenarios.ts'
 
-/** How many states each scenario has, to see whether a change makes the space smaller. */
+/** The number of states of each scenario, to notice a change that shrinks the explored space. */
 const states: Readonly<Record<ScenarioName, number>> = {
   'two teams register names that overlap': 196,
   'a wildcard is released while another team registers below it': 172,
@@ -25,13 +25,13 @@ const states: Readonly<Record<ScenarioName, number>> = {
   'an import meets a call and a release': 430,
 }
 const names = Object.keys(states) as ScenarioName[]
-/** The others take some seconds each. */
+/** The other scenarios take several seconds each. */
 const small = names.filter(name => states[name] < 400)
 const all = names.reduce((sum, name) => sum + states[name], 0)
 
 const TIME_LIMIT = 600_000
 
-describe('in every state, nothing overlaps, is lost or forgotten', () => {
+describe('in every state, no names overlap and no change is lost', () => {
   test.each(isLong ? names : small)('when %s', { timeout: TIME_LIMIT }, async name => {
     expect(await exploreScenario(scenarios[name], createMemoryBackend)).toEqual({ states: states[name] })
   })
@@ -62,8 +62,8 @@ const TWICE = 'the same call twice and a release'
 const WILDCARD = 'a wildcard is released while another team registers below it'
 
 /**
- * The broken stores of the suite that lose a change, or tell something that is not so. All others of those that push
- * are told by what exploration does not look at: pushes too many, logs, counts, arguments, and signals.
+ * The broken stores of the suite that lose a change, or return something wrong. All other broken stores that push show
+ * only in what exploration does not check: extra pushes, logs, counts, arguments, and signals.
  */
 const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
   ['without-synchronize-nothing-is-pending', TWO_TEAMS],
@@ -88,12 +88,15 @@ const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
 ]
 
 describe('a store', () => {
-  test.each(brokenOutboxes)('that $breaks is found, with a short story', async ({ scenario, createBackend }) => {
-    const { violations, stories } = await exploreStore(createBackend, { scenarios: [scenario] })
-    expect(violations).toBe(1)
-    expect(stories?.[0]).toContain(scenario)
-    expect(stories?.[0]?.split('\n').length).toBeLessThanOrEqual(9)
-  })
+  test.each(brokenOutboxes)(
+    'that $breaks is found, with a short list of steps',
+    async ({ scenario, createBackend }) => {
+      const { violations, stories } = await exploreStore(createBackend, { scenarios: [scenario] })
+      expect(violations).toBe(1)
+      expect(stories?.[0]).toContain(scenario)
+      expect(stories?.[0]?.split('\n').length).toBeLessThanOrEqual(9)
+    },
+  )
 
   test.runIf(isLong).each(lossy)('of the suite with "%s" broken is found', async (id, scenario) => {
     const changes = brokenStores.find(store => store.id === id)?.changes
@@ -116,22 +119,22 @@ describe('a store', () => {
     ],
     ['lacks a method', { release: undefined as never }, 'failed by itself: TypeError: '],
     ['returns null', { register: () => null as never }, 'failed by itself: TypeError: '],
-  ])('that %s is found, although nothing it did is wrong', async (_, changes, story) => {
+  ])('that %s is found, although its data stays correct', async (_, changes, story) => {
     const scenarios = ['a name is registered and released beside a sweep'] as const
     const { violations, stories } = await exploreStore(() => ({ ...createMemoryBackend(), ...changes }), { scenarios })
     expect(violations).toBe(1)
     expect(stories?.[0]).toContain(story)
   })
 
-  test.each([undefined, null, {}, 'createMyBackend'])('that is %j in place of a function is rejected', async wrong => {
-    await expect(exploreStore(wrong as never)).rejects.toThrow('exploreStore takes a function that makes a backend')
+  test.each([undefined, null, {}, 'createMyBackend'])('that is %j instead of a function is rejected', async wrong => {
+    await expect(exploreStore(wrong as never)).rejects.toThrow('exploreStore takes a function that creates a backend')
   })
 
-  test.each([undefined, null, {}, { outbox: null }])('that is made as %j is rejected', async backend => {
+  test.each([undefined, null, {}, { outbox: null }])('whose backend is %j is rejected', async backend => {
     await expect(exploreStore(() => backend as never)).rejects.toThrow('createBackend must return a StoreBackend')
   })
 
-  test('that goes otherwise when a schedule is repeated is rejected', async () => {
+  test('that behaves differently when a schedule is repeated is rejected', async () => {
     let calls = 0
     const unsteady = () => {
       const backend = createMemoryBackend()
@@ -148,7 +151,7 @@ describe('a store', () => {
   })
 })
 
-test('the story of a violation says who did what', async () => {
+test('the report of a violation lists which process did what', async () => {
   const forgetful = brokenOutboxes.find(({ breaks }) => breaks === 'forgets a change whose push fails')
   const { stories } = await exploreStore(() => forgetful?.createBackend() ?? createMemoryBackend(), {
     scenarios: ['a name is registered and released beside a sweep'],

@@ -39,9 +39,9 @@ interface Scenario {
   readonly name: string
   readonly before?: Action
   readonly actions: readonly [Action, Action]
-  /** What may come of the two, in all orders. */
+  /** The permitted outcomes of the two, in all orders. */
   readonly endings: readonly string[]
-  /** How many orders there are. */
+  /** The number of orders. */
   readonly orders: number
 }
 
@@ -110,7 +110,7 @@ afterAll(() => server.stop())
 const readNames = async () =>
   (await observer.query('SELECT domain FROM domain_registration.names')).rows.map(({ domain }): string => domain)
 
-describe('in every order of the statements of two sessions of PostgreSQL, nothing overlaps', () => {
+describe('in every order of the statements of two PostgreSQL sessions, no names overlap', () => {
   test.each(isLong ? scenarios : scenarios.filter(({ orders }) => orders < 100))(
     'when $name',
     { timeout: 600_000 },

@@ -1,25 +1,25 @@
 import type { Pool, PoolClient } from 'pg'
 import type { PostgresPool } from '../../src/postgres/index.ts'
 
-/** Works through a pool, and says at its end what came of it. */
+/** Works through a pool, and returns its outcome. */
 export type Work = () => Promise<string>
 
-/** A caller with sessions of its own, whose statements are sent one by one when they are let. */
+/** A caller with its own sessions, whose statements are sent one by one on command. */
 export interface Caller {
   readonly pool: PostgresPool
   /** Starts to work, up to its first statement. */
   start(work: Work): void
-  /** What is sent next; absent while a statement waits for a lock, and at the end. */
+  /** The next statement; absent while one waits for a lock, and at the end. */
   next(): string | undefined
-  /** Lets the next statement go. */
+  /** Sends the next statement. */
   step(): void
-  /** Whether it is clear what it does next: send a statement, wait for a lock, or nothing more. */
+  /** Whether its next step is known: to send a statement, to wait for a lock, or none. */
   isStill(): Promise<boolean>
-  /** What came of the work. */
+  /** The outcome of the work. */
   ending(): string | undefined
 }
 
-/** @param observer Another pool, through which it learns who waits for a lock. */
+/** @param observer Another pool, to query which sessions wait for a lock. */
 export function createCaller(sessions: Pool, observer: Pool): Caller {
   let waiting: { readonly text: string; send(): void } | undefined
   let session = 0
@@ -72,10 +72,10 @@ export function createCaller(sessions: Pool, observer: Pool): Caller {
   }
 }
 
-/** Who made each step, in order. */
+/** The caller of each step, in order. */
 type Order = readonly number[]
 
-/** The ways in which a schedule may go on after the steps that it has. */
+/** The callers that can make the next step of a schedule. */
 interface Fork {
   readonly ready: readonly number[]
   readonly chosen: number
@@ -84,9 +84,9 @@ interface Fork {
 /**
  * Runs the works of callers in every order of their statements.
  *
- * @param prepare Called before each order. Returns a work for each caller.
- * @param check Called after each order, with what came of the works and the steps.
- * @returns How many orders there are.
+ * @param prepare Called before each order. Returns the work of each caller.
+ * @param check Called after each order, with the outcomes and the steps.
+ * @returns The number of orders.
  */
 export async function runAllOrders(
   callers: readonly Caller[],
@@ -106,14 +106,14 @@ export async function runAllOrders(
   return orders
 }
 
-/** Follows an order to its end, and then goes on with whoever comes first. */
+/** Follows an order to its end, and then continues with the first possible caller. */
 async function runOrder(callers: readonly Caller[], works: readonly Work[], order: Order) {
   const forks: Fork[] = []
   const story: string[] = []
   for (const [index, work] of works.entries()) callers[index]?.start(work)
   let last: Caller | undefined
   for (;;) {
-    // First whoever made the last step: it may have ended the wait of another.
+    // The caller of the last step comes first: it may have ended the wait of another.
     if (last) await becomeStill(last)
     for (const each of callers) await becomeStill(each)
     const ready = [...callers.keys()].filter(index => callers[index]?.next() !== undefined)
@@ -130,7 +130,7 @@ async function becomeStill(caller: Caller): Promise<void> {
   while (!(await caller.isStill())) await new Promise(resolve => setImmediate(resolve))
 }
 
-/** The next order, by the last fork that has another way. */
+/** The next order: it changes the last step that has an alternative. */
 function findNext(forks: readonly Fork[]): Order | undefined {
   const last = forks.findLastIndex(({ ready, chosen }) => ready.indexOf(chosen) < ready.length - 1)
   const fork = forks[last]

@@ -16,7 +16,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('some order explains the answers of calls that race for one PostgreSQL from three processes', async () => {
+test('simultaneous calls from three processes on one PostgreSQL are linearizable', async () => {
   const pool = server.createPool({ pipeline: true })
   await migrate({ database: throughFirst(pool) })
   const configs = [true, true, false].map(pipeline => ({ ...server.config, pipeline }))

@@ -12,7 +12,7 @@ import type { Deed, ImportedRow, Operation } from './registry.ts'
 
 export type RacedStore = DomainStore & Required<Pick<DomainStore, 'find' | 'release' | 'list'>>
 
-/** Makes one call of its store after another. */
+/** A client calls its store again and again. */
 export interface Client {
   readonly name: string
   readonly store: RacedStore
@@ -22,14 +22,14 @@ export interface Race {
   readonly clients: readonly Client[]
   readonly random: Random
   readonly registrableDomains: readonly string[]
-  /** Of all clients together. */
+  /** The calls of all clients together. */
   readonly calls: number
 }
 
-/** How many names a team may hold. Others have no limit. */
+/** How many names a team may register. Other teams have no limit. */
 export const limits: Readonly<Record<string, number>> = { 2: 3 }
 
-/** Of a store that is raced: teams are the same for all. */
+/** Finds the same teams in every store. */
 export const findTeam = (id: string) => ({
   id,
   organizationId: '1',
@@ -37,16 +37,16 @@ export const findTeam = (id: string) => ({
   maxDomains: limits[id] ?? null,
 })
 
-/** In microseconds, the same for all processes. */
+/** The time in microseconds, the same in all processes. */
 export const now = () => Number(process.hrtime.bigint() / 1000n)
 
 const teamIds = ['1', '2']
 
-/** Few names, which overlap in every way. */
+/** A few names that overlap in every possible way. */
 const namesOf = (registrableDomain: string): Known[] =>
   ['', '*.', 'x.', '*.x.', 'y.x.', 'w.'].map(labels => ({ domain: labels + registrableDomain, registrableDomain }))
 
-/** Lets clients call their stores at the same time, without any agreement. */
+/** Lets clients call their stores at the same time, without coordination. */
 export async function race({ clients, random, calls, registrableDomains }: Race): Promise<Deed[]> {
   const deeds: Deed[] = []
   const names = registrableDomains.flatMap(namesOf)
@@ -127,7 +127,7 @@ async function callImport(store: RacedStore, random: Random, names: readonly Kno
     (store.import as NonNullable<DomainStore['import']>)({
       ...request,
       decide(found) {
-        // Once more after a failure: the last time decides.
+        // Retried after a failure: the last attempt counts.
         imported = request.decide(found)
         return request.decide(found)
       },
@@ -140,7 +140,7 @@ async function callImport(store: RacedStore, random: Random, names: readonly Kno
   const verdictOf = ({ domain, domainId, teamId }: Omit<ImportedRow, 'verdict'>) => {
     const [next] = codes
     if (next?.domain === domain && next.domainId === domainId && next.teamId === teamId) return codes.shift()?.code
-    // The second of two equal ones exists already.
+    // The second of two equal rows exists already.
     return saved.delete(domain) ? 'imported' : 'existing'
   }
   return { kind: 'import', rows: rows.map(row => ({ ...row, verdict: verdictOf(row) as string })) }

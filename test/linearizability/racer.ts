@@ -1,4 +1,4 @@
-/** A process of its own that races against others: run by `racers.ts`. Its parameter is a module with `openStore`. */
+/** A process that races against others, run by `racers.ts`. Its parameter is a module with `openStore`. */
 import { createRandom } from '../simulation/random.ts'
 import { type Race, type RacedStore, race } from './race.ts'
 
@@ -6,11 +6,11 @@ export interface RacerTask {
   /** How to connect to the database. */
   readonly config: object
   readonly seed: number
-  /** Of its clients, which make their calls at the same time. */
+  /** The number of its clients, which call at the same time. */
   readonly names: readonly string[]
 }
 
-/** What changes from one race to the next. */
+/** The settings that change from one race to the next. */
 export type Round = Pick<Race, 'registrableDomains' | 'calls'>
 
 process.once('message', async ({ seed, config, names }: RacerTask) => {

@@ -6,11 +6,10 @@ import type { RacerTask, Round } from './racer.ts'
 import { type Deed, findFault } from './registry.ts'
 
 /**
- * Processes that race for one database, with connections of their own, so that their statements come between each
- * other.
+ * Processes that race on one database with their own connections, so their statements interleave.
  *
- * @param module The URL of a module whose `openStore` connects as a config says.
- * @param configs One for each process.
+ * @param module The URL of a module whose `openStore` connects with a given config.
+ * @param configs One config for each process.
  */
 export async function startRacers(module: URL, configs: readonly object[]) {
   const racers = configs.map(() => startProgram(new URL('racer.ts', import.meta.url), module.href))
@@ -22,8 +21,8 @@ export async function startRacers(module: URL, configs: readonly object[]) {
   )
 
   /**
-   * Has some order explain the answers of each round, and what is held after it. Torn reads are explained for each
-   * registrable domain alone, and without limits.
+   * Checks that the results of each round, and the registrations after it, are linearizable. Torn reads are checked for
+   * each registrable domain alone, and without limits.
    */
   async function expectOrder(
     store: RacedStore,
@@ -31,7 +30,7 @@ export async function startRacers(module: URL, configs: readonly object[]) {
     { hasTornReads = false }: { readonly hasTornReads?: boolean } = {},
   ): Promise<void> {
     for (let round = 1; round <= rounds; round += 1) {
-      // Every other round is the first on its registrable domains.
+      // Every other round is the first one on its registrable domains.
       const registrableDomains = ['a.com', 'b.com', 'c.github.io'].map(name => `r${Math.ceil(round / 2)}-${name}`)
       const outcomes = await Promise.all(racers.map(racer => runRound(racer, { registrableDomains, calls: 13 })))
       const listed = await store.list()

@@ -47,10 +47,10 @@ const refused = (name: typeof a): Operation => ({ kind: 'refused', teamId, names
 
 test.each<[what: string, operations: Operation[]]>([
   ['a call above the limit', [created, register([b, 'created', '2'])]],
-  ['a refusal below the limit', [refused(a)]],
-  ['a refusal of what is held', [created, refused(a)]],
-  ['a refused transfer of nothing', [noRoom]],
-])('no order explains %s', (_, operations) => {
+  ['a limit error below the limit', [refused(a)]],
+  ['a limit error for a registered name', [created, refused(a)]],
+  ['a limit error for an empty transfer', [noRoom]],
+])('the checker rejects %s', (_, operations) => {
   const deeds = operations.map((operation, index) => ({
     client: String(index),
     operation,
@@ -63,23 +63,31 @@ test.each<[what: string, operations: Operation[]]>([
 
 test.each<[what: string, order: 'at once' | 'in turn', operations: Operation[]]>([
   ['a name created twice', 'at once', [created, register([a, 'created', '2'])]],
-  ['a name and a wildcard over it', 'at once', [register([x, 'created', '1']), register([wildcard, 'created', '2'])]],
-  ['a release that was undone', 'in turn', [created, release(a, '1'), list([a, '1'])]],
-  ['a release of what nobody held', 'in turn', [release(a, '1')]],
-  ['another ID than was given', 'in turn', [created, register([a, 'existing', '2'])]],
-  ['a list from before a call that had ended', 'in turn', [created, list()]],
-  ['a preview from before a call that had ended', 'in turn', [created, preview([a, 'created'])]],
-  ['a transfer of what nobody held', 'in turn', [transfer(a, '1', '2')]],
-  ['a transfer of another registration', 'in turn', [created, transfer(a, '2', '3')]],
-  ['a name of both teams', 'in turn', [created, transfer(a, '1', '2'), list([a, '1'])]],
+  [
+    'a name and a wildcard that covers it',
+    'at once',
+    [register([x, 'created', '1']), register([wildcard, 'created', '2'])],
+  ],
+  ['a released name in a later list', 'in turn', [created, release(a, '1'), list([a, '1'])]],
+  ['a release of an unregistered name', 'in turn', [release(a, '1')]],
+  ['an existing name with a different ID', 'in turn', [created, register([a, 'existing', '2'])]],
+  ['a list without a name from an earlier call', 'in turn', [created, list()]],
+  ['a preview without a name from an earlier call', 'in turn', [created, preview([a, 'created'])]],
+  ['a transfer of an unregistered name', 'in turn', [transfer(a, '1', '2')]],
+  ["a transfer of another team's registration", 'in turn', [created, transfer(a, '2', '3')]],
+  ['a transferred name in the list of its former team', 'in turn', [created, transfer(a, '1', '2'), list([a, '1'])]],
   ['a name transferred twice', 'at once', [created, transfer(a, '1', '2'), transfer(a, '1', '3')]],
-  ['a name that is free after a transfer', 'in turn', [created, transfer(a, '1', '2'), register([a, 'created', '3'])]],
-  ['an import that was undone', 'in turn', [bring(a, '1', 'imported'), list()]],
+  [
+    'a transferred name that a third team registers',
+    'in turn',
+    [created, transfer(a, '1', '2'), register([a, 'created', '3'])],
+  ],
+  ['an imported name missing from a later list', 'in turn', [bring(a, '1', 'imported'), list()]],
   ['an import below a wildcard', 'at once', [bring(x, '1', 'imported'), bring(wildcard, '2', 'imported')]],
-  ['an ID of two names', 'at once', [bring(a, '1', 'imported'), bring(x, '1', 'imported')]],
+  ['two names with one ID', 'at once', [bring(a, '1', 'imported'), bring(x, '1', 'imported')]],
   ['an import over a registration', 'in turn', [created, bring(a, '2', 'existing')]],
-  ['half of a call', 'at once', [register([a, 'created', '1'], [b, 'created', '2']), half, whole]],
-])('no order explains %s', (_, order, operations) => {
+  ['a list with half of a call', 'at once', [register([a, 'created', '1'], [b, 'created', '2']), half, whole]],
+])('the checker rejects %s', (_, order, operations) => {
   const deeds = operations.map((operation, index) => ({
     client: String(index),
     operation,

@@ -9,10 +9,10 @@ import { covers, type HeldName, type Known, verdictOf } from '../simulation/rule
  * ("Testing for linearizability", 2017).
  */
 
-/** A call, with its answer. */
+/** A call with its outcome. */
 export type Operation =
   | { readonly kind: 'register' | 'preview'; readonly teamId: string; readonly results: readonly Result[] }
-  /** A registration or a preview for which the team has no room. */
+  /** A registration or a preview that would exceed the limit of the team. */
   | { readonly kind: 'refused'; readonly teamId: string; readonly names: readonly Known[] }
   | {
       readonly kind: 'release'
@@ -25,14 +25,14 @@ export type Operation =
       readonly from: string
       readonly to: string
       readonly names: readonly Known[]
-      /** `null` if the team has no room for them. */
+      /** `null` if they would exceed the limit of the team. */
       readonly transferred: readonly Transferred[] | null
     }
   | { readonly kind: 'import'; readonly rows: readonly ImportedRow[] }
-  /** Of one team, or of all. */
+  /** The registrations of one team, or of all. */
   | { readonly kind: 'list'; readonly teamId?: string; readonly listed: readonly Held[] }
 
-/** What became of a submitted name: `created`, `existing`, or the code of its refusal. */
+/** The verdict on a submitted name: `created`, `existing`, or the code of an invalid result. */
 export interface Result extends Known {
   readonly verdict: string
   readonly domainId: string | undefined
@@ -42,18 +42,18 @@ export interface Held extends HeldName {
   readonly domainId: string
 }
 
-/** What belongs to another team, under a new ID. */
+/** Registrations that moved to another team, with their new IDs. */
 export interface Transferred extends Known {
   readonly formerId: string
   readonly domainId: string
 }
 
-/** What became of a registration to import: `imported`, `existing`, or why it was rejected. */
+/** The verdict on an imported registration: `imported`, `existing`, or why it was rejected. */
 export interface ImportedRow extends Held {
   readonly verdict: string
 }
 
-/** What a client did, when, and what was answered. */
+/** A client's call, with its times and its outcome. */
 export interface Deed {
   readonly client: string
   readonly operation: Operation
@@ -64,16 +64,16 @@ export interface Deed {
 /** In no particular order. */
 type State = readonly Held[]
 
-/** By the ID of the team. */
+/** By team ID. */
 type Limits = Readonly<Record<string, number>>
 
 /**
- * Looks for an order of all calls on an empty registry, and leaves out of every call what is in other registrable
- * domains. With one, this proves that calls for each by itself behave as if they came one after another; with several,
- * that a call over all of them is one step.
+ * Searches an order of all calls that explains their outcomes on an empty registry, considering only the names in the
+ * given registrable domains. With one domain, an order proves that the calls behave as if they ran one after another
+ * there; with several, that a call over all of them is one atomic step.
  *
- * @param limits How many names a team may hold. To be given with all registrable domains, since it counts in all.
- * @returns A report for a reader where there is no such order.
+ * @param limits How many names a team may register. Pass it only with all registrable domains: it counts names in all.
+ * @returns A readable report if there is no such order.
  */
 export function findFault(
   deeds: readonly Deed[],
@@ -84,10 +84,10 @@ export function findFault(
   const step = (state: State, { operation }: Deed) => takeStep(state, operation, isAsked, limits)
   const numbers = new Map(deeds.map((deed, number) => [deed, number]))
   const tried = new Set<string>()
-  /** How far one can get. */
+  /** The longest explained sequence so far. */
   let furthest: { state: State; left: readonly Deed[] } = { state: [], left: deeds }
 
-  /** Whether some order explains what is left. */
+  /** Whether some order explains the remaining calls. */
   function canEnd(state: State, left: readonly Deed[]): boolean {
     if (left.length === 0) return true
     const key = `${left.map(deed => numbers.get(deed))} ${toText(state)}`
@@ -95,10 +95,10 @@ export function findFault(
     tried.add(key)
     if (left.length < furthest.left.length) furthest = { state, left }
 
-    // Calls that end when another starts overlap with it: the clock may be coarse.
+    // A call that ends at the moment when another starts overlaps with it: the clock may be coarse.
     const firstEnd = Math.min(...left.map(({ endedAt }) => endedAt))
     const next = left.filter(({ startedAt }) => startedAt <= firstEnd)
-    // At once, without another order, since they change nothing for the others.
+    // Taken at once, without trying other orders, because they change nothing for the rest.
     const idle = new Set(next.filter(deed => step(state, deed) === state))
     if (idle.size > 0) {
       const others = left.filter(deed => !idle.has(deed))
@@ -116,13 +116,13 @@ export function findFault(
   const toLine = ({ client, startedAt, endedAt, operation }: Deed) =>
     `  ${startedAt} to ${endedAt}  ${client}: ${JSON.stringify(operation)}`
   return [
-    `Held, after some of the calls: ${toText(furthest.state) || 'nothing'}`,
+    `Registered after some of the calls: ${toText(furthest.state) || 'nothing'}`,
     'No order explains the others:',
     ...furthest.left.map(toLine),
   ].join('\n')
 }
 
-/** @returns The state after the call, or `null` where it cannot answer in this state what it has answered. */
+/** @returns The state after the call, or `null` if its outcome is impossible in this state. */
 function takeStep(state: State, operation: Operation, isAsked: (name: Known) => boolean, limits: Limits): State | null {
   const after = tryStep(state, operation, isAsked, limits)
   return after && isSame(after, state) ? state : after
@@ -200,7 +200,7 @@ function verdictOfImport(row: Held, state: State): string {
 const countOf = (state: State, { teamId }: { readonly teamId?: string }) =>
   state.filter(held => held.teamId === teamId).length
 
-/** How many names a team would hold; what it holds already counts once. */
+/** How many names a team would have; names that it already has count once. */
 function addTo(state: State, { teamId, names }: Extract<Operation, { kind: 'refused' }>): number {
   const held = [...state]
   for (const name of names)
@@ -210,7 +210,7 @@ function addTo(state: State, { teamId, names }: Extract<Operation, { kind: 'refu
 
 const isSame = (answer: State, truth: State) => toText(answer) === toText(truth)
 
-/** Equal texts for equal states. */
+/** Equal strings for equal states. */
 const toText = (state: State) =>
   state
     .map(({ domain, domainId, teamId }) => `${domain} ${domainId} of team ${teamId}`)

@@ -9,7 +9,7 @@ import { findFault } from './registry.ts'
 const { open } = createFolder()
 const REGISTRABLE_DOMAINS = ['a.com', 'b.github.io']
 
-test('some order explains the answers of calls that race for one SQLite file over three connections', async () => {
+test('simultaneous calls over three connections to one SQLite file are linearizable', async () => {
   const random = createRandom(seed)
   const stores = Array.from({ length: 3 }, () =>
     createSqliteStore({ database: open('registrations.db'), findTeam, synchronous: 'normal' }),

@@ -49,7 +49,7 @@ describe.skipIf(!program)(name, () => {
     return pool
   }
 
-  /** A database of its own with the tables of the example. */
+  /** A separate database with the tables of the example. */
   async function open(database: string): Promise<Pool> {
     await connect({}).query(`CREATE DATABASE ${database}`)
     const pool = connect({ database, connectionLimit: 12 })

@@ -1,4 +1,4 @@
-/** A server of ours on MariaDB, as a process of its own: run by `mariadb.test.ts`. */
+/** One of our servers on MariaDB, in its own process: run by `mariadb.test.ts`. */
 import type { AddressInfo } from 'node:net'
 import { createMemoryKeyStore, type KeyRecord, startSynchronizing } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
@@ -15,9 +15,9 @@ interface NodeTask {
   readonly node: number
 }
 
-/** Every so many pushes the monitor is away. */
+/** The monitor is unavailable once in this many pushes. */
 const REFUSED = 5
-/** Milliseconds between two sweeps of what is not synchronized. */
+/** Milliseconds between two sweeps. */
 const SWEEP = 50
 
 process.once('message', ({ config, keys: records, node }: NodeTask) => {

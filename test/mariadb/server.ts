@@ -8,20 +8,20 @@ import { createInterface } from 'node:readline'
 import type { Pool, PoolOptions } from 'mysql2/promise'
 import { findFreePort } from '../postgres/free-port.ts'
 
-/** A real MariaDB that can be killed, and started again on what it has left. */
+/** A real MariaDB that can be killed and restarted on its data. */
 export interface MariadbServer {
   readonly config: PoolOptions
-  /** What it has written so far, in all its lives. */
+  /** Its log so far, across all restarts. */
   readonly log: readonly string[]
   /** Starts it, and waits until it has recovered. */
   start(): Promise<void>
   /** By SIGKILL. */
   kill(): Promise<void>
-  /** Ends it, and removes what it has left. */
+  /** Stops it, and removes its files. */
   remove(): Promise<void>
 }
 
-/** Where this machine has the program, and of which version; nothing installs it. */
+/** The path and version of the installed program; the tests do not install it. */
 export function findMariadb(): { path: string; version: string } | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   const path = folders.map(folder => join(folder, 'mariadbd')).find(existsSync)
@@ -32,7 +32,7 @@ export function findMariadb(): { path: string; version: string } | undefined {
 
 const READY = 'ready for connections'
 
-/** Its settings are its defaults; without accounts, which would take a second to install. */
+/** It has the default settings, but no accounts, which would take a second to install. */
 export async function createMariadbServer(path: string): Promise<MariadbServer> {
   const directory = await mkdtemp(join(tmpdir(), 'mariadb-'))
   const port = await findFreePort()
@@ -73,7 +73,7 @@ export async function createMariadbServer(path: string): Promise<MariadbServer> 
     })
   }
 
-  // Its first files are complete on disk only once it was shut down.
+  // Its first files are complete on disk only after a shutdown.
   await start()
   await end('SIGTERM')
 

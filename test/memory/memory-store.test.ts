@@ -16,20 +16,20 @@ test('teams can be given, added and replaced', async () => {
 })
 
 test.each([
-  ['an option that there is not', { synchronise: () => {} }, /"synchronise" does not exist; there are .*"synchronize"/],
-  ['a push that is no function', { synchronize: 'http://monitor' }, /"synchronize" must be a function/],
-  ['a limit that is none', { synchronizeTimeLimit: Number.NaN }, /"synchronizeTimeLimit" must be/],
-  ['onError that is no function', { onError: true }, /"onError" must be a function/],
+  ['an unknown option', { synchronise: () => {} }, /"synchronise" does not exist; there are .*"synchronize"/],
+  ['a push that is not a function', { synchronize: 'http://monitor' }, /"synchronize" must be a function/],
+  ['an invalid time limit', { synchronizeTimeLimit: Number.NaN }, /"synchronizeTimeLimit" must be/],
+  ['an onError that is not a function', { onError: true }, /"onError" must be a function/],
   ['teams that are not an array', { teams: {} }, /"teams" must be an array/],
   ['a number for an ID', { teams: [{ id: 1, organizationId: '1', state: 'active' }] }, /"id" of a team .* it is 1/],
   ['a team without an organization', { teams: [{ id: '1', state: 'active' }] }, /"organizationId" of a team/],
   ['a team without a state', { teams: [{ id: '1', organizationId: '1' }] }, /"state" of a team/],
-])('%s is refused when the store is made', (_, options, message) => {
+])('%s is rejected when the store is created', (_, options, message) => {
   expect(() => createMemoryStore(options as never)).toThrow(TypeError)
   expect(() => createMemoryStore(options as never)).toThrow(message)
 })
 
-test('a store that is full refuses a call or a release as a whole', async () => {
+test('a full store rejects a call or a release as a whole', async () => {
   const store = createMemoryStore({ synchronize() {} })
   await save(store, '1', ['example.com'])
   const attempts: (() => unknown)[] = [
@@ -53,7 +53,7 @@ test('a team can be changed only through addTeam', async () => {
   expect(await store.findTeam('5')).toMatchObject({ state: 'active' })
 })
 
-test('a registration stays as it was when it was handed out, and changing it changes nothing', async () => {
+test('a returned registration stays unchanged, and changing it does not change the store', async () => {
   const store = createStore({
     synchronize(changes) {
       for (const change of changes) Object.assign(change, { domain: 'x.com', teamId: '2', domainId: '' })
@@ -66,7 +66,7 @@ test('a registration stays as it was when it was handed out, and changing it cha
   expect(await store.release('1', ['a.com'])).toMatchObject([{ domain: 'a.com', synchronized: true }])
 })
 
-test('a call of a hundred deep wildcards among ten thousand names holds the event loop for a moment only', async () => {
+test('a call of a hundred deep wildcards among ten thousand names blocks the event loop only briefly', async () => {
   const store = createStore()
   const labels = 'a.'.repeat(100)
   for (let call = 0; call < 100; call += 1) {
@@ -76,7 +76,7 @@ test('a call of a hundred deep wildcards among ten thousand names holds the even
   const wildcards = Array.from({ length: 100 }, (_, depth) => `*.${'a.'.repeat(depth)}example.com`)
   const begun = performance.now()
   expect(new Set(await submitForCodes(store, '1', wildcards))).toEqual(new Set(['domain_already_licensed']))
-  // A pass over all names for each wildcard would take minutes.
+  // A scan of all names for each wildcard would take minutes.
   expect(performance.now() - begun).toBeLessThan(5_000)
 })
 
@@ -100,7 +100,7 @@ test('thirty calls of a hundred names with 124 labels each fit into 64 MB', asyn
   expect(stdout).toBe('3000\n')
 })
 
-test('without onError, what could not be pushed is shown on the console', async () => {
+test('without onError, a failed push is logged to the console', async () => {
   const shown = vi.spyOn(console, 'error').mockImplementation(() => {})
   const store = createStore({
     synchronize(changes) {

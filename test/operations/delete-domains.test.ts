@@ -12,7 +12,7 @@ async function createFilledStore(domains = ['www.example.com', '*.example.org', 
   return { store, ids }
 }
 
-test('each name gets its own result, in the submitted order, and is free again', async () => {
+test('each name gets its own result, in the submitted order, and can be registered again', async () => {
   const { store, ids } = await createFilledStore()
   const domains = ['WWW.Example.com.', 'example.org', '*.example.org', 'Bücher.de', 'localhost', 'a b']
   const { data } = await deleteDomains(deleting, { domains }, store)
@@ -31,7 +31,7 @@ test('each name gets its own result, in the submitted order, and is free again',
   expect(again.data.totals.created).toBe(2)
 })
 
-test('the same call again answers missing, and so does the same name twice in a call', async () => {
+test('a repeated call, or a name twice in one call, gets the result missing', async () => {
   const { store } = await createFilledStore()
   const statusOf = async (...domains: string[]) =>
     (await deleteDomains(deleting, { domains }, store)).data.results.map(({ status }) => status)
@@ -39,7 +39,7 @@ test('the same call again answers missing, and so does the same name twice in a 
   expect(await statusOf('www.example.com', 'WWW.example.com')).toEqual(['missing', 'missing'])
 })
 
-test('another team’s name is answered like one that nobody holds, and nothing of it changes', async () => {
+test('another team’s name gets the same result as an unregistered one, and stays as it is', async () => {
   const { store } = await createFilledStore(['theirs.com', '*.wild.com'])
   const release = vi.spyOn(store, 'release')
   const before = await store.list()
@@ -49,19 +49,19 @@ test('another team’s name is answered like one that nobody holds, and nothing 
   }
   const answers = [await ask('theirs.com'), await ask('free.com'), await ask('*.wild.com'), await ask('x.wild.com')]
   expect(new Set(answers).size).toBe(1)
-  // The same question for all of them, so that the time tells nothing either.
+  // The same query for all of them, so timing reveals nothing either.
   expect(release).toHaveBeenCalledTimes(4)
   expect(await store.list()).toEqual(before)
 })
 
-test('the ID of a registration is no name, and deletes nothing', async () => {
+test('the ID of a registration is not a hostname, and deletes nothing', async () => {
   const { store, ids } = await createFilledStore(['www.example.com'])
   const { data } = await deleteDomains(deleting, { domains: ids }, store)
   expect(data.totals).toEqual({ deleted: 0, missing: 0, invalid: 1 })
   expect(await store.count()).toBe(1)
 })
 
-test('what an older suffix list allowed can be deleted, though it could not be registered today', async () => {
+test('a name that only an older suffix list allowed can be deleted', async () => {
   const store = createStore()
   const old = [
     { domain: '*.github.io', registrableDomain: 'github.io' },

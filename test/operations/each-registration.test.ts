@@ -16,13 +16,13 @@ async function createFilledStore(count: number) {
   return store
 }
 
-test.each([0, 1, 999, 1000, 1001, 2500])('a walk meets each of %i registrations once, in order', async count => {
+test.each([0, 1, 999, 1000, 1001, 2500])('a walk yields each of %i registrations once, in order', async count => {
   const store = await createFilledStore(count)
   expect(await collect(store, { teamId: '1' })).toEqual(manyDomains(count))
   expect(await collect(store, { teamId: '1', order: 'newest' })).toEqual(manyDomains(count).reverse())
 })
 
-test('a walk of all teams, of one name, below a name, and after a registration', async () => {
+test('a walk can cover all teams, one name, the names below a name, or all after a registration', async () => {
   const store = await createFilledStore(3)
   const below = manyDomains(1200, 'a').map(domain => `${domain}.example.net`)
   await save(
@@ -37,7 +37,7 @@ test('a walk of all teams, of one name, below a name, and after a registration',
   expect(await collect(store, { after: second?.domainId, teamId: '1' })).toEqual(['n2.com', ...below])
 })
 
-test('a walk refuses options that are wrong, and a length of pages, which it chooses itself', async () => {
+test('a walk rejects wrong options, and a page length, which it chooses itself', async () => {
   const store = createMemoryStore()
   await expect(collect(store, { teamID: '1' } as object)).rejects.toThrow('"teamID" does not exist')
   expect(() => eachRegistration(store, { limit: 5 } as object)).toThrow('The option "limit" is not for a walk')
@@ -45,7 +45,7 @@ test('a walk refuses options that are wrong, and a length of pages, which it cho
   expect(() => eachRegistration(withoutList)).toThrow('no method "list"')
 })
 
-test('with a store that ignores "after", a walk and a release of all end with an error', async () => {
+test('a walk and a release of all fail, instead of never ending, if the store ignores "after"', async () => {
   const store = await createFilledStore(2000)
   const calls: unknown[] = []
   const blind = {
@@ -60,7 +60,7 @@ test('with a store that ignores "after", a walk and a release of all end with an
     await expect(work()).rejects.toThrow('The store lists the same page again: its "list" must begin after "after"')
 })
 
-test('other work runs between two pages, even if the store answers at once', async () => {
+test('other work runs between two pages, even if the store returns at once', async () => {
   const store = await createFilledStore(3500)
   const walks = [
     () => collect(store),

@@ -3,8 +3,8 @@ import { findOwners, registerDomains } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createStore, team1, team2 } from '../fixtures.ts'
 
-// That the stores find what it asks for is a case of the conformance suite; on each database, see docs/cli.md.
-test('each hostname has the registration of itself or of the wildcard that covers it, or none', async () => {
+// The conformance suite tests the lookup of each store; test/cli/docs.test.ts runs `find` on each database.
+test('each hostname gets its own registration, that of the wildcard that covers it, or none', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['*.example.com', 'example.org', 'bücher.de', '8.8.8.8'] }, store)
   await registerDomains(team2, { domains: ['*.a.example.org', 'example.com'] }, store)
@@ -30,7 +30,7 @@ test('each hostname has the registration of itself or of the wildcard that cover
   ])
 })
 
-test('a wildcard that an older suffix list allowed has what is below it, whatever stands between today', async () => {
+test('a wildcard that only an older suffix list allowed owns all names below it', async () => {
   const store = createStore()
   const wildcards = ['*.s3.amazonaws.com', '*.github.io', '*.xn--bcher-kva.notatld', '*.xn--55qx5d.cn']
   const old = wildcards.map(domain => ({ domain, registrableDomain: domain.slice(2) }))
@@ -43,7 +43,7 @@ test('a wildcard that an older suffix list allowed has what is below it, whateve
   ])
 })
 
-test('many hostnames are looked up in batches, each in one question', async () => {
+test('many hostnames are looked up in batches, with one query each', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['*.example.com'] }, store)
   const find = vi.spyOn(store, 'find')
@@ -56,9 +56,9 @@ test('many hostnames are looked up in batches, each in one question', async () =
   expect(find).toHaveBeenCalledTimes(3)
 })
 
-test('what is no list of strings, and a store without find, are mistakes; a store that fails rejects', async () => {
+test('rejects hostnames that are not an array of strings, a store without find, and a failing store', async () => {
   for (const hostnames of ['example.com', [1], [undefined], null])
-    await expect(findOwners(createStore(), hostnames as never)).rejects.toThrow('must be a list of strings')
+    await expect(findOwners(createStore(), hostnames as never)).rejects.toThrow('must be an array of strings')
   const { find: _, ...store } = createStore()
   await expect(findOwners(store, ['example.com'])).rejects.toThrow('no method "find"')
   const failing = { ...store, find: () => Promise.reject(new Error('down')) }

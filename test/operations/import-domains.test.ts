@@ -44,7 +44,7 @@ test.each([0, 1, 999, 1000, 1001, 2500])(
   },
 )
 
-test('a line of JSON is imported like a registration, also in capitals', async () => {
+test('a line of JSON is imported like a registration, even in capitals', async () => {
   const store = createStore()
   const line = JSON.stringify({ ...toImport('WWW.Example.com'), domainId: createId().toUpperCase() })
   const given = JSON.parse(line) as RegistrationToImport
@@ -70,10 +70,10 @@ describe('a registration is rejected if', () => {
     ['its registrable domain is not above it', 'invalid_domain', { registrableDomain: 'example.org' }],
     ['its ID is not a UUID', 'invalid_id', { domainId: '7' }],
     ['its ID is a UUID of version 4', 'invalid_id', { domainId: '0c8ad4b2-7f3c-4a5b-9c1d-2e3f4a5b6c7d' }],
-    ['its ID is of the future', 'invalid_id', { domainId: createUuidGenerator()(Date.now() + 2 * 86_400_000) }],
+    ['its ID is from the future', 'invalid_id', { domainId: createUuidGenerator()(Date.now() + 2 * 86_400_000) }],
     ['its time is not a date', 'invalid_date', { createdAt: 'yesterday' }],
     ['its time is before 1970', 'invalid_date', { createdAt: new Date(-1) }],
-    ['its time is of the future', 'invalid_date', { createdAt: new Date(Date.now() + 2 * 86_400_000) }],
+    ['its time is in the future', 'invalid_date', { createdAt: new Date(Date.now() + 2 * 86_400_000) }],
     ['its team has the name with another ID', 'domain_has_another_id', { domain: 'held.example.com' }],
     ['another name has its ID', 'id_is_taken', { domainId: held.domainId }],
     ['another team has the name', 'domain_already_licensed', { domain: 'held.example.com', teamId: '2' }],
@@ -114,7 +114,7 @@ test("a name that today's suffix list does not allow keeps its registration", as
   expect(await store.list({ domain: '*.github.io' })).toMatchObject([{ registrableDomain: 'github.io' }])
 })
 
-test('registrations that come out of order are listed in order, before later ones', async () => {
+test('registrations that arrive out of order are listed in order, before later ones', async () => {
   const store = createStore()
   const rows = manyDomains(5).map(domain => toImport(domain, { domainId: createId(Date.now() + 3_600_000) }))
   await importDomains(store, rows.toReversed())
@@ -122,7 +122,7 @@ test('registrations that come out of order are listed in order, before later one
   expect((await store.list()).map(({ domain }) => domain)).toEqual([...manyDomains(5), 'later.example.com'])
 })
 
-test('what the monitor does not know is pushed by the next sweep, and nothing else', async () => {
+test('the next sweep pushes the unsynchronized registrations of an import, and nothing else', async () => {
   const pushed: unknown[] = []
   const store = createStore({ synchronize: changes => pushed.push(...changes) })
   const [known, unknown] = [toImport('a.example.com'), toImport('b.example.com', { synchronized: false, teamId: '2' })]
@@ -131,11 +131,11 @@ test('what the monitor does not know is pushed by the next sweep, and nothing el
   expect(pushed).toMatchObject([{ kind: 'registered', domainId: unknown.domainId, teamId: '2' }])
 })
 
-test('a registration without its shape ends the import, and the parts before it stay', async () => {
+test('a row of the wrong shape ends the import, and the parts before it stay', async () => {
   const store = createStore()
   const wrong = { ...toImport('wrong.example.com'), teamId: 7 } as unknown as RegistrationToImport
   const rows = [...manyDomains(1500).map(domain => toImport(domain)), wrong]
-  await expect(importDomains(store, rows)).rejects.toThrow('"teamId" must be a string that is not empty; it is 7')
+  await expect(importDomains(store, rows)).rejects.toThrow('"teamId" must be a non-empty string; it is 7')
   expect(await store.count()).toBe(1000)
   const { import: _, ...without } = store
   await expect(importDomains(without, [])).rejects.toThrow('no method "import"')

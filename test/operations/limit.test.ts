@@ -15,7 +15,7 @@ const register = async (store: DomainStore, domains: readonly string[], onError?
 const refused = (message: string) => ({ status: 403, code: 'domain_limit_reached', message })
 
 describe('a call', () => {
-  test('above the limit is refused as a whole, and its preview says the same', async () => {
+  test('above the limit is rejected as a whole, and so is its preview', async () => {
     const store = createLimitedStore(100)
     await register(store, manyDomains(60))
     const domains = manyDomains(50, 'new.')
@@ -26,7 +26,7 @@ describe('a call', () => {
     expect(await register(store, domains.slice(10))).toMatchObject({ created: 40 })
   })
 
-  test('counts nothing that is held, sent twice or invalid', async () => {
+  test('does not count names that are already registered, sent twice or invalid', async () => {
     const store = createLimitedStore(2)
     await register(store, ['a.com'])
     const domains = ['a.com', 'b.com', 'B.com', 'localhost', '', 'com']
@@ -36,7 +36,7 @@ describe('a call', () => {
     expect(await register(store, domains)).toEqual({ created: 0, existing: 3, invalid: 3 })
   })
 
-  test('without new names passes above a limit that was lowered, and one new name does not', async () => {
+  test('without new names succeeds above a lowered limit, and fails with one new name', async () => {
     const store = createLimitedStore(3)
     await register(store, ['a.com', 'b.com', 'c.com'])
     store.addTeam(toTeam(1))
@@ -52,12 +52,12 @@ describe('a call', () => {
     expect(asked.mock.calls[0]?.[0]).not.toHaveProperty('counted')
   })
 
-  test('of a suspended team is refused for that', async () => {
+  test('of a suspended team is rejected because of the suspension, not the limit', async () => {
     const store = createStore({ teams: [{ ...toTeam(0), state: 'suspended' }] })
     expect(await rejection(register(store, ['a.com']))).toMatchObject({ code: 'team_suspended' })
   })
 
-  test('to a store that does not count fails, saves nothing, and the cause says why', async () => {
+  test('to a store that cannot count fails, saves nothing, and the cause says why', async () => {
     const store = createLimitedStore(5)
     const withoutCount = <Answer extends { readonly held?: number | undefined }>({ held: _, ...found }: Answer) => found
     const blind: DomainStore = {
@@ -96,7 +96,7 @@ describe('a call', () => {
   })
 })
 
-describe('a call that is saved in parts, because a name cannot be saved,', () => {
+describe('a call that is saved in parts, because one name cannot be saved,', () => {
   /** A store that cannot save poison.com, and calls `between` after it has saved something. */
   function createPoisonedStore(maxDomains: number, between: () => unknown = () => {}) {
     const store = createLimitedStore(maxDomains)
@@ -128,14 +128,14 @@ describe('a call that is saved in parts, because a name cannot be saved,', () =>
     expect(await store.count()).toBe(29)
   })
 
-  test('is refused as a whole above the limit, and nothing is saved', async () => {
+  test('is rejected as a whole above the limit, and nothing is saved', async () => {
     const { store, poisoned } = createPoisonedStore(29)
     const expected = refused('The team may hold 29 domains, holds 0, and this call has 30 new ones.')
     expect(await rejection(register(poisoned, [...manyDomains(29), 'poison.com']))).toMatchObject(expected)
     expect(await store.count()).toBe(0)
   })
 
-  test('has internal errors where another call has taken the room, and is refused when it is sent again', async () => {
+  test('gets internal errors if another call reaches the limit first, and is rejected when retried', async () => {
     let isTaken = false
     const { store, poisoned } = createPoisonedStore(8, async () => {
       if (isTaken) return
@@ -152,7 +152,7 @@ describe('a call that is saved in parts, because a name cannot be saved,', () =>
   })
 })
 
-describe('of 20 calls of 100 names at once, one fits below a limit of 100,', () => {
+describe('of 20 simultaneous calls of 100 names, exactly one succeeds under a limit of 100,', () => {
   const findTeam = () => toTeam(100)
   const { open } = createFolder()
   let server: TestServer
@@ -167,7 +167,7 @@ describe('of 20 calls of 100 names at once, one fits below a limit of 100,', () 
     ['SQLite, over two connections', () => createSqliteStore({ database: open('limit.db'), findTeam })],
     ['PostgreSQL, over two pools', () => createPostgresStore({ database: server.createPool({ max: 5 }), findTeam })],
   ])('in %s', async (name, createStore) => {
-    // No registrable domain twice: only the limit lets these calls wait for each other.
+    // No registrable domain occurs twice: only the limit makes these calls wait for each other.
     const domainsOf = (call: number) => Array.from({ length: 100 }, (_, index) => `c${call}-${index}.com`)
     const first = createStore()
     const second = name === 'memory' ? first : createStore()

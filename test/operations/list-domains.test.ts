@@ -28,7 +28,7 @@ async function listAll(store: Parameters<typeof listDomains>[2], query: Record<s
 }
 
 describe('a list', () => {
-  test('has the fields of each registration, and the team’s own alone', async () => {
+  test('has all fields of each registration, and only those of the team', async () => {
     const { store } = await createFilledStore(1)
     const { data } = await listDomains(reading, {}, store)
     expect(data).toEqual({
@@ -49,16 +49,16 @@ describe('a list', () => {
     for (const limit of ['1', '5', '7', '25', '26', '1000']) {
       const pages = await listAll(store, { order, limit })
       expect(pages.flat()).toEqual(expected)
-      // No page is empty: where nothing follows, there is no next.
+      // No page is empty: the last one has no `next`.
       expect(pages).toHaveLength(Math.ceil(25 / Number(limit)))
     }
   })
 
-  test('of nothing is empty and has no next page', async () => {
+  test('of a team without registrations is empty and has no next page', async () => {
     expect((await listDomains(reading, {}, createStore())).data).toEqual({ domains: [], next: null })
   })
 
-  test('misses and repeats nothing that stays, while names come and go between its pages', async () => {
+  test('lists names that stay once, even if others are registered or deleted between its pages', async () => {
     for (const order of ['oldest', 'newest'] as const) {
       const { store, domains } = await createFilledStore(40)
       const seen: string[] = []
@@ -68,7 +68,7 @@ describe('a list', () => {
         const { data } = await listDomains(reading, query, store)
         seen.push(...data.domains.map(({ domain }) => domain))
         after = data.next
-        // Also the one that is the cursor.
+        // Including the one that is the cursor.
         const last = data.domains.at(-1)?.domain
         await store.release('1', [...(last ? [last] : []), `n${page}.example.com`])
         await registerDomains(team1, { domains: [`new${page}.example.net`] }, store)
@@ -80,7 +80,7 @@ describe('a list', () => {
     }
   })
 
-  test('finds one name, and what is below a name, in the order of names', async () => {
+  test('can contain one name, or the names below a name, ordered by name', async () => {
     const store = createStore()
     const domains = ['*.b.example.com', 'x.a.example.com', 'example.com', 'bücher.example.net', 'a.example.com']
     await registerDomains(team1, { domains }, store)
@@ -94,7 +94,7 @@ describe('a list', () => {
       ])
   })
 
-  test('is that of the team which an organization key names; a team key’s own team, whatever it names', async () => {
+  test('shows the team that an organization key names, and always a team key’s own team', async () => {
     const { store } = await createFilledStore()
     expect((await listDomains(anyTeam, { team_id: '2' }, store)).data.domains).toHaveLength(1)
     expect((await listDomains(reading, { team_id: '2', limit: '1' }, store)).data.domains[0]?.domain).toBe(
@@ -123,7 +123,7 @@ describe('a list', () => {
     [{ below: '192.0.43.8' }, /^below must be a name/],
     [{ below: '2a00:1450:4001:82b::200e' }, /^below must be a name/],
     [{ below: 'example.com', domain: 'a.com' }, /^domain cannot be sent with "below"/],
-  ])('with %j is a 400 that names the parameter', async (query, message) => {
+  ])('with %j fails with 400 and names the parameter', async (query, message) => {
     const store = createStore()
     const list = vi.spyOn(store, 'list')
     expect(await rejection(listDomains(reading, query as never, store))).toMatchObject({
@@ -156,7 +156,7 @@ describe('a list', () => {
     },
   )
 
-  test('of a limit that is a number has that length; of a number that is no limit is a 400', async () => {
+  test('accepts a limit as a number, and fails with 400 if the number is out of range', async () => {
     const { store } = await createFilledStore(3)
     expect((await listDomains(reading, { limit: 2 }, store)).data.domains).toHaveLength(2)
     for (const limit of [0, 1001, 1.5, Number.NaN, -1])
@@ -165,21 +165,24 @@ describe('a list', () => {
       })
   })
 
-  test.each(['teamId', 'bellow', 'more'])('with the unknown parameter %s is a TypeError that names it', async name => {
-    for (const call of [listDomains, exportDomains]) {
-      const error = await rejection(call(reading, { [name]: 'example.com' }, createStore()))
-      expect(error).toBeInstanceOf(TypeError)
-      expect((error as Error).message).toMatch(`The parameter "${name}" does not exist; there are "`)
-    }
-  })
+  test.each(['teamId', 'bellow', 'more'])(
+    'with the unknown parameter %s throws a TypeError that names it',
+    async name => {
+      for (const call of [listDomains, exportDomains]) {
+        const error = await rejection(call(reading, { [name]: 'example.com' }, createStore()))
+        expect(error).toBeInstanceOf(TypeError)
+        expect((error as Error).message).toMatch(`The parameter "${name}" does not exist; there are "`)
+      }
+    },
+  )
 
-  test('takes an empty parameter as one that was not sent', async () => {
+  test('treats an empty parameter as missing', async () => {
     const { store } = await createFilledStore(3)
     const empty = { limit: '', after: '', order: '', domain: '', below: '' } as const
     expect((await listDomains(reading, empty, store)).data.domains).toHaveLength(3)
   })
 
-  test('goes on after a name that an older suffix list allowed', async () => {
+  test('resumes after a name that only an older suffix list allowed', async () => {
     const store = createStore()
     const registrableDomain = 'eu-west-1.amazonaws.com'
     const old = ['*.s3.amazonaws.com', 'x.amazonaws.com'].map(domain => ({ domain, registrableDomain }))
@@ -196,7 +199,7 @@ describe('an export', () => {
     return pages
   }
 
-  test('holds all registrations of the team in the order of registration, and goes on after any of them', async () => {
+  test('contains all registrations of the team, oldest first, and resumes after any of them', async () => {
     const { store, domains } = await createFilledStore(2300)
     const pages = await readExport(store)
     expect(pages.map(({ length }) => length)).toEqual([...Array(11).fill(200), 100])
@@ -207,7 +210,7 @@ describe('an export', () => {
     }
   })
 
-  test('reads the next page only when the one before was taken, and none once the caller stops', async () => {
+  test('reads the next page only when the previous one was consumed, and none once the caller stops', async () => {
     const { store } = await createFilledStore(3500)
     const list = vi.spyOn(store, 'list')
     for await (const page of await exportDomains(reading, {}, store)) {
@@ -218,7 +221,7 @@ describe('an export', () => {
     expect(list).toHaveBeenCalledTimes(2)
   })
 
-  test('has the time limit for each page, however long the caller takes', async () => {
+  test('applies the time limit to each page, and not to the time that the caller takes', async () => {
     const { store } = await createFilledStore(1500)
     const pages = await exportDomains(reading, {}, store, { timeLimit: 200 })
     await pages.next()

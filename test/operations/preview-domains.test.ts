@@ -3,7 +3,7 @@ import { previewDomains, registerDomains } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createStore, rejection, team1, team2 } from '../fixtures.ts'
 
-test('a preview answers what registering then answers, but for the IDs that do not exist yet', async () => {
+test('a preview has the results that registering then has, except the IDs that do not exist yet', async () => {
   const synchronize = vi.fn()
   const store = createStore({ synchronize })
   await registerDomains(team1, { domains: ['held.com', '*.wild.com', 'a.below.com'] }, store)
@@ -30,7 +30,7 @@ test('a preview answers what registering then answers, but for the IDs that do n
   ])
 })
 
-test('what is invalid has a reason, what varies and a suggestion in a preview, and not when registering', async () => {
+test('an invalid result has its reason, its values and a suggestion in a preview only', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['*.bücher.de', 'a.example.com'] }, store)
   const urls = ['https://Bücher.example/', 'https://Bücher.de/', 'http://127.0.0.1/']
@@ -55,7 +55,7 @@ test('what is invalid has a reason, what varies and a suggestion in a preview, a
   expect(fields).toEqual(domains.map(() => ['status', 'input', 'code', 'message']))
 })
 
-test('names that an older suffix list allowed are existing for their team, previewed and registered', async () => {
+test('names that only an older suffix list allowed are existing in previews and when registering', async () => {
   const store = createStore()
   const held = ['*.github.io', 'www.gone.notatld']
   const old = held.map(domain => ({ domain, registrableDomain: domain.replace(/^\*\.|^www\./, '') }))
@@ -70,7 +70,7 @@ test('names that an older suffix list allowed are existing for their team, previ
     expect(outcomeOf(own)).toEqual([...held, ...refused])
     expect(outcomeOf(other)).toEqual(['public_suffix_domain', 'internal_domain', ...refused])
   }
-  // What is below them is not asked: it may be all that is registered.
+  // Names below them are not looked up: that could be every registration.
   expect(find.mock.calls.flatMap(([{ bases }]) => bases)).toEqual([])
 })
 
@@ -80,7 +80,7 @@ test('a preview saves, leases and pushes nothing', async () => {
   })
   const store = createStore({ synchronize, onError: () => {} })
   await rejection(registerDomains(team1, { domains: ['waits.com'] }, store))
-  /** The memory store reckons the next attempt from now, which may be a millisecond later. */
+  /** The memory store computes the next attempt from the current time, which may be a millisecond later. */
   const read = async () => {
     const waiting = await store.listPending()
     return {
@@ -93,24 +93,24 @@ test('a preview saves, leases and pushes nothing', async () => {
   expect(data.results.map(({ status }) => status)).toEqual(['created', 'existing', 'created'])
   const after = await read()
   expect(after.saved).toEqual(before.saved)
-  // A lease would move it by a minute and more.
+  // A lease would move it by more than a minute.
   expect(Math.abs(after.nextAttempt - before.nextAttempt)).toBeLessThan(10_000)
   expect(synchronize).toHaveBeenCalledTimes(1)
 })
 
-test('a preview asks the store only once for all names', async () => {
+test('a preview looks up all names with one call of the store', async () => {
   const store = createStore()
   const find = vi.spyOn(store, 'find')
   await previewDomains(team1, { domains: Array(100).fill('a.com') }, store)
   expect(find).toHaveBeenCalledTimes(1)
 })
 
-test('a store that answers nothing that can be judged is a 500', async () => {
+test('a preview fails with 500 if the store returns something malformed', async () => {
   const store = { ...createStore(), find: () => ({ registrations: [], below: [] }) }
   expect(await rejection(previewDomains(team1, { domains: ['*.a.com'] }, store))).toMatchObject({ status: 500 })
 })
 
-test('an option that does not exist is the application’s mistake', async () => {
+test('an option that does not exist is rejected with a TypeError', async () => {
   const misspelled = { timelimit: 5 } as never
   await expect(previewDomains(team1, { domains: ['a.com'] }, createStore(), misspelled)).rejects.toThrow(
     'The option "timelimit" does not exist',

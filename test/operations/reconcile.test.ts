@@ -20,13 +20,13 @@ async function corrections(store: DomainStore, watched: Parameters<typeof reconc
   return found
 }
 
-/** As a monitor says it that watches exactly what is registered. */
+/** The watched list of a monitor that watches exactly what is registered. */
 const watchedOf = async (store: ManagedStore): Promise<Watched[]> =>
   (await store.list()).map(({ domain, domainId }) => ({ domain, domainId }))
 
 const gone = (domain: string, id: string) => ({ domain, domainId: `${id}1a1fdc4-24dc-7291-9bdf-caca67ce70da` })
 
-test('what is not watched is to be added, and what is not registered to be removed, of all teams', async () => {
+test('yields an addition for each unwatched name, and a removal for each unregistered one, of all teams', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['a.com', 'b.com', '*.c.com', 'd.com'] }, store)
   await registerDomains(team2, { domains: ['e.com'] }, store)
@@ -36,13 +36,13 @@ test('what is not watched is to be added, and what is not registered to be remov
   const [, ...withoutFirst] = watched
   const odd = [gone('first.com', '0'), ...withoutFirst.slice(0, -1), gone('last.com', 'f')]
   expect(await corrections(store, odd)).toEqual(['remove first.com', 'add a.com', 'add e.com', 'remove last.com'])
-  // Released, and registered again: the old one is to be removed.
+  // Released, and registered again: the old ID must be removed.
   await store.release('1', ['b.com'])
   await registerDomains(team1, { domains: ['b.com'] }, store)
   expect(await corrections(store, watched)).toEqual(['remove b.com', 'add b.com'])
 })
 
-test('a registration that still waits is left to the sweeps', async () => {
+test('a pending registration is left to the sweeps', async () => {
   let isAway = true
   const synchronize = async () => {
     if (isAway) throw new Error('away')
@@ -75,14 +75,14 @@ test('a transferred name stays watched under its former ID until the new one is'
   expect(await corrections(store, watched)).toEqual(['remove a.com', 'add a.com'])
 })
 
-describe('a second look', () => {
-  test('keeps nothing that was put right meanwhile', async () => {
+describe('the second lookup of each difference', () => {
+  test('drops differences that were resolved in the meantime', async () => {
     const store = createStore()
     await registerDomains(team1, { domains: ['stays.com', 'released.com'] }, store)
     const [stays] = await watchedOf(store)
     async function* watched() {
       yield stays as Watched
-      // After the list was read: one is registered, and pushed, and one released.
+      // After the list was read, one name is registered and pushed, and one is released.
       await registerDomains(team1, { domains: ['new.com'] }, store)
       await store.release('1', ['released.com'])
       yield (await watchedOf(store)).find(({ domain }) => domain === 'new.com') as Watched
@@ -90,7 +90,7 @@ describe('a second look', () => {
     expect(await corrections(store, watched())).toEqual([])
   })
 
-  test('finds the name however the monitor spells it', async () => {
+  test('finds a name in any spelling that the monitor uses', async () => {
     const store = createStore()
     await registerDomains(team1, { domains: ['first.com'] }, store)
     async function* watched() {
@@ -102,7 +102,7 @@ describe('a second look', () => {
   })
 })
 
-test('at most 100 corrections are looked up before they are yielded, so that none is old', async () => {
+test('at most 100 corrections are looked up ahead, so each is recent when it is yielded', async () => {
   const store = createStore()
   let yielded = 0
   let confirmed = 0
@@ -123,7 +123,7 @@ test('at most 100 corrections are looked up before they are yielded, so that non
   expect([yielded, confirmed]).toEqual([270, 270])
 })
 
-test('who stops early ends the list of what is watched too, and so does a failure', async () => {
+test('a caller that stops early closes the watched list, and so does a failure', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['a.com'] }, store)
   let ended = 0
@@ -145,7 +145,7 @@ async function* toUuids(watched: AsyncIterable<Watched>): AsyncGenerator<Watched
   for await (const each of watched) yield { ...each, domainId: each.domainId.slice(0, 7).padStart(36, '0') }
 }
 
-test('what is out of order, or is not watched as it should be, is told', async () => {
+test('an unsorted or malformed watched list, or a store without find or list, is rejected', async () => {
   const store = createStore()
   const [one, other] = [gone('a.com', '1'), gone('b.com', '2')]
   await expect(corrections(store, [other, one])).rejects.toThrow('in ascending order of "domainId"')
@@ -157,7 +157,7 @@ test('what is out of order, or is not watched as it should be, is told', async (
   await expect(corrections(withoutList, [])).rejects.toThrow('no method "list"')
 })
 
-test(`${counts.registrations} on each side are compared, a page of them in memory`, async () => {
+test(`${counts.registrations} registrations on each side are compared with one page in memory`, async () => {
   const toId = (number: number) => `01a1fdc4-24dc-7291-9bdf-${number.toString(16).padStart(12, '0')}`
   const toRegistration = (number: number): ListedRegistration => ({
     ...{ domain: `n${number}.example.com`, registrableDomain: 'example.com', teamId: '1' },
@@ -166,7 +166,7 @@ test(`${counts.registrations} on each side are compared, a page of them in memor
   const numberOf = (text: string) => Number.parseInt(text.slice(24), 16)
   const isRegistered = (number: number) => number % 1000 !== 7
   const isWatched = (number: number) => number % 1000 !== 8
-  /** Handed out by the store, and not yet passed by the other side. */
+  /** Returned by the store, and not yet reached by the other side. */
   let [ahead, farthestAhead] = [0, 0]
   const store: DomainStore = {
     findTeam: () => null,

@@ -15,12 +15,12 @@ interface Operation {
   readonly scope: string
   /** The method of the store that it needs. */
   readonly method: 'find' | 'release' | 'list'
-  /** What a team key sends at least. */
+  /** The smallest input of a team key. */
   readonly input: object
   readonly ofSuspendedTeam: 'refused' | 'answered'
 }
 
-/** Beside registering, which has test/operations/register-domains.test.ts. */
+/** All operations except registering, which test/operations/register-domains.test.ts tests. */
 const operations: Readonly<Record<string, Operation>> = {
   previewDomains: {
     ...{ call: previewDomains, scope: 'domains:create', method: 'find' },
@@ -44,7 +44,7 @@ describe.each(Object.entries(operations))('%s', (_, { call, scope, method, input
   const team = { type: 'team', teamId: '1', scopes: [scope] } as const
   const anyTeam = { ...organization, scopes: [scope] }
 
-  test('refuses a call without its scope, without a team, and for another team, before it asks the store', async () => {
+  test('rejects a call without its scope, without a team or for another team before it calls the store', async () => {
     const store = createStore()
     const asked = vi.spyOn(store, method)
     const refused: [KeyContext, object, code: string][] = [
@@ -66,14 +66,14 @@ describe.each(Object.entries(operations))('%s', (_, { call, scope, method, input
 
   test.each([
     ['fails', () => Promise.reject(new Error('down'))],
-    ['does not answer in time', () => new Promise<never>(() => {})],
-  ])('is a 500 that says when to try again, where the store %s', async (_, asked) => {
+    ['does not return in time', () => new Promise<never>(() => {})],
+  ])('fails with 500 and says when to retry, if the store %s', async (_, asked) => {
     const error = await rejection(call(team, input, { ...createStore(), [method]: asked }, { timeLimit: 20 }))
     expect(error).toMatchObject({ status: 500, code: 'internal_error', headers: { 'Retry-After': '5' } })
     expect((error as ApiError).cause).toBeInstanceOf(Error)
   })
 
-  test('needs a store with its method', async () => {
+  test('rejects a store without its method', async () => {
     const store = { ...createStore(), [method]: undefined }
     await expect(call(team, input, store)).rejects.toThrow(`no method "${method}"`)
   })

@@ -12,7 +12,7 @@ const createPoisonedStore = (cause = new Error('poison'), store = createStore())
 })
 
 describe('results', () => {
-  test('come one for each submitted hostname, in the submitted order, with the documented fields only', async () => {
+  test('are one for each submitted hostname, in the submitted order, with the documented fields only', async () => {
     const submitted = ['b.example.com', ' ', 'A.Example.com.', 'localhost', 'a.example.com', 'bücher.de']
     const response = await registerDomains(team1, { domains: submitted }, createStore())
     const domainId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -34,7 +34,7 @@ describe('results', () => {
     expect(existing?.domainId).toBe(created?.domainId)
   })
 
-  test('are all invalid without the call failing, and without asking the store to register', async () => {
+  test('may all be invalid: the call succeeds, without a call of register in the store', async () => {
     const store = createStore()
     const register = vi.spyOn(store, 'register')
     const { data } = await registerDomains(team1, { domains: ['', 'com', '127.1'] }, store)
@@ -42,7 +42,7 @@ describe('results', () => {
     expect(register).not.toHaveBeenCalled()
   })
 
-  test('hold every code', async () => {
+  test('can have every documented code', async () => {
     const store = createStore()
     await registerDomains(team2, { domains: ['taken.com'] }, store)
     const inputs: Record<InvalidCode, string> = {
@@ -62,7 +62,7 @@ describe('results', () => {
     expect(found).toEqual(['created', 'created', ...Object.keys(inputs)])
   })
 
-  test('of an internal error tell the caller nothing of the cause, and the application everything', async () => {
+  test('of an internal error hide the cause from the caller, and the application gets it', async () => {
     const cause = new Error('password=secret')
     const onError = vi.fn()
     const submitted = { domains: [...domains, 'poison.com'] }
@@ -72,7 +72,7 @@ describe('results', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('are none where nothing could be saved: the call is answered 500, and may be sent again', async () => {
+  test('are missing if nothing could be saved: the call fails with 500, and may be retried', async () => {
     const cause = new Error('password=secret')
     const store: DomainStore = { ...createStore(), register: () => Promise.reject(cause) }
     const error = await rejection(registerDomains(team1, { domains }, store))
@@ -80,7 +80,7 @@ describe('results', () => {
     expect((error as Error).message).toBe('No domain could be saved. Send the same call again.')
   })
 
-  test('are none where the store fails in several ways: the cause tells of each', async () => {
+  test('are missing if the store fails in several ways: the cause lists each failure', async () => {
     const failures = ['away', 'full'].map(message => new Error(message))
     let calls = 0
     const store: DomainStore = {
@@ -93,7 +93,7 @@ describe('results', () => {
     expect((cause as AggregateError).errors).toEqual(expect.arrayContaining(failures))
   })
 
-  test('that are all conflicts are an answer, and no failure of the store', async () => {
+  test('may all be conflicts: that is a success, not a failure of the store', async () => {
     const store = createStore()
     await registerDomains(team2, { domains: ['a.com', 'b.com'] }, store)
     const { data } = await registerDomains(team1, { domains: ['b.com', 'a.com'] }, store)
@@ -108,13 +108,13 @@ describe('results', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('the log is away'))],
-  ])('are the same when onError %s, and no rejection goes unhandled', async (_, onError) => {
+  ])('stay the same if onError %s, and no rejection stays unhandled', async (_, onError) => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
     const submitted = { domains: ['poison.com', 'fine.com'] }
     const { data } = await registerDomains(team1, submitted, createPoisonedStore(), { onError })
     expect(data.totals).toEqual({ created: 1, existing: 0, invalid: 1 })
-    // Node tells of unhandled rejections before it takes the next immediate.
+    // Node reports unhandled rejections before it runs the next immediate.
     await new Promise(resolve => setImmediate(resolve))
     process.off('unhandledRejection', unhandled)
     expect(unhandled).not.toHaveBeenCalled()
@@ -122,13 +122,13 @@ describe('results', () => {
 })
 
 describe('teams', () => {
-  /** A host whose table has numbers for IDs, so that `01` and `1` are one team. */
+  /** An application whose table has numbers for IDs, so `01` and `1` are one team. */
   const numbering = (store: DomainStore): DomainStore => ({
     ...store,
     findTeam: teamId => store.findTeam(String(Number(teamId))),
   })
 
-  test('are known by the ID that the host answered, however the caller spells it', async () => {
+  test('are identified by the ID that findTeam returns, however the caller spells it', async () => {
     const store = numbering(createStore())
     await registerDomains(organization, { domains, team_id: '01' }, store)
     expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
@@ -139,7 +139,7 @@ describe('teams', () => {
     [{ id: 1 as never }, 'The "id" of a team must be a string; findTeam answered 1'],
     [{ organizationId: 10 as never }, 'The "organizationId" of a team must be a string; findTeam answered 10'],
     [{ state: 'ACTIVE' as never }, 'The "state" of a team must be "active" or "suspended"; findTeam answered "ACTIVE"'],
-  ])('with %j are a failure of the application', async (wrong, message) => {
+  ])('with %j fail as an internal error of the application', async (wrong, message) => {
     const found = { id: '1', organizationId: '10', state: 'active', ...wrong } as const
     const store: DomainStore = { ...createStore(), findTeam: () => found }
     expect(await rejection(registerDomains(organization, { domains, team_id: '1' }, store))).toMatchObject({
@@ -200,7 +200,7 @@ describe('teams', () => {
     })
   })
 
-  test('a look-up that fails or hangs is 500 internal_error, with nothing registered', async () => {
+  test('a lookup that fails or hangs gives 500 internal_error, with nothing registered', async () => {
     const cause = new Error('connection lost')
     const store = createStore()
     const register = vi.spyOn(store, 'register')
@@ -230,7 +230,7 @@ test.each([
   ['an organization without an ID', { type: 'organization', scopes: ['domains:create'] }],
   ['a team without an ID', { type: 'team', scopes: ['domains:create'] }],
   ['scopes in a string', { ...team1, scopes: 'domains:create' }],
-])('a key context that is none (%s) is refused, and nothing is registered', async (_, keyContext) => {
+])('an invalid key context (%s) is rejected, and nothing is registered', async (_, keyContext) => {
   const withoutOrganization = { id: '5', state: 'active' } as never
   const store = { ...createStore(), findTeam: (id: string) => (id === '5' ? withoutOrganization : null) }
   const register = vi.spyOn(store, 'register')
@@ -256,7 +256,7 @@ describe('the order of checks', () => {
     ['invalid_request', 400, { ...team1, teamId: '9' }, { domains: [] }],
     ['team_not_found', 404, organization, { domains: [''], team_id: '3' }],
     ['team_suspended', 403, organization, { domains: [''], team_id: '9' }],
-  ])('%s comes before what else is wrong', async (code, status, keyContext, body) => {
+  ])('%s is reported before any later check', async (code, status, keyContext, body) => {
     expect(await rejection(registerDomains(keyContext, body, createStore()))).toMatchObject({ status, code })
   })
 
@@ -269,7 +269,7 @@ describe('the order of checks', () => {
 })
 
 describe('synchronization', () => {
-  /** A store whose monitor can be switched off, and what the monitor was sent. */
+  /** A store whose monitor can be switched off, and the pushes that the monitor got. */
   function createMonitoredStore() {
     const monitor = { isOnline: true, received: [] as string[][] }
     const store = createStore({
@@ -281,7 +281,7 @@ describe('synchronization', () => {
     return { monitor, store }
   }
 
-  test('what is saved and not yet synchronized answers 503, and the same call again goes through', async () => {
+  test('fails with 503 if the names are saved but not pushed, and the same call succeeds later', async () => {
     const { monitor, store } = createMonitoredStore()
     monitor.isOnline = false
     expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
@@ -299,7 +299,7 @@ describe('synchronization', () => {
     expect(monitor.received).toEqual([domains])
   })
 
-  test('pushes everything of the call that is not synchronized, new or old, each once, and nothing else', async () => {
+  test('pushes each unsynchronized registration of the call once, new or old, and nothing else', async () => {
     const { monitor, store } = createMonitoredStore()
     await registerDomains(team1, { domains: ['done.com'] }, store)
     monitor.isOnline = false
@@ -309,7 +309,7 @@ describe('synchronization', () => {
     expect(monitor.received).toEqual([['done.com'], ['new.com', 'old.com']])
   })
 
-  test('is not needed when nothing waits for it', async () => {
+  test('does not happen if nothing is pending', async () => {
     const { monitor, store } = createMonitoredStore()
     await registerDomains(team1, { domains }, store)
     monitor.isOnline = false
@@ -317,7 +317,7 @@ describe('synchronization', () => {
     expect((await registerDomains(team1, { domains: ['localhost'] }, store)).data.totals.invalid).toBe(1)
   })
 
-  test('that hangs answers 503 within the time limit', async () => {
+  test('that hangs fails with 503 within the time limit', async () => {
     const store = createStore({ synchronize: () => new Promise(() => {}) })
     expect(await rejection(registerDomains(team1, { domains }, store, { timeLimit: 20 }))).toMatchObject({
       status: 503,
@@ -325,7 +325,7 @@ describe('synchronization', () => {
     })
   })
 
-  test('of a store that saves unsynchronized and pushes on its own answers 503 until it has', async () => {
+  test('fails with 503 while a store without synchronize has unsynchronized registrations', async () => {
     const { synchronize, ...store } = createStore({ synchronize: () => {} })
     expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
       status: 503,
@@ -336,7 +336,7 @@ describe('synchronization', () => {
   })
 })
 
-test('what was handed in is not changed', async () => {
+test('arguments of registerDomains are not changed', async () => {
   const body = Object.freeze({ domains: Object.freeze(['B.example.com', 'a.example.com']), team_id: '1' })
   await registerDomains(Object.freeze(organization), body, createStore())
   expect(body.domains).toEqual(['B.example.com', 'a.example.com'])

@@ -29,7 +29,7 @@ afterAll(() => server.stop())
 
 let files = 0
 
-/** Makes a function that opens the same empty tables again and again, as several processes do. */
+/** Returns a function that opens the same tables each time, as several processes do. They begin empty. */
 const openers: readonly [name: string, prepare: () => Promise<(options?: Options) => ManagedStore>][] = [
   [
     'SQLite',
@@ -49,7 +49,7 @@ const openers: readonly [name: string, prepare: () => Promise<(options?: Options
 ]
 type Options = Omit<ManagedStoreOptions, 'findTeam'>
 
-/** A monitor that notes which names were watched for nobody at some moment, after they were first watched. */
+/** A monitor that records names that were unwatched at any moment after they were first watched. */
 function createWatch() {
   const watching = new Map<string, Set<string>>()
   const released = new Set<string>()
@@ -69,14 +69,14 @@ function createWatch() {
   }
 }
 
-/** A change that another sweep had locked when it was delivered is due again only after its lease. */
+/** If another sweep has locked a change when it is delivered, the change is due again only after its lease. */
 async function sweepAll(...stores: readonly ManagedStore[]): Promise<void> {
   for (; (await stores[0]?.countPending()) !== 0; await sleep(20))
     await Promise.all(stores.map(store => store.synchronizePending()))
 }
 
 describe.each(openers)('in %s', (_, prepare) => {
-  test('all names are transferred while several processes sweep, and no name is ever unwatched', async () => {
+  test('all names are transferred while several processes sweep, and each stays watched throughout', async () => {
     const openStore = await prepare()
     const watch = createWatch()
     const stores = [0, 1, 2].map(() =>
@@ -102,7 +102,7 @@ describe.each(openers)('in %s', (_, prepare) => {
     for (const { domain, domainId } of transferred) expect(watch.idsOf(domain)).toEqual([domainId])
   }, 60_000)
 
-  test('two transfers of all in opposite directions end, and every name has one team', async () => {
+  test('two simultaneous transfers in opposite directions complete, and every name has one team', async () => {
     const openStore = await prepare()
     const [one, other] = [openStore(), openStore()]
     await save(one, '1', manyDomains(1500, 'a.'))
@@ -113,7 +113,7 @@ describe.each(openers)('in %s', (_, prepare) => {
     expect(await one.count()).toBe(3000)
   }, 60_000)
 
-  test('a process without a push records a transfer if another one pushes, and else nothing', async () => {
+  test('a process without a push records changes of a transfer only if another process pushes', async () => {
     const openStore = await prepare()
     const plain = openStore()
     await save(plain, '1', ['a.com'])
@@ -132,7 +132,7 @@ describe.each(openers)('in %s', (_, prepare) => {
     expect(watch.idsOf('b.com')).toEqual((await plain.list({ domain: 'b.com' })).map(({ domainId }) => domainId))
   })
 
-  test('all of a team is released, and nothing of others', async () => {
+  test('releasing all names of a team leaves those of other teams', async () => {
     const store = (await prepare())()
     await save(store, '1', manyDomains(1001, 'a.'))
     await save(store, '2', ['b.com'])
@@ -142,11 +142,11 @@ describe.each(openers)('in %s', (_, prepare) => {
   })
 })
 
-describe('in a transaction of the application, a transfer', () => {
+describe("in the application's transaction, a transfer", () => {
   test.each([
     ['COMMIT', '2', 2],
     ['ROLLBACK', '1', 1],
-  ])('and a statement of its own end together, with %s', async (end, teamId, rows) => {
+  ])('ends together with a statement of the application, by %s', async (end, teamId, rows) => {
     const pool = server.createPool()
     const schema = `own ${++files}`
     await migrate({ database: pool, schema })
@@ -171,7 +171,7 @@ describe('in a transaction of the application, a transfer', () => {
   })
 })
 
-test('rows of the application that refer to a transferred name stay, and have its new ID', async () => {
+test("the application's rows that refer to a transferred name stay, and get its new ID", async () => {
   const pool = server.createPool()
   const schema = `notes_${++files}`
   await migrate({ database: pool, schema })
@@ -188,7 +188,7 @@ test('rows of the application that refer to a transferred name stay, and have it
 describe('a transfer', () => {
   const createLimited = () => createStore({ teams: [...teams, limited] })
 
-  test('keeps the registrable domain, and tells which ID became which', async () => {
+  test('keeps the registrable domain, and returns the new ID with the former one', async () => {
     const store = createStore()
     const [held] = await save(store, '1', [{ domain: 'a.b.example.com', registrableDomain: 'b.example.com' }])
     const [transferred] = await transfer(store, { from: '1', to: '2', domains: ['A.B.example.com'] })
@@ -211,7 +211,7 @@ describe('a transfer', () => {
     expect(await store.count({ teamId: '1' })).toBe(1)
   })
 
-  test('from a team that does not exist any more succeeds', async () => {
+  test('from a team that no longer exists succeeds', async () => {
     const store = createStore()
     await save(store, '77', ['a.com'])
     expect(await transfer(store, { from: '77', to: '1' })).toHaveLength(1)
@@ -231,7 +231,7 @@ describe('a transfer', () => {
     expect(await transfer(store, { from: '1', to: '5', domains: manyDomains(3) })).toEqual([])
   })
 
-  test('leaves a place in the former team for a call at once', async () => {
+  test('makes room under the limit of the former team immediately', async () => {
     const store = createLimited()
     await save(store, '5', manyDomains(5))
     await transfer(store, { from: '5', to: '1', domains: manyDomains(1) })
@@ -243,22 +243,26 @@ describe('a transfer', () => {
     ['to the same team', { from: '1', to: '1' }, 'must be different teams'],
     ['without a team', { from: '1' }, '"to" must be the ID of a team'],
     ['from a number', { from: 1, to: '2' }, '"from" must be the ID of a team'],
-    ['of no list', { from: '1', to: '2', domains: 'a.com' }, '"domains" must be a list'],
-    ['of too many names', { from: '1', to: '2', domains: manyDomains(1001) }, 'At most 1000 domains are taken at once'],
-    ['with another option', { from: '1', to: '2', all: true }, '"all" does not exist'],
-  ])('%s is a TypeError', async (_, options, message) => {
+    ['of a string instead of an array', { from: '1', to: '2', domains: 'a.com' }, '"domains" must be an array'],
+    [
+      'of too many names',
+      { from: '1', to: '2', domains: manyDomains(1001) },
+      'At most 1000 domains are accepted at once',
+    ],
+    ['with an unknown option', { from: '1', to: '2', all: true }, '"all" does not exist'],
+  ])('%s throws a TypeError', async (_, options, message) => {
     const error = await rejection(transfer(createStore(), options as never))
     expect(error).toBeInstanceOf(TypeError)
     expect(String(error)).toContain(message)
   })
 
-  test('with a store that cannot transfer is a TypeError', async () => {
+  test('with a store that cannot transfer throws a TypeError', async () => {
     const { transfer: _, ...store } = createStore()
     const error = await rejection(transfer(store, { from: '1', to: '2' }))
     expect(String(error)).toContain('TypeError: The store has no method "transfer"')
   })
 
-  test('to a team with a limit in a store that does not count fails, and nothing changes', async () => {
+  test('to a team with a limit fails if the store cannot count, and nothing changes', async () => {
     const store = createLimited()
     await save(store, '1', ['a.com'])
     const blind = {

@@ -1,5 +1,5 @@
 /**
- * Checks the package as its users get it: packs it, looks at what is in the tarball, lets publint and attw judge it,
+ * Checks the package as its users get it: packs it, inspects the tarball, runs publint and attw on it,
  * and installs it into two tiny projects, one with `import` and one with `require`, which compile and run.
  */
 import assert from 'node:assert/strict'
@@ -61,7 +61,7 @@ try {
       ['install', '--no-audit', '--no-fund', '--no-save', '--prefer-offline', '--engine-strict', tarball],
       project,
     )
-    // The one line for a client in TypeScript: types of the API from its document.
+    // The command for a client in TypeScript: it generates types from the API's document.
     const printed = `JSON.stringify(require('domain-registration/openapi').openapi())`
     writeFileSync(join(project, 'openapi.json'), run(process.execPath, ['--print', printed], project))
     run(bin(here, 'openapi-typescript'), ['openapi.json', '--output', 'api.d.ts'], project)
@@ -79,7 +79,7 @@ try {
   rmSync(scratch, { recursive: true, force: true })
 }
 
-/** What a release attaches lists what is installed, each package with its version, and nothing else. */
+/** Checks that the SBOM of a release lists exactly the installed packages with their versions. */
 function compareBillOfMaterials(tarball, folder) {
   const workflow = readFileSync(join(root, '.github', 'workflows', 'release.yml'), 'utf8')
   const [, commands] = /run: \|\n((?: {10}.*\n)+?) {6}- /.exec(workflow.slice(workflow.indexOf('npm sbom') - 400))
@@ -101,7 +101,7 @@ function compareBillOfMaterials(tarball, folder) {
   console.log(`The bill of materials lists ${listed.length} packages`)
 }
 
-/** "Go to definition" leads to the code of the package, whatever is imported from whichever entry. */
+/** Checks that "Go to definition" leads to the package's code, for each export of each entry. */
 function requireDefinitionsInSource(project) {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const entries = Object.keys(exports).filter(entry => entry !== './package.json')
@@ -116,8 +116,8 @@ function requireDefinitionsInSource(project) {
 }
 
 /**
- * Does what the README says, in an empty folder, with the tarball for the package; compares the answer but for the IDs.
- * Then the same in TypeScript.
+ * Follows the README in an empty folder, with the tarball as the package, and compares the response except for IDs.
+ * Then does the same in TypeScript.
  */
 async function followReadme(tarball, folder) {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -144,7 +144,7 @@ async function followReadme(tarball, folder) {
   console.log('README: its commands and its program give its answer, in JavaScript and in TypeScript')
 }
 
-/** Starts a server, and does what it prints. */
+/** Starts a server, and runs the command that it prints. */
 async function compareAnswer(folder, start, answer) {
   const env = { ...process.env, PORT: String(await findFreePort()) }
   const stdio = ['ignore', 'pipe', 'inherit']
@@ -159,7 +159,7 @@ async function compareAnswer(folder, start, answer) {
     const withoutIds = json => JSON.parse(json, (name, value) => (name === 'domainId' ? typeof value : value))
     assert.deepEqual(withoutIds(run('bash', ['-ec', printed], folder)), withoutIds(answer))
   } finally {
-    process.kill(-server.pid) // with what npx has started
+    process.kill(-server.pid) // including the processes that npx has started
     await exit
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Generates clients from the OpenAPI document of the built package by openapi-typescript, orval and hey-api, compiles
- * them, and lets them call a server.
+ * them, and calls a server with each.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

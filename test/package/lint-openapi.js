@@ -1,6 +1,6 @@
 /**
- * Lints the OpenAPI documents of the built package, ours and that of `@fastify/swagger`, with all rules of Redocly and
- * Spectral: every warning is an error. The linters read nothing but the text that they are given.
+ * Lints the OpenAPI documents of the built package, from `openapi()` and `@fastify/swagger`, with all rules of Redocly
+ * and Spectral: every warning is an error. The linters read only the document that they are given.
  */
 import assert from 'node:assert/strict'
 import swagger from '@fastify/swagger'
@@ -12,7 +12,7 @@ import { domainsPlugin } from '../../dist/fastify.js'
 import { createMemoryKeyStore, createMemoryStore } from '../../dist/index.js'
 import { openapi } from '../../dist/openapi.js'
 
-/** Facts that only the application knows. Without them the document is complete but for these. */
+/** Facts that only the application knows. Without them, only these are missing from the document. */
 const application = {
   info: {
     title: 'Monitoring',
@@ -80,7 +80,7 @@ for (const [name, [document, allowed]] of Object.entries(documents)) {
   assert.deepEqual(await lint(document, allowed), { redocly: [], spectral: [] }, `the document ${name}`)
 }
 
-// A linter that finds nothing anywhere would prove nothing.
+// A linter that never reports anything would prove nothing.
 const broken = openapi(application)
 delete broken.paths['/v1/domains'].post.operationId
 broken.paths['/v1/domains'].post.responses[200].content['application/json'].examples.created.value = {}

@@ -15,7 +15,7 @@ const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 
 let server: TestServer
 let pool: Pool
-/** On which the application has its transaction. */
+/** The client on which the application has its transaction. */
 let client: PoolClient
 beforeAll(async () => {
   server = await openDatabase({ deadlock_timeout: '50ms' })
@@ -46,7 +46,7 @@ const poison = `
     BEGIN IF NEW.registrable_domain = 'poison.com' THEN RAISE EXCEPTION 'poisoned'; END IF; RETURN NEW; END $$;
   CREATE TRIGGER saboteur BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION saboteur()`
 
-describe('a store in a transaction of the application', () => {
+describe("a store in the application's transaction", () => {
   const cases = domainStoreSuite({
     async createStore({ teams, synchronize }) {
       await client.query('ROLLBACK')
@@ -66,13 +66,13 @@ describe('a store in a transaction of the application', () => {
   for (const { name, run } of cases) test(name, run)
 })
 
-test('it pushes nothing by itself, and says so', async () => {
+test("a store in the application's transaction pushes nothing, and says so", async () => {
   const store = await begin({ synchronize() {} })
   expect([store.synchronize, store.isInTransaction]).toEqual([undefined, true])
   await expect(store.synchronizePending()).rejects.toThrow('sweep with a store on a pool')
 })
 
-test('in a transaction that has failed already, a call fails after a few statements', async () => {
+test('in a transaction that has already failed, a call fails after a few statements', async () => {
   await client.query('BEGIN')
   await expect(client.query('SELECT 1 / 0')).rejects.toThrow('division by zero')
   let sent = 0
@@ -83,7 +83,7 @@ test('in a transaction that has failed already, a call fails after a few stateme
   const store = createPostgresStore({ database: { query }, findTeam })
   const calling = registerDomains(team1, { domains: manyDomains(100) }, store)
   await expect(calling).rejects.toMatchObject({ status: 500, cause: { code: '25P02' } })
-  // One for each part of the call that is tried.
+  // One statement for each attempted part of the call.
   expect(sent).toBeLessThanOrEqual(10)
 })
 
@@ -99,7 +99,7 @@ test('a release through a store without a monitor is recorded, and pushed by a s
   expect(pushed).toEqual(['registered', 'released'])
 })
 
-describe('a change that somebody has locked', () => {
+describe('a change that another transaction has locked', () => {
   const lock = (domain: string) =>
     client.query('SELECT FROM domain_registration.changes WHERE domain = $1 FOR UPDATE', [domain])
   const refused = new Error('refused')
@@ -125,7 +125,7 @@ describe('a change that somebody has locked', () => {
     await store.release('1', domains)
     isOpen = false
     await client.query('BEGIN')
-    // Neither takes as long as a wait for the lock.
+    // Neither takes as long as waiting for the lock would.
     const { synchronized, failed } = await store.synchronizePending()
     expect([synchronized, failed]).toEqual(left.length === 1 ? [3, 0] : [0, 3])
     expect(toDomains(await store.listPending())).toEqual(left)
@@ -134,7 +134,7 @@ describe('a change that somebody has locked', () => {
     await client.query('ROLLBACK')
   })
 
-  test('is not what a call in a transaction of the application does to a pending name', async () => {
+  test("does not come from a call that finds a pending name in the application's transaction", async () => {
     const serving = createPostgresStore({ database: pool, findTeam, synchronize() {} })
     await save(serving, '1', ['a.com'])
     const store = await begin({ synchronize() {} })
@@ -144,7 +144,7 @@ describe('a change that somebody has locked', () => {
   })
 })
 
-test('what fails leaves the transaction as it was, and costs one result', async () => {
+test('a name that cannot be saved leaves the transaction as it was, and costs one result', async () => {
   await pool.query(poison)
   const store = await begin()
   await client.query('CREATE TABLE orders AS SELECT 1 AS number')
@@ -159,7 +159,7 @@ test('what fails leaves the transaction as it was, and costs one result', async 
   await pool.query(`DROP TRIGGER saboteur ON ${table}; DROP TABLE orders`)
 })
 
-test('settings of the transaction are the same after each call, whether it went through or not', async () => {
+test('settings of the transaction are the same after each call, even if it failed', async () => {
   const settings = async () =>
     (await client.query('SELECT name, setting FROM pg_settings ORDER BY name COLLATE "C"')).rows
   const store = await begin()
@@ -181,7 +181,7 @@ test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
   },
 )
 
-test('with a findTeam that waits for a second connection of a pool that has none left, it says so', async () => {
+test('if findTeam waits for a second connection of an exhausted pool, the error says so', async () => {
   const one = server.createPool({ max: 1 })
   const transaction = await one.connect()
   await transaction.query('BEGIN')
@@ -210,13 +210,13 @@ test('a statement that the application sends during a call that fails is undone 
   await pool.query(`DROP TRIGGER saboteur ON ${table}; DROP TABLE orders`)
 })
 
-test('without a transaction it refuses, and saves nothing', async () => {
+test('outside a transaction, a call is rejected and saves nothing', async () => {
   const store = await begin({}, 'SELECT')
   expect(await rejection(save(store, '1', ['example.com']))).toMatchObject({ code: '25P01' })
   expect(await held()).toEqual([])
 })
 
-test('two stores on one client take turns: what fails in one undoes nothing of the other', async () => {
+test('two stores on one client take turns: a failure of one undoes nothing of the other', async () => {
   await pool.query(poison)
   await client.query('BEGIN')
   const open = () =>
@@ -237,8 +237,8 @@ function standStill(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
-describe('a call that gives up', () => {
-  /** A store, and what it has sent so far. */
+describe('a call that times out', () => {
+  /** A store, and the statements that it has sent so far. */
   async function beginWatched(whenSent: (text: string) => void = () => {}) {
     const sent: string[] = []
     await client.query('BEGIN')
@@ -281,7 +281,7 @@ describe('a call that gives up', () => {
       await client.query('COMMIT')
       await new Promise(resolve => setTimeout(resolve, 100))
       expect(sent.length, sent.slice(count).join('\n')).toBe(count)
-      // Half-done is nothing: either it is there, or no part of it.
+      // Each registration is there whole, or not at all.
       const { rows } = await pool.query('SELECT FROM domain_registration.locks WHERE registrable_domain = $1', [
         'frozen.com',
       ])
@@ -292,7 +292,7 @@ describe('a call that gives up', () => {
     },
   )
 
-  test('in a network that has become slow saves nothing, and the next call goes through', async () => {
+  test('because the network became slow saves nothing, and the next call succeeds', async () => {
     let isLate = false
     await client.query('BEGIN')
     const query = async (text: string, values: unknown[]) => {
@@ -309,7 +309,7 @@ describe('a call that gives up', () => {
   })
 })
 
-/** One transaction of an application: calls that may give up, work of its own, and an end. */
+/** One transaction of an application: calls that may time out, its own statements, and an end. */
 async function runTransaction(number: number, random: Random, shared: readonly string[]) {
   const client = await pool.connect()
   const [created, released, late]: [string[], string[], string[]] = [[], [], []]
@@ -338,13 +338,13 @@ async function runTransaction(number: number, random: Random, shared: readonly s
   const end = random.chance(0.8) ? 'COMMIT' : 'ROLLBACK'
   hasEnded = true
   expect((await client.query(end)).command).toBe(end)
-  // Whatever the stores still mean to send, they send it now.
+  // If the stores still send anything, they send it now.
   await new Promise(resolve => setTimeout(resolve, 20))
   client.release()
   return { number, isCommitted: end === 'COMMIT', created, released, late }
 }
 
-test('transactions that compete, stand still and give up keep what they told, and no half of a change', async () => {
+test('competing transactions that freeze and time out keep acknowledged names, and no half-saved change', async () => {
   const random = createRandom(seed)
   const shared = manyDomains(6)
   const before = Array.from({ length: counts.transactions }, (_, number) =>
@@ -370,7 +370,7 @@ test('transactions that compete, stand still and give up keep what they told, an
   expect((await pool.query('SELECT FROM orders')).rowCount).toBe(committed?.length)
   expect(told.created?.filter(domain => !there.has(domain))).toEqual([])
   expect(told.released?.filter(domain => there.has(domain))).toEqual([])
-  // What a call that failed was about is there or not, but only where its transaction was committed.
+  // The names of a failed call may be registered, but only if its transaction was committed.
   for (const { number } of rolledBack ?? []) {
     expect([...there].filter(domain => domain.includes(`.of-${number}.`))).toEqual([])
     expect(before[number]?.filter(domain => !there.has(domain))).toEqual([])

@@ -2,16 +2,16 @@ import type { DomainResult, RegisterDomainsResponse } from '../../src/wire/respo
 import type { Random } from '../simulation/random.ts'
 import { families } from '../simulation/rules.ts'
 
-/** What one caller wants, and sends until every hostname is answered for. */
+/** One caller's call, which it sends until every hostname has a result. */
 export interface Call {
   readonly teamId: string
   readonly domains: readonly string[]
 }
 
-/** An answer with status 200. */
+/** A response with status 200. */
 export interface Answer {
   readonly call: Call
-  /** Which of the call's tries it answers, from 1. */
+  /** The attempt to which it responds, from 1. */
   readonly attempt: number
   readonly results: readonly DomainResult[]
 }
@@ -20,25 +20,25 @@ export interface CallersOptions {
   readonly calls: readonly Call[]
   /** A key of each team. */
   readonly keys: ReadonlyMap<string, string>
-  /** The servers' origins; each try goes to the next one in turn. */
+  /** The servers' origins; each attempt goes to the next one in turn. */
   readonly origins: readonly (() => string)[]
 }
 
 /** Callers at work. */
 export interface Callers {
   readonly answers: readonly Answer[]
-  /** What came instead of an answer with status 200: a status with its code, or `cut` where the connection was. */
+  /** What came instead of status 200: another status with its code, or `cut` if the connection was cut. */
   readonly refusals: readonly string[]
-  /** Resolves when so many calls have been answered for. */
+  /** Resolves when this many calls have all their results. */
   answeredFor(count: number): Promise<void>
-  /** Resolves when all have. */
+  /** Resolves when all calls have their results. */
   readonly done: Promise<void>
 }
 
 const CALLERS = 8
 const teamIds = ['1', '2', '3']
 
-/** Calls whose hostnames overlap within a call, between calls and between teams; each has some of its own as well. */
+/** Calls whose hostnames overlap within a call, between calls and between teams; each also has some of its own. */
 export function createCalls(random: Random, count: number): Call[] {
   const zones = Array.from({ length: 12 }, (_, index) => `zone-${index}.com`)
   const shared = [
@@ -52,14 +52,14 @@ export function createCalls(random: Random, count: number): Call[] {
   })
 }
 
-/** Calls that are made at about the same time want names that exclude each other, below what is known since long. */
+/** Calls from about the same time want names that conflict, in a registrable domain that already has locks. */
 function contest(index: number): string {
   const round = Math.floor(index / 4)
   const base = `round-${round}.zone-${round % 12}.com`
   return [`*.${base}`, `x.${base}`, `*.y.${base}`, `a.y.${base}`][index % 4] as string
 }
 
-/** Sends calls, several at a time, each until it is answered without `internal_error`. */
+/** Sends calls, several at a time, each until its response has no `internal_error`. */
 export function startCallers({ calls, keys, origins }: CallersOptions): Callers {
   const answers: Answer[] = []
   const refusals: string[] = []

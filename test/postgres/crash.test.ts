@@ -11,20 +11,19 @@ import { createMortalServer, type MortalServer } from './mortal-server.ts'
 import { ENDED, type Node, type Nodes, startNodes } from './nodes.ts'
 
 /**
- * What is called for, and when something is killed, to be replayed with SEED=…; who wins a race is for the machine to
- * say.
+ * Replays the same calls and kills with SEED=…. The outcome of races depends on the machine.
  */
 const random = createRandom(seed)
 const soon = (most: number) => new Promise(resolve => setTimeout(resolve, random.integer(0, most)))
 
-/** A command that kills takes longer. */
+/** A command that kills a given server takes longer. */
 const CALLS_PER_KILL = isGiven ? 120 : 30
 /** Milliseconds. */
 const TIME_LIMIT = isGiven ? 600_000 : 120_000
 
 let server: MortalServer
 let pool: Pool
-/** Where the monitor keeps what it is told. */
+/** The table in which the monitor saves its changes. */
 let monitor: PoolConfig
 let nodes: Nodes | undefined
 beforeAll(async () => {
@@ -47,7 +46,7 @@ afterAll(async () => {
 
 describe(`with SEED=${seed},`, () => {
   test.skipIf(isGiven && !engine.kill)(
-    'PostgreSQL that is killed again and again loses nothing that was acknowledged',
+    'PostgreSQL that is killed repeatedly loses no acknowledged registration',
     async () => {
       const scene = await open('killed_postgres', 2)
       const callers = scene.startCallers(createCalls(random, CALLS_PER_KILL * 7))
@@ -70,7 +69,7 @@ describe(`with SEED=${seed},`, () => {
   )
 
   test(
-    'four servers, each killed in the middle of its calls, make one registry, and lose nothing that they acknowledged',
+    'four servers, each killed during its calls, keep one consistent registry and all acknowledged registrations',
     async () => {
       const scene = await open('many_servers', 4)
       const kills = Math.max(4, counts.kills)
@@ -80,7 +79,7 @@ describe(`with SEED=${seed},`, () => {
         await callers.answeredFor(kill * 40 + 20)
         await soon(20)
         await node.kill()
-        // The others go on meanwhile.
+        // The others continue in the meantime.
         await callers.answeredFor(kill * 40 + 32)
         await node.start()
       }
@@ -96,7 +95,7 @@ describe(`with SEED=${seed},`, () => {
   )
 })
 
-/** A registry of its own, with servers of ours on it. */
+/** A separate registry, with our servers on it. */
 async function open(schema: string, count: number) {
   const configs: PoolConfig[] = Array.from({ length: count }, () => server.config)
   await pool.query('TRUNCATE monitor.pushes')
@@ -112,7 +111,7 @@ async function open(schema: string, count: number) {
   nodes = opened
   const origins = opened.all.map(({ origin }) => origin)
 
-  /** Waits for the callers to be done, has all calls made once more, and looks at everything. */
+  /** Waits for the callers, repeats all calls, and checks everything. */
   async function expectNothingLost(callers: Callers): Promise<void> {
     await callers.done
     const calls = [...new Set(callers.answers.map(({ call }) => call))]
@@ -137,7 +136,7 @@ async function expectAllPushed(schema: string, rows: readonly HeldRow[]): Promis
   expect(pushed.rows.map(row => row.domain_id).toSorted()).toEqual(rows.map(row => row.domain_id).toSorted())
 }
 
-/** How many registrations a caller has learned of only by trying again: they were saved, and the answer was lost. */
+/** How many registrations a caller found only by a retry: they were saved, but the response was lost. */
 const countLearnedByRetry = ({ answers }: Callers): number =>
   answers.filter(({ attempt, results }) => attempt > 1 && results.some(({ status }) => status === 'existing')).length
 

@@ -24,12 +24,12 @@ let sql: Sql
 beforeAll(async () => {
   server = await openDatabase()
   pool = server.createPool()
-  // Kysely and Drizzle lend clients that nobody listens to, as docs/postgres.md says.
+  // Kysely and Drizzle lend clients without an error listener, as docs/postgres-drivers.md says.
   pool.on('connect', client => client.on('error', () => {}))
   sql = postgres(connection())
 })
 afterAll(async () => {
-  // Without a time limit, it waits for ever for a connection that the server has ended.
+  // Without a time limit, it never stops waiting for a connection that the server has ended.
   await sql.end({ timeout: 1 })
   await server.stop()
 })
@@ -48,7 +48,7 @@ const drivers: readonly (readonly [string, () => PostgresDriver])[] = [
   ['Drizzle', () => overDrizzle(pool)],
 ]
 for (const [name, open] of drivers) {
-  // A bridge that looks for parameters in the text does not know a quoted name from them.
+  // A bridge that searches the SQL for parameters cannot distinguish them from a quoted name.
   describeStore(name, open, name === 'Drizzle' ? { schema: 'of "drizzle"' } : {}, counts.casesOfDrivers)
   describeKeyStore(name, open)
 }
@@ -60,7 +60,7 @@ describeStore(
 )
 
 describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
-  test('tables that are not there are told with what to do about it', async () => {
+  test('the error for missing tables says how to create them', async () => {
     const store = createPostgresStore({ database: open(), schema: 'absent', findTeam: () => null })
     const keys = createPostgresKeyStore({ database: open(), schema: 'absent' })
     const expected = { message: expect.stringContaining('run migrate()'), code: '42P01', cause: expect.anything() }
@@ -68,7 +68,7 @@ describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
     expect(await rejection(Promise.resolve(keys.findKey('a'.repeat(64))))).toMatchObject(expected)
   })
 
-  test('a statement that fails rejects with its cause, and nothing of the transaction is saved', async () => {
+  test('a failing statement rejects with its cause, and the transaction saves nothing', async () => {
     await pool.query('DROP TABLE IF EXISTS halves; CREATE TABLE halves (value integer CHECK (value < 2))')
     const insert = { name: 'insert_half', text: 'INSERT INTO halves VALUES ($1)' }
     const running = toDatabase({ database: open() }).transact(createDeadline(5000), settings, async ({ change }) => {
@@ -79,7 +79,7 @@ describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
   })
 })
 
-test('postgres.js: a call that was late costs the next one on its connection nothing', async () => {
+test('postgres.js: a call that times out does not affect the next call on its connection', async () => {
   const one = postgres({ ...connection(), max: 1 })
   await migrate({ database: one })
   const store = createPostgresStore({ database: one, findTeam: () => null })
@@ -94,7 +94,7 @@ test('postgres.js: a call that was late costs the next one on its connection not
   await one.end({ timeout: 1 })
 })
 
-test('postgres.js: a connection that ends anywhere in a call fails the call, and not the process', async () => {
+test('postgres.js: a connection that ends during a call fails the call, but not the process', async () => {
   const network = await createFaultyNetwork({ host: '127.0.0.1', port: server.config.port as number })
   async function registerOnce(domain: string): Promise<unknown> {
     const one = postgres({ ...connection(), port: network.port, max: 1 })
@@ -120,7 +120,7 @@ test.each([
   ['Kysely', overKysely],
   ['Drizzle', overDrizzle],
   ['pg', (through: Pool) => through],
-])('%s: transactions are in READ COMMITTED, whatever is the default', async (_, open) => {
+])('%s: transactions use READ COMMITTED, whatever the default is', async (_, open) => {
   const strict = server.createPool({ options: '-c default_transaction_isolation=serializable' })
   const level = { name: 'isolation', text: "SELECT current_setting('transaction_isolation') AS level" }
   const database = toDatabase({ database: open(strict) })
@@ -128,11 +128,11 @@ test.each([
   expect(rows).toEqual([{ level: 'read committed' }])
 })
 
-test('a single connection of pg is refused at start-up, in the words of what to pass instead', async () => {
+test('a single connection of pg is rejected at start-up, and the error says what to pass instead', async () => {
   const client = new Client(server.config)
   const lent = await pool.connect()
   for (const connection of [client, lent] as never[]) {
-    const refusal = /"database" must be a pool of pg, and is one connection/
+    const refusal = /"database" must be a pool of pg, but is a single connection/
     expect(() => createPostgresStore({ database: connection, findTeam: () => null })).toThrow(refusal)
     expect(() => createPostgresKeyStore({ database: connection })).toThrow(refusal)
     await expect(migrate({ database: connection })).rejects.toThrow(refusal)

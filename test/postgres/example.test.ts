@@ -96,7 +96,7 @@ describe('examples/postgres.ts', () => {
     90_000,
   )
 
-  test('ends its key when it is asked to end', async () => {
+  test('revokes its key when it is told to', async () => {
     const { key = '', end } = await start(toSettings(server))
     expect(await end('SIGTERM')).toBe(0)
     const keys = createPostgresKeyStore({ database: server.createPool() })

@@ -20,7 +20,7 @@ describe.each([
   ['pipelined', true],
   ['one statement after the other', false],
 ])('a store on PostgreSQL, %s,', (_, pipeline) => {
-  /** Another program on the same database. */
+  /** A connection of another program on the same database. */
   let foreign: Pool
   beforeEach(async () => {
     foreign = server.createPool()
@@ -55,7 +55,7 @@ describe.each([
       { timeout: 4000 },
     )
 
-  /** While another program has a lock on every row. */
+  /** Runs work while another program has a lock on every row. */
   async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
     const other = await foreign.connect()
     try {
@@ -71,7 +71,7 @@ describe.each([
   const countDeadlocks = () => server.readLog().split('ERROR:  deadlock detected').length - 1
 
   test.each([
-    ['knows only promises', (pool: Pool) => () => pool.connect()],
+    ['has only promises', (pool: Pool) => () => pool.connect()],
     ['is behind an asynchronous function', (pool: Pool) => async (done: never) => pool.connect(done)],
   ])('takes a connection of a pool that %s, and says why it gets none', async (_, toConnect) => {
     const { database: pool, store } = createStore()
@@ -82,21 +82,21 @@ describe.each([
     await expect(save(behind, '1', ['c.com'])).rejects.toThrow('after calling end on the pool')
   })
 
-  test('refuses a name of a registrable domain that the request does not lock, and saves nothing', async () => {
+  test('rejects a name in a registrable domain that the request does not lock, and saves nothing', async () => {
     const { store } = createStore()
     const request = createRequest('1', [toTestName('a.com')], [], () => ['a.com', 'b.com'].map(toTestName))
     await expect(store.register(request)).rejects.toThrow('not locked')
     expect(await held()).toEqual([])
   })
 
-  test('begins again when it is chosen as the victim of a deadlock with another program', async () => {
+  test('retries when it is chosen as the victim of a deadlock with another program', async () => {
     const { store } = createStore()
     await save(store, '1', ['a.com', 'm.com', 'z.com'])
     const before = countDeadlocks()
     const lock = (program: PoolClient, zone: string) =>
       program.query('SELECT FROM domain_registration.locks WHERE registrable_domain = $1 FOR UPDATE', [zone])
-    // PostgreSQL looks for a deadlock once in each wait. So ours begins its wait for the last name when the other
-    // program waits already, which it is a third one that lets it do.
+    // PostgreSQL checks for a deadlock once in each wait. So the store must begin to wait for the last name when the
+    // other program already waits; a third program makes that happen.
     const [other, third] = [await foreign.connect(), await foreign.connect()]
     await other.query("BEGIN; SET LOCAL deadlock_timeout = '10s'")
     await lock(other, 'z.com')
@@ -114,7 +114,7 @@ describe.each([
     await vi.waitFor(() => expect(countDeadlocks()).toBeGreaterThan(before))
   })
 
-  test('rejects in time when a lock is not released, says so, and keeps its connection', async () => {
+  test('times out if a lock is not released, says so, and keeps its connection', async () => {
     const { database: pool, store } = createStore({ timeLimit: 500 }, { options: '-c lock_timeout=50ms' })
     await save(store, '1', ['example.com'])
     const failure = await whileLocked(() => rejection(save(store, '1', ['www.example.com', 'example.org'])))
@@ -124,14 +124,14 @@ describe.each([
     expect(await save(store, '1', ['www.example.com'])).toHaveLength(1)
   })
 
-  test('rejects when a trigger skips a row, and saves nothing of the call', async () => {
+  test('rejects if a trigger skips a row, and saves nothing of the call', async () => {
     await sabotage('skipped', 'RETURN NULL')
     const { store } = createStore()
     expect(await rejection(save(store, '1', ['example.com', 'skipped.example.com']))).toMatchObject({ code: '22012' })
     expect(await held()).toEqual([])
   })
 
-  test('rejects where a row-level security would hide rows', async () => {
+  test('rejects if row-level security would hide rows', async () => {
     const { store } = createStore()
     await save(store, '1', ['example.com'])
     await foreign.query(`
@@ -150,7 +150,7 @@ describe.each([
   test.each([
     ['a row', 'TRIGGER'],
     ['the commit', 'CONSTRAINT TRIGGER'],
-  ])('rejects when the database refuses %s, saves nothing of the call, and keeps its connection', async (_, kind) => {
+  ])('rejects if the database rejects %s, saves nothing of the call, and keeps its connection', async (_, kind) => {
     await sabotage('poison', "RAISE EXCEPTION 'poisoned' USING ERRCODE = 'DR001'", kind)
     const { database: pool, store } = createStore()
     const names = ['example.com', 'poison.example.com', 'example.org']
@@ -160,7 +160,7 @@ describe.each([
     expect(toDomains(await save(store, '1', ['example.com']))).toEqual(['example.com'])
   })
 
-  test('keeps no connection whose prepared statements somebody has thrown away', async () => {
+  test('discards a connection whose prepared statements were deallocated', async () => {
     const { database: pool, store } = createStore()
     await save(store, '1', ['a.com', 'www.a.com'])
     await pool.query('DEALLOCATE ALL')
@@ -168,7 +168,7 @@ describe.each([
     expect(await save(store, '1', ['b.com', 'www.b.com'])).toHaveLength(2)
   })
 
-  test('keeps no connection whose plans have other types of columns', async () => {
+  test('discards a connection whose plans have different column types', async () => {
     const { database: pool } = createStore()
     await foreign.query('DROP TABLE IF EXISTS changing; CREATE TABLE changing (value integer)')
     const database = toDatabase({ database: pool })
@@ -181,7 +181,7 @@ describe.each([
     expect(await read()).toEqual([])
   })
 
-  test('counts refusals where floating-point numbers are written with few digits', async () => {
+  test('counts refusals even if extra_float_digits is low', async () => {
     const synchronize = () => Promise.reject(new Error('refused'))
     const options = { synchronize, onError() {}, synchronizeTimeLimit: 1000 }
     const { store } = createStore(options, { options: '-c extra_float_digits=0' })
@@ -191,7 +191,7 @@ describe.each([
     await foreign.query('DELETE FROM domain_registration.changes')
   })
 
-  test('loses its locks, and saves nothing, when its process freezes with them', async () => {
+  test('loses its locks and saves nothing if its process freezes while it holds them', async () => {
     const { store } = createStore({ timeLimit: 300 })
     await save(store, '1', ['example.com'])
     const freeze = () => {
@@ -206,7 +206,7 @@ describe.each([
     ])
   })
 
-  test('leaves no setting of its own behind in the sessions of the pool', async () => {
+  test("leaves none of its settings in the pool's sessions", async () => {
     const { database: pool, store } = createStore()
     const settings = ['statement_timeout', 'idle_in_transaction_session_timeout', 'enable_seqscan', 'enable_hashjoin']
     const show = async () =>

@@ -4,23 +4,23 @@ import { findFreePort } from './free-port.ts'
 
 type End = 'client' | 'server'
 
-/** Data on its way. */
+/** Data in transit. */
 interface Passage {
   readonly from: End
   readonly chunk: Buffer
-  /** How many bytes of this connection have come from there before. */
+  /** How many bytes of this connection have come from this end before. */
   readonly before: number
 }
 
-/** What becomes of data. */
+/** How the network handles data. */
 interface Outcome {
-  /** How many bytes at its beginning are lost. Default 0. */
+  /** How many bytes at its start are lost. Default 0. */
   readonly skips?: number
-  /** Up to which byte of the chunk it goes through. */
+  /** The offset up to which the chunk is passed on. */
   readonly passes: number
-  /** What the sender gets at once, as if the other end had answered. */
+  /** Data that the sender gets at once, as if the other end had responded. */
   readonly answers?: Buffer
-  /** What arrives after them in the same breath, as if the other end had sent it. */
+  /** Data that arrives together with them, as if the other end had sent it. */
   readonly adds?: Buffer
   /** Whether the connection is cut after that. */
   readonly isCut: boolean
@@ -36,30 +36,27 @@ export const noFault: Fault = ({ chunk }) => passes(chunk)
 /** Nothing arrives, and no connection ends. */
 export const silence: Fault = () => ({ passes: 0, isCut: false })
 
-/** Cuts each connection when so many bytes have come from one end. */
+/** Cuts each connection when this many bytes have come from one end. */
 export const cutAfter =
   (bytes: number, end: End): Fault =>
   ({ from, chunk, before }) =>
     from === end && before + chunk.length > bytes ? { passes: bytes - before, isCut: true } : passes(chunk)
 
-/** Cuts a connection before the server learns that it is to commit. */
+/** Cuts a connection before the COMMIT reaches the server. */
 export const loseCommit: Fault = ({ from, chunk }) =>
   from === 'client' && chunk.includes('COMMIT\0') ? isCut : passes(chunk)
 
-/** Cuts a connection when the server has committed, and before the client learns of it. */
+/** Cuts a connection after the server has committed, and before its response reaches the client. */
 export const loseAnswerToCommit: Fault = ({ from, chunk }) =>
   from === 'server' && chunk.includes('COMMIT\0') ? isCut : passes(chunk)
 
-/** Ends each connection in the same breath as the server says that it is ready, as one that has just crashed does. */
+/** Ends each connection just as the server reports that it is ready, as a server that has just crashed does. */
 export const endWhenReady: Fault = ({ from, chunk }) =>
   from === 'server' && chunk.subarray(-READY.length).equals(READY)
     ? { passes: chunk.length, adds: CRASHED, isCut: true }
     : passes(chunk)
 
-/**
- * Answers each `BEGIN` with an error in place of the server, and passes on what comes right behind it, as a pooler
- * may.
- */
+/** Responds to each `BEGIN` with an error in place of the server, and passes on what follows it, as a pooler may. */
 export const refuseBegin: Fault = ({ from, chunk }) =>
   from === 'client' && chunk.subarray(0, 1).equals(QUERY) && chunk.indexOf('BEGIN') === 5
     ? { skips: 1 + chunk.readInt32BE(1), passes: chunk.length, answers: Buffer.concat([REFUSED, READY]), isCut: false }
@@ -71,7 +68,7 @@ const READY = Buffer.from('Z\0\0\0\x05I', 'latin1')
 const REFUSED = Buffer.from('E\0\0\0\x23SERROR\0VERROR\0C53300\0Mrefused\0\0', 'latin1')
 const CRASHED = Buffer.from('E\0\0\0\x23SFATAL\0VFATAL\0C57P02\0Mcrashed\0\0', 'latin1')
 
-/** Lets a fault cut one connection, and no other after it. */
+/** Applies a fault until it has cut one connection. */
 export function onlyOnce(fault: Fault): Fault {
   let isOver = false
   return passage => {
@@ -81,7 +78,7 @@ export function onlyOnce(fault: Fault): Fault {
   }
 }
 
-/** A network between clients and a server, on a port of its own. */
+/** A network between clients and a server, on its own port. */
 export interface FaultyNetwork {
   readonly port: number
   /** How many bytes have come from each end, of all connections together. */

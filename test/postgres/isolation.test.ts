@@ -17,10 +17,7 @@ afterAll(() => server.stop())
 
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 
-/**
- * An engine that has no more than snapshot isolation: READ COMMITTED is REPEATABLE READ there, as in YugabyteDB by
- * default.
- */
+/** An engine with only snapshot isolation: its READ COMMITTED is REPEATABLE READ, as in YugabyteDB by default. */
 function withSnapshots(version: string): PostgresBridge {
   const send = async (through: Pick<Pool, 'query'>, text: string, values: unknown[]) =>
     /^SELECT version\(\)/.test(text) ? { rows: [{ version }] } : through.query(text, values)
@@ -46,12 +43,12 @@ function withSnapshots(version: string): PostgresBridge {
   }
 }
 
-/** @returns How often of the time a wildcard and a name below it were registered by two calls at once. */
+/** @returns How often two simultaneous calls registered both a wildcard and a name below it. */
 async function countOverlaps(database: PostgresBridge, schema: string, rounds: number): Promise<number> {
   await migrate({ database: pool, schema })
   const stores = Array.from({ length: 2 }, () => createPostgresStore({ database, schema, findTeam }))
   const [one, two] = stores as [(typeof stores)[0], (typeof stores)[0]]
-  // Their lock rows are there already. No wildcard covers its base.
+  // This creates their lock rows. No wildcard covers its base.
   await save(one, '1', manyDomains(rounds))
   let overlaps = 0
   for (const domain of manyDomains(rounds)) {
@@ -64,15 +61,15 @@ async function countOverlaps(database: PostgresBridge, schema: string, rounds: n
   return overlaps
 }
 
-test('where there is no more than snapshot isolation, calls at once let no overlap through', async () => {
+test('under snapshot isolation, simultaneous calls register no overlapping names', async () => {
   expect(await countOverlaps(withSnapshots('PostgreSQL 11.2-YB-2.25.0.0-b0 on x86_64'), 'snapshots', 50)).toBe(0)
 })
 
-test('there, they would if the engine said that it is PostgreSQL: a lock alone is not seen', async () => {
+test('under snapshot isolation, a row lock without a write lets overlaps through', async () => {
   expect(await countOverlaps(withSnapshots('PostgreSQL 18.0'), 'mistaken', 50)).toBeGreaterThan(0)
 })
 
-test('on PostgreSQL, a lock row that exists is locked and not written, and a release deletes it', async () => {
+test('on PostgreSQL, an existing lock row is locked without a write, and a release deletes it', async () => {
   await migrate({ database: pool, schema: 'unwritten' })
   const store = createPostgresStore({ database: pool, schema: 'unwritten', findTeam })
   await save(store, '1', manyDomains(20))
@@ -82,7 +79,7 @@ test('on PostgreSQL, a lock row that exists is locked and not written, and a rel
   expect(before).toHaveLength(20)
   await save(store, '1', manyDomains(20, 'www.'))
   expect(await readLocks()).toEqual(before)
-  // Whether something is still held there, the release does not ask: the next call inserts them again.
+  // The release does not check whether other names need them: the next call inserts them again.
   await store.release('1', manyDomains(20))
   expect(await readLocks()).toEqual([])
 })

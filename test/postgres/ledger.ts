@@ -13,9 +13,9 @@ export interface HeldRow {
 }
 
 /**
- * Holds what callers were told against what is registered in the end: each acknowledged registration is there under
- * its ID, nothing else is, nobody was told that he created what another answer calls created too, no two registrations
- * overlap, and what stood in the way of a refused name still stands there.
+ * Compares the responses to callers with the final registrations: each acknowledged registration exists under its ID,
+ * and no other; each was reported as created only once; no two registrations overlap; and for each conflict that was
+ * reported, a conflicting registration exists.
  */
 export function expectAgreement(answers: readonly Answer[], rows: readonly HeldRow[]): void {
   const held = rows.map(toHeldName)
@@ -39,7 +39,7 @@ export function expectAgreement(answers: readonly Answer[], rows: readonly HeldR
       created.add(domain)
     }
   }
-  // Every call was repeated until it was answered for, so that somebody has been told of everything.
+  // Every call was repeated until it had its results, so every registration was reported.
   expect([...told].toSorted()).toEqual([...registered].toSorted())
   expectNoOverlap(held)
 }
@@ -54,7 +54,7 @@ function expectNoOverlap(held: readonly HeldName[]): void {
 
 type Invalid = Extract<DomainResult, { status: 'invalid' }>
 
-/** Nothing is ever given up here, so that what was in the way is there in the end. */
+/** Nothing is released in these tests, so a conflicting registration still exists at the end. */
 function isJustified({ input, code }: Invalid, teamId: string, held: readonly HeldName[]): boolean {
   if (code === 'internal_error') return true
   const name = classifyHostname(input)

@@ -14,8 +14,8 @@ const STARTS = 12
 
 test.each([
   ['there is no schema', 'fresh', 'SELECT'],
-  ['the schema is there, and empty', 'empty', 'CREATE SCHEMA empty'],
-])('servers that start at once all find their tables when %s', async (_, schema, before) => {
+  ['the schema is empty', 'empty', 'CREATE SCHEMA empty'],
+])('servers that start simultaneously all find their tables when %s', async (_, schema, before) => {
   await server.createPool().query(before)
   const pools = Array.from({ length: STARTS }, () => server.createPool({ max: 1 }))
   await Promise.all(pools.map(pool => pool.query('SELECT')))
@@ -27,14 +27,14 @@ test.each([
   ).toHaveLength(1)
 })
 
-test('four servers whose role gives up locks after 20 ms all find their tables', async () => {
+test('four servers whose role has a lock_timeout of 20 ms all find their tables', async () => {
   const pools = Array.from({ length: 4 }, () => server.createPool({ max: 1, options: '-c lock_timeout=20ms' }))
   for (let round = 0; round < 5; round += 1) {
     await Promise.all(pools.map(pool => migrate({ database: pool, schema: `impatient_${round}` })))
   }
 })
 
-test('migrating again keeps what is there, and needs no right to make anything', async () => {
+test('a second migration keeps all rows, and needs no CREATE privilege', async () => {
   const pool = server.createPool()
   await migrate({ database: pool })
   const store = createPostgresStore({ database: pool, findTeam: () => null })
@@ -46,7 +46,7 @@ test('migrating again keeps what is there, and needs no right to make anything',
   expect(await store.list()).toEqual(before)
 })
 
-test('tables of a later version are refused', async () => {
+test('tables of a later version are rejected', async () => {
   const pool = server.createPool()
   await migrate({ database: pool, schema: 'later' })
   await pool.query('INSERT INTO later.version (version) VALUES (1000)')
@@ -66,7 +66,7 @@ test.each(['names', 'changes', 'locks', 'monitor', 'keys'])(
   },
 )
 
-test('a failure that is no race is told, and leaves nothing half-made', async () => {
+test('a failure other than a race is reported, and leaves nothing half-created', async () => {
   const pool = server.createPool()
   await pool.query('CREATE SCHEMA occupied; CREATE VIEW occupied.names AS SELECT 1 AS domain_id')
   await expect(rejection(migrate({ database: pool, schema: 'occupied', timeLimit: 2000 }))).resolves.toMatchObject({
@@ -76,6 +76,6 @@ test('a failure that is no race is told, and leaves nothing half-made', async ()
   expect(rows).toEqual([])
 })
 
-test.each(['', 'a\0b'])('%j is no name of a schema', schema => {
+test.each(['', 'a\0b'])('%j is rejected as the name of a schema', schema => {
   expect(() => postgresSchema({ schema })).toThrow(TypeError)
 })

@@ -7,37 +7,37 @@ import { findFreePort } from './free-port.ts'
 import { findChildren, untilGone } from './process-table.ts'
 import { createFiles, READY } from './server.ts'
 
-/** A real PostgreSQL that can be killed, and started again on what it has left. */
+/** A real PostgreSQL that can be killed and restarted on its data. */
 export interface MortalServer {
   readonly config: PoolConfig
-  /** What it has written so far, in all its lives. */
+  /** Its log so far, across all restarts. */
   readonly log: readonly string[]
   /**
-   * Starts it, and waits until it has recovered.
+   * Starts the server, and waits until it has recovered.
    *
-   * @param largestFile In bytes, a multiple of 1,024; a file does not grow any further. By default there is no such
+   * @param largestFile The largest size of a file, in bytes, a multiple of 1,024. By default there is no such
    * limit.
    */
   start(largestFile?: number): Promise<void>
-  /** Kills what accepts connections; the processes behind the connections find out for themselves. */
+  /** Kills only the postmaster, which accepts connections; the backends notice by themselves. */
   killPostmaster(): Promise<void>
-  /** Kills all of it at once, and waits until nothing is left of it. */
+  /** Kills all its processes at once, and waits until none is left. */
   killAll(): Promise<void>
-  /** Kills the process behind one connection; PostgreSQL then ends all the others, and recovers by itself. */
+  /** Kills the backend of one connection; PostgreSQL then ends all others, and recovers by itself. */
   killBackend(): Promise<void>
-  /** Ends it, and removes what it has left. */
+  /** Stops it, and removes its files. */
   remove(): Promise<void>
 }
 
-/** From one start to the next. */
+/** The state from one start to the next. */
 interface Life {
-  /** What accepts connections. */
+  /** The postmaster, which accepts connections. */
   readonly postmaster: ChildProcess
-  /** What it writes. */
+  /** Its log. */
   readonly lines: Interface
 }
 
-/** Makes a PostgreSQL that has not been started yet. Its settings are its defaults, `fsync` among them. */
+/** Creates a PostgreSQL without starting it. It has the default settings, including `fsync`. */
 export async function createMortalServer(initdbFlags: readonly string[] = []): Promise<MortalServer> {
   const files = await createFiles(initdbFlags)
   const log: string[] = []
@@ -47,7 +47,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
   const flags = ['-D', files.databaseDir, '-p', String(port), ...settings]
 
   let life: Life | undefined
-  /** What the postmaster had started, when it was killed alone. */
+  /** The processes that the postmaster had started when it alone was killed. */
   let orphans: readonly number[] = []
   const endWithUs = () => life?.postmaster.kill('SIGKILL')
   process.once('exit', endWithUs)
@@ -65,7 +65,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     await untilReady(life)
   }
 
-  /** Until it accepts connections, for the first time or again. */
+  /** Waits until it accepts connections, for the first time or again. */
   function untilReady({ postmaster, lines }: Life): Promise<void> {
     return new Promise((resolve, reject) => {
       lines.on('line', line => line.includes(READY) && resolve())
@@ -73,15 +73,15 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     })
   }
 
-  /** Kills the postmaster, and what it has started too, or lists it. */
+  /** Kills the postmaster, and either kills or lists the processes that it has started. */
   async function kill(what: 'postmaster' | 'all'): Promise<void> {
     if (!life || !isAlive(life.postmaster)) return
     const { postmaster } = life
     const exit = once(postmaster, 'exit')
-    // One that is stopped starts no others while we look.
+    // A stopped postmaster starts no processes in the meantime.
     postmaster.kill('SIGSTOP')
     orphans = await findChildren(postmaster.pid as number)
-    // None may be left out: one that waits for a lock which a killed one held waits for ever.
+    // None may be missed: a process that waits for a killed process's lock would never end.
     if (what === 'all') for (const orphan of orphans) process.kill(orphan, 'SIGKILL')
     postmaster.kill('SIGKILL')
     await exit
@@ -90,7 +90,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
 
   async function shutDown(): Promise<void> {
     if (!life) return
-    // Only its next life frees the shared memory of one that was killed.
+    // The shared memory of a killed server is freed only by its next start.
     if (!isAlive(life.postmaster)) await start()
     const exit = once(life.postmaster, 'exit')
     life.postmaster.kill('SIGQUIT')
@@ -106,7 +106,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     async killBackend() {
       const isReady = untilReady(life as Life)
       const pool = new Pool({ ...config, max: 1 })
-      // While all applications are down, there is no connection until one of them is up again.
+      // While all applications are down, there is no connection to kill.
       for (let isDone = false; !isDone; ) {
         const { rows } = await pool.query(
           "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",

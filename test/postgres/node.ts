@@ -1,4 +1,4 @@
-/** A server of ours, one of any number on one database, as a process of its own: run by `nodes.ts`. */
+/** One of our servers, of which any number share a database, in its own process: run by `nodes.ts`. */
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { Pool, type PoolConfig } from 'pg'
@@ -11,22 +11,22 @@ import { teams } from '../fixtures.ts'
 
 export interface NodeTask {
   readonly config: PoolConfig
-  /** Where the monitor keeps what it is told, or a monitor that is pushed to over HTTP. */
+  /** The table in which a monitor saves its changes, or a monitor that gets pushes over HTTP. */
   readonly monitor: PoolConfig | Pick<WebhookOptions, 'url' | 'secret'>
   readonly schema: string
   /** Its number among the nodes. */
   readonly node: number
 }
 
-/** What a node tells: first where it listens, then each failure that its host learns of. */
+/** The messages of a node: first its port, then each failure that its application is told of. */
 export type NodeMessage = { readonly port: number } | { readonly failure: string }
 
-/** Every so many pushes the monitor is away. */
+/** The monitor is unavailable once in this many pushes. */
 const REFUSED = 5
-/** Milliseconds between two sweeps of what is not synchronized. */
+/** Milliseconds between two sweeps. */
 const SWEEP = 50
 
-/** Milliseconds for a push over HTTP. What a killed node had leased is taken by another one after three times that. */
+/** Time limit of a push over HTTP, in milliseconds. The leases of a killed node expire after three times that. */
 const PUSH = 1000
 
 const tell = (message: NodeMessage) => process.send?.(message)
@@ -67,7 +67,7 @@ function pushToTable(monitor: PoolConfig, node: number): Push {
   }
 }
 
-/** A server that finds no database when it starts says so and ends; a supervisor starts it again. */
+/** A server that finds no database when it starts says so and exits; a supervisor restarts it. */
 const end = (error: unknown) => process.send?.({ failure: String(error) } satisfies NodeMessage, () => process.exit(1))
 
 process.once('message', (task: NodeTask) => void serve(task).catch(end))

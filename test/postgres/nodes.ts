@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
 import type { NodeMessage } from './node.ts'
 
-/** A server of ours that is killed and started again, always on another port. */
+/** One of our servers, which is killed and restarted, each time on another port. */
 export interface Node {
-  /** Where it listens, or did before it was killed. */
+  /** Its current port, or the last one before it was killed. */
   origin(): string
   start(): Promise<void>
   /** By SIGKILL. */
@@ -18,18 +18,18 @@ export interface Node {
 
 export interface Nodes {
   readonly all: readonly Node[]
-  /** What their hosts learned of failures. */
+  /** The failures that their applications were told of. */
   readonly failures: readonly string[]
   stop(): Promise<void>
 }
 
-/** Stands among the failures when a node has ended that nobody killed. */
+/** Added to the failures if a node exits without being killed. */
 export const ENDED = 'The node ended'
 
 /**
- * Starts servers of ours on one database, each through the node of it that its config names.
+ * Starts our servers on one database, each through the database node that its config names.
  *
- * @param task What the program is told as well.
+ * @param task Further settings for the program.
  */
 export async function startNodes(
   configs: readonly object[],
@@ -50,7 +50,7 @@ export async function startNodes(
 
   function createNode(config: object, node: number): Node {
     let child: ChildProcess
-    // The next one loads its program while this one starts and works, so that a killed node is soon replaced.
+    // The next process loads its program while this one works, so a killed node is replaced quickly.
     let next = load()
     let port = 0
     let isAlive = false
@@ -99,7 +99,7 @@ export async function startNodes(
   return { all, failures, stop }
 }
 
-/** Puts the program and all that it needs into one file, which starts several times faster. */
+/** Bundles the program with its dependencies into one file, which starts several times faster. */
 async function bundle(program: URL, directory: string): Promise<string> {
   await build({
     entry: [fileURLToPath(program)],

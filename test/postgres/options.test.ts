@@ -10,7 +10,7 @@ test.each<[string, (options: never) => unknown]>([
   ['migrate', (options: object) => migrate({ database, ...options })],
   ['createPostgresStore', (options: object) => createPostgresStore({ database, findTeam, ...options })],
   ['createPostgresKeyStore', (options: object) => createPostgresKeyStore({ database, ...options })],
-])('%s refuses a misspelled schema, and one that is no text', async (_, make) => {
+])('%s rejects a misspelled "schema" option, and a schema that is not a string', async (_, make) => {
   const call = async (options: object) => make(options as never)
   await expect(call({ shema: 'mine' })).rejects.toThrow(/^The option "shema" does not exist; there are .*"schema"/)
   await expect(call({ schema: 1 })).rejects.toThrow('The option "schema" must be the name of a schema; it is 1')
@@ -20,11 +20,11 @@ test.each<[string, (options: never) => unknown]>([
   ['migrate', migrate],
   ['createPostgresStore', createPostgresStore],
   ['createPostgresKeyStore', createPostgresKeyStore],
-])('%s without options says so', async (_, make) => {
+])('%s without options throws a TypeError that says so', async (_, make) => {
   await expect((async () => make(undefined as never))()).rejects.toThrow('The options must be an object')
 })
 
-test('what is no driver, or no way to find a team, is refused at start-up', async () => {
+test('an invalid driver or findTeam is rejected at start-up', async () => {
   for (const pool of [undefined, null, {}, 'postgres://localhost', { transaction() {} }] as never[]) {
     expect(() => createPostgresStore({ database: pool, findTeam })).toThrow('"database" must be')
     expect(() => createPostgresKeyStore({ database: pool })).toThrow('"database" must be')

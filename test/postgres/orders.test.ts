@@ -56,7 +56,7 @@ describe.each(Object.entries(drivers))('an order through %s', (driver, placeOrde
     expect(await saved()).toEqual([[], []])
   })
 
-  test('commits with its names, also sixty at once on a pool of ten connections', async () => {
+  test('commits with its names, even sixty at once on a pool of ten connections', async () => {
     const orders = Array.from({ length: 60 }, (_, number) => ({
       id: `${driver} ${number}`,
       teamId: '1',

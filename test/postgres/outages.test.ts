@@ -28,13 +28,13 @@ import { openDatabase, type TestServer } from './server.ts'
 const table = 'domain_registration.names'
 /** Milliseconds. */
 const PATIENCE = { timeout: 5000, interval: 5 }
-/** How the server knows our connections. */
+/** The application name of our connections. */
 const OURS = 'ours'
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 
 let server: TestServer
 let network: FaultyNetwork
-/** Another program, which reaches the database whatever befalls ours. */
+/** Another program, whose connections to the database have no faults. */
 let foreign: Pool
 beforeAll(async () => {
   server = await openDatabase()
@@ -100,7 +100,7 @@ describe('over HTTP', () => {
   }
 
   let borrowed: PoolClient | undefined
-  /** Of this database alone, since other files share the server. New sessions begin with it. */
+  /** Changes only this database, because other test files share the server. It applies to new sessions. */
   const setDatabaseReadOnly = (value: 'on' | 'off') =>
     foreign.query(`ALTER DATABASE ${server.config.database} SET default_transaction_read_only = ${value}`)
   const becomeReadOnly = async () => {
@@ -126,8 +126,8 @@ describe('over HTTP', () => {
     ['the network is silent', async () => network.suffer(silence), endFault],
     ['every COMMIT is lost on its way', async () => network.suffer(loseCommit), endFault],
     ['the server has become read-only', becomeReadOnly, () => setDatabaseReadOnly('off')],
-    ['somebody does not give up a lock on the whole table', lockTable, unlockTable],
-  ])('while %s, a call is answered, nothing is saved, and it goes through after that', async (_, begin, end) => {
+    ['another session keeps a lock on the whole table', lockTable, unlockTable],
+  ])('while %s, a call gets a response and saves nothing, and it succeeds afterwards', async (_, begin, end) => {
     const domains = ['example.com', 'www.example.com', 'localhost', 'example.org']
     await begin()
     const failed = await post('/impatient/known-caller', domains)
@@ -138,7 +138,7 @@ describe('over HTTP', () => {
     expect(failed).toMatchObject({ status: 500, error: 'internal_error' })
     expect(failures.length).toBeGreaterThan(0)
     for (const failure of failures) expect(failure).toBeInstanceOf(Error)
-    // Where the key is looked up in the same database.
+    // If the key is looked up in the same database.
     expect(unknownCaller).toMatchObject({ status: 500, error: 'internal_error' })
     expect(onError).toHaveBeenCalledTimes(failures.length + 1)
     expect(await held()).toEqual([])
@@ -154,7 +154,7 @@ describe('over HTTP', () => {
     expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
   })
 
-  test('a call of several registrable domains finds by itself what a lost answer was about', async () => {
+  test('a call across several registrable domains recovers by itself from a lost COMMIT response', async () => {
     const domains = ['example.com', 'example.org']
     network.suffer(onlyOnce(loseAnswerToCommit))
     const { data } = await post('/known-caller', domains)
@@ -170,7 +170,7 @@ describe.each([
   ['pipelined', true],
   ['one statement after the other', false],
 ])('%s,', (_, pipeline) => {
-  /** One call on a connection of its own. */
+  /** One call on its own connection. */
   async function call(domains: readonly string[]) {
     const pool = createPool({ pipeline, application_name: OURS })
     const store = createPostgresStore({ database: pool, findTeam, timeLimit: 5000 })
@@ -184,7 +184,7 @@ describe.each([
     }
   }
 
-  /** A server that was sent a COMMIT carries it out, also when it can tell nobody. */
+  /** A server that receives a COMMIT carries it out, even if the connection is gone. */
   const untilNobodyWorks = () =>
     vi.waitFor(async () => {
       const { rows } = await foreign.query('SELECT FROM pg_stat_activity WHERE application_name = $1', [OURS])
@@ -201,7 +201,7 @@ describe.each([
       await call(['measured.com', 'www.measured.com', '*.sub.measured.com'])
       const length = network.carried[end] - before
       const cuts = Array.from({ length: counts.cuts }, (_, index) => Math.floor((length * index) / counts.cuts))
-      // Among the last bytes are the COMMIT and its answer.
+      // The last bytes contain the COMMIT and its response.
       const lastCuts = Array.from({ length: 12 }, (_, index) => length - 2 * index - 1)
       const fates = new Set<string>()
       for (const cut of [...cuts, ...lastCuts, length + 1000]) fates.add(await cutAndRetry(cut, end))
@@ -210,14 +210,14 @@ describe.each([
     60_000,
   )
 
-  test('a connection that ends in the same breath as it opens costs a result, and not the process', async () => {
+  test('a connection that ends as soon as it opens fails the call, but not the process', async () => {
     network.suffer(endWhenReady)
     expect((await call(['example.com'])).totals).toEqual({ created: 0, existing: 0, invalid: 1 })
     network.suffer(noFault)
     expect((await call(['example.com'])).totals.created).toBe(1)
   })
 
-  test('where a pooler refuses a BEGIN, a call saves nothing, and goes through when it is made again', async () => {
+  test('if a pooler rejects a BEGIN, a call saves nothing, and succeeds when retried', async () => {
     const pool = createPool({ pipeline })
     const store = createPostgresStore({ database: pool, findTeam })
     await save(store, '1', ['a.com'])
@@ -250,8 +250,8 @@ describe.each([
   }
 })
 
-test('a disk that has no more room costs what needs room alone; with room again calls go through', async () => {
-  // A file that may not grow fails like one on a full disk. The log is in files smaller than that, so that it goes on.
+test('a full disk fails only calls that need space, and they succeed once there is space', async () => {
+  // A file that may not grow fails like one on a full disk. The log's files are smaller, so it continues.
   const full = await createMortalServer(['--wal-segsize=1'])
   try {
     await full.start()

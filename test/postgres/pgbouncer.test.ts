@@ -33,7 +33,7 @@ describe.skipIf(!program)(name, () => {
   describeStore('PgBouncer', () => pool, { preparedStatements: false })
   describeKeyStore('PgBouncer', () => pool, { preparedStatements: false })
 
-  /** More callers than sessions, so that these are swapped. */
+  /** More callers than sessions, so sessions change between callers. */
   async function call(through: Pool, schema: string, preparedStatements: boolean): Promise<unknown[]> {
     await migrate({ database: through, schema })
     const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
@@ -43,7 +43,7 @@ describe.skipIf(!program)(name, () => {
       for (let call = 0; call < CALLS; call += 1) {
         const domains = [`caller-${caller}.com`, `www.call-${call}-${caller}.com`]
         const calling = registerDomains(team1, { domains }, store, { onError: error => failures.push(error) })
-        // A call in which nothing could be saved.
+        // A call that could save nothing.
         await calling.catch(error => failures.push(error.cause ?? error))
       }
     }
@@ -54,13 +54,13 @@ describe.skipIf(!program)(name, () => {
   test.each([
     ['pipelined', true],
     ['one_after_the_other', false],
-  ])('all calls go through when statements are sent without names, %s', async (schema, pipeline) => {
+  ])('all calls succeed if statements are sent without names, %s', async (schema, pipeline) => {
     expect(await call(createPool(pipeline), schema, false)).toEqual([])
     const { rows } = await pool.query(`SELECT count(*)::integer FROM ${schema}.names`)
     expect(rows).toEqual([{ count: CALLERS + CALLERS * CALLS }])
   })
 
-  test('with names, calls fail, so that the option is needed', async () => {
+  test('calls fail if statements are sent with names, so the option is needed', async () => {
     const failures = await call(createPool(true), 'with_names', true)
     const codes = failures.map(error => (error as { code?: string }).code)
     expect(codes.filter(code => code === '26000' || code === '42P05').length).toBeGreaterThan(0)

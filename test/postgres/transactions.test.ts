@@ -28,7 +28,7 @@ interface Pools {
   readonly kysely: Kysely<unknown>
 }
 
-/** Passes to `use` what a transaction of the driver offers: the form that is right, and those that are wrong. */
+/** Passes to `use` a transaction of the driver in its valid form and in invalid ones. */
 interface Driver {
   overPool(pools: Pools): PostgresDriver
   begin(pools: Pools, use: (right: PostgresDriver, wrong: readonly unknown[]) => Promise<void>): Promise<unknown>
@@ -110,7 +110,7 @@ describe.each(Object.entries(drivers))('%s:', (name, { overPool, begin }) => {
     expect(pushed).toEqual([])
   }
 
-  test('what is registered in a transaction is pushed once that has committed, and never before', async () => {
+  test('a registration in a transaction is pushed only after the commit', async () => {
     const overThePool = create(overPool(pools))
     const rolledBack = begin(pools, async right => {
       await register(right)
@@ -127,7 +127,7 @@ describe.each(Object.entries(drivers))('%s:', (name, { overPool, begin }) => {
     await overThePool.synchronizePending()
   })
 
-  test('a transaction in any other form is refused before anything is saved or pushed', async () => {
+  test('a transaction in any other form is rejected before anything is saved or pushed', async () => {
     pushed.length = 0
     await begin(pools, async (_, wrong) => {
       for (const database of wrong) {
@@ -140,7 +140,7 @@ describe.each(Object.entries(drivers))('%s:', (name, { overPool, begin }) => {
 })
 
 // Checked by `tsc`.
-test('the types take the drivers, and refuse a transaction, or a single connection, in place of a pool', () => {
+test('the types accept the drivers, and reject a transaction or a single connection instead of a pool', () => {
   expectTypeOf<Pool | PGlite | PGliteInterface | Sql>().toExtend<PostgresDriver>()
   expectTypeOf<PgliteTransaction>().toExtend<PostgresTransaction>()
   expectTypeOf<TransactionSql>().toExtend<PostgresJsTransaction>()
@@ -162,7 +162,7 @@ test('the types take the drivers, and refuse a transaction, or a single connecti
     }))
 })
 
-test('the forms of a transaction in docs/postgres-drivers.md are those that tests use', () => {
+test('the forms of a transaction in docs/postgres-drivers.md are the tested ones', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const tests = read('transactions.test.ts') + read('../drivers/prisma.test.js')
   const used = tests.replaceAll(/: (?:string|unknown\[\])/g, '')

@@ -38,20 +38,20 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
-/** A store that is held against the memory store. */
+/** A store that is compared with the memory store. */
 export interface Modelled {
-  /** Makes a store that holds nothing. */
+  /** Creates an empty store. */
   create(options: Required<Pick<ManagedStoreOptions, 'findTeam' | 'synchronize' | 'onError'>>): Promise<ManagedStore>
-  /** Makes everything that waits due so many milliseconds earlier. */
+  /** Makes all pending changes due this many milliseconds earlier. */
   hasten(milliseconds: number): Promise<unknown>
 }
 
 /**
- * Holds a store against the memory store, over random sequences of calls on so few names that they meet. Some of the
- * names were registered under a suffix list by which `a.example.com` is a public suffix.
+ * Compares a store with the memory store, over random sequences of calls on so few names that they often overlap. Some
+ * of the names were registered under a suffix list in which `a.example.com` is a public suffix.
  */
 export function testAgainstMemory(open: () => Modelled): void {
-  test(`does what the memory store does (seed ${seed})`, { timeout: 600_000 }, async () => {
+  test(`behaves like the memory store in random calls (seed ${seed})`, { timeout: 600_000 }, async () => {
     const seen = { pushed: 0, refused: 0, released: 0 }
     await fc.assert(
       fc.asyncProperty(
@@ -71,7 +71,7 @@ export function testAgainstMemory(open: () => Modelled): void {
   })
 }
 
-/** A store with what was pushed from it, and its IDs, which the stores make for themselves, by domain. */
+/** A store with its pushed changes, and its own IDs by domain: each store generates different ones. */
 interface Side {
   readonly store: ManagedStore
   readonly pushed: string[]
@@ -83,7 +83,7 @@ async function start({ create, hasten }: Modelled, seen: { pushed: number; refus
   let clock = 0
   vi.spyOn(performance, 'now').mockImplementation(() => now() + clock)
 
-  /** A part of what is due may be refused while the rest succeeds. */
+  /** Some of the due changes may be refused while the rest succeeds. */
   const pushTo = (pushed: string[]) => {
     const push = (changes: readonly Change[]) => {
       const isRefused = ({ domain, kind }: Change) => domain.startsWith('b.example.') && kind === 'registered'
@@ -168,7 +168,7 @@ async function start({ create, hasten }: Modelled, seen: { pushed: number; refus
       })
     } else {
       refuses = taken.refuses
-      // By turning the clock of one back, and what waits of the other forward.
+      // By setting the clock of one back, and the pending changes of the other forward.
       clock += taken.clock
       await hasten(taken.clock)
       seen.pushed += await both(({ store }) => sweepAll(store, taken.limit))
@@ -186,7 +186,7 @@ const lists: readonly ListOptions[] = [
   { below: 'a.example.com' },
 ]
 
-/** Until nothing is due: which of those that are due at the same time comes first is not said. */
+/** Sweeps until nothing is due, because the order of changes that are due at the same time is not defined. */
 async function sweepAll(store: ManagedStore, limit: number): Promise<number> {
   for (let pushed = 0; ; ) {
     const { synchronized, failed } = await store.synchronizePending({ limit })
@@ -205,13 +205,13 @@ async function listAll({ store }: Side, options: ListOptions): Promise<string[]>
   }
 }
 
-/** Two stores give other IDs and times. */
+/** Two stores assign different IDs and times. */
 const withoutIds = <Item extends { readonly domain: string }>(registrations: readonly Item[]) =>
   registrations
     .map(registration => ({ ...registration, domainId: '', createdAt: '' }))
     .sort((one, other) => (one.domain < other.domain ? -1 : 1))
 
-/** Stores need not look for names of others where there are own, nor behind suffixes where there are others. */
+/** A store may skip names of other teams if it found the team's own, and names behind suffixes if it found others'. */
 function toComparable({ ownDomains, ownCount, heldByOthers, behindSuffixes }: LookUpResult['below'][number]) {
   const isHeld = ownCount > 0 || heldByOthers
   return {

@@ -12,7 +12,7 @@ test.each([
   ['192.0.43.10', []],
   ['2606:4700::1111', []],
   ['a.8.example.com', ['8.example.com', 'example.com']],
-])('above %s are %j', (domain, expected) => {
+])('the names above %s are %j', (domain, expected) => {
   expect(ancestorsOf(domain)).toEqual(expected)
 })
 
@@ -23,11 +23,11 @@ test.each([
   ['8.example.com', false],
   ['example.8x', false],
   ['example.com', false],
-])('%s is an address: %s', (domain, expected) => {
+])('whether %s is an IP address: %s', (domain, expected) => {
   expect(isAddress(domain)).toBe(expected)
 })
 
-test('a wildcard stands over its base', () => {
+test('the base of a wildcard is the name after "*."', () => {
   expect([isWildcard('*.a.com'), isWildcard('a.com')]).toEqual([true, false])
   expect(baseOf(wildcardOver('a.com'))).toBe('a.com')
 })

@@ -33,7 +33,7 @@ function verdictOf(submitted: string, own: readonly string[], others: readonly s
 
 describe('the decision table', () => {
   test.each([
-    // [what becomes of it, submitted, the own team holds, another team holds]
+    // [result, submitted name, names of the same team, names of another team]
     ['created', 'example.com', [], []],
     ['created', '*.example.com', [], []],
     ['existing', 'example.com', ['example.com'], []],
@@ -45,7 +45,7 @@ describe('the decision table', () => {
     ['wildcard_conflict', 'a.b.c.example.com', ['*.example.com'], []],
     ['wildcard_conflict', 'a.b.c.example.com', ['*.c.example.com'], []],
     ['wildcard_conflict', '*.a.example.com', ['*.example.com'], []],
-    // It does not cover its own base, nor what only looks alike.
+    // It does not cover its own base, nor names that only look similar.
     ['created', 'example.com', ['*.example.com'], []],
     ['created', '*.example.com', ['example.com'], []],
     ['created', 'a.b.example.com', ['*.a.example.com'], []],
@@ -73,7 +73,7 @@ describe('the decision table', () => {
     ['created', 'example.com', [], ['*.example.com']],
     ['created', '*.example.com', [], ['example.com']],
 
-    // The own team before other teams.
+    // The same team's registrations come before other teams'.
     ['existing', '*.example.com', ['*.example.com'], ['a.example.com']],
     ['wildcard_conflict', 'a.b.example.com', ['*.example.com'], ['*.b.example.com']],
     ['wildcard_conflict', 'a.b.example.com', ['*.b.example.com'], ['a.b.example.com']],
@@ -87,7 +87,7 @@ describe('the decision table', () => {
 })
 
 describe('messages', () => {
-  test('the nearest own wildcard is named', () => {
+  test('name the closest wildcard of the same team', () => {
     expect(verdictOf('a.b.example.com', ['*.example.com', '*.b.example.com'])).toMatchObject({
       reason: 'wildcard_conflict',
       conflicts: ['*.b.example.com'],
@@ -96,7 +96,7 @@ describe('messages', () => {
     })
   })
 
-  test('up to three own names are named and the rest is counted', () => {
+  test('name up to three names of the same team and count the rest', () => {
     const own = ['a', 'b', 'c', 'd', 'e'].map(label => `${label}.example.com`)
     expect(verdictOf('*.example.com', own.slice(0, 3))).toMatchObject({
       message: expect.stringMatching(/would cover "a.example.com", "b.example.com", "c.example.com", which/),
@@ -106,7 +106,7 @@ describe('messages', () => {
     })
   })
 
-  test('a store that stopped counting, or names more than three, is not taken at its word', () => {
+  test('stay correct if a store stopped counting, or returns more than three names', () => {
     const verdict = judge(toName('*.example.com'), 'own', {
       ownerOf: () => undefined,
       wildcardsAbove: () => [],
@@ -119,7 +119,7 @@ describe('messages', () => {
     expect(verdict).toMatchObject({ message: expect.stringContaining('"c.example.com" and at least 997 more') })
   })
 
-  test('a name is quoted as it was sent, and those in its way as people read them', () => {
+  test('quote a name as sent, and the conflicting names in readable form', () => {
     const sent = { ...toName('*.xn--bcher-kva.de'), input: ' *.Bücher.de.' }
     const ownDomains = ['a.xn--bcher-kva.de', 'xn--pple-43d.xn--bcher-kva.de']
     const below = () => ({ ...NOTHING_BELOW, ownDomains, ownCount: 2 })
@@ -131,7 +131,7 @@ describe('messages', () => {
     })
   })
 
-  test('of another team nothing is told', () => {
+  test('reveal nothing about another team', () => {
     for (const others of [['*.example.com'], ['secret.b.example.com'], ['*.b.example.com']]) {
       expect(verdictOf('*.b.example.com', [], others)).toEqual({
         status: 'invalid',
@@ -155,7 +155,7 @@ describe('names of one call', () => {
     return { request, created, verdicts }
   }
 
-  test('are judged as if they had been submitted one by one', () => {
+  test('are checked as if they had been submitted one by one', () => {
     expect(decide('*.x.com', 'a.x.com').verdicts).toEqual(['created', 'wildcard_conflict'])
     expect(decide('a.x.com', '*.x.com').verdicts).toEqual(['created', 'subdomain_conflict'])
     expect(decide('a.b.x.com', '*.b.x.com', '*.x.com').verdicts).toEqual([
@@ -180,7 +180,7 @@ describe('names of one call', () => {
     expect(decide('x.com', 'y.com', 'x.com').created).toEqual(['x.com', 'y.com'])
   })
 
-  test('are counted among the subdomains of a later wildcard', () => {
+  test('count as subdomains of a later wildcard', () => {
     const { request } = decide('a.x.com', '*.x.com')
     const below = [{ ...NOTHING_BELOW, ownDomains: ['b.x.com'], ownCount: 1, heldByOthers: true }]
     const verdicts = judgeAll('own', ['a.x.com', '*.x.com'].map(toName), { registrations: [], below })
@@ -188,14 +188,14 @@ describe('names of one call', () => {
     expect(verdicts[1]).toMatchObject({ message: expect.stringContaining('"b.x.com", "a.x.com", which') })
   })
 
-  test('make look-ups that are distinct, and locks that are sorted', () => {
+  test('are looked up once each, and locked in sorted order', () => {
     const { request } = decide('b.a.y.com', '*.x.com', '*.x.com', 'x.com', 'a.y.com')
     expect(request.registrableDomains).toEqual(['x.com', 'y.com'])
     expect(request.domains).toEqual(['b.a.y.com', '*.a.y.com', '*.y.com', '*.x.com', 'x.com', 'a.y.com'])
     expect(request.bases).toEqual(['x.com'])
   })
 
-  test('may be decided again, on other findings and the same: decide is pure', () => {
+  test('can be decided several times, on the same or other findings: decide is pure', () => {
     const { request, created } = decide('x.com', '*.x.com', 'a.x.com')
     const none = { registrations: [], below: [NOTHING_BELOW] }
     const some = { registrations: [], below: [{ ...NOTHING_BELOW, ownDomains: ['b.x.com'], ownCount: 1 }] }
@@ -208,7 +208,7 @@ describe('names of one call', () => {
 })
 
 describe('a public suffix between a wildcard and a name', () => {
-  // s3.amazonaws.com is a public suffix, so that each bucket belongs to somebody else.
+  // s3.amazonaws.com is a public suffix, so each bucket may belong to someone else.
   const bucket = { domain: 'bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
   const wide = { domain: '*.amazonaws.com', registrableDomain: 'amazonaws.com' }
   const hold = (name: Name, teamId: string) => ({
@@ -223,7 +223,7 @@ describe('a public suffix between a wildcard and a name', () => {
     return verdict?.status === 'invalid' ? verdict.code : verdict?.status
   }
 
-  test('parts them: the wildcard does not reach across it', () => {
+  test('separates them: the wildcard does not cover the name', () => {
     const { domains } = createRegistrationRequest({ teamId: 'own', submitted: [bucket], timeLimit: 1000 })
     expect(domains).toEqual([bucket.domain, '*.s3.amazonaws.com', '*.amazonaws.com'])
     expect(judgeOne(bucket, { registrations: [hold(wide, 'other')] })).toBe('created')
@@ -235,7 +235,7 @@ describe('a public suffix between a wildcard and a name', () => {
     ])
   })
 
-  test('that is gone from the list parts nothing any more', () => {
+  test('no longer separates them once it is removed from the list', () => {
     const held = { domain: 'shop.platform.example.com', teamId: 'own' }
     const below = [{ ...NOTHING_BELOW, behindSuffixes: [held, { domain: 'a.b.platform.example.com', teamId: 'own' }] }]
     const example = { domain: '*.example.com', registrableDomain: 'example.com' }
@@ -245,7 +245,7 @@ describe('a public suffix between a wildcard and a name', () => {
     )
   })
 
-  test('that a wildcard stood over before leaves it covering what it covered', () => {
+  test('does not shrink a wildcard registered before its base became a suffix', () => {
     const old = hold({ domain: '*.github.io', registrableDomain: 'github.io' }, 'other')
     const name = { domain: 'www.me.github.io', registrableDomain: 'me.github.io' }
     expect(judgeOne(name, { registrations: [old] })).toBe('domain_already_licensed')

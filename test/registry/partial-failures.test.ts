@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers())
 
 const BATCH_SIZE = 100
 
-/** Cuts what it is given into requests, as `createWebhook` does, and counts how often each change was sent. */
+/** Splits changes into requests, as `createWebhook` does, and counts how often each change was sent. */
 function createReceiver(answer: (changes: readonly Change[], request: number) => unknown) {
   const receiver = { requests: 0, sent: new Map<string, number>(), accepted: new Set<string>() }
   const push = async (changes: readonly Change[]) => {
@@ -24,7 +24,7 @@ function createReceiver(answer: (changes: readonly Change[], request: number) =>
   return { receiver, mostOften, push: Object.assign(push, { batchSize: BATCH_SIZE }) }
 }
 
-/** A store in which releases wait for the push, and the loop that tells them. */
+/** A store with pending releases, and the loop that pushes them. */
 async function waitingFor(push: Push, count: number) {
   let isOpen = true
   const synchronize = Object.assign((...call: Parameters<Push>) => (isOpen ? undefined : push(...call)), {
@@ -41,7 +41,7 @@ async function waitingFor(push: Push, count: number) {
   return store
 }
 
-/** Lets the loop run until nothing waits. @returns Milliseconds. */
+/** Lets the loop run until nothing is pending. @returns Milliseconds. */
 async function runLoop(store: Awaited<ReturnType<typeof waitingFor>>, longest: number, isDone = 0): Promise<number> {
   const begun = Date.now()
   const { stop } = startSynchronizing(store)
@@ -53,7 +53,7 @@ async function runLoop(store: Awaited<ReturnType<typeof waitingFor>>, longest: n
 const unavailable = (retryAfter?: number) => new MonitorUnavailableError('429', { retryAfter })
 
 describe('3,000 releases', () => {
-  test('that nothing hinders take one request for each hundred', async () => {
+  test('without failures take one request for each hundred', async () => {
     const { receiver, push } = createReceiver(() => {})
     await runLoop(await waitingFor(push, 3000), 60_000)
     expect([receiver.requests, receiver.accepted.size]).toEqual([30, 3000])
@@ -62,7 +62,7 @@ describe('3,000 releases', () => {
   test.each([
     ['says when', (left: number) => left],
     ['does not say when', () => undefined],
-  ])('all arrive through a gateway that takes 6 requests in 10 s and %s to come again', async (_, toRetryAfter) => {
+  ])('all arrive through a gateway that accepts 6 requests in 10 s and %s to retry', async (_, toRetryAfter) => {
     const window = 10_000
     const taken = new Map<number, number>()
     const { receiver, push, mostOften } = createReceiver(() => {
@@ -75,11 +75,11 @@ describe('3,000 releases', () => {
     expect(receiver.accepted.size).toBe(3000)
     expect(mostOften()).toBeLessThanOrEqual(3)
     expect(receiver.requests).toBeLessThanOrEqual(45)
-    // Five windows take thirty requests.
+    // Five windows allow thirty requests.
     expect(took).toBeLessThanOrEqual(6 * window)
   })
 
-  test('of which the monitor answers one request in five with 500 cost at most three times as many', async () => {
+  test('take at most three times as many requests if the monitor responds to one in five with 500', async () => {
     const { receiver, push } = createReceiver((_, request) => {
       if (request % 5 === 3) throw new Error('500')
     })
@@ -88,7 +88,7 @@ describe('3,000 releases', () => {
     expect(receiver.requests).toBeLessThanOrEqual(90)
   })
 
-  test('of which the monitor answers one request in ten with 429 all arrive, none more than three times', async () => {
+  test('all arrive, none more than three times, if the monitor responds to one request in ten with 429', async () => {
     const { receiver, push, mostOften } = createReceiver((_, request) => {
       if (request % 10 === 3) throw unavailable()
     })
@@ -103,8 +103,8 @@ describe('one of a thousand changes', () => {
 
   test.each([
     ['an error', () => new Error('500')],
-    ['that the monitor is unavailable', () => unavailable()],
-  ])('at which each push fails with %s does not hold the others', async (_, fail) => {
+    ['a MonitorUnavailableError', () => unavailable()],
+  ])('that makes each push fail with %s does not delay the others', async (_, fail) => {
     const { receiver, push } = createReceiver(changes => {
       if (changes.some(isPoison)) throw fail()
     })

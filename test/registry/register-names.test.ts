@@ -13,7 +13,7 @@ type Tampering = (
   register: DomainStore['register'],
 ) => ReturnType<DomainStore['register']>
 
-/** Registers through a store whose `register` is tampered with, and reports what happened. */
+/** Registers through a store whose `register` is modified, and reports what happened. */
 async function registerThrough(tamper: Tampering, names: readonly Name[], timeLimit = 30_000) {
   const store = createStore()
   const register = vi.fn((request: RegistrationRequest) => tamper(request, store.register))
@@ -35,7 +35,7 @@ test('the store gets the names in the order of the call', async () => {
 })
 
 describe('a batch that fails', () => {
-  test('one poisoned name in a hundred costs one result, and few calls', async () => {
+  test('because of one name in a hundred costs that one result, and few calls', async () => {
     const cause = new Error('poison')
     const { summary, calls, onError } = await registerThrough(async (request, register) => {
       if (holds(request, 'www.n57.com')) throw cause
@@ -46,7 +46,7 @@ describe('a batch that fails', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('a store that always fails is called a bounded number of times', async () => {
+  test('every time leads to a bounded number of calls', async () => {
     const { summary, calls, onError } = await registerThrough(() => {
       throw new Error('down')
     }, hundred)
@@ -55,18 +55,21 @@ describe('a batch that fails', () => {
     expect(onError.mock.calls).toEqual([[new Error('down')]])
   })
 
-  test.each([1, 2, 3, 4, 5, 8, 50])('one poisoned name among %i, wherever it stands, costs one result', async count => {
-    const names = hundred.slice(0, count)
-    for (const { domain } of names) {
-      const { summary } = await registerThrough(async (request, register) => {
-        if (holds(request, domain)) throw new Error('poison')
-        return register(request)
-      }, names)
-      expect(summary).toEqual(names.map(name => (name.domain === domain ? 'internal_error' : 'created')))
-    }
-  })
+  test.each([1, 2, 3, 4, 5, 8, 50])(
+    'because of one name of %i, at any position, costs that one result',
+    async count => {
+      const names = hundred.slice(0, count)
+      for (const { domain } of names) {
+        const { summary } = await registerThrough(async (request, register) => {
+          if (holds(request, domain)) throw new Error('poison')
+          return register(request)
+        }, names)
+        expect(summary).toEqual(names.map(name => (name.domain === domain ? 'internal_error' : 'created')))
+      }
+    },
+  )
 
-  test('ten poisoned names cost ten results, and each distinct cause is reported once', async () => {
+  test('because of ten names costs those ten results, and each distinct cause is reported once', async () => {
     const { summary, onError } = await registerThrough(async (request, register) => {
       const index = hundred.findIndex(({ domain }, position) => position % 10 === 0 && holds(request, domain))
       if (index >= 0) throw new Error(index < 50 ? 'one' : 'another')
@@ -76,7 +79,7 @@ describe('a batch that fails', () => {
     expect(onError.mock.calls.map(([cause]) => cause.message).toSorted()).toEqual(['another', 'one'])
   })
 
-  test('causes that differ in numbers only are one, and the first of them is reported', async () => {
+  test('with causes that differ only in numbers reports the first of them', async () => {
     const causes = hundred
       .slice(0, 3)
       .map((_, index) => new Error(`127.0.0.1:${9 ** (index + 1)} refused call 1${index}`))
@@ -89,7 +92,7 @@ describe('a batch that fails', () => {
     expect(onError.mock.calls[0]?.[0]).toBe(causes[0])
   })
 
-  test('causes of the same words and other names are two', async () => {
+  test('with causes that have the same message and different error names reports both', async () => {
     const { onError } = await registerThrough(
       async request => {
         throw holds(request, 'www.n0.com') ? new TypeError('down') : new RangeError('down')
@@ -99,12 +102,12 @@ describe('a batch that fails', () => {
     expect(onError.mock.calls).toEqual([[new TypeError('down')], [new RangeError('down')]])
   })
 
-  test('what is no error is reported as it is', async () => {
+  test('with a value that is not an Error reports that value', async () => {
     const { onError } = await registerThrough(() => Promise.reject(null), hundred)
     expect(onError.mock.calls).toEqual([[null]])
   })
 
-  test('a store that fails once costs no result', async () => {
+  test('only once costs no result', async () => {
     let hasFailed = false
     const { summary, onError } = await registerThrough((request, register) => {
       if (!hasFailed) {
@@ -117,7 +120,7 @@ describe('a batch that fails', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('a store that saved and then failed shows its names as existing', async () => {
+  test('after it was saved shows its names as existing', async () => {
     let hasFailed = false
     const { summary } = await registerThrough(async (request, register) => {
       const saved = await register(request)
@@ -130,7 +133,7 @@ describe('a batch that fails', () => {
     expect(new Set(summary)).toEqual(new Set(['existing']))
   })
 
-  test('names of one registrable domain are never parted, for their verdicts depend on each other', async () => {
+  test('is never split within a registrable domain, because those verdicts depend on each other', async () => {
     const names = ['*.a.com', 'x.a.com', 'y.b.com', '*.b.com', 'c.com'].map(toName)
     const parts: string[][] = []
     const { summary } = await registerThrough(async (request, register) => {
@@ -161,7 +164,7 @@ describe('a store that hangs', () => {
     expect(performance.now() - start).toBeLessThanOrEqual(10_000)
   })
 
-  test('on everything costs the time limit and bounded calls', async () => {
+  test('on every name costs the time limit and a bounded number of calls', async () => {
     const registered = registerThrough(() => new Promise<never>(() => {}), hundred, 10_000)
     await vi.advanceTimersByTimeAsync(10_500)
     const { summary, calls, onError } = await registered
@@ -170,7 +173,7 @@ describe('a store that hangs', () => {
     expect(onError).toHaveBeenCalledTimes(1)
   })
 
-  test('until no time is left is not called again, and its last failure is reported', async () => {
+  test('until the time limit is not called again, and its last failure is reported', async () => {
     const registered = registerThrough(
       request => new Promise((_, reject) => setTimeout(() => reject(new Error(request.domains[0])), 2)),
       hundred,
@@ -183,7 +186,7 @@ describe('a store that hangs', () => {
     expect(onError.mock.calls.at(-1)?.[0]).toBeInstanceOf(Error)
   })
 
-  test('is called while a millisecond is left, and not with less', async () => {
+  test('is called if at least a millisecond is left', async () => {
     const register: Tampering = (request, inner) => inner(request)
     expect(await registerThrough(register, hundred, 1)).toMatchObject({ calls: 1 })
     const { summary, calls, onError } = await registerThrough(register, hundred, 0.5)
@@ -193,7 +196,7 @@ describe('a store that hangs', () => {
   })
 })
 
-describe('a store that breaks its contract does not turn into a success', () => {
+describe('a call fails if the store breaks its contract:', () => {
   const WRONG_SAVED = 'did not return one registration for each name'
   const WRONG_SHAPE = 'must resolve to { found, saved }'
   const nothing: LookUpResult = { registrations: [], below: [] }
@@ -212,29 +215,37 @@ describe('a store that breaks its contract does not turn into a success', () => 
     ['returns one registration too many', savedAs(saved => [...saved, ...saved.slice(1)]), WRONG_SAVED],
     ['returns them in another order', savedAs(saved => saved.toReversed()), WRONG_SAVED],
     ['returns undefined', (() => undefined) as never, /undefined/],
-    ['returns a list, as it once had to', (() => []) as never, WRONG_SHAPE],
-    ['does not return what it found', (() => ({ saved: [] })) as never, WRONG_SHAPE],
-    ['returns no list of what it saved', (() => ({ found: nothing, saved: {} })) as never, WRONG_SHAPE],
-    ['returns no list of registrations', (() => ({ found: { below: [] }, saved: [] })) as never, WRONG_SHAPE],
-    ['returns nothing about bases', (() => ({ found: { registrations: [] }, saved: [] })) as never, WRONG_SHAPE],
-    ['finds nothing', request => request.decide(undefined as never) as never, /undefined/],
+    ['returns an array instead of an object', (() => []) as never, WRONG_SHAPE],
+    ['returns no findings', (() => ({ saved: [] })) as never, WRONG_SHAPE],
+    [
+      'returns saved registrations that are not an array',
+      (() => ({ found: nothing, saved: {} })) as never,
+      WRONG_SHAPE,
+    ],
+    ['returns findings without registrations', (() => ({ found: { below: [] }, saved: [] })) as never, WRONG_SHAPE],
+    [
+      'returns findings without the names below bases',
+      (() => ({ found: { registrations: [] }, saved: [] })) as never,
+      WRONG_SHAPE,
+    ],
+    ['passes nothing to decide', request => request.decide(undefined as never) as never, /undefined/],
   ])('%s', async (_, tamper, message) => {
     const { summary, onError } = await registerThrough(tamper, ['a.com', 'b.a.com'].map(toName))
     expect(summary).toEqual(['internal_error', 'internal_error'])
     expect(onError.mock.calls).toEqual([[expect.objectContaining({ message: expect.stringMatching(message) })]])
   })
 
-  test('does not say what is below a wildcard', async () => {
+  test('does not return what is below a wildcard', async () => {
     const { summary, onError } = await registerThrough(
       request => ({ found: nothing, saved: request.decide(nothing) as never }),
       [toName('*.a.com')],
     )
     expect(summary).toEqual(['internal_error'])
-    expect(onError.mock.calls).toEqual([[new TypeError('The store did not say what is below each of the bases')]])
+    expect(onError.mock.calls).toEqual([[new TypeError('The store did not return what is below each of the bases')]])
   })
 })
 
-test('no names cost no call', async () => {
+test('without names, the store is not called', async () => {
   const { calls } = await registerThrough((request, register) => register(request), [])
   expect(calls).toBe(0)
 })

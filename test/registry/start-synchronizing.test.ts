@@ -12,7 +12,7 @@ afterEach(() => void vi.useRealTimers())
 const none = { synchronized: 0, failed: 0 }
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
 
-/** A store of which each sweep ends as is said, and the times of its sweeps. */
+/** A store whose sweeps have the given outcomes, and the times of its sweeps. */
 function createSweeps(sweep: (options?: SweepOptions) => Promise<SweepResult>) {
   const times: number[] = []
   const start = Date.now()
@@ -32,7 +32,7 @@ describe('the loop', () => {
     expect(times).toEqual([0, 100, 200, 300])
   })
 
-  test('goes on without a pause while something goes through', async () => {
+  test('continues without a pause while changes succeed', async () => {
     let left = 3
     const { store, times } = createSweeps(async () => (left-- > 0 ? { synchronized: 1000, failed: 1 } : none))
     const { stop } = startSynchronizing(store, { interval: 100 })
@@ -41,7 +41,7 @@ describe('the loop', () => {
     expect(times).toEqual([0, 0, 0, 0, 100])
   })
 
-  test('never has two sweeps at once, however long one takes', async () => {
+  test('never runs two sweeps at once, even if one takes long', async () => {
     let running = 0
     let most = 0
     const { store, times } = createSweeps(async () => {
@@ -58,7 +58,7 @@ describe('the loop', () => {
     expect([most, times.length]).toEqual([1, 5])
   })
 
-  test('slows down while nothing goes through, up to a minute, and comes back with the first success', async () => {
+  test('backs off to a minute while nothing succeeds, and returns to its interval with the first success', async () => {
     let isAway = true
     const { store, times } = createSweeps(async () => (isAway ? { synchronized: 0, failed: 5 } : none))
     const { stop } = startSynchronizing(store)
@@ -71,10 +71,14 @@ describe('the loop', () => {
   })
 
   test.each([
-    ['that says for how long is asked then', { retryAfter: 3_000 }, [0, 3_010, 13_010]],
-    ['that says for how long is asked within a minute', { retryAfter: 3_600_000 }, [0, 60_000]],
-    ['that does not say for how long is asked after the interval', { retryAfter: undefined }, [0, 10_000, 20_000]],
-  ])('a monitor that takes some changes, is unavailable, and %s', async (_, unavailable, expected) => {
+    ['that says for how long, gets the next push then', { retryAfter: 3_000 }, [0, 3_010, 13_010]],
+    ['that names an hour, gets the next push within a minute', { retryAfter: 3_600_000 }, [0, 60_000]],
+    [
+      'that does not say for how long, gets the next push after the interval',
+      { retryAfter: undefined },
+      [0, 10_000, 20_000],
+    ],
+  ])('a monitor that accepts some changes and then becomes unavailable, %s', async (_, unavailable, expected) => {
     let isFirst = true
     const { store, times } = createSweeps(async () => {
       const result = isFirst ? { synchronized: 600, failed: 400, unavailable } : none
@@ -87,7 +91,7 @@ describe('the loop', () => {
     expect(times).toEqual(expected)
   })
 
-  test('an unavailable monitor that takes nothing is asked less and less, whatever it says', async () => {
+  test('a monitor that stays unavailable gets pushes less and less often, whatever it asks for', async () => {
     const unavailable = { retryAfter: 500 }
     const { store, times } = createSweeps(async () => ({ synchronized: 0, failed: 5, unavailable }))
     const { stop } = startSynchronizing(store)
@@ -96,7 +100,7 @@ describe('the loop', () => {
     expect(times).toEqual([0, 20_000, 60_000])
   })
 
-  test('tells onError of a store that cannot be asked, goes on, and minds nothing that onError does', async () => {
+  test('calls onError if the store fails, and continues even if onError throws', async () => {
     const onError = vi.fn(() => Promise.reject(new Error('the log is away')))
     const { store, times } = createSweeps(() => Promise.reject(new Error('no database')))
     const { stop } = startSynchronizing(store, { interval: 1_000, onError })
@@ -106,7 +110,7 @@ describe('the loop', () => {
     expect(onError.mock.calls).toEqual([[new Error('no database')], [new Error('no database')]])
   })
 
-  test('tells onSweep the result of each sweep, and minds nothing that onSweep does', async () => {
+  test('calls onSweep with the result of each sweep, and continues even if onSweep throws', async () => {
     const onSweep = vi.fn(() => {
       throw new Error('the metrics are away')
     })
@@ -117,7 +121,7 @@ describe('the loop', () => {
     expect(onSweep.mock.calls).toEqual(Array(2).fill([{ synchronized: 0, failed: 2 }]))
   })
 
-  test('hands its onError to the sweep, which tells it each change', async () => {
+  test('passes its onError to the sweep, which calls it for each change', async () => {
     const onError = vi.fn()
     const store = createStore({
       synchronize() {
@@ -133,7 +137,7 @@ describe('the loop', () => {
 })
 
 describe('stop', () => {
-  test('waits for the sweep that is under way, and no sweep comes after it', async () => {
+  test('waits for the sweep that is under way, and no other sweep starts', async () => {
     let finish: (result: SweepResult) => void = () => {}
     const { store, times } = createSweeps(
       () =>
@@ -158,39 +162,42 @@ describe('stop', () => {
   test.each([
     [500, 250],
     [5_000, 4_000],
-  ])('takes at most its %i ms: after %i ms the push is aborted, whether it hears that or not', async (limit, abort) => {
-    for (const isHeard of [true, false]) {
-      let reason: unknown
-      const { store } = createSweeps(
-        options =>
-          new Promise(resolve => {
-            options?.signal?.addEventListener('abort', () => {
-              reason = options.signal?.reason
-              if (isHeard) resolve(none)
-            })
-          }),
-      )
-      const { stop } = startSynchronizing(store)
-      await pass(5)
-      const settled = vi.fn()
-      stop({ timeLimit: limit }).then(settled)
-      await pass(abort - 1)
-      expect([reason, settled.mock.calls.length]).toEqual([undefined, 0])
-      await pass(1)
-      expect(reason).toEqual(new Error('Synchronizing was stopped'))
-      expect(settled).toHaveBeenCalledTimes(isHeard ? 1 : 0)
-      await pass(limit - abort)
-      expect(settled).toHaveBeenCalledTimes(1)
-    }
-  })
+  ])(
+    'takes at most its %i ms: after %i ms it aborts the push, even if the push ignores the signal',
+    async (limit, abort) => {
+      for (const isHeard of [true, false]) {
+        let reason: unknown
+        const { store } = createSweeps(
+          options =>
+            new Promise(resolve => {
+              options?.signal?.addEventListener('abort', () => {
+                reason = options.signal?.reason
+                if (isHeard) resolve(none)
+              })
+            }),
+        )
+        const { stop } = startSynchronizing(store)
+        await pass(5)
+        const settled = vi.fn()
+        stop({ timeLimit: limit }).then(settled)
+        await pass(abort - 1)
+        expect([reason, settled.mock.calls.length]).toEqual([undefined, 0])
+        await pass(1)
+        expect(reason).toEqual(new Error('Synchronizing was stopped'))
+        expect(settled).toHaveBeenCalledTimes(isHeard ? 1 : 0)
+        await pass(limit - abort)
+        expect(settled).toHaveBeenCalledTimes(1)
+      }
+    },
+  )
 
-  test('refuses a time limit that is no time', async () => {
+  test('rejects a time limit that is not a number of milliseconds', async () => {
     const { stop } = startSynchronizing(createSweeps(async () => none).store)
     await expect(stop({ timeLimit: Number.NaN })).rejects.toThrow('"timeLimit" must be a number of milliseconds')
     await stop()
   })
 
-  test('before the first sweep ends the loop at once, and twice is as good as once', async () => {
+  test('before the first sweep ends the loop at once, and a second stop changes nothing', async () => {
     const { store, times } = createSweeps(async () => none)
     const { stop } = startSynchronizing(store)
     await stop()
@@ -203,12 +210,12 @@ describe('stop', () => {
 test.each([
   ['no store', undefined, {}],
   ['a store without sweeps', { findTeam: () => null }, {}],
-  ['a pause that is none', { synchronizePending: async () => none }, { interval: Number.NaN }],
-])('%s is refused with a TypeError', (_, store, options) => {
+  ['an invalid interval', { synchronizePending: async () => none }, { interval: Number.NaN }],
+])('%s is rejected with a TypeError', (_, store, options) => {
   expect(() => startSynchronizing(store as never, options)).toThrow(TypeError)
 })
 
-test('a process with nothing else to do ends', () => {
+test('the loop does not keep a process alive', () => {
   const program = `
     import { createMemoryStore, startSynchronizing } from './src/index.ts'
     startSynchronizing(createMemoryStore({ synchronize: () => {} }))`

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
 
-// All bundled stores have their arguments checked in the same place.
+// The arguments of all bundled stores are checked in the same place.
 const store = createMemoryStore({ synchronize() {} })
 beforeAll(async () => {
   await save(store, '1', ['one.com'])
@@ -13,7 +13,7 @@ const list = async (...args: unknown[]) => store.list(...(args as []))
 const sweep = async (...args: unknown[]) => store.synchronizePending(...(args as []))
 const release = async (...args: unknown[]) => store.release(...(args as [string, string[]]))
 
-test('lists for options that exist, and for none', async () => {
+test('list accepts valid options, and none', async () => {
   expect(toDomains(await list({ teamId: '2', after: undefined, limit: 1 }))).toEqual(['two.com'])
   expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
   expect(toDomains(await list(undefined))).toEqual(['one.com', 'two.com'])
@@ -27,26 +27,30 @@ test.each([
     '"teamID" does not exist; there are "teamId", ',
   ],
   ['an ID that is a number', { teamId: 2 }, '"teamId" must be the ID of a team, a string; it is 2'],
-  ['no ID at all', { teamId: null }, '"teamId" must be the ID of a team'],
+  ['null for an ID', { teamId: null }, '"teamId" must be the ID of a team'],
   [
     'a page of half a name',
     { limit: 0.5 },
     '"limit" must be an integer from 0 to 1000; eachRegistration() lists more, page by page; it is 0.5',
   ],
-  ['a page of no number', { limit: Number.NaN }, 'it is NaN'],
-  ['a page before the first', { limit: -1 }, 'it is -1'],
-  ['a page that is too long', { limit: 1001 }, 'it is 1001'],
-  ['a place that is no ID', { after: 'one.com' }, '"after" must be the "domainId" of the last registration'],
-  ['a place of another kind', { after: 1 }, '"after" must be the "domainId" of the last registration'],
-  ['an order that there is not', { order: 'up' }, '"order" must be "oldest" or "newest"'],
-  ['an order below a name', { below: 'one.com', order: 'newest' }, '"order" must be "oldest" or "newest", and is not'],
-  ['what is no name', { domain: 'one_com' }, '"domain" must be a hostname'],
-  ['what nothing is below', { below: 'com' }, '"below" must be a hostname'],
-  ['a name and what is below one', { below: 'one.com', domain: 'a.one.com' }, '"domain" and "below" exclude each'],
-  ['an ID where a list goes on by name', { below: 'one.com', after: '1' }, '"after" must be'],
-  ['an ID in place of options', '2', 'The options must be an object'],
+  ['a limit that is not a number', { limit: Number.NaN }, 'it is NaN'],
+  ['a negative limit', { limit: -1 }, 'it is -1'],
+  ['a limit that is too high', { limit: 1001 }, 'it is 1001'],
+  ['a cursor that is not an ID', { after: 'one.com' }, '"after" must be the "domainId" of the last registration'],
+  ['a cursor that is not a string', { after: 1 }, '"after" must be the "domainId" of the last registration'],
+  ['an unknown order', { order: 'up' }, '"order" must be "oldest" or "newest"'],
+  [
+    'an order for the names below a name',
+    { below: 'one.com', order: 'newest' },
+    '"order" must be "oldest" or "newest", and not with',
+  ],
+  ['a domain that is not a hostname', { domain: 'one_com' }, '"domain" must be a hostname'],
+  ['a public suffix in "below"', { below: 'com' }, '"below" must be a hostname'],
+  ['both "domain" and "below"', { below: 'one.com', domain: 'a.one.com' }, '"domain" and "below" exclude each'],
+  ['an ID as the cursor of a list ordered by name', { below: 'one.com', after: '1' }, '"after" must be'],
+  ['an ID instead of options', '2', 'The options must be an object'],
   ['null', null, 'The options must be an object'],
-])('refuses to list for %s', async (_, wrong, message) => {
+])('list rejects %s', async (_, wrong, message) => {
   await expect(list(wrong)).rejects.toThrow(TypeError)
   await expect(list(wrong)).rejects.toThrow(message)
 })
@@ -57,29 +61,29 @@ test.each([
   [{ onerror: () => {} }, '"onerror" does not exist; there are '],
   [{ onError: 'log' }, '"onError" must be a function that takes an error and a change; it is "log"'],
   [10, 'The options must be an object'],
-])('refuses to sweep for %j', async (wrong, message) => {
+])('a sweep rejects the options %j', async (wrong, message) => {
   await expect(sweep(wrong)).rejects.toThrow(TypeError)
   await expect(sweep(wrong)).rejects.toThrow(message)
 })
 
 test.each([
   [[1, ['one.com']], 'The ID of a team must be a string; it is 1'],
-  [['1', 'one.com'], 'The domains must be a list of strings; they are "one.com"'],
-  [['1', null], 'The domains must be a list of strings; they are object'],
+  [['1', 'one.com'], 'The domains must be an array of strings; they are "one.com"'],
+  [['1', null], 'The domains must be an array of strings; they are object'],
   [[], 'The ID of a team must be a string; it is undefined'],
-  [['1', Array(1001).fill('one.com')], 'At most 1000 domains are taken at once; they are 1001. Send parts'],
-])('refuses to release for %j, and releases nothing', async (wrong, message) => {
+  [['1', Array(1001).fill('one.com')], 'At most 1000 domains are accepted at once; there are 1001. Split them'],
+])('release rejects the arguments %j, and releases nothing', async (wrong, message) => {
   await expect(release(...wrong)).rejects.toThrow(TypeError)
   await expect(release(...wrong)).rejects.toThrow(message)
   expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
 })
 
-test('a message shows the start of a long string and how much more there is', async () => {
+test('a message shows the start of a long string and the length of the rest', async () => {
   const shown = `they are "${'x'.repeat(200)}" and 999800 more characters`
   await expect(release('1', 'x'.repeat(1_000_000) as never)).rejects.toThrow(shown)
 })
 
-test('finds, counts and lists what an older suffix list allowed, in any spelling', async () => {
+test('finds, counts and lists names that only an older suffix list allowed, in any spelling', async () => {
   await save(store, '1', [{ domain: '*.github.io', registrableDomain: 'github.io' }])
   expect(toDomains(await list({ domain: ' *.GitHub.io. ' }))).toEqual(['*.github.io'])
   expect(toDomains(await list({ below: 'github.io' }))).toEqual(['*.github.io'])
@@ -91,7 +95,7 @@ test.each([
   [{ after: 'one.com' }, '"after" must be the "domainId" of the last change of the previous page'],
   [{ limit: '1' }, '"limit" must be an integer from 0 to 1000; it is "1"'],
   [{ teamId: '1' }, '"teamId" does not exist; there are "after", "limit"'],
-])('refuses to list what waits for %j', async (wrong, message) => {
+])('listPending rejects the options %j', async (wrong, message) => {
   const listPending = async () => store.listPending(wrong as object)
   await expect(listPending()).rejects.toThrow(TypeError)
   await expect(listPending()).rejects.toThrow(message)

@@ -24,7 +24,7 @@ const toRegistration = (domain: string): Registration => ({
 })
 const done = (synchronized: number, failed = 0) => ({ synchronized, failed })
 
-/** An outbox with changes that are due, and a monitor that can be away, and refuse names. */
+/** An outbox with due changes, and a monitor that can be unavailable or refuse names. */
 function open(domains: readonly string[] = [], random = (): number => 0) {
   const monitor = {
     isAway: false,
@@ -64,10 +64,10 @@ function open(domains: readonly string[] = [], random = (): number => 0) {
 
 describe('a sweep', () => {
   test.each([
-    ['one change, while others go through,', ['bad.com'], 1],
-    ['one change, where nothing else waits,', ['bad.com'], 0],
-    ['four changes, where nothing else waits,', ['bad.com', 'b2.com', 'b3.com', 'b4.com'], 0],
-  ])('tries %s later and later, up to an hour, when it is refused for good', async (_, domains, others) => {
+    ['one change, while others succeed,', ['bad.com'], 1],
+    ['one change, if nothing else is pending,', ['bad.com'], 0],
+    ['four changes, if nothing else is pending,', ['bad.com', 'b2.com', 'b3.com', 'b4.com'], 0],
+  ])('retries %s with a backoff of up to an hour, if the monitor always refuses', async (_, domains, others) => {
     const { monitor, sweep, add, waits, told } = open(domains)
     for (const domain of domains) monitor.refused.add(domain)
     const seen: unknown[] = []
@@ -84,7 +84,7 @@ describe('a sweep', () => {
     expect(told).toContainEqual([new Error('no bad.com'), 'bad.com'])
   })
 
-  test('spreads by up to a half what was refused together', async () => {
+  test('spreads the retries of changes that were refused together, by up to a half', async () => {
     let draws = 0
     const { monitor, sweep, waits } = open(['bad.com', 'good.com'], () => (draws++ % 2 ? 0.999 : 0.5))
     monitor.refused.add('bad.com')
@@ -94,7 +94,7 @@ describe('a sweep', () => {
     expect(wait).toBeLessThan(SOON)
   })
 
-  test('pushes a few times where nothing succeeds, tries all again soon, and counts no refusal twice', async () => {
+  test('pushes only a few times if nothing succeeds, retries all soon, and counts no refusal twice', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(64))
     monitor.isAway = true
     for (let sweeps = 1; sweeps <= 20; sweeps += 1) {
@@ -113,14 +113,14 @@ describe('a sweep', () => {
     expect((await outbox.stats()).count).toBe(0)
   })
 
-  test('comes to what is not refused among much that is, because it tries at random', async () => {
+  test('finds acceptable changes among many refused ones, because it pushes in random order', async () => {
     let draws = 0
     const { monitor, sweep } = open(manyDomains(100), () => (draws++ * 0.618) % 1)
     for (const domain of manyDomains(50)) monitor.refused.add(domain)
     expect(await sweep()).toEqual(done(50, 50))
   })
 
-  test('rejects with the failure of the store, and what it took waits for its lease to end', async () => {
+  test('rejects if the store fails, and its changes stay leased until the lease expires', async () => {
     const { sweep, outbox } = open(['a.com', 'b.com'])
     const { finish } = outbox
     outbox.finish = () => Promise.reject(new Error('no database'))
@@ -132,8 +132,8 @@ describe('a sweep', () => {
   })
 })
 
-describe('a monitor that says that it is away', () => {
-  test('is pushed to once, refuses nothing, and is asked again when it said', async () => {
+describe('a monitor that throws MonitorUnavailableError', () => {
+  test('gets one push, has refused nothing, and gets the next push when it asked for it', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(10))
     const unavailable = new MonitorUnavailableError('maintenance', { retryAfter: 60_000 })
     const { push } = monitor
@@ -154,25 +154,28 @@ describe('a monitor that says that it is away', () => {
   test.each([
     [1_000, 1_000],
     [undefined, SOON],
-  ])('may say so in the middle, for %s ms: what succeeded is done, a refusal is reported', async (retryAfter, wait) => {
-    const { monitor, sweep, told, waits } = open(['a.com', 'b.com', 'c.com', 'd.com'])
-    let pushes = 0
-    const unavailable = new MonitorUnavailableError('too many requests', { retryAfter })
-    monitor.push = changes => {
-      pushes += 1
-      if (pushes > 5) throw unavailable
-      if (changes.some(({ domain }) => domain === 'b.com')) throw new Error('no')
-      if (changes.some(({ domain }) => domain === 'c.com')) throw new Error('no')
-    }
-    expect(await sweep()).toEqual({ ...done(1, 3), unavailable: { retryAfter } })
-    expect(told).toEqual([
-      [unavailable, undefined],
-      [new Error('no'), 'b.com'],
-    ])
-    expect(await waits()).toEqual({ 'b.com': [SOON, 1], 'c.com': [wait, 0], 'd.com': [wait, 0] })
-  })
+  ])(
+    'in the middle of a sweep, for %s ms, keeps what succeeded, and a refusal is reported',
+    async (retryAfter, wait) => {
+      const { monitor, sweep, told, waits } = open(['a.com', 'b.com', 'c.com', 'd.com'])
+      let pushes = 0
+      const unavailable = new MonitorUnavailableError('too many requests', { retryAfter })
+      monitor.push = changes => {
+        pushes += 1
+        if (pushes > 5) throw unavailable
+        if (changes.some(({ domain }) => domain === 'b.com')) throw new Error('no')
+        if (changes.some(({ domain }) => domain === 'c.com')) throw new Error('no')
+      }
+      expect(await sweep()).toEqual({ ...done(1, 3), unavailable: { retryAfter } })
+      expect(told).toEqual([
+        [unavailable, undefined],
+        [new Error('no'), 'b.com'],
+      ])
+      expect(await waits()).toEqual({ 'b.com': [SOON, 1], 'c.com': [wait, 0], 'd.com': [wait, 0] })
+    },
+  )
 
-  test('once, and takes changes then, is pushed to on; a change for which it always says so is refused', async () => {
+  test('once and then accepts changes, gets more pushes; for one change always, refuses that change', async () => {
     const { monitor, sweep, told } = open(manyDomains(16))
     const { push } = monitor
     monitor.push = (changes, context) => {
@@ -190,7 +193,7 @@ describe('a monitor that says that it is away', () => {
     [Number.NaN, SOON],
     [Number.POSITIVE_INFINITY, HOUR],
     [86_400_000, HOUR],
-  ])('to try again after %s is asked again after %i ms', async (retryAfter, wait) => {
+  ])('with retryAfter %s gets the next push after %i ms', async (retryAfter, wait) => {
     const { monitor, sweep, waits } = open(['a.com'])
     monitor.push = () => Promise.reject(new MonitorUnavailableError('away', { retryAfter }))
     await sweep()
@@ -199,7 +202,7 @@ describe('a monitor that says that it is away', () => {
 })
 
 describe('a push that hangs', () => {
-  test('is aborted when its time is over, and the others still go through', async () => {
+  test('is aborted at its time limit, and the others still succeed', async () => {
     const { monitor, sweep, told } = open(['a.com', 'hangs.com', 'c.com'])
     const reasons: unknown[] = []
     const { push } = monitor
@@ -216,7 +219,7 @@ describe('a push that hangs', () => {
     expect(reasons).toEqual(Array(3).fill(expect.objectContaining(late)))
   })
 
-  test('each time leaves the rest to the next sweep, before the lease of this one ends', async () => {
+  test('each time leaves the rest to the next sweep, before the lease of this one expires', async () => {
     const { monitor, sweep, told, waits } = open(manyDomains(40))
     let pushes = 0
     monitor.push = () => (++pushes === 2 ? undefined : new Promise(() => {}))
@@ -231,7 +234,7 @@ describe('a push that hangs', () => {
 })
 
 describe('a sweep that is stopped', () => {
-  test('aborts its push, refuses nothing, tells nothing, and leaves all to the next sweep at once', async () => {
+  test('aborts its push, reports no refusal, and leaves everything due for the next sweep', async () => {
     const { monitor, sweep, told, waits } = open(manyDomains(10))
     const { push } = monitor
     const stopping = new AbortController()
@@ -251,7 +254,7 @@ describe('a sweep that is stopped', () => {
     expect(await sweep()).toEqual(done(10))
   })
 
-  test('before it began takes nothing', async () => {
+  test('before it began leases nothing', async () => {
     const { monitor, sweep } = open(['a.com'])
     expect(await sweep(1000, AbortSignal.abort())).toEqual(done(0))
     expect(monitor.pushes).toEqual([])
@@ -260,7 +263,7 @@ describe('a sweep that is stopped', () => {
 })
 
 describe('a call', () => {
-  test('rejects with what the monitor said of a refused change, and the others are done', async () => {
+  test("rejects with the monitor's error if one change is refused, and the others are delivered", async () => {
     const { monitor, synchronizer, report, told, outbox } = open(['a.com', 'bad.com', 'c.com'])
     monitor.refused.add('bad.com')
     const registrations = ['a.com', 'bad.com', 'c.com'].map(toRegistration)
@@ -269,7 +272,7 @@ describe('a call', () => {
     expect(toDomains(await outbox.list(undefined, 10))).toEqual(['bad.com'])
   })
 
-  test('tells nobody else while the monitor is away', async () => {
+  test('rejects without a report to onError while the monitor is unavailable', async () => {
     const { monitor, synchronizer, report, told } = open(['a.com'])
     monitor.isAway = true
     await expect(synchronizer.synchronize([toRegistration('a.com')], report)).rejects.toThrow('away')
@@ -283,14 +286,14 @@ test.each([
   [new Error('no\r\n\u001b[31m\u202esuch\u2066 name'), 'Error: no [31m such  name'],
   [undefined, 'undefined'],
   [new Error('x'.repeat(1000)), `Error: ${'x'.repeat(248)}`],
-])('a push that fails with %s is remembered without secrets, and shortened', async (cause, expected) => {
+])('the error of a push that fails with %s is stored without secrets, and shortened', async (cause, expected) => {
   const { monitor, sweep, outbox } = open(['a.com'])
   monitor.push = () => Promise.reject(cause)
   await sweep()
   expect((await outbox.list(undefined, 1))[0]?.lastFailure).toBe(expected)
 })
 
-test('the outbox in memory gives at once what a corrected clock had put off for too long', async () => {
+test('the outbox in memory returns a change whose due time is too far ahead, as after a corrected clock', async () => {
   const { outbox, sweep } = open()
   outbox.add(toRegistration('a.com'), 'registered', HOUR + LEASE)
   outbox.add(toRegistration('b.com'), 'registered', HOUR + LEASE + 1)

@@ -28,7 +28,7 @@ export async function buildOlderLibrary(): Promise<Library> {
   return import(`data:text/javascript,${encodeURIComponent(text)}`)
 }
 
-/** All teams are active, and none has a limit. */
+/** Every team is active, and none has a limit. */
 export const findTeam = (id: string) => ({ id, organizationId: '1', state: 'active' as const })
 
 /**
@@ -42,7 +42,7 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
     olderLibrary = await buildOlderLibrary()
   })
 
-  /** Two callers of one database, which is empty. */
+  /** Two stores on one empty database. */
   async function openBoth() {
     const open = await prepare()
     const [older, newer] = [olderLibrary, newerLibrary].map(library => {
@@ -62,8 +62,8 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
     return { older, newer } as { older: NonNullable<typeof older>; newer: NonNullable<typeof newer> }
   }
 
-  describe('what was registered before a change of the suffix list', () => {
-    test('is found, conflicts and is released where its base has become a public suffix', async () => {
+  describe('a name that was registered before a change of the suffix list', () => {
+    test('is found, conflicts and can be released after its base became a public suffix', async () => {
       const { older, newer } = await openBoth()
       expect(await older.register('1', '*.codepen.app', 'codepen.app')).toEqual(['created', 'created'])
       expect(await newer.register('1', 'shop.codepen.app', '*.codepen.app')).toEqual(['wildcard_conflict', 'existing'])
@@ -78,7 +78,7 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
       expect(await newer.register('2', 'shop.codepen.app', '*.a.codepen.app')).toEqual(['created', 'created'])
     })
 
-    test('is found, conflicts and is released where it has become a registrable domain', async () => {
+    test('is found, conflicts and can be released after it became a registrable domain', async () => {
       const { older, newer } = await openBoth()
       expect(await older.register('1', 'shop.codepen.app', 'a.b.codepen.app')).toEqual(['created', 'created'])
       expect(await newer.register('2', 'shop.codepen.app', '*.b.codepen.app')).toEqual([
@@ -93,7 +93,7 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
       expect(await newer.register('2', 'shop.codepen.app')).toEqual(['created'])
     })
 
-    test('is found, conflicts and is released where a public suffix is gone', async () => {
+    test('is found, conflicts and can be released after a public suffix was removed', async () => {
       const { older, newer } = await openBoth()
       expect(await newer.register('1', 'shop.codepen.app', '*.b.codepen.app')).toEqual(['created', 'created'])
       expect(await older.register('2', 'shop.codepen.app', 'a.b.codepen.app', '*.codepen.app')).toEqual(
@@ -112,7 +112,7 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
     })
   })
 
-  test('two servers with different lists register each name once', async () => {
+  test('two servers with different suffix lists register each name once', async () => {
     const { older, newer } = await openBoth()
     for (let round = 0; round < 20; round += 1) {
       const domains = Array.from({ length: 10 }, (_, index) => `n${index}.round${round}.codepen.app`)

@@ -34,8 +34,8 @@ function listen(): Told[] {
 const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create', 'domains:delete'] } as const
 const domains = ['www.example.com', 'shop.example.org', 'localhost']
 
-describe('a subscriber learns', () => {
-  test('of a call the team, counts and duration; of a push and a sweep what was pushed', async () => {
+describe('a subscriber gets', () => {
+  test('the team, counts and duration of a call, and the counts of a push and a sweep', async () => {
     const told = listen()
     const store = createStore({ synchronize: async () => {} })
     await registerDomains(keyContext, { domains }, store)
@@ -57,7 +57,7 @@ describe('a subscriber learns', () => {
     ])
   })
 
-  test('why a step failed', async () => {
+  test('the error of a failed step', async () => {
     const told = listen()
     await expect(registerDomains(keyContext, { domains: [] }, createStore())).rejects.toThrow()
     expect(told).toMatchObject([
@@ -65,7 +65,7 @@ describe('a subscriber learns', () => {
     ])
   })
 
-  test('that names could not be saved although the call has an answer, with a count of their own', async () => {
+  test('a separate count of names that could not be saved in a call that succeeds', async () => {
     const store = createStore()
     await registerDomains(keyContext, { domains: ['held.example.com'] }, store)
     const told = listen()
@@ -83,7 +83,7 @@ describe('a subscriber learns', () => {
     ])
   })
 
-  test('that a call which is saved and not synchronized is not lost', async () => {
+  test('the counts of a call that was saved but not pushed', async () => {
     const told = listen()
     const store = createStore({ synchronize: () => Promise.reject(new Error('away')) })
     await expect(registerDomains(keyContext, { domains }, store)).rejects.toThrow()
@@ -95,7 +95,7 @@ describe('a subscriber learns', () => {
     ])
   })
 
-  test('of a key whose team it is, and no step tells a key, a hash or a hostname', async () => {
+  test('the team of a key, and no key, hash or hostname from any step', async () => {
     const told = listen()
     const { keys, issue } = createKeys()
     const key = await issue('team', '1', { label: 'deploy' })
@@ -120,7 +120,7 @@ test('a step has the same result with a subscriber and without', async () => {
   expect(await call()).toEqual(without)
 })
 
-describe('a recipe', () => {
+describe('the tracing recipe', () => {
   test('examples/opentelemetry.ts makes a span of each step, and counts names', async () => {
     const { context, metrics, ROOT_CONTEXT, trace } = await import('@opentelemetry/api')
     const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = await import(
@@ -209,7 +209,7 @@ describe('a recipe', () => {
   })
 })
 
-/** What stands in an expression, as Prometheus' own grammar reads it. */
+/** The parts of an expression, according to Prometheus' own grammar. */
 function readPromql(expression: string) {
   const found: { node: string; text: string; isError: boolean }[] = []
   promql.parse(expression).iterate({

@@ -3,12 +3,12 @@ import { createUuidGenerator } from '../../src/runtime/uuid.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-test('UUIDs are of version 7 and variant 10, and begin with the time', () => {
+test('UUIDs have version 7 and variant 10, and begin with the time', () => {
   vi.useFakeTimers({ now: 0x0123_4567_89ab })
   expect(createUuidGenerator()()).toMatch(/^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })
 
-test('100,000 in one millisecond are distinct and sort in the order in which they were made', () => {
+test('100,000 UUIDs from one millisecond are distinct and sort in the order of creation', () => {
   vi.useFakeTimers({ now: Date.UTC(2026, 0) })
   const create = createUuidGenerator()
   const ids = Array.from({ length: 100_000 }, create)
@@ -16,7 +16,7 @@ test('100,000 in one millisecond are distinct and sort in the order in which the
   expect(ids.toSorted()).toEqual(ids)
 })
 
-test('a clock that goes back does not break the order', () => {
+test('UUIDs stay in order if the clock goes back', () => {
   vi.useFakeTimers({ now: 2_000_000_000_000 })
   const create = createUuidGenerator()
   const before = create()
@@ -24,7 +24,7 @@ test('a clock that goes back does not break the order', () => {
   expect(create() > before).toBe(true)
 })
 
-test('two generators do not make the same', () => {
+test('two generators produce different UUIDs', () => {
   vi.useFakeTimers({ now: Date.UTC(2026, 0) })
   const [one, other] = [createUuidGenerator(), createUuidGenerator()]
   const ids = Array.from({ length: 1000 }, () => [one(), other()]).flat()

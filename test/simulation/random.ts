@@ -1,17 +1,17 @@
-/** A source of choices that a seed decides: the same seed, the same choices. */
+/** A seeded random source: the same seed gives the same choices. */
 export type Random = ReturnType<typeof createRandom>
 
-/** Mulberry32: 32 bits of state, enough to tell schedules apart and nothing else. */
+/** Mulberry32: its 32 bits of state suffice for distinct schedules, and for nothing else. */
 export function createRandom(seed: number) {
   let state = Math.imul(seed + 1, 0x9e3779b1)
-  /** From 0 to just under 1. */
+  /** A number from 0 to just under 1. */
   function fraction(): number {
     state = (state + 0x6d2b79f5) | 0
     let bits = Math.imul(state ^ (state >>> 15), state | 1)
     bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61)
     return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32
   }
-  /** From `low` to `high`, both included. */
+  /** An integer from `low` to `high`, both included. */
   const integer = (low: number, high: number) => low + Math.floor(fraction() * (high - low + 1))
   const chance = (probability: number) => fraction() < probability
   function pick<T>(items: readonly T[]): T {

@@ -1,9 +1,9 @@
 /**
- * The rules of overlap once more, stated by brute force over everything held and sharing no code with src, and an
- * alphabet small enough that callers meet.
+ * A second statement of the overlap rules, by brute force over all registrations and without code from `src`, and an
+ * alphabet of hostnames small enough that callers often want the same ones.
  */
 
-/** A hostname of the alphabet, with the parts that the test knows and does not compute. */
+/** A hostname of the alphabet, with parts that are stated, not computed. */
 export interface Known {
   readonly domain: string
   readonly registrableDomain: string
@@ -21,7 +21,7 @@ const below = (registrableDomain: string): Known[] =>
 const address = (domain: string): Known => ({ domain, registrableDomain: domain })
 
 /**
- * Names that can only overlap within their family. The last two share `amazonaws.com`, and a public suffix parts them.
+ * Names that can only overlap within their family. The last two share `amazonaws.com` but differ in public suffix.
  */
 export const families: readonly (readonly Known[])[] = [
   below('a.com'),
@@ -33,7 +33,7 @@ export const families: readonly (readonly Known[])[] = [
   below('k.s3.amazonaws.com'),
 ]
 
-/** Hostnames that are never registered, and the code that says why. */
+/** Hostnames that can never be registered, with the code of their result. */
 export const rejected: readonly (readonly [input: string, code: string])[] = [
   ['', 'empty_domain'],
   ['-x.com', 'invalid_domain'],
@@ -52,7 +52,7 @@ export const spellings: readonly ((domain: string) => string)[] = [
   domain => domain.replace('xn--bcher-kva', 'bücher'),
 ]
 
-/** Whether a wildcard covers a name or a narrower wildcard; neither itself nor its own base. */
+/** Whether a wildcard covers a name or a narrower wildcard. It covers neither itself nor its base. */
 export const covers = (wide: Known, narrow: Known) =>
   wide.registrableDomain === narrow.registrableDomain &&
   wide.domain.startsWith('*.') &&
@@ -61,7 +61,7 @@ export const covers = (wide: Known, narrow: Known) =>
 export const overlap = (one: Known, other: Known) =>
   one.domain === other.domain || covers(one, other) || covers(other, one)
 
-/** Whether what is held gives a name of a team the code of a refusal. */
+/** Whether existing registrations give a team's name an invalid result with this code. */
 export function isInTheWay(code: string, name: Known, teamId: string, held: HeldName): boolean {
   const isOwn = held.teamId === teamId
   if (code === 'wildcard_conflict') return isOwn && covers(held, name)
@@ -69,7 +69,7 @@ export function isInTheWay(code: string, name: Known, teamId: string, held: Held
   return code === 'domain_already_licensed' && !isOwn && overlap(held, name)
 }
 
-/** What becomes of a name of a team while this is held. The first rule that applies decides. */
+/** The verdict on a team's name given the existing registrations. The first rule that applies decides. */
 export function verdictOf(name: Known, teamId: string, held: readonly HeldName[]): string {
   if (held.some(other => other.teamId === teamId && other.domain === name.domain)) return 'existing'
   const codes = ['wildcard_conflict', 'subdomain_conflict', 'domain_already_licensed']

@@ -22,29 +22,29 @@ import { createVirtualClock, follow, type VirtualClock } from './virtual-clock.t
 
 export interface Simulation {
   readonly seed: number
-  /** Makes the database, in memory. */
+  /** Creates the database, in memory. */
   readonly createBackend?: () => StoreBackend
-  /** Counts what happened, to see that everything does. */
+  /** Counts each kind of event, to check that all of them happen. */
   readonly count?: (event: string) => void
-  /** Learns what happens, for a reader. */
+  /** Called with each event, for a readable trace. */
   readonly trace?: (line: string) => void
 }
 
-/** A registration that there is or was. */
+/** A current or former registration. */
 interface Held extends HeldName {
   readonly domainId: string
-  /** Milliseconds; infinite while it is held. */
+  /** Milliseconds; infinite while it is registered. */
   to: number
 }
 
-/** A process of the application: what it had planned ends with it, but not what it has asked of the database. */
+/** A process of the application: its timers end with it, but not the statements that it has sent to the database. */
 interface Process {
   readonly worker: object
   readonly store: ManagedStore
   loop?: { stop(): Promise<void> }
 }
 
-/** A hostname as a caller writes it, with what the test knows of it; a code where it can never be registered. */
+/** A hostname as a caller writes it, with its stated parts, or a code if it can never be registered. */
 interface Entry {
   readonly input: string
   readonly name: Known | null
@@ -57,7 +57,7 @@ interface Call {
   readonly beganInStorm: boolean
 }
 
-/** A push on its way. */
+/** A push that is under way. */
 interface Flight {
   readonly keys: ReadonlySet<string>
   readonly givenUpAt: number
@@ -66,22 +66,22 @@ interface Flight {
 }
 
 const teams = allTeams.filter(({ state }) => state === 'active')
-/** Milliseconds for a push. */
+/** The time limit of a push, in milliseconds. */
 const PUSH_TIME_LIMIT = 3_000
 const LEASE = leaseFor(PUSH_TIME_LIMIT)
 const LONGEST_WAIT = 3_600_000
-/** After so many pushes without success a monitor counts as unavailable. */
+/** After this many pushes without success, a monitor counts as unavailable. */
 const MOST_FAILURES = 7
-/** So many refused changes cannot hold others back. */
+/** This many refused changes cannot delay others. */
 const FEW = 3
 const keyOf = ({ kind, domainId }: Change) => `${kind} ${domainId}`
 
 /**
  * Runs one schedule: callers of several teams register overlapping names and release them, through processes that share
- * a database and a monitor. Statements and pushes fail, hang, lose their answers, processes die, the clock of the
- * database jumps. Then only refusals are left, and all else must go through; then nothing fails any more.
+ * a database and a monitor. Statements and pushes fail, hang or lose their responses, processes die, and the database's
+ * clock jumps. Then only refusals remain, and all other changes must succeed; at last nothing fails.
  *
- * @returns The first invariant that did not hold, if any.
+ * @returns The first violated invariant, if any.
  */
 export async function simulate(simulation: Simulation): Promise<string | null> {
   const clock = createVirtualClock()
@@ -109,14 +109,14 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
       .map(({ domain }) => domain),
   )
   const batchSize = random.pick([undefined, undefined, 1, 3])
-  /** How many names a team may hold, by its ID. */
+  /** How many names a team may register, by team ID. */
   const limits = new Map<string, number>(random.chance(0.3) ? teams.map(({ id }) => [id, random.integer(1, 6)]) : [])
   const stormEnds = random.pick([4_000, 15_000, 40_000])
   const backend = createBackend()
   const history: Held[] = []
-  /** The ID that a transferred registration got, by its former one. */
+  /** The new ID of each transferred registration, by its former ID. */
   const successors = new Map<string, string>()
-  /** The last word that the monitor has heard of each ID, which is final where it was released. */
+  /** The last state that the monitor received for each ID; "released" is final. */
   const monitor = new Map<string, Change>()
   const flights: Flight[] = []
   let processes: Process[] = []
@@ -141,7 +141,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   }
   const isHeldNow = ({ to }: Held) => to === Number.POSITIVE_INFINITY
 
-  /** Does one step in the database, some while later, by its clock; the answer comes later still. */
+  /** Runs one step in the database after a delay, by the database's clock; the response arrives later still. */
   function ask<T>(worker: object, step: () => Awaitable<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const answer = (settle: () => void) => clock.plan(random.integer(0, 8), worker, settle)
@@ -160,7 +160,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     })
   }
 
-  /** The database as a process sees it. */
+  /** The database as one process sees it. */
   function connect(worker: object): StoreBackend {
     const { toDomainId, ...asked } = backend
     const through = <Methods extends object>(methods: Methods): Methods =>
@@ -206,7 +206,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
         }),
       import: request =>
         ask(worker, () => {
-          // Whoever moves imports before others release: what is brought back is not told again.
+          // A move imports before anyone releases: a change of a restored registration is not pushed again.
           if (request.domainIds.some(id => history.some(held => held.domainId === id && !isHeldNow(held))))
             throw new Error('released meanwhile')
           let imported: readonly ListedRegistration[] = []
@@ -217,7 +217,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
           const findings = backend.import?.({ ...request, decide }) as ImportFindings
           for (const { synchronized, ...name } of imported) {
             checkSaved(name)
-            // Whoever moves says that the monitor knows it.
+            // A move imports registrations as synchronized.
             if (synchronized) monitor.set(name.domainId, { ...name, kind: 'registered', at: name.createdAt })
           }
           return findings
@@ -232,7 +232,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     history.push({ ...saved, to: Number.POSITIVE_INFINITY })
   }
 
-  /** An import may take a team above its limit; nothing else is added then. */
+  /** An import may exceed the limit of a team; nothing else is added then. */
   function checkLimit(teamId: string, saved: readonly unknown[]): void {
     const count = history.filter(held => isHeldNow(held) && held.teamId === teamId).length
     if (saved.length > 0 && count > (limits.get(teamId) ?? count)) violate('no limit is passed', `${count} names`)
@@ -265,7 +265,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     clock.plan(random.integer(0, 2_000), null, startProcess)
   }
 
-  /** What the monitor makes of a push. */
+  /** How the monitor handles a push. */
   function send(worker: object, changes: readonly Change[]): Promise<void> {
     checkPush(changes)
     const flight: Flight = {
@@ -310,13 +310,13 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
       checkWatched(domainId, domain)
       const before = flights.filter(({ keys }) => keys.has(`registered ${domainId}`))
       const isUnderWay = ({ isAnswered, givenUpAt }: Flight) => !isAnswered && clock.now() < givenUpAt
-      // Where one has gone through, the monitor knows, and another tells it nothing new.
+      // Once one push has succeeded, the monitor knows the change, and another push changes nothing.
       if (jumped > 0 || before.some(({ hasGoneThrough }) => hasGoneThrough) || !before.some(isUnderWay)) continue
       violate('no release overtakes its registration', domain)
     }
   }
 
-  /** A name that was transferred is watched for its new team before the former ID is forgotten. */
+  /** A transferred name is watched under its new ID before the monitor forgets the former one. */
   function checkWatched(former: string, domain: string): void {
     const later = [...chainFrom(former)]
     const held = history.find(({ domainId }) => domainId === later.at(-1))
@@ -324,12 +324,12 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     if (held && isHeldNow(held) && !isKnown) violate('what is transferred stays watched', domain)
   }
 
-  /** The IDs that a registration got by transfers, one after another. */
+  /** The IDs that a registration got by successive transfers. */
   function* chainFrom(former: string): Generator<string, void> {
     for (let next = successors.get(former); next !== undefined; next = successors.get(next)) yield next
   }
 
-  /** A caller, who calls again until everything has its answer, or loses interest. */
+  /** A caller that retries until every name has its result, or stops trying. */
   function call(teamId: string, entries: readonly Entry[], patience: number): void {
     const process = processes.length === 0 ? null : random.pick(processes)
     if (!process) return
@@ -362,7 +362,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     })
   }
 
-  /** Counts all that the team may have held at some time of the call. */
+  /** Counts all names that the team may have had at some time during the call. */
   function checkRefusal({ teamId, begun }: Call, entries: readonly Entry[]): void {
     const held = new Set(history.filter(other => other.teamId === teamId && other.to >= begun).map(each => each.domain))
     for (const { name } of entries) if (name) held.add(name.domain)
@@ -391,11 +391,11 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
 
   type Invalid = Extract<DomainResult, { status: 'invalid' }>
   function isJustified({ teamId, begun, beganInStorm }: Call, name: Known | null, meant = '', { code }: Invalid) {
-    // A name that no suffix list of today allows may have been registered under an older one: the store is asked.
+    // A name that today's suffix list does not allow may have been registered under an older one, so it is looked up.
     const isAsked = name !== null || meant === 'public_suffix_domain' || meant === 'internal_domain'
     if (code === 'internal_error') return isAsked && beganInStorm
     if (!name) return code === meant
-    // Names of the same call count too: they are in the history by now.
+    // Names of the same call count too: the history already contains them.
     return history.some(other => other.to >= begun && isInTheWay(code, name, teamId, other))
   }
 
@@ -438,7 +438,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     })
   }
 
-  /** Registrations come from another store, each with its ID. Whoever moves them goes on until they are there. */
+  /** Registrations arrive from another store with their IDs. The move is retried until all are imported. */
   function importSome(): void {
     const createId = createUuidGenerator()
     const rows = Array.from({ length: random.integer(1, 3) }, (): RegistrationToImport => {
@@ -485,7 +485,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
 
   const passTime = (milliseconds: number) => clock.pass(milliseconds, () => violation !== null)
 
-  /** One process sweeps, when everything is due once more. @returns How many pushes that took. */
+  /** Makes all changes due and lets one process sweep. @returns How many pushes that took. */
   async function sweepAll(): Promise<number> {
     await passTime(LONGEST_WAIT + LEASE + jumped)
     const [process] = processes
@@ -495,7 +495,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     return flights.length - before
   }
 
-  /** A name that the monitor has not followed, of those that it does not refuse. */
+  /** A name that the monitor does not refuse and has not caught up with. */
   function findBehind(): string | undefined {
     type Names = readonly { readonly domainId: string; readonly domain: string }[]
     const without = (names: Names, others: Names) =>
@@ -506,14 +506,14 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   }
   const listWaiting = async () => await backend.outbox.list(undefined, 10_000)
 
-  /** Only some names are refused: all others go through, and what is refused is asked for less and less. */
+  /** Only some names are refused: all others succeed, and refused changes are pushed less and less often. */
   async function bearRefusals(): Promise<void> {
     for (const { loop } of processes) loop?.stop()
     await passTime(LEASE)
     const waiting = await listWaiting()
     const bad = waiting.filter(({ domain }) => refused.has(domain)).length
     const pushes = await sweepAll()
-    // Releases that follow a registration.
+    // Releases that wait for a registration.
     await sweepAll()
     const behind = findBehind()
     if (behind && bad <= FEW) violate('nothing waits behind what is refused', behind)
@@ -529,7 +529,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   await passTime(60_000)
   await bearRefusals()
   refused.clear()
-  // The releases of transferred names follow their registrations.
+  // The releases of transferred names come after their new registrations.
   await sweepAll()
   await sweepAll()
   const behind = findBehind() ?? (await listWaiting())[0]?.domain

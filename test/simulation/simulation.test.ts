@@ -6,7 +6,7 @@ import { families, rejected, spellings } from './rules.ts'
 import { simulate } from './simulate.ts'
 import { installVirtualTime } from './virtual-clock.ts'
 
-/** One seed to replay, with a trace; without it all of them. */
+/** One seed to replay, with a trace; all seeds if it is not set. */
 const { SEED } = process.env
 
 /** As many as `npm test` runs. */
@@ -18,7 +18,7 @@ beforeAll(() => {
 })
 afterAll(() => restoreTime())
 
-/** Everything that has to happen at least once, lest the simulation prove nothing. */
+/** Every event that must happen at least once; otherwise the simulation would prove nothing. */
 const happenings = [
   ...['a slow statement', 'a statement fails', 'a statement without an answer', 'an answer is lost'],
   ...['a slow push', 'a failed push', 'half a push', 'a push without an answer', 'a refusal'],
@@ -32,7 +32,7 @@ const happenings = [
   ...new Set(rejected.map(([, code]) => code)),
 ]
 
-test('the alphabet means what the simulation takes it for', () => {
+test('the hostnames of the simulation have the kind and registrable domain that it states', () => {
   for (const { domain, registrableDomain } of families.flat()) {
     for (const spell of spellings) {
       expect(classifyHostname(spell(domain))).toMatchObject({ valid: true, domain, registrableDomain })
@@ -47,7 +47,7 @@ test.runIf(SEED)('replays one schedule (skipped unless SEED names it)', async ()
 })
 
 describe.skipIf(SEED)('whatever fails, dies or gets lost', () => {
-  test('every answer is true, and in the end exactly the registered names are watched', {
+  test('every response is correct, and in the end exactly the registered names are watched', {
     timeout: 600_000,
   }, async () => {
     const start = Date.now()
@@ -73,7 +73,7 @@ describe.skipIf(SEED)('whatever fails, dies or gets lost', () => {
     },
   )
 
-  test('a seed decides everything', async () => {
+  test('the same seed gives the same schedule', async () => {
     async function traceOf(seed: number) {
       const lines: string[] = []
       await simulate({ seed, trace: line => void lines.push(line) })

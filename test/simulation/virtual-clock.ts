@@ -1,4 +1,4 @@
-/** Whoever ends when its process ends: what it had planned is then dropped. */
+/** The owner of timers: when its process ends, they are dropped. */
 export type Owner = object
 
 interface Event {
@@ -9,21 +9,21 @@ interface Event {
   unref(): void
 }
 
-/** Time that passes only from one planned event to the next, so that a schedule of minutes takes a millisecond. */
+/** Virtual time that jumps from one planned event to the next, so a schedule of minutes takes a millisecond. */
 export interface VirtualClock {
   /** Milliseconds since the start. */
   now(): number
-  /** Does something by a clock that is ahead by so much, or behind. */
+  /** Runs a function by a clock that is ahead or behind by some milliseconds. */
   skew<T>(milliseconds: number, work: () => T): T
   plan(delay: number, owner: Owner | null, action: () => void): Event
-  /** Drops what an owner had planned, and whatever it will plan. */
+  /** Drops the events of an owner, and all that it plans later. */
   end(owner: Owner): void
   /**
-   * Runs event after event for so long, or until `isOver`. Those of an owner have the turn to themselves until no
-   * promise is left to continue; those of nobody settle none.
+   * Runs event after event for some milliseconds, or until `isOver`. After an owner's event, its promises settle before
+   * the next event; events without an owner settle no promises.
    */
   pass(milliseconds: number, isOver: () => boolean): Promise<void>
-  /** A timer belongs to the process whose turn it is. */
+  /** A timer belongs to the process that is running. */
   setTimeout(action: () => void, delay?: number): Event
   clearTimeout(timer: Event): void
 }
@@ -31,7 +31,7 @@ export interface VirtualClock {
 export function createVirtualClock(): VirtualClock {
   let now = 0
   let running: Event | null = null
-  /** In the order in which they will run. */
+  /** Sorted by the order in which they will run. */
   const events: Event[] = []
   const ended = new Set<Owner>()
 
@@ -80,24 +80,24 @@ export function createVirtualClock(): VirtualClock {
   }
 }
 
-/** Node empties the queue of continuations before each turn of the event loop. */
+/** Node drains the microtask queue before each turn of the event loop. */
 const promisesContinued = () => new Promise<void>(resolve => void setImmediate(resolve))
 
 let followed: VirtualClock | null = null
 
-/** Makes the global functions follow a clock, or real time again; see {@link installVirtualTime}. */
+/** Makes the global time functions follow a clock, or real time again; see {@link installVirtualTime}. */
 export function follow(clock: VirtualClock | null): void {
   followed = clock
 }
 
-/** A time of day, which no clock that jumps takes below 1970. */
+/** The start time, late enough that no jump of a clock leads to a time before 1970. */
 const START = Date.UTC(2026, 0)
 
 /**
- * Replaces the global timers, `performance.now`, which the core uses, and `Date`, which databases go by. Once for many
- * schedules, since with each replacement the engine throws away what it had compiled.
+ * Replaces the global timers, `performance.now`, which the core uses, and `Date`, which databases use. It does so once
+ * for many schedules, because the engine discards compiled code at each replacement.
  *
- * @returns Puts the real ones back.
+ * @returns A function that restores the real ones.
  */
 export function installVirtualTime(): () => void {
   const { setTimeout, clearTimeout, Date: RealDate } = globalThis

@@ -20,7 +20,7 @@ function openStore() {
   return { database, store, pushed }
 }
 
-test('IDs sort in the order of registration, though the clocks of two processes differ by a day', async () => {
+test('IDs sort in the order of registration, even if the clocks of two processes differ by a day', async () => {
   const { database, store } = openStore()
   const other = createSqliteStore({ database, findTeam: () => null })
   const now = Date.now()
@@ -31,7 +31,7 @@ test('IDs sort in the order of registration, though the clocks of two processes 
   expect(toDomains(await store.list())).toEqual(['a.com', 'b.com', 'c.com', 'd.com'])
 })
 
-test('what a clock that was a day ahead has put off is pushed once the clock is right', async () => {
+test('a change that was postponed by a clock a day ahead is pushed once the clock is right', async () => {
   const { store, pushed } = openStore()
   const now = Date.now()
   setClock(now + DAY)

@@ -15,8 +15,8 @@ const countNames = (database: TestDatabase) => {
   return row?.count
 }
 
-describe('a store is not made', () => {
-  test('of a file that is no database', () => {
+describe('createSqliteStore rejects', () => {
+  test('a file that is not a database', () => {
     writeFileSync(pathOf('letter.txt'), 'Dear Sir or Madam, '.repeat(100))
     const database = open('letter.txt')
     for (const make of [createStore, createSqliteKeyStore]) {
@@ -24,14 +24,14 @@ describe('a store is not made', () => {
     }
   })
 
-  test('of an empty file that can only be read', () => {
+  test('an empty file that is read-only', () => {
     open('empty.db').exec('CREATE TABLE other (x)')
     expect(() => createStore({ database: open('empty.db', { readOnly: true }) })).toThrow(
       'The SQLite database can only be read',
     )
   })
 
-  test('of tables that a later version of the package has made', () => {
+  test('tables of a later version of the package', () => {
     const database = open()
     createStore({ database })
     database.exec('UPDATE domain_registration_version SET version = 1000')
@@ -42,17 +42,17 @@ describe('a store is not made', () => {
     ['nothing', undefined],
     ['a file name', 'registrations.db'],
     ['a pool of pg', { connect() {}, query() {} }],
-    ['storage that is not kept in SQLite', { transactionSync() {}, sql: undefined }],
-  ])('of %s', (_, database) => {
+    ['storage of a Durable Object without SQLite', { transactionSync() {}, sql: undefined }],
+  ])('%s as the database', (_, database) => {
     expect(() => createStore({ database: database as never })).toThrow(
       'The option "database" must be an open DatabaseSync of node:sqlite, a Database of better-sqlite3',
     )
   })
 
-  test('of a database that answers in callbacks, as that of the package sqlite3', () => {
+  test('a database that uses callbacks, as the package sqlite3 does', () => {
     const statement = { all: () => statement, run: () => statement }
     expect(() => createStore({ database: { exec() {}, prepare: () => statement } as never })).toThrow(
-      new TypeError('The option "database" must be a database that answers at once, not in callbacks or promises'),
+      new TypeError('The option "database" must be a synchronous database, without callbacks or promises'),
     )
   })
 
@@ -62,12 +62,12 @@ describe('a store is not made', () => {
     [{ timeLimit: 0 }, 'The option "timeLimit" must be a number of milliseconds'],
     [{ findTeam: 'x' }, 'The option "findTeam" must be a function from an ID to a team; it is "x"'],
     [{ synchronize: 1 }, 'The option "synchronize" must be a function'],
-  ])('with %o', (options, message) => {
+  ])('the options %o', (options, message) => {
     expect(() => createStore({ database: open(), ...options })).toThrow(message)
   })
 })
 
-test('while another connection writes, a call gives up at its time limit, saves nothing, and says why', async () => {
+test('while another connection writes, a call times out, saves nothing, and says why', async () => {
   const database = open('locked.db')
   const store = createStore({ database, timeLimit: 50 })
   const other = open('locked.db')
@@ -85,7 +85,7 @@ test('while another connection writes, a call gives up at its time limit, saves 
 })
 
 describe('a call fails as a whole, and says why,', () => {
-  test('when the disk is full; it goes through once there is room', async () => {
+  test('when the disk is full; it succeeds once there is room', async () => {
     const database = open()
     const store = createStore({ database })
     database.prepare('PRAGMA max_page_count = 40').all()
@@ -104,13 +104,13 @@ describe('a call fails as a whole, and says why,', () => {
     expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
   })
 
-  test('when the disk is full in the middle of a release: none of its names is released', async () => {
+  test('when the disk becomes full during a release: none of its names is released', async () => {
     const database = open('full-release.db')
     const store = createStore({ database, synchronize() {} })
     const domains = Array.from({ length: 900 }, (_, index) => `www.n${index}.com`)
     await save(store, '1', domains)
     const kinds = async () => new Set((await store.listPending()).map(({ kind }) => kind))
-    // Each change takes more room than its registration gives back.
+    // Each change takes more room than deleting its registration frees.
     database.exec(`CREATE TABLE ballast (x); CREATE TRIGGER fill AFTER INSERT ON domain_registration_changes
       BEGIN INSERT INTO ballast VALUES (zeroblob(8000)); END`)
     const [size] = database.prepare('PRAGMA page_count').all() as { page_count: number }[]
@@ -133,7 +133,7 @@ describe('a call fails as a whole, and says why,', () => {
     )
   })
 
-  test('when the host has left a transaction open, which it leaves alone', async () => {
+  test('when the application has left a transaction open, which the store does not touch', async () => {
     const database = open()
     const store = createStore({ database })
     database.exec('CREATE TABLE other (x); BEGIN; INSERT INTO other VALUES (1)')
@@ -146,7 +146,7 @@ describe('a call fails as a whole, and says why,', () => {
   })
 })
 
-// In WebAssembly there is no write-ahead log.
+// SQLite in WebAssembly has no write-ahead log.
 test.skipIf(engine === 'node-sqlite3-wasm')(
   'where a file can only be read, keys are found and nothing is saved',
   async () => {

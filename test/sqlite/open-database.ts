@@ -8,7 +8,7 @@ export interface TestDatabase extends SqliteHandle {
 
 type Open = (file: string, readOnly: boolean) => TestDatabase
 
-/** The folder of a built `better-sqlite3`, to run all tests on that. */
+/** The folder of a built `better-sqlite3`; if it is set, all tests run on that. */
 const { BETTER_SQLITE3 } = process.env
 
 const openers = {
@@ -25,7 +25,7 @@ const openers = {
   'node-sqlite3-wasm': openInWebAssembly,
 } satisfies Record<string, Open>
 
-/** Node 20 has no SQLite of its own, and runs the tests on one in WebAssembly. */
+/** Node 20 has no built-in SQLite, so the tests run on a build for WebAssembly. */
 export const engine: keyof typeof openers = BETTER_SQLITE3
   ? 'better-sqlite3'
   : process.getBuiltinModule('node:sqlite')
@@ -45,7 +45,7 @@ function openInWebAssembly(file: string, readOnly: boolean): TestDatabase {
         try {
           return statement.all(values)
         } catch (error) {
-          // After a failure it takes no more values.
+          // After a failure, a statement accepts no more parameters.
           if (database.isOpen) statement = database.prepare(sql)
           throw error
         }

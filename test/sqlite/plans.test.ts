@@ -10,17 +10,17 @@ afterAll(() => void database.close())
 
 const byId = ['sqlite_autoindex_names_1 (domain_id=?)']
 const changeById = ['PRIMARY KEY (domain_id=?)']
-/** Whether a change waits. */
+/** Whether a change is pending. */
 const isSynchronized = 'PRIMARY KEY (domain_id=?)'
 const below = 'second_level_domain=? AND path>? AND path<?'
 const belowOfTeam = 'second_level_domain=? AND team_id=? AND path>? AND path<?'
 const within = 'registrable_domain=? AND path>? AND path<?'
 const withinOfTeam = 'registrable_domain=? AND team_id=? AND path>? AND path<?'
-/** A base and its ancestors, from the parameter. */
+/** A base and its ancestors, which come from the parameter. */
 const bases = 'SCAN json_each VIRTUAL TABLE INDEX 1:'
 const keyByHash = ['sqlite_autoindex_keys_1 (hash=?)']
 
-/** How SQLite searches: what is compared in which index. */
+/** The search plan of each statement: which columns are compared in which index. */
 const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatements, readonly string[]>> = {
   findName: ['names_by_domain (domain=?)', isSynchronized],
   findId: [...byId, isSynchronized],
@@ -65,7 +65,11 @@ const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatement
 const all = [
   ...Object.entries(statements).map(([name, { sql }]) => [name, sql, plans[name as keyof typeof plans]] as const),
   ...Object.entries(keyStatements).map(([name, { sql }]) => [name, sql, plans[name as keyof typeof plans]] as const),
-  ['a look of yours at a name', `SELECT * FROM domain_registration_names WHERE domain = ?`, plans.findName.slice(0, 1)],
+  [
+    "the application's lookup of a name",
+    `SELECT * FROM domain_registration_names WHERE domain = ?`,
+    plans.findName.slice(0, 1),
+  ],
   [
     'a look of yours at a team',
     `SELECT * FROM domain_registration_names WHERE team_id = ? ORDER BY domain_id`,
@@ -73,7 +77,7 @@ const all = [
   ],
 ] as const
 
-test.each(all)('SQLite searches by an index, and sorts nothing: %s', (_, sql, plan) => {
+test.each(all)('SQLite uses an index and does not sort for %s', (_, sql, plan) => {
   const parameters = sql.replace(/[^?]/g, '').length
   const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...Array<string>(parameters).fill('1')) as {
     detail: string

@@ -3,8 +3,8 @@ import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { openDatabase } from './open-database.ts'
 
 /**
- * A process that sweeps a file until nothing is due, and then says what it has pushed. It says when it begins its first
- * push, and waits for a message before it ends that.
+ * A process that sweeps a file until nothing is due, and then reports what it has pushed. It also reports when its
+ * first push begins, and waits for a message before it completes that push.
  */
 const [, , file = ''] = process.argv
 const database = openDatabase(file)

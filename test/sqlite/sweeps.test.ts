@@ -11,7 +11,7 @@ afterAll(async () => void (await Promise.all(sweepers.map(sweeper => sweeper.kil
 
 const WAITING = 500
 
-test('processes that sweep one file share the work: of 500 changes each is pushed once', {
+test('processes that sweep one file push each of 500 changes exactly once', {
   timeout: 60_000,
 }, async () => {
   const database = open('registrations.db')
@@ -21,14 +21,14 @@ test('processes that sweep one file share the work: of 500 changes each is pushe
   await store.release('1', released)
   const registered = manyDomains(WAITING / 2)
   await save(store, '1', registered)
-  // As if the lease of the call had ended.
+  // As if the lease of the call had expired.
   database.exec('UPDATE domain_registration_changes SET due = 0')
   expect(await store.countPending()).toBe(WAITING)
 
   sweepers = Array.from({ length: 4 }, () =>
     startProgram(new URL('sweeper.ts', import.meta.url), pathOf('registrations.db')),
   )
-  // All push at once: none waits for what another has taken.
+  // All push simultaneously: none waits for the changes that another has leased.
   expect(await Promise.all(sweepers.map(each => each.receive()))).toEqual(sweepers.map(() => 'pushing'))
   const pushed = (await Promise.all(sweepers.map(each => each.ask('go on')))).flat()
   expect(pushed.toSorted()).toEqual(

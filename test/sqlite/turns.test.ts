@@ -8,7 +8,7 @@ const { open } = createFolder()
 const findTeam = () => null
 const turnOfEventLoop = () => new Promise(resolve => setImmediate(resolve))
 
-/** A store that counts how often it asks for the write lock. */
+/** A store that counts how often it tries to get the write lock. */
 function openCounted(file: string) {
   const database = open(file)
   let count = 0
@@ -33,12 +33,12 @@ function openHeld(file: string) {
   return { ...opened, other }
 }
 
-/** There, a lock keeps out readers too, and there is no log to read from. */
+/** SQLite in WebAssembly has no write-ahead log, so a lock blocks readers too. */
 const hasReaders = engine !== 'node-sqlite3-wasm'
 const why = hasReaders ? '' : ' (not in WebAssembly, where a writer keeps readers out)'
 
 describe.skipIf(!hasReaders)(`while another connection holds the write lock${why}`, () => {
-  test('of 100 calls that wait only the first asks for it, and the event loop goes on between two times', async () => {
+  test('only the first of 100 waiting calls polls for the write lock, and the event loop runs in between', async () => {
     const { store, other, polls } = openHeld('held.db')
     const order: string[] = []
     const calls = manyDomains(100).map(async domain => {
@@ -54,13 +54,13 @@ describe.skipIf(!hasReaders)(`while another connection holds the write lock${why
     other.exec('COMMIT')
     const goneOn = turnOfEventLoop().then(() => order.push('other work'))
     await Promise.all([...calls, goneOn])
-    // In the order in which they came, with other work in between.
+    // In the order of the calls, with other work in between.
     expect(order.filter(each => each !== 'other work')).toEqual(manyDomains(100))
     expect(order.indexOf('other work')).toBeLessThan(99)
     expect((await store.list()).map(({ domain }) => domain)).toEqual(manyDomains(100))
   })
 
-  test('calls of all stores on one handle stand in one line, and reading waits for nobody', async () => {
+  test('calls of all stores on one handle share one queue, and reads do not wait', async () => {
     const { store, other, counted, polls } = openHeld('line.db')
     const keys = createSqliteKeyStore({ database: counted })
     const second = createSqliteStore({ database: counted, findTeam })
@@ -75,7 +75,7 @@ describe.skipIf(!hasReaders)(`while another connection holds the write lock${why
     expect((await store.list()).map(({ domain }) => domain)).toEqual(['a.com', 'b.com'])
   })
 
-  test('each call gives up at its own time limit, wherever it stands, and is not made afterwards', async () => {
+  test('each queued call times out at its own time limit, and does not run afterwards', async () => {
     const { store, other, counted } = openHeld('limits.db')
     const hasty = createSqliteStore({ database: counted, findTeam, timeLimit: 20 })
     const patient = save(store, '1', ['patient.com'])
@@ -86,7 +86,7 @@ describe.skipIf(!hasReaders)(`while another connection holds the write lock${why
   })
 })
 
-test('a release that fails at its last name releases nothing, and the store goes on', async () => {
+test('a release that fails at its last name releases nothing, and the store keeps working', async () => {
   const { store, counted } = openCounted('fails.db')
   await save(store, '1', manyDomains(700))
   counted.exec(`CREATE TRIGGER refuse BEFORE DELETE ON domain_registration_names WHEN old.domain = 'n699.com'

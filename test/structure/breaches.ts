@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import ts from 'typescript'
 import { layers, MOST_COLUMNS, packages } from './rules.ts'
 
-/** The text of each file, by its path in the repository. */
+/** The source of each file, by its path in the repository. */
 export type Tree = ReadonlyMap<string, string>
 
 interface Import {
@@ -12,13 +12,13 @@ interface Import {
   readonly typesOnly: boolean
 }
 
-/** Names everything in the tree that breaks a rule. */
+/** Lists everything in the tree that breaks a rule. */
 export const findBreaches = (tree: Tree): string[] => [
   ...listImports(tree).flatMap(judgeImport),
   ...[...tree].flatMap(([path, text]) => findLongLines(path, text)),
 ]
 
-/** Names what may be imported, and is not. */
+/** Lists permitted imports that nothing uses. */
 export function findUnused(tree: Tree): string[] {
   const imports = listImports(tree)
   return Object.entries(packages).flatMap(([name, { by }]) =>
@@ -31,7 +31,7 @@ export function findUnused(tree: Tree): string[] {
 const listImports = (tree: Tree): Import[] =>
   [...tree].flatMap(([path, text]) => (path.startsWith('src/') ? findImports(path.slice('src/'.length), text) : []))
 
-/** Of any kind: `import`, `export … from`, `import()` and `typeof import('…')`. */
+/** Finds imports of any kind: `import`, `export … from`, `import()` and `typeof import('…')`. */
 const findImports = (file: string, text: string): Import[] =>
   ts.preProcessFile(text).importedFiles.map(({ fileName, pos }) => ({
     file,
@@ -57,7 +57,7 @@ function judgeArrow(from: string, to: string): string[] {
   return lower < upper ? [] : [`upward: src/${from} imports src/${to}`]
 }
 
-/** The folder of a file, or the file itself where it stands in none or has a layer of its own. */
+/** The folder of a file, or the file itself if it is in none or has its own layer. */
 const toRoom = (file: string) => (layers.flat().includes(file) ? file : (/^[^/]+\/?/.exec(file)?.[0] ?? ''))
 const findLayer = (file: string) => layers.findIndex(rooms => rooms.includes(toRoom(file)))
 

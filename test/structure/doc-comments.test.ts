@@ -2,7 +2,7 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { entries, listExports } from './entries.ts'
 
-/** @returns What every export of some files lacks. */
+/** @returns What is missing from the doc comments of all exports of some files. */
 function findUndocumented(files: readonly string[]): { exported: number; missing: string[] } {
   const program = ts.createProgram(files, {
     module: ts.ModuleKind.Preserve,
@@ -26,7 +26,7 @@ function findUndocumented(files: readonly string[]): { exported: number; missing
   return { exported: exported.size, missing }
 }
 
-test('every export has a doc comment, and what is called has an example', () => {
+test('every export has a doc comment, and every function an example', () => {
   const { exported, missing } = findUndocumented([...entries.values()])
   expect(exported).toBeGreaterThan(100)
   expect(missing).toEqual([])

@@ -13,12 +13,12 @@ const list = (folder: string, ending: string) =>
 const sources = list('src', '.ts')
 const guides = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...list('docs', '.md')]
 
-/** Up to the next tag, or to the end of the doc comment. */
+/** The text up to the next tag, or to the end of the doc comment. */
 const inDocComment = /^ *\* @example(?: <caption>.*<\/caption>)?\n((?: *\*(?! @|\/).*\n)+)/dgm
-/** In TypeScript or JavaScript. `docs.test.ts` holds those with the name of a program to be that program. */
+/** Snippets in TypeScript or JavaScript. `docs.test.ts` checks that snippets named after a program equal it. */
 const inGuide = /(?<!<!-- examples\/[\w.-]+ -->\n\n)^```[jt]s\n(.*?)^```$/dgms
 
-/** @returns Examples by file and line, each below as many empty lines as it has lines above it in its file. */
+/** @returns Examples by file and line, each padded with empty lines so that its line numbers are those of its file. */
 function findExamples(files: readonly string[], pattern: RegExp): Map<string, string> {
   const found = new Map<string, string>()
   for (const file of files) {
@@ -40,17 +40,17 @@ const { options: configured } = ts.parseJsonConfigFileContent(
 const compilerOptions: ts.CompilerOptions = {
   ...configured,
   incremental: false,
-  // An example shows one step, and not what becomes of it.
+  // An example shows one step, and does not use its result.
   noUnusedLocals: false,
   noUnusedParameters: false,
-  // NestJS has no others.
+  // NestJS needs decorators of this kind.
   experimentalDecorators: true,
   paths: Object.fromEntries([...entries].map(([specifier, source]) => [specifier, [source]])),
 }
 
 const parsed = new Map<string, ts.SourceFile | undefined>()
 
-/** Makes a program of files and of modules that are not on the disk. Files are parsed once for all programs. */
+/** Creates a program from files and from modules that are not on disk. Files are parsed once for all programs. */
 function createProgram(files: readonly string[], modules: ReadonlyMap<string, string> = new Map()): ts.Program {
   const host = ts.createCompilerHost(compilerOptions)
   const { getSourceFile } = host
@@ -63,7 +63,7 @@ function createProgram(files: readonly string[], modules: ReadonlyMap<string, st
   return ts.createProgram([...files, ...modules.keys()], compilerOptions, host)
 }
 
-/** An import statement for each name that an entry exports; in an example, `Response` is that of the platform. */
+/** An import statement for each name that an entry exports; in an example, `Response` is the platform's. */
 const imports = new Map<string, string>()
 const entryProgram = createProgram([...entries.values()])
 for (const [specifier, file] of entries) {
@@ -73,7 +73,7 @@ for (const [specifier, file] of entries) {
   }
 }
 
-/** Imports what an example uses of the package, unless it does so itself. Imports may stand at the end. */
+/** Adds imports of the package's names that an example uses, unless it has its own. They may come at the end. */
 function complete(example: string): string {
   if (/ from 'domain-registration\b/.test(example)) return example
   const words = new Set(example.match(/\w+/g))
@@ -81,7 +81,7 @@ function complete(example: string): string {
   return [example, ...used, 'export {}'].join('\n')
 }
 
-/** @returns What the compiler says against some examples, each a module of its own, and against their host. */
+/** @returns The compiler's errors for some examples, each a separate module, and for the file of their context. */
 function findErrors(examples: ReadonlyMap<string, string>): string[] {
   const modules = new Map([...examples].map(([file, text]) => [`${root}/${file}`, complete(text)]))
   const hosts = [`${root}/test/structure/host-of-examples.ts`, `${root}/test/node-sqlite.d.ts`]
@@ -102,7 +102,7 @@ const examples = findExamples(sources, inDocComment)
 const snippets = findExamples(guides, inGuide)
 const errors = findErrors(new Map([...examples, ...snippets]))
 
-test('each example of a doc comment and each snippet of a guide is found', () => {
+test('the test finds each example in doc comments and each snippet in guides', () => {
   const count = (files: readonly string[], pattern: RegExp) =>
     files.flatMap(file => read(file).match(pattern) ?? []).length
   expect(examples.size).toBe(count(sources, /@example/g))
@@ -112,11 +112,11 @@ test('each example of a doc comment and each snippet of a guide is found', () =>
   expect(snippets.size).toBeGreaterThan(10)
 })
 
-test('each compiles', () => {
+test('each example and snippet compiles', () => {
   expect(errors, 'declare what an example takes from its host in test/structure/host-of-examples.ts').toEqual([])
 })
 
-test('a call with a result beside or below it returns that result', () => {
+test('a call in an example returns the result that is shown next to or below it', () => {
   const shown = [...examples.values()].flatMap(text => [...text.matchAll(/^(\w+\(.*\))\s+\/\/ (\{.*\})$/gm)])
   expect(shown.length).toBeGreaterThan(4)
   const evaluate = (code: string) =>

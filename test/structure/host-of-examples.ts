@@ -1,6 +1,6 @@
 /**
- * What examples take from their host without saying where it comes from. It has the types of the packages themselves,
- * where they are installed here. Global as it is, it is no part of `tsconfig.json`; `doc-examples.test.ts` checks it.
+ * Names that examples use without declaring them. They have the types of the packages themselves,
+ * if those are installed. These globals are not part of `tsconfig.json`; `doc-examples.test.ts` checks this file.
  */
 import type { RequestHandler } from 'express'
 import type { FastifyBaseLogger } from 'fastify'
@@ -12,7 +12,7 @@ type Answer = Response | Promise<Response>
 type Handle = (request: Request) => Answer
 
 declare global {
-  // The host's own.
+  // The application's own names.
   const app: import('express').Express
   const request: import('express').Request
   const pool: import('pg').Pool
@@ -57,7 +57,7 @@ declare global {
   const Hono: typeof import('hono').Hono
   const pg: typeof import('pg')
 
-  // Packages and runtimes that are not: as much of them as the examples use.
+  // Packages and runtimes that are not installed: the parts that the examples use.
   const passport: { session(): RequestHandler; authenticate(strategy: string, options: object): RequestHandler }
   namespace Express {
     interface Request {

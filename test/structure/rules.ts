@@ -1,7 +1,7 @@
-/** The rules of the structure that the linter does not know. `structure.test.ts` holds the tree to them. */
+/** Rules of the structure that the linter does not know. `structure.test.ts` checks the tree against them. */
 
 /**
- * What stands on one layer may import from the layers below it and from itself, and from nothing beside or above it.
+ * A file may import from its own folder and from lower layers, but not from the same layer or a higher one.
  */
 export const layers: readonly (readonly string[])[] = [
   ['errors/', 'options.ts', 'runtime/'],
@@ -16,7 +16,7 @@ export const layers: readonly (readonly string[])[] = [
   ['adapters/', 'cli/'],
 ]
 
-/** Which files and folders of `src` may import a package, or its types alone. Nothing else may be imported. */
+/** The files and folders of `src` that may import a package, or only its types. No other import is permitted. */
 export const packages: Readonly<Record<string, { by: readonly string[]; only?: 'types' }>> = {
   tldts: { by: ['hostname/public-suffix.ts'] },
   'tldts/package.json': { by: ['hostname/suffix-list.ts'] },
@@ -34,5 +34,5 @@ export const packages: Readonly<Record<string, { by: readonly string[]; only?: '
   'node:http2': { by: ['adapters/node-body.ts'], only: 'types' },
 }
 
-/** Of a line, comments included. */
+/** The maximum length of a line, comments included. */
 export const MOST_COLUMNS = 120

@@ -6,7 +6,7 @@ const WHAT_TO_DO = `The tables differ from the snapshot of their version. Existi
 once this version is released: raise SCHEMA_VERSION and write the migration step. Before that, update the snapshot: \
 npx vitest run test/structure/schemas.test.ts --update`
 
-/** Comments may change in any version. */
+/** Comments are ignored: they may change in any version. */
 const withoutComments = (sql: string) =>
   `${sql
     .replaceAll(/ *--.*$/gm, '')
@@ -17,6 +17,6 @@ test.each([
   [`test/postgres/schema-${POSTGRES_VERSION}.sql`, createSchema({}).join(';\n')],
   [`test/postgres/schema-${POSTGRES_VERSION}-citus.sql`, createSchema({}, true).join(';\n')],
   [`test/sqlite/schema-${SQLITE_VERSION}.sql`, sqliteSchema()],
-])('the tables are those of %s, the snapshot of their version', async (file, sql) => {
+])('the tables match %s, the snapshot of their version', async (file, sql) => {
   await expect(withoutComments(sql), WHAT_TO_DO).toMatchFileSnapshot(`../../${file}`)
 })

@@ -5,13 +5,13 @@ import { findBreaches, findUnused } from './breaches.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** All that we have written; what others have, such as vectors, keeps its lines. */
+/** The project's own files; third-party files, such as vectors, keep their lines. */
 function readTree(): Map<string, string> {
   const files = ['src', 'test', 'examples', 'bench'].flatMap(listFiles).filter(path => /\.[jt]s$/.test(path))
   return new Map(files.map(path => [path, readFileSync(`${root}/${path}`, 'utf8')]))
 }
 
-/** Neither what is built, nor `node_modules`: some hold a link to this package, which is a circle. */
+/** Skips build output and `node_modules`, where a link to this package would be a cycle. */
 function listFiles(folder: string): string[] {
   return readdirSync(`${root}/${folder}`, { withFileTypes: true }).flatMap(entry => {
     const path = `${folder}/${entry.name}`
@@ -20,7 +20,7 @@ function listFiles(folder: string): string[] {
   })
 }
 
-test('the tree keeps to the rules', () => {
+test('the source tree follows the structure rules', () => {
   const tree = readTree()
   expect(tree.size).toBeGreaterThan(150)
   expect(findBreaches(tree)).toEqual([])
@@ -45,12 +45,12 @@ test.each<[string, Record<string, string>, string[]]>([
     ['package: src/adapters/express.ts imports more than types of express'],
   ],
   ['a long line', { 'options.ts': `x()\n// ${'-'.repeat(118)}\n` }, ['long line: src/options.ts:2, 121 of 120']],
-])('the rules do not let pass %s', (_, files, breaches) => {
+])('the structure rules report %s', (_, files, breaches) => {
   const tree = new Map(Object.entries(files).map(([path, text]) => [`src/${path}`, text]))
   expect(findBreaches(tree)).toEqual(breaches)
 })
 
-test('what may be imported, and is not, is named', () => {
+test('unused import permissions are reported', () => {
   const tree = new Map([['src/hostname/public-suffix.ts', `import { parse } from 'tldts'`]])
   expect(findUnused(tree).filter(unused => /tldts$|zod/.test(unused))).toEqual([
     'unused: src/wire/ may import zod/mini',

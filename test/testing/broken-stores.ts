@@ -25,13 +25,13 @@ import {
   toWaiting,
 } from './naive-store.ts'
 
-/** A store with one thing wrong. */
+/** A store with one defect. */
 export interface BrokenStore {
-  /** The case that is there to find it. */
+  /** The case that must find it. */
   readonly id: string
   readonly breaks: string
   readonly features?: readonly StoreFeature[]
-  /** What it does otherwise than a sound one. */
+  /** The steps that differ from those of a correct store. */
   readonly changes?: () => Partial<Steps>
   createStore(setup: StoreSetup): SuiteStore
 }
@@ -41,7 +41,7 @@ function broken(id: string, breaks: string, changes: Partial<Steps> | (() => Par
   return { id, breaks, changes: create, createStore: setup => createNaiveStore(setup, create()) }
 }
 
-/** Replaces methods of a store that is sound. */
+/** Replaces methods of a correct store. */
 const wrapped = (
   id: string,
   breaks: string,
@@ -54,23 +54,23 @@ const registrable = ({ domain }: { domain: string }) => domain.split('.').slice(
 const remove = (rows: Row[], row: Row | undefined) => row && soundSteps.remove(rows, row)
 const { matches, isBelow, summarize } = soundSteps
 
-/** Does not find some of what is held. */
+/** Does not find some registrations. */
 const hiding = (id: string, breaks: string, isHidden: (row: Row, question: LookUp) => boolean) =>
   broken(id, breaks, {
     matches: (row, domain, question) => matches(row, domain, question) && !isHidden(row, question),
   })
 
-/** Saves something else than it was given. */
+/** Saves something other than the given names. */
 const savingAs = (id: string, breaks: string, change: (row: Row) => Partial<Row>) =>
   broken(id, breaks, {
     save: (rows, names, toRow) => soundSteps.save(rows, names, name => ({ ...toRow(name), ...change(toRow(name)) })),
   })
 
-/** Leases in its own way what is taken by a sweep, or saved or found by a call. */
+/** Changes the lease of sweeps, or of names that a call saves or finds. */
 const leasing = (id: string, breaks: string, what: 'sweep' | 'save' | 'find', lease: number) =>
   broken(id, breaks, { lease: (milliseconds, by) => (by === what ? lease : milliseconds) })
 
-/** Lists for other options. */
+/** Lists with other options. */
 const listing = (id: string, breaks: string, change: (page: ListPage, rows: readonly Row[]) => Partial<ListPage>) =>
   broken(id, breaks, { list: (rows, page) => soundSteps.list(rows, { ...page, ...change(page, rows) }) })
 
@@ -86,14 +86,14 @@ const between =
   (one, other) =>
     one.teamId !== other.teamId && isExempt(one, other)
 
-/** Waits as it should, but for some pairs of calls. */
+/** Waits correctly, except for some pairs of calls. */
 const lockUnless = (isExempt: Pair) => ({
   createLock: lockWhere((one, other) => shareRegistrableDomain(one, other) && !isExempt(one, other)),
 })
 
 /**
- * Snapshot isolation: two calls wait for each other only if both write the same key, which is the registrable domain
- * where it is new. Once it is there, a wildcard and a name below it are saved side by side.
+ * Snapshot isolation: two calls wait for each other only if both write the same key, which is the registrable domain if
+ * it is new. Once it exists, a wildcard and a name below it can both be saved.
  */
 function skewed(isExempt: Pair) {
   return (): Partial<Steps> => {
@@ -107,7 +107,7 @@ function skewed(isExempt: Pair) {
   }
 }
 
-/** Locks one registrable domain after the other, in the order of the names. */
+/** Locks one registrable domain after another, in the order of the names. */
 function lockOneByOne() {
   const tails = new Map<string, Promise<void>>()
   return async (step: RegistrationStep) => {
@@ -127,7 +127,7 @@ function lockOneByOne() {
   }
 }
 
-/** Lets go of a lock after a success only. */
+/** Releases a lock only after a success. */
 function lockLeaking(): Partial<Steps> {
   const lock = soundSteps.createLock()
   const failed = new Set<RegistrationStep>()
@@ -140,7 +140,7 @@ function lockLeaking(): Partial<Steps> {
   }
 }
 
-/** Pushes a call in another way. */
+/** Replaces the push of a call. */
 const pushing = (
   id: string,
   breaks: string,
@@ -150,13 +150,13 @@ const pushing = (
     synchronize: registrations => synchronize(registrations, store, ...rest),
   }))
 
-/** Reads what to release in another way. */
+/** Changes the arguments of `release`. */
 const releasing = (id: string, breaks: string, read: (domains: readonly string[]) => readonly string[]) =>
   wrapped(id, breaks, store => ({ release: async (teamId, domains) => store.release(teamId, read(domains)) }))
 
 const toRegistered = (registration: Registration) => changeOf(registration, 'registered')
 
-/** Pushes at once what it saves. */
+/** Pushes registrations as soon as it saves them. */
 const pushSaved: Parameters<typeof wrapped>[2] = (store, _tables, { synchronize }) => ({
   async register(request) {
     const registered = await store.register(request)
@@ -169,11 +169,11 @@ const noSignal = { signal: new AbortController().signal }
 const leftOver: Row[] = []
 
 const ofRegistering: readonly BrokenStore[] = [
-  broken('finds-a-team', 'takes every team for active', {
+  broken('finds-a-team', 'treats every team as active', {
     findTeam: (id, teams) =>
       teams.filter(team => team.id === id).map(team => ({ ...team, state: 'active' as const }))[0] ?? null,
   }),
-  broken('unknown-team-is-null', 'counts with 64 bits', {
+  broken('unknown-team-is-null', 'reads IDs as 64-bit numbers', {
     findTeam: (id, teams) =>
       teams.find(team => BigInt.asUintN(64, BigInt(team.id)) === BigInt.asUintN(64, BigInt(id))) ?? null,
   }),
@@ -181,7 +181,7 @@ const ofRegistering: readonly BrokenStore[] = [
     teamId: String(Number(teamId)),
   })),
 
-  broken('begins-empty', 'is made over what an earlier one has left', {
+  broken('begins-empty', 'keeps the data of an earlier store', {
     createRows: () => [...leftOver],
     finishCall: (_step, _tables, saved) =>
       void leftOver.push(...saved.filter(row => row.registrableDomain === 'left-over.com')),
@@ -193,46 +193,46 @@ const ofRegistering: readonly BrokenStore[] = [
       return saved
     },
   }),
-  broken('registers-nothing', 'returns nothing at all when there is nothing to save', {
+  broken('registers-nothing', 'returns nothing if there is nothing to save', {
     reportSaved: (saved, { domains, bases }, { registrations }) =>
       saved.length + registrations.length + bases.length === 0 && domains.length === 1 ? (null as never) : saved,
   }),
-  broken('registers-only-what-decide-returns', 'saves whatever was looked up', {
+  broken('registers-only-what-decide-returns', 'saves all names that were looked up', {
     decide: ({ domains }, _found) => ({
       created: domains.map(domain => ({ domain, registrableDomain: registrable({ domain }) })),
       waiting: [],
     }),
   }),
-  broken('returns-in-the-order-decided', 'returns registrations in the order of the look-ups', {
+  broken('returns-in-the-order-decided', 'returns registrations in the order of the lookups', {
     reportSaved: (saved, { domains }) =>
       saved.toSorted((one, other) => domains.indexOf(one.domain) - domains.indexOf(other.domain)),
   }),
-  broken('returns-whole-registrations', 'takes the last two labels for the registrable domain', {
+  broken('returns-whole-registrations', 'uses the last two labels as the registrable domain', {
     reportSaved: saved => saved.map(row => ({ ...row, registrableDomain: registrable(row) })),
   }),
-  broken('returns-no-other-fields', 'shows a field of its own', {
+  broken('returns-no-other-fields', 'returns an extra field', {
     toRegistration: (row, tables) => ({ ...soundSteps.toRegistration(row, tables), row: 0 }),
   }),
-  broken('finds-what-it-returned', 'hides the IDs of what other teams hold', {
+  broken('finds-what-it-returned', "hides the IDs of other teams' registrations", {
     reportFound: (found, { teamId }) => ({
       ...found,
       registrations: found.registrations.map(row => (row.teamId === teamId ? row : { ...row, domainId: '' })),
     }),
   }),
-  broken('ids-are-unique', 'has 150 IDs', () => {
+  broken('ids-are-unique', 'has only 150 different IDs', () => {
     let next = 0
     return { createId: () => `00000000-0000-7000-8000-${String(next++ % 150).padStart(12, '0')}` }
   }),
-  broken('ids-are-stable', 'makes new IDs for all that is held, at each call', {
+  broken('ids-are-stable', 'changes all IDs at each call', {
     finishCall(_step, { rows }, saved) {
       for (const [index, row] of rows.entries())
         if (!saved.includes(row)) rows[index] = { ...row, domainId: `${row.domainId}+` }
     },
   }),
-  broken('duplicates-share-one-registration', 'gives the names of one call and registrable domain the same ID', {
+  broken('duplicates-share-one-registration', 'gives all names of a call in one registrable domain the same ID', {
     createId: ({ registrableDomain }, call) => `${call}-${registrableDomain}`,
   }),
-  broken('request-is-left-alone', 'turns the list of locks round', {
+  broken('request-is-left-alone', 'reverses the array of locks in the request', {
     decide(step, found) {
       ;(step.registrableDomains as string[]).reverse()
       return step.decide(found)
@@ -242,23 +242,23 @@ const ofRegistering: readonly BrokenStore[] = [
   broken('finds-names-exactly', 'confuses a hyphen with a dot', {
     matches: (row, domain) => row.domain.replaceAll('-', '.') === domain.replaceAll('-', '.'),
   }),
-  broken('finds-wildcards-exactly', 'takes a wildcard for a pattern', {
+  broken('finds-wildcards-exactly', 'treats a wildcard as a pattern', {
     matches: (row, domain, question) =>
       matches(row, domain, question) || (isWildcard(row.domain) && domain.endsWith(row.domain.slice(1))),
   }),
-  broken('looks-up-thousands-of-names', 'looks up a thousand names', {
+  broken('looks-up-thousands-of-names', 'looks up only a thousand names', {
     reportFound: (found, { domains }) => {
       const looked = new Set(domains.slice(0, 1000))
       return { ...found, registrations: found.registrations.filter(({ domain }) => looked.has(domain)) }
     },
   }),
-  broken('below-others', 'tells what others have, if it is several', {
+  broken('below-others', "returns other teams' names if there are several", {
     summarize: (own, others, ...rest) => ({
       ...summarize(own, others, ...rest),
       ...(own.length === 0 && others.length > 1 && { ownDomains: others.map(({ domain }) => domain) }),
     }),
   }),
-  broken('below-own', "counts what others have among a team's own", {
+  broken('below-own', "counts other teams' names as the team's own", {
     summarize: (own, others, ...rest) => ({
       ...summarize(own, others, ...rest),
       ownCount: own.length === 0 ? 0 : own.length + others.length,
@@ -267,16 +267,16 @@ const ofRegistering: readonly BrokenStore[] = [
   broken('below-counts-to-a-thousand', 'stops counting at a hundred', {
     summarize: (own, ...rest) => summarize(own.slice(0, 100), ...rest),
   }),
-  broken('below-any-depth', 'looks five labels deep', {
+  broken('below-any-depth', 'looks only five labels deep', {
     isBelow: (row, base) => isBelow(row, base) && depth(row.domain) - depth(base) <= 5,
   }),
-  broken('below-not-the-base', 'takes a base for one of the names below it', {
+  broken('below-not-the-base', 'counts a base as a name below itself', {
     isBelow: (row, base) => isBelow(row, base) || (row.domain === base && depth(row.domain) === 3),
   }),
-  broken('below-not-look-alikes', 'walks the index into names that go on with a hyphen', {
+  broken('below-not-look-alikes', 'counts names in which a hyphen follows the base', {
     isBelow: (row, base) => isBelow(row, base) || row.domain.includes(`${base.split('.')[0]}-`),
   }),
-  broken('below-tells-suffixes-apart', 'reaches across public suffixes', {
+  broken('below-tells-suffixes-apart', 'ignores public suffixes', {
     summarize: (own, others, behind, base) => {
       const isOwn = ({ teamId }: Row) => teamId === '1'
       return summarize([...own, ...behind.filter(isOwn)], [...others, ...behind.filter(row => !isOwn(row))], [], base)
@@ -285,11 +285,11 @@ const ofRegistering: readonly BrokenStore[] = [
   broken('below-finds-ten-behind-suffixes', 'stops at three names behind public suffixes', {
     summarize: (own, others, behind, base) => summarize(own, others, behind.slice(0, 3), base),
   }),
-  broken('below-answers-in-order', 'answers the other way round', {
+  broken('below-answers-in-order', 'returns results in reverse order', {
     reportFound: found => ({ ...found, below: found.below.toReversed() }),
   }),
 
-  broken('overlap-created', 'takes what ends like a base for a name below it', {
+  broken('overlap-created', 'treats a name that ends like a base as below it', {
     isBelow: (row, base) => row.domain.endsWith(base),
   }),
   hiding('overlap-existing', 'does not find IPv6 addresses', row => /^[\da-f]+:[\da-f:]+$/.test(row.domain)),
@@ -307,23 +307,23 @@ const ofRegistering: readonly BrokenStore[] = [
     'does not find IPv4 addresses of other teams',
     (row, { teamId }) => isIPv4(row.domain) && row.teamId !== teamId,
   ),
-  broken('overlap-own-team-first', "lets others' names outdo a single one of the own team", {
+  broken('overlap-own-team-first', "prefers other teams' names over a single one of the same team", {
     summarize: (own, others, ...rest) => summarize(own.length === 1 && others.length > 0 ? [] : own, others, ...rest),
   }),
-  broken('overlap-within-one-call', 'loses names that were saved beside a wildcard', {
+  broken('overlap-within-one-call', 'loses names that were saved together with a wildcard', {
     finishCall(_step, { rows }, saved) {
       if (!saved.some(({ domain }) => isWildcard(domain))) return
       for (const row of saved.filter(({ domain }) => !isWildcard(domain))) remove(rows, row)
     },
   }),
-  broken('two-teams-side-by-side', 'keeps a registrable domain for the first team in it', {
+  broken('two-teams-side-by-side', 'reserves a registrable domain for the first team in it', {
     finishCall({ teamId, registrableDomains }, { rows }) {
       const others = rows.filter(row => row.teamId !== teamId)
       if (others.some(row => registrableDomains.includes(row.registrableDomain))) throw new Error('Not yours')
     },
   }),
 
-  broken('suffix-list-found', 'keeps the registrable domain that a name has today', {
+  broken('suffix-list-found', "saves today's registrable domain of a name", {
     toRegistration: (row, tables) => ({
       ...soundSteps.toRegistration(row, tables),
       registrableDomain: isWildcard(row.domain) ? row.registrableDomain : row.domain,
@@ -331,17 +331,17 @@ const ofRegistering: readonly BrokenStore[] = [
   }),
   hiding(
     'suffix-list-conflicts',
-    'keeps registrable domains apart, as they were when names were registered',
+    'separates names by the registrable domain at their registration',
     row => registrable(row) !== row.registrableDomain,
   ),
-  broken('suffix-list-released', 'does not release what no call can register today', {
+  broken('suffix-list-released', 'does not release names that cannot be registered today', {
     canRelease: (row, teamId) => row.teamId === teamId && row.domain !== '*.github.io',
   }),
 ]
 
 const ofConcurrency: readonly BrokenStore[] = [
-  broken('race-for-the-same-names', 'lets calls of a team in side by side', lockUnless(within(isAny))),
-  broken('race-shows-what-was-saved', 'makes up the IDs of what it finds after it had to wait', {
+  broken('race-for-the-same-names', 'runs calls of a team concurrently', lockUnless(within(isAny))),
+  broken('race-shows-what-was-saved', 'returns wrong IDs for found names after a wait', {
     reportFound: (found, _question, _tables, hasWaited) => ({
       ...found,
       registrations: found.registrations.map(row =>
@@ -349,30 +349,30 @@ const ofConcurrency: readonly BrokenStore[] = [
       ),
     }),
   }),
-  broken('race-between-teams', 'locks names for each team', lockUnless(between(isAny))),
+  broken('race-between-teams', 'locks names separately for each team', lockUnless(between(isAny))),
   broken('race-of-wildcard-and-name', 'locks either the names or the wildcards of a team', lockUnless(within(isMixed))),
   broken(
     'race-of-wildcard-and-name-between-teams',
-    'locks against other teams either the names or the wildcards',
+    'locks either the names or the wildcards against other teams',
     lockUnless(between(isMixed)),
   ),
   broken('race-below-a-held-name', 'has write skew within a team', skewed(within(isMixed))),
   broken('race-of-teams-below-a-held-name', 'has write skew between teams', skewed(between(isMixed))),
-  broken('race-where-names-were-released', 'has write skew where all names have gone', skewed(isMixed)),
+  broken('race-where-names-were-released', 'has write skew after all names were released', skewed(isMixed)),
   broken('race-in-opposite-order', 'locks in the order of the names', { createLock: lockOneByOne }),
   broken(
     'race-in-overlapping-batches',
-    'locks only against calls with the very same registrable domains',
+    'locks only against calls with exactly the same registrable domains',
     lockUnless((one, other) => String(one.registrableDomains) !== String(other.registrableDomains)),
   ),
-  wrapped('time-limit-is-kept', 'rejects when the time is over, and goes on nevertheless', store => ({
+  wrapped('time-limit-is-kept', 'rejects at the time limit, but continues', store => ({
     register({ timeLimit, ...request }) {
       const late = new Promise<never>((_, reject) => setTimeout(reject, timeLimit, new Error('No answer')))
       return Promise.race([store.register({ ...request, timeLimit: 10_000 }), late])
     },
   })),
 
-  broken('rejects-when-decide-throws', 'takes a failed decision for an empty one', {
+  broken('rejects-when-decide-throws', 'treats a failed decision as an empty one', {
     decide(step, found) {
       try {
         return step.decide(found)
@@ -382,7 +382,7 @@ const ofConcurrency: readonly BrokenStore[] = [
     },
   }),
   broken('works-after-a-failure', 'keeps a lock after a failure', lockLeaking),
-  broken('saves-all-or-nothing', 'saves one by one', {
+  broken('saves-all-or-nothing', 'saves names one by one', {
     save: (rows, names, toRow) =>
       names.map(name => {
         const row = toRow(name)
@@ -390,7 +390,7 @@ const ofConcurrency: readonly BrokenStore[] = [
         return row
       }),
   }),
-  broken('saves-the-last-decision', 'decides twice and saves the first', {
+  broken('saves-the-last-decision', 'decides twice and saves the first decision', {
     decide(step, found) {
       const first = step.decide(found)
       step.decide(found)
@@ -417,10 +417,10 @@ const ofConcurrency: readonly BrokenStore[] = [
 ]
 
 const ofSynchronizing: readonly BrokenStore[] = [
-  wrapped('without-synchronize-nothing-is-pending', 'has synchronize and saves as synchronized', () => ({
+  wrapped('without-synchronize-nothing-is-pending', 'has synchronize but saves registrations as synchronized', () => ({
     synchronize: () => {},
   })),
-  broken('with-synchronize-new-ones-are-pending', 'returns only the first of a call as not synchronized', {
+  broken('with-synchronize-new-ones-are-pending', 'returns only the first registration of a call as unsynchronized', {
     reportSaved: saved => saved.map((row, index) => (index > 0 ? { ...row, synchronized: true } : row)),
   }),
   wrapped('register-does-not-push', 'pushes when it saves', pushSaved),
@@ -431,7 +431,7 @@ const ofSynchronizing: readonly BrokenStore[] = [
         context,
       ),
   }),
-  broken('synchronize-marks-what-was-pushed', 'marks all that there is', { finish: ({ waiting }) => waiting.clear() }),
+  broken('synchronize-marks-what-was-pushed', 'marks all registrations', { finish: ({ waiting }) => waiting.clear() }),
   broken('synchronize-keeps-the-registration', 'gives a registration a new ID when it marks it', {
     finish(tables, change) {
       soundSteps.finish(tables, change)
@@ -453,7 +453,7 @@ const ofSynchronizing: readonly BrokenStore[] = [
       for (const { domainId } of registrations) waiting.delete(domainId)
     }
   }),
-  broken('retry-after-a-failed-push', 'synchronizes a registration once, and refuses to try again', () => {
+  broken('retry-after-a-failed-push', 'does not retry a registration', () => {
     const tried = new Set<string>()
     return {
       push(changes, context, push) {
@@ -484,7 +484,7 @@ const ofOtherMethods: readonly BrokenStore[] = [
       return found
     },
   })),
-  wrapped('find-extends-no-lease', 'finds by registering nothing', store => ({
+  wrapped('find-extends-no-lease', 'implements find as register without names', store => ({
     async find(question) {
       const request = { ...question, registrableDomains: [], timeLimit: 1000, decide: () => [] }
       return (await store.register(request)).found
@@ -495,7 +495,7 @@ const ofOtherMethods: readonly BrokenStore[] = [
     remove: (rows, row) => !isWildcard(row.domain) && soundSteps.remove(rows, row),
   }),
   releasing('release-by-id', 'releases by name only', domains => domains.filter(each => each.includes('.'))),
-  wrapped('release-of-a-wildcard-alone', 'releases with a wildcard what it covers', (store, { rows }) => ({
+  wrapped('release-of-a-wildcard-alone', 'releases the names that a wildcard covers with it', (store, { rows }) => ({
     async release(teamId, domains) {
       const released = await store.release(teamId, domains)
       for (const row of rows.filter(({ domain }) => domain.endsWith('.example.com'))) remove(rows, row)
@@ -513,7 +513,7 @@ const ofOtherMethods: readonly BrokenStore[] = [
     domains.filter(each => each === each.trim().toLowerCase()),
   ),
   releasing('release-refuses-what-is-no-list', 'takes a text for a list of one', domains => [domains].flat()),
-  broken('release-ends-an-id', 'gives a name its old ID back', () => {
+  broken('release-ends-an-id', 'reuses the old ID of a name', () => {
     const ids = new Map<string, string>()
     return {
       createId(name, call) {
@@ -526,27 +526,27 @@ const ofOtherMethods: readonly BrokenStore[] = [
   broken('release-during-a-push', 'saves a registration again when it marks it', {
     finish: ({ rows }, change) => void rows.push({ ...change, createdAt: new Date() }),
   }),
-  wrapped('counts-registrations', 'counts what all teams hold', store => ({ count: () => store.count() })),
+  wrapped('counts-registrations', 'counts the registrations of all teams', store => ({ count: () => store.count() })),
 ]
 
 const ofSweeping: readonly BrokenStore[] = [
   leasing('call-keeps-what-it-saved', 'lets a sweep take at once what a call has saved', 'save', 0),
   leasing('call-keeps-what-it-found', 'lets a sweep take what a call has found waiting', 'find', 0),
   leasing('sweep-takes-what-a-call-left', 'leases what a call saves for an hour', 'save', 3_600_000),
-  broken('pending-survive-a-failed-push', 'forgets what could not be pushed', {
+  broken('pending-survive-a-failed-push', 'forgets failed changes', {
     postpone: ({ waiting }, { change }) => void waiting.delete(change.domainId),
   }),
-  broken('pending-oldest-first', 'sweeps up the newest first', {
+  broken('pending-oldest-first', 'sweeps the newest first', {
     choose: (waiting, limit, ...rest) =>
       soundSteps
         .choose(waiting, 1000, ...rest)
         .toReversed()
         .slice(0, limit),
   }),
-  broken('pending-within-the-limit', 'sweeps up all at once', {
+  broken('pending-within-the-limit', 'sweeps all changes, beyond the limit', {
     choose: (waiting, _, ...rest) => soundSteps.choose(waiting, 1000, ...rest),
   }),
-  broken('pushes-in-batches', 'pushes all at once, however much the push takes', { batchSize: () => undefined }),
+  broken('pushes-in-batches', 'pushes all at once, despite batchSize', { batchSize: () => undefined }),
   leasing('pending-is-shared', 'leases nothing to a sweep', 'sweep', 0),
   broken('release-is-pushed', 'pushes the release of a wildcard as if it were registered', {
     push: (changes, context, push) =>
@@ -561,10 +561,10 @@ const ofSweeping: readonly BrokenStore[] = [
   broken('release-of-what-was-never-pushed', 'pushes a registration although it has been released', {
     recordRelease: (row, before, lease) => before ?? soundSteps.recordRelease(row, before, lease),
   }),
-  broken('registered-again-is-watched', 'takes what is not marked for never pushed when it is released', {
+  broken('registered-again-is-watched', 'treats an unmarked registration as never pushed when it is released', {
     recordRelease: (row, before, lease) => (before ? undefined : soundSteps.recordRelease(row, before, lease)),
   }),
-  broken('release-outlives-a-failed-push', 'puts off what was pushed in place of its release', {
+  broken('release-outlives-a-failed-push', 'postpones the pushed registration instead of its release', {
     postpone({ waiting }, { change, wait }) {
       const found = waiting.get(change.domainId)
       if (found) waiting.set(change.domainId, { ...found, change, due: performance.now() + wait })
@@ -573,7 +573,7 @@ const ofSweeping: readonly BrokenStore[] = [
   broken('push-gets-a-signal', 'passes a signal that never aborts', {
     push: (changes, _, push) => push(changes, noSignal),
   }),
-  wrapped('sweep-ends-when-told', 'sweeps on when it is stopped', store => ({
+  wrapped('sweep-ends-when-told', 'continues to sweep after the signal', store => ({
     synchronizePending: ({ limit } = {}) => store.synchronizePending({ limit }),
   })),
 
@@ -581,30 +581,30 @@ const ofSweeping: readonly BrokenStore[] = [
     await setup.synchronize?.(registrations.map(toRegistered), noSignal)
     await store.synchronize?.(registrations)
   }),
-  broken('refused-in-a-sweep-alone', 'pushes together or not at all', {
+  broken('refused-in-a-sweep-alone', 'never splits a batch', {
     push(changes, context, push) {
       if (changes.length === 1) throw new Error('One change is too few')
       return push(changes, context)
     },
   }),
-  wrapped('refused-is-told', 'tells nobody of what it refused', store => ({
+  wrapped('refused-is-told', 'does not report refusals', store => ({
     synchronizePending: (options = {}) => store.synchronizePending({ ...options, onError: () => {} }),
   })),
-  broken('refused-waits', 'tries again at once what was refused', {
+  broken('refused-waits', 'retries refused changes immediately', {
     postpone: (tables, postponement) => soundSteps.postpone(tables, { ...postponement, wait: 0 }),
   }),
   pushing('monitor-that-is-away', 'pushes each change alone', async (registrations, store) => {
     const pushes = registrations.map(async registration => store.synchronize?.([registration]))
     await Promise.all(pushes)
   }),
-  broken('refused-let-new-ones-pass', 'sweeps what has waited longest first, however often it was refused', {
+  broken('refused-let-new-ones-pass', 'sweeps the longest pending changes first, even if they were refused', {
     choose: (waiting, limit, now, lease) =>
       soundSteps
         .choose(waiting, 1000, now, lease)
         .toSorted((one, other) => one.change.at.getTime() - other.change.at.getTime())
         .slice(0, limit),
   }),
-  broken('refused-is-told-to-its-own-sweep', 'keeps the onError of the last sweep for all of them', () => {
+  broken('refused-is-told-to-its-own-sweep', 'uses the onError of the last sweep for all sweeps', () => {
     let latest: SweepOptions['onError']
     const replace = (store: SuiteStore): Partial<SuiteStore> => ({
       synchronizePending(options = {}) {
@@ -615,13 +615,13 @@ const ofSweeping: readonly BrokenStore[] = [
     return { wrap: store => ({ ...store, ...replace(store) }) }
   }),
 
-  wrapped('counts-what-waits', 'counts what is due', (_store, { waiting }) => ({
+  wrapped('counts-what-waits', 'counts only due changes', (_store, { waiting }) => ({
     countPending: () => [...waiting.values()].filter(({ due }) => due <= performance.now()).length,
   })),
-  wrapped('counts-nothing-without-synchronize', 'counts registrations that there is nothing to push to', () => ({
+  wrapped('counts-nothing-without-synchronize', 'counts registrations as pending without a push', () => ({
     countPending: () => 2,
   })),
-  wrapped('records-nothing-without-a-monitor', 'records a release for nobody', (store, _tables, setup) => {
+  wrapped('records-nothing-without-a-monitor', 'records a release without a monitor', (store, _tables, setup) => {
     let released = 0
     return {
       async release(teamId, domains) {
@@ -632,34 +632,34 @@ const ofSweeping: readonly BrokenStore[] = [
       countPending: async () => (await store.countPending()) + released,
     }
   }),
-  wrapped('retries-when-told', 'retries all, whichever are named', store => ({
+  wrapped('retries-when-told', 'retries all changes, whatever IDs are given', store => ({
     retryPending: (options = {}) => store.retryPending({ ...options, domainIds: undefined }),
   })),
-  wrapped('retry-takes-nothing-from-a-push', 'retries what a call is about to push', (store, { waiting }) => ({
+  wrapped('retry-takes-nothing-from-a-push', 'retries changes that are leased to a call', (store, { waiting }) => ({
     async retryPending(options) {
       for (const each of waiting.values()) if (each.refusals === 0) each.due = 0
       return store.retryPending(options)
     },
   })),
-  wrapped('says-since-when-it-waits', 'does not count what was refused', store => ({
+  wrapped('says-since-when-it-waits', 'does not count refused changes', store => ({
     pendingStats: async () => ({ ...(await store.pendingStats()), refused: 0 }),
   })),
   wrapped('shows-what-waits', 'does not say why a change was refused', store => ({
     listPending: async options => (await store.listPending(options)).map(each => ({ ...each, lastFailure: null })),
   })),
-  wrapped('shows-what-waits-by-page', 'forgets where a page begins', store => ({
+  wrapped('shows-what-waits-by-page', 'ignores the cursor of a page', store => ({
     listPending: ({ after: _, ...options } = {}) => store.listPending(options),
   })),
 ]
 
 const ofListing: readonly BrokenStore[] = [
-  broken('lists-in-order', 'lists by name where there are many', {
+  broken('lists-in-order', 'lists by name if there are many', {
     list: (rows, page) =>
       rows.length === 54
         ? rows.toSorted((one, other) => (one.domain < other.domain ? -1 : 1)).slice(0, page.limit)
         : soundSteps.list(rows, page),
   }),
-  broken('lists-whole-registrations', 'says when everything began', {
+  broken('lists-whole-registrations', 'returns 1970 as the time of creation', {
     list: (rows, page) => soundSteps.list(rows, page).map(row => ({ ...row, createdAt: new Date(0) })),
   }),
   listing('lists-a-team', 'lists all teams', ({ teamId }) => (teamId === '77' ? { teamId: undefined } : {})),
@@ -669,10 +669,10 @@ const ofListing: readonly BrokenStore[] = [
     order === 'newest' ? { after: undefined } : {},
   ),
   listing('lists-one-domain', 'lists the domain for any team', ({ domain }) => (domain ? { teamId: undefined } : {})),
-  broken('lists-below', 'leaves the wildcard over the base out', {
+  broken('lists-below', 'omits the wildcard over the base', {
     list: (rows, page) => soundSteps.list(rows, page).filter(({ domain }) => domain !== `*.${page.below}`),
   }),
-  wrapped('lists-nothing-for-wrong-options', 'lists everything in an order that does not exist', store => ({
+  wrapped('lists-nothing-for-wrong-options', 'ignores an unknown order', store => ({
     list: options => store.list((options?.order as string) === 'up' ? {} : options),
   })),
   listing('lists-after-what-is-gone', 'begins anew after what is gone', ({ below, after }, rows) =>
@@ -681,8 +681,8 @@ const ofListing: readonly BrokenStore[] = [
 ]
 
 const ofLimits: readonly BrokenStore[] = [
-  broken('held-is-counted', 'counts what all teams hold', { count: rows => rows.length }),
-  wrapped('held-is-counted-by-find', 'counts in `register` alone', store => ({
+  broken('held-is-counted', 'counts the registrations of all teams', { count: rows => rows.length }),
+  wrapped('held-is-counted-by-find', 'counts only in register', store => ({
     async find(question) {
       const { held: _, ...found } = await store.find(question)
       return found
@@ -698,7 +698,7 @@ const ofLimits: readonly BrokenStore[] = [
       return team
     },
   }),
-  broken('race-under-a-limit', 'locks registrable domains alone', { createLock: lockWhere(shareRegistrableDomain) }),
+  broken('race-under-a-limit', 'locks only registrable domains', { createLock: lockWhere(shareRegistrableDomain) }),
 ]
 
 const isImport = (step: RegistrationStep) => 'domainIds' in step

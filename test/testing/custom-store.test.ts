@@ -22,7 +22,7 @@ describe('the store of examples/custom-store.ts', () => {
   })
   for (const { name, run } of cases) test(name, run)
 
-  test('violates no promise in any state of a scenario', async () => {
+  test('passes the exploration of a scenario', async () => {
     const explored = await exploreStore(() => createLevelBackend(mkdtempSync(join(directory, 'backend-'))), {
       closeBackend: backend => backend.close(),
       scenarios: ['calls of a team come to its limit'],
@@ -30,7 +30,7 @@ describe('the store of examples/custom-store.ts', () => {
     expect(explored).toEqual({ violations: 0, states: 94 })
   })
 
-  test('outlives the process: what was saved and not yet pushed is pushed by a sweep', async () => {
+  test('survives the process: a sweep pushes changes that were saved but not yet pushed', async () => {
     const options = { folder: join(directory, 'registrations'), findTeam: findIn(teams), synchronizeTimeLimit: 30 }
     const offline = () => Promise.reject(new Error('offline'))
     const before = await createLevelStore({ ...options, synchronize: offline })

@@ -12,11 +12,11 @@ import { brokenStores } from './broken-stores.ts'
 import { createNaiveStore } from './naive-store.ts'
 
 const features: readonly StoreFeature[] = [...managedStoreFeatures, 'import', 'transfer']
-/** A store has one of both. */
+/** A store has one of the two. */
 const allFeatures: readonly StoreFeature[] = [...features, 'isInTransaction']
 const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: allFeatures })
 
-/** Runs cases at once, and tells which failed, and why. */
+/** Runs cases concurrently, and returns which failed and why. */
 async function findFailures(options: StoreSuiteOptions): Promise<Map<string, Error>> {
   const cases = domainStoreSuite(options)
   const outcomes = await Promise.allSettled(cases.map(({ run }) => run()))
@@ -28,7 +28,7 @@ async function findFailures(options: StoreSuiteOptions): Promise<Map<string, Err
 }
 
 describe('the cases', () => {
-  test('have IDs in kebab-case, each its own, and names that begin with their level', () => {
+  test('have unique IDs in kebab case, and names that begin with their level', () => {
     expect(new Set(allCases.map(({ id }) => id)).size).toBe(allCases.length)
     expect(new Set(allCases.map(({ name }) => name)).size).toBe(allCases.length)
     for (const { id, level, name } of allCases) {
@@ -37,11 +37,11 @@ describe('the cases', () => {
     }
   })
 
-  test('all pass on a store that is slow and sound', { timeout: 60_000 }, async () => {
+  test('all pass on a slow, correct store', { timeout: 60_000 }, async () => {
     expect([...(await findFailures({ createStore: setup => createNaiveStore(setup), features }))]).toEqual([])
   })
 
-  test('all pass on a store that leaves its pushes to another', async () => {
+  test('all pass on a store that leaves its pushes to another store', async () => {
     const createStore = (setup: StoreSetup): SuiteStore => {
       const { findTeam, register } = createNaiveStore(setup)
       return { findTeam, register, isInTransaction: true }
@@ -50,7 +50,7 @@ describe('the cases', () => {
     expect([...(await findFailures({ createStore, features: later }))]).toEqual([])
   })
 
-  test('for parts that a store is without are not in the list', () => {
+  test('are left out for features that a store does not have', () => {
     const listed = (...some: StoreFeature[]) =>
       domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: some }).map(({ id }) => id)
     expect(listed('release')).toContain('release-frees-names')
@@ -61,14 +61,14 @@ describe('the cases', () => {
 })
 
 describe('each case', () => {
-  test('has a store that is broken for it', () => {
+  test('has a broken store that it must find', () => {
     expect(
       brokenStores.map(({ id }) => id),
       'one broken store for each case, in the order of the cases',
     ).toEqual(allCases.map(({ id }) => id))
   })
 
-  // Most of what is broken is found by waiting for it in vain.
+  // Most defects are found by a wait that times out.
   test.concurrent.each(brokenStores)('$id finds a store that $breaks', async ({ id, createStore, ...broken }) => {
     const options = { createStore, features: broken.features ?? features, timeLimit: 2000 }
     const found = domainStoreSuite(options).find(each => each.id === id)
@@ -82,7 +82,7 @@ describe('a run', () => {
   const listed = (options: Partial<StoreSuiteOptions>) => domainStoreSuite({ createStore, features, ...options })
   const find = (cases: readonly StoreCase[], id: string) => cases.find(each => each.id === id) as StoreCase
 
-  test('closes every store that it made, also when the case fails', async () => {
+  test('closes every store that it created, even if the case fails', async () => {
     for (const changes of [{}, { findTeam: () => ({ id: '1', organizationId: '1', state: 'active' as const }) }]) {
       const opened = new Set<object>()
       const closed = new Set<object>()
@@ -123,7 +123,7 @@ describe('a run', () => {
     },
   )
 
-  test('rejects when a store cannot be made, and when it cannot be closed', async () => {
+  test('rejects if a store cannot be created or closed', async () => {
     const down = () => Promise.reject(new Error('no database'))
     await expect(listed({ createStore: down })[0]?.run()).rejects.toThrow(
       `${first?.id}: expected no failure, got Error: no database`,
@@ -131,7 +131,7 @@ describe('a run', () => {
     await expect(listed({ closeStore: down })[0]?.run()).rejects.toThrow('no database')
   })
 
-  test('rejects when a store does not answer in time', async () => {
+  test('rejects if a store times out', async () => {
     const hang = () => new Promise<never>(() => {})
     const cases = listed({ createStore: setup => ({ ...createNaiveStore(setup), findTeam: hang }), timeLimit: 500 })
     await expect(find(cases, 'finds-a-team').run()).rejects.toThrow(
@@ -139,7 +139,7 @@ describe('a run', () => {
     )
   })
 
-  test('says what was expected and what came', async () => {
+  test('shows the expected and the actual value', async () => {
     const cases = listed({ createStore: setup => ({ ...createNaiveStore(setup), findTeam: () => undefined as never }) })
     await expect(find(cases, 'unknown-team-is-null').run()).rejects.toThrow(
       "unknown-team-is-null: findTeam('77'): expected null, got undefined",

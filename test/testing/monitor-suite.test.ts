@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { Change } from '../../src/index.ts'
 import { type MonitorUnderTest, monitorSuite } from '../../src/testing/index.ts'
 
-/** The parts of a monitor, each of which can be replaced by a wrong one. */
+/** The parts of a monitor, each of which a test can replace with a wrong one. */
 interface Parts {
   keyOf(change: Change): string
   hear(heard: Map<string, Change>, key: string, change: Change): void
-  /** What becomes of a push of which some changes are refused. */
+  /** How the monitor handles a push if it refuses some of the changes. */
   take(changes: readonly Change[], hear: (change: Change) => void): Promise<void>
   list(heard: ReadonlyMap<string, Change>): string[]
 }
@@ -64,7 +64,7 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
   ],
   [
     'registered-after-released',
-    'believes whatever came last',
+    'keeps the state of the last change that arrives',
     () => createMonitor({ hear: (heard, key, change) => void heard.set(key, change) }),
   ],
   [
@@ -74,7 +74,7 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
   ],
   [
     'half-a-batch-fails',
-    'takes a push for done of which a part went through',
+    'accepts a push that only partly succeeded',
     () =>
       createMonitor({
         take: (changes, hear) =>
@@ -86,7 +86,7 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
   ],
   [
     'push-that-counted-as-failed',
-    'forgets what was released, so that a late push brings it back',
+    'forgets released IDs, so a late push restores them',
     () => {
       let isFirst = true
       return createMonitor({
@@ -102,7 +102,7 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
   ],
   [
     'two-pushes-at-once',
-    'writes back what it read before another push',
+    'overwrites another push with its earlier state',
     () => {
       let saved: readonly Change[] = []
       return {
@@ -123,9 +123,9 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
 const cases = monitorSuite({ createMonitor: () => createMonitor(), refused: REFUSED })
 
 describe('the cases for a monitor', () => {
-  test.each(cases)('pass on a sound one: $name', ({ run }) => run())
+  test.each(cases)('pass on a correct monitor: $name', ({ run }) => run())
 
-  test('each have a monitor that is broken for it', () => {
+  test('each have a broken monitor that they must find', () => {
     expect(broken.map(([id]) => id)).toEqual(cases.map(({ id }) => id))
   })
 
@@ -134,12 +134,12 @@ describe('the cases for a monitor', () => {
     await expect(found?.run()).rejects.toThrow(/: expected .+, got /s)
   })
 
-  test('of a refusal are not in the list where nothing is refused', () => {
+  test('about a refusal are left out if no hostname is refused', () => {
     const ids = monitorSuite({ createMonitor: () => createMonitor() }).map(({ id }) => id)
     expect(ids).toEqual(cases.map(({ id }) => id).filter(id => id !== 'half-a-batch-fails'))
   })
 
-  test('close every monitor, and reject when one hangs', async () => {
+  test('close every monitor, and reject if one hangs', async () => {
     const closed: unknown[] = []
     const hanging = { push: () => new Promise(() => {}), watched: () => [] }
     const [first] = monitorSuite({

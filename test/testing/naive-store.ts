@@ -20,19 +20,19 @@ import type {
 import type { ListPage } from '../../src/registry/store-arguments.ts'
 import type { StoreSetup, SuiteStore } from '../../src/testing/index.ts'
 
-/** Waits as for a database, so that calls interleave. */
+/** Waits as for a database, so calls interleave. */
 const pause = () => Promise.resolve()
 
 type Unlock = () => void
 export type Row = Omit<ListedRegistration, 'synchronized'>
 
-/** A change that waits. */
+/** A pending change. */
 export interface Waiting {
   readonly change: Change
   due: number
   refusals: number
   lastFailure: string | null
-  /** Of a release: the ID whose registration is to be pushed before. */
+  /** For a release: the ID whose registration must be pushed first. */
   follows?: string | undefined
 }
 
@@ -42,53 +42,53 @@ export interface Tables {
   readonly waiting: Map<string, Waiting>
 }
 
-/** The steps of a store, each of which can be replaced by a wrong one. */
+/** The steps of a store, each of which a test can replace with a wrong one. */
 export interface Steps {
   createRows(): Row[]
   findTeam(id: string, teams: readonly Team[]): Team | null
   createLock(): (step: RegistrationStep) => Promise<Unlock>
-  /** Which registrations an exact look-up finds. */
+  /** Whether an exact lookup finds a registration. */
   matches(row: Row, domain: string, question: LookUp): boolean
   isBelow(row: Row, base: string): boolean
-  /** How much a team holds, for a request that asks for it. */
+  /** How many registrations a team has, for a request that counts them. */
   count(rows: readonly Row[], teamId: string): number
   summarize(own: readonly Row[], others: readonly Row[], behind: readonly Row[], base: string): NamesBelow
   toRegistration(row: Row, tables: Tables): Registration
-  /** A last change to what was found. */
+  /** Changes the findings at the end. */
   reportFound(found: LookUpResult, question: LookUp, tables: Tables, hasWaited: boolean): LookUpResult
   decide(step: RegistrationStep, found: LookUpResult): Decision
   createId(name: Name, call: number): string
-  /** The ID that a text spells, or `null`. */
+  /** The ID that a string spells, or `null`. */
   toDomainId(text: string): string | null
   save(rows: Row[], names: readonly Name[], toRow: (name: Name) => Row): Row[]
-  /** A last change to what was saved, before it is returned. */
+  /** Changes the saved registrations before they are returned. */
   reportSaved(saved: Registration[], step: RegistrationStep, found: LookUpResult): readonly Registration[]
-  /** After everything, unless it failed before. */
+  /** Runs at the end, unless the call failed before. */
   finishCall(step: RegistrationStep, tables: Tables, saved: Row[]): void
   recover(step: RegistrationStep, tables: Tables): void
-  /** How long what is taken, saved or found stays with who did so. */
+  /** How long changes are leased to the sweep or call that took, saved or found them. */
   lease(milliseconds: number, by: 'sweep' | 'save' | 'find'): number
-  /** Which changes a sweep takes, of all that wait. */
+  /** The pending changes that a sweep leases. */
   choose(waiting: readonly Waiting[], limit: number, now: number, lease: number): readonly Waiting[]
-  /** Whether a release that follows a registration has to wait for it. */
+  /** Whether a release that follows a registration must wait for it. */
   mustFollow(followed: Waiting | undefined): boolean
-  /** Has what follows an ID follow another one. */
+  /** Makes changes that follow one ID follow another. */
   follow(waiting: Iterable<Waiting>, domainId: string, next: string): void
   finish(tables: Tables, change: Change): void
   postpone(tables: Tables, postponement: Postponement): void
   canRelease(row: Row, teamId: string): boolean
   remove(rows: Row[], row: Row): void
-  /** What waits once a registration is released; `before` is what waited for it. */
+  /** The pending change after a release; `before` is the one before it. */
   recordRelease(row: Row, before: Waiting | undefined, lease: number): Waiting | undefined
   list(rows: readonly Row[], page: ListPage): readonly Row[]
   batchSize(push: Push): number | undefined
-  /** What your application pushes. */
+  /** The push of the application. */
   push(changes: readonly Change[], context: Parameters<Push>[1], push: Push): unknown
-  /** A last change to the store. */
+  /** Changes the finished store. */
   wrap(store: SuiteStore, tables: Tables, setup: StoreSetup): SuiteStore
 }
 
-/** Lets a call begin once it need not wait for any that runs. */
+/** Lets a call begin once it need not wait for a running one. */
 export function lockWhere(mustWait: (one: RegistrationStep, other: RegistrationStep) => boolean) {
   return () => {
     const running = new Map<RegistrationStep, Promise<void>>()
@@ -195,13 +195,13 @@ export const soundSteps: Steps = {
   wrap: store => store,
 }
 
-/** A store that does everything step by step and pauses in between, as one over a database does. */
+/** A store that works in steps and pauses in between, as one on a database does. */
 export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}): SuiteStore {
   const { backend, toStore } = createNaiveBackend(changes)
   return toStore(backend, setup)
 }
 
-/** The backend of such a store, and how to make a store over it, or over the same seen through something else. */
+/** The backend of such a store, and functions that create a store on it or on a wrapper of it. */
 export function createNaiveBackend(changes: Partial<Steps> = {}) {
   const steps = { ...soundSteps, ...changes }
   const tables: Tables = { rows: steps.createRows(), waiting: new Map() }

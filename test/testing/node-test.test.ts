@@ -8,12 +8,12 @@ import { createNaiveStore } from './naive-store.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-test('the suite runs under node:test, every case of it', async () => {
+test('every case of the suite runs under node:test', async () => {
   const { length } = domainStoreSuite({
     createStore: setup => createNaiveStore(setup),
     features: managedStoreFeatures,
   })
-  // Node tells its tests by this variable that they are run by another one, and they then report in another way.
+  // With this variable, Node's runner marks tests as its children, and they report in a different format.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const { stdout } = await run(
     process.execPath,

@@ -1,4 +1,4 @@
-/** The suite as an application runs it that has `node:test` and nothing else. */
+/** The suite as an application with only `node:test` runs it. */
 import { test } from 'node:test'
 import { createMemoryStore } from '../../src/index.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'

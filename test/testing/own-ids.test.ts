@@ -7,7 +7,7 @@ import { createNaiveStore } from './naive-store.ts'
 
 const reading = { ...team1, scopes: ['domains:read'] }
 
-/** A store whose IDs are no UUIDs, and mind their case. */
+/** A store whose IDs are not UUIDs, and are case-sensitive. */
 function createStoreWithOwnIds(setup: StoreSetup) {
   let last = 0
   return createNaiveStore(setup, {
@@ -16,7 +16,7 @@ function createStoreWithOwnIds(setup: StoreSetup) {
   })
 }
 
-describe('a store whose IDs are no UUIDs', () => {
+describe('a store whose IDs are not UUIDs', () => {
   const cases = domainStoreSuite({ createStore: createStoreWithOwnIds, features: managedStoreFeatures })
   for (const { name, run } of cases) test(name, run)
 
@@ -26,7 +26,7 @@ describe('a store whose IDs are no UUIDs', () => {
     return store
   }
 
-  test('is listed by the cursors that it gives', async () => {
+  test('can be listed by its cursors', async () => {
     const store = await createFilledStore()
     const first = (await listDomains(reading, { limit: '1000' }, store)).data
     expect(first.next).toBe('id_Z000001000')
@@ -38,7 +38,7 @@ describe('a store whose IDs are no UUIDs', () => {
     expect(walked).toEqual(manyDomains(1500))
   })
 
-  test('is exported, and an export goes on after any line', async () => {
+  test('can be exported, and an export resumes after any line', async () => {
     const store = await createFilledStore()
     const exported: ListedDomain[] = []
     for await (const page of await exportDomains(reading, {}, store)) exported.push(...page)
@@ -49,7 +49,7 @@ describe('a store whose IDs are no UUIDs', () => {
     expect(rest).toEqual(exported.slice(1201))
   })
 
-  test('has cursors rejected that it cannot have given, and a call with one is answered 400', async () => {
+  test('rejects cursors that it cannot have returned, and a call with one gets 400', async () => {
     const store = await createFilledStore()
     for (const list of [listDomains, exportDomains])
       expect(await rejection(list(reading, { after: 'id_z000001000' }, store))).toMatchObject({

@@ -17,7 +17,7 @@ const store = {
 }
 const findTeam = () => teams[0]
 
-/** Everything that takes a limit of time, which handlers take as well: see test/http/options.test.ts. */
+/** Every function with a time limit, except handlers: see test/http/options.test.ts. */
 const takers: readonly (readonly [what: string, option: string, take: (limit: number) => unknown])[] = [
   ['registerDomains', 'timeLimit', timeLimit => registerDomains(team1, { domains: ['a.com'] }, store, { timeLimit })],
   [
@@ -46,7 +46,7 @@ describe.each(takers)('%s with a %s', (_, option, take) => {
     ['30' as never, '"30"'],
     [null as never, 'object'],
     [hostile as never, 'object'],
-  ])('of %o says what to pass, before anything is done', async (limit, described) => {
+  ])('of %o throws before any work, and says what to pass', async (limit, described) => {
     await expect((async () => take(limit))()).rejects.toThrow(
       new TypeError(
         `The option "${option}" must be a number of milliseconds above 0 and at most 2147483647, ` +
@@ -56,23 +56,23 @@ describe.each(takers)('%s with a %s', (_, option, take) => {
   })
 })
 
-test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms can be waited', limit => {
+test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms is a valid time limit', limit => {
   expect(timeLimitRule.holds(limit, {})).toBe(true)
 })
 
 test.each([
   ['the whole of it', 20, 20, undefined, 'the time limit of 20 ms'],
   ['a part of it', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
-  ['what one step may take', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
-])('an error names the limit that was set, after %s', async (_, milliseconds, timeLimit, step, expected) => {
+  ['the limit of one step', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
+])('an error names the configured time limit, after %s', async (_, milliseconds, timeLimit, step, expected) => {
   const waiting = createDeadline(milliseconds, timeLimit).wait(new Promise(() => {}), step)
   await expect(waiting).rejects.toThrow(new TimeLimitError(`No response within ${expected}`))
 })
 
-test('a thenable that throws is a failure at once, and leaves no timer behind', async () => {
+test('a thenable that throws fails at once, and leaves no timer behind', async () => {
   const timers = () => process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length
   const before = timers()
-  // biome-ignore lint/suspicious/noThenProperty: a store may answer with one
+  // biome-ignore lint/suspicious/noThenProperty: a store may return one
   const thenable = { then: () => JSON.parse('no JSON') }
   await expect(createDeadline(50_000).wait(thenable as never)).rejects.toThrow('JSON')
   expect(timers()).toBe(before)

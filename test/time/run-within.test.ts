@@ -5,7 +5,7 @@ import { runWithin } from '../../src/time/run-within.ts'
 const never = () => new Promise<never>(() => {})
 const message = 'No answer'
 
-test('work that settles in time passes its value or failure on, and leaves no timer and no listener', async () => {
+test('work that settles in time passes on its value or failure, and leaves no timer or listener', async () => {
   const { signal } = new AbortController()
   const counts: number[] = []
   const counted = Object.assign(signal, {
@@ -21,7 +21,7 @@ test('work that settles in time passes its value or failure on, and leaves no ti
   expect(counts).toEqual([1, -1, 1, -1])
 })
 
-test('work that ignores its signal is not waited for once the time is over', async () => {
+test('work that ignores its signal is abandoned at the time limit', async () => {
   let seen: AbortSignal | undefined
   const running = runWithin({ milliseconds: 5, message }, signal => {
     seen = signal
@@ -31,7 +31,7 @@ test('work that ignores its signal is not waited for once the time is over', asy
   expect(seen?.reason).toEqual(new TimeLimitError(message))
 })
 
-test('a signal that aborts ends the wait with its reason, and aborts the signal of the work', async () => {
+test("a signal that aborts ends the wait with its reason, and aborts the work's signal", async () => {
   const outer = new AbortController()
   const running = runWithin({ milliseconds: 50_000, message, signal: outer.signal }, signal => {
     outer.abort(new Error('stopped'))
@@ -41,7 +41,7 @@ test('a signal that aborts ends the wait with its reason, and aborts the signal 
   await expect(running).rejects.toThrow('stopped')
 })
 
-test('work is not begun for a signal that is aborted already', async () => {
+test('work does not start if the signal is already aborted', async () => {
   const limits = { milliseconds: 50_000, message, signal: AbortSignal.abort(new Error('stopped')) }
   await expect(runWithin(limits, () => expect.unreachable('It is not begun'))).rejects.toThrow('stopped')
 })

@@ -20,7 +20,7 @@ const toChange = (index: number, kind: Change['kind'] = 'registered') =>
   }) as Change
 const changes = (count: number) => Array.from({ length: count }, (_, index) => toChange(index))
 
-test('a push is what the standard’s own library and verifyWebhook accept, and says what each change is', async () => {
+test('the standard’s own library and verifyWebhook accept a push, which contains each whole change', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret })([toChange(0), toChange(1, 'released')])
   const [{ headers, body } = { headers: {}, body: '' }] = received
@@ -43,7 +43,7 @@ test('a push is what the standard’s own library and verifyWebhook accept, and 
   expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60)
 })
 
-test('the webhook-id is the same for the same changes, by whoever sends them, and for no others', async () => {
+test('the webhook-id depends only on the changes, not on the sender, and differs for other changes', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret })([toChange(0)])
   await createWebhook({ url, secret: newSecret })([toChange(0)])
@@ -55,7 +55,7 @@ test('the webhook-id is the same for the same changes, by whoever sends them, an
   expect(new Set([first, ...others]).size).toBe(3)
 })
 
-test('while a secret is rotated, a receiver with either of both accepts', async () => {
+test('while a secret is rotated, a receiver with either secret accepts a push', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret: [newSecret, secret] })(changes(1))
   const [{ headers, body } = { headers: {}, body: '' }] = received
@@ -65,7 +65,7 @@ test('while a secret is rotated, a receiver with either of both accepts', async 
   }
 })
 
-test('changes go in batches, one after another and in order', async () => {
+test('changes are sent in batches, one after another and in order', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret })(changes(250))
   expect(received.map(each => toIds(each).length)).toEqual([100, 100, 50])
@@ -76,17 +76,17 @@ test('changes go in batches, one after another and in order', async () => {
   expect(received).toHaveLength(5)
 })
 
-describe('an answer', () => {
+describe('the response', () => {
   async function push(status: number, headers: Record<string, string> = {}, body = ''): Promise<unknown> {
     const { url } = await receive(response => response.writeHead(status, headers).end(body))
     return createWebhook({ url, secret })(changes(1)).catch((cause: unknown) => cause)
   }
 
-  test.each([200, 201, 202, 204])('%i means that the monitor follows', async status => {
+  test.each([200, 201, 202, 204])('%i means success', async status => {
     expect(await push(status)).toBeUndefined()
   })
 
-  test.each([400, 401, 404, 409, 410, 413, 422, 500, 501, 505])('%i is a refusal', async status => {
+  test.each([400, 401, 404, 409, 410, 413, 422, 500, 501, 505])('%i means that the change is refused', async status => {
     const error = await push(status, {}, 'no\r\nsuch\u202e thing')
     expect(error).toHaveProperty('monitor', expect.stringMatching(/^127\.0\.0\.1:\d+$/))
     expect(error).toHaveProperty('message', `The monitor returned ${status}: no such  thing`)
@@ -107,14 +107,14 @@ describe('an answer', () => {
     expect(error).toMatchObject({ message: `The monitor returned ${status}`, retryAfter })
   })
 
-  test('shows no more than the beginning of itself in a message', async () => {
+  test('is shortened in a message', async () => {
     expect(String(await push(422, {}, 'x'.repeat(100_000)))).toHaveLength(
       'Error: The monitor returned 422: '.length + 200,
     )
   })
 })
 
-test('a monitor that cannot be reached, or does not answer in time, is away', async () => {
+test('a monitor that cannot be reached, or does not respond in time, is unavailable', async () => {
   const nobody = createWebhook({ url: 'http://127.0.0.1:1/', secret })
   expect(await rejection(nobody(changes(1)))).toMatchObject({
     name: 'MonitorUnavailableError',
@@ -128,7 +128,7 @@ test('a monitor that cannot be reached, or does not answer in time, is away', as
   })
 })
 
-test('a signal ends a push, also between batches', async () => {
+test('a signal ends a push, even between batches', async () => {
   const controller = new AbortController()
   const { url, received } = await receive(response => {
     response.writeHead(204).end()
@@ -150,14 +150,14 @@ test.each<[options: object, message: RegExp]>([
   [{ batchSize: 0 }, /"batchSize" must be an integer above 0/],
   [{ timeLimit: Number.NaN }, /"timeLimit" must be/],
   [{ timeout: 5 }, /"timeout" does not exist/],
-])('refuses %j, and shows no secret', (options, message) => {
+])('createWebhook rejects %j, and shows no secret', (options, message) => {
   const call = () => createWebhook({ url: 'https://monitor.test/', secret, ...options } as never)
   expect(call).toThrow(TypeError)
   expect(call).toThrow(message)
   expect(call).not.toThrow(/hidden/)
 })
 
-test('an unavailable monitor is pushed to twice and refuses nothing; a refused change waits alone', async () => {
+test('an unavailable monitor gets two pushes and refuses nothing; a refused change alone stays pending', async () => {
   let status = 503
   const { url, received } = await receive((response, { body }) => {
     response.writeHead(status === 503 || body.includes('refused.com') ? status : 204).end()

@@ -9,15 +9,15 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 
-/** examples/monitor.ts, which can be killed, and started again on what it has saved. */
+/** examples/monitor.ts, which can be killed and restarted on its saved state. */
 export interface MonitorProcess {
   readonly url: string
   start(): Promise<void>
   /** By SIGKILL. */
   kill(): Promise<void>
-  /** What it watches: each hostname by its `domainId`. */
+  /** The hostnames that it watches, by `domainId`. */
   watched(): Promise<Readonly<Record<string, string>>>
-  /** Kills it, and removes what it has saved. */
+  /** Kills it, and removes its saved state. */
   remove(): Promise<void>
 }
 

@@ -1,24 +1,24 @@
 import type { Random } from '../simulation/random.ts'
 
 export interface OwnerOptions {
-  /** Its own names stand below `owner-<number>.com`. */
+  /** Its own names are below `owner-<number>.com`. */
   readonly number: number
-  /** May create and delete. */
+  /** A key that may create and delete. */
   readonly key: string
-  /** The servers' origins; each try goes to any of them. */
+  /** The servers' origins; each attempt goes to a random one. */
   readonly origins: readonly (() => string)[]
   readonly random: Random
 }
 
-/** Somebody who creates and deletes names without a pause: of its own, and such as others want too. */
+/** A team that creates and deletes names without a pause: its own, and some that others want too. */
 export interface Owner {
-  /** What it was told of its own names: which of them are registered now, and which are not. */
+  /** Which of its own names are registered now, according to the responses. */
   told(): { readonly present: readonly string[]; readonly absent: readonly string[] }
   created(): number
   deleted(): number
-  /** How many tries had no answer, or one that asks to try again. */
+  /** How many attempts had no response, or one that asks for a retry. */
   failed(): number
-  /** Resolves when its last call has been answered for. */
+  /** Resolves when its last call has a final response. */
   stop(): Promise<void>
 }
 
@@ -30,13 +30,13 @@ interface Call {
 export function startOwner({ number, key, origins, random }: OwnerOptions): Owner {
   /** Its names, and whether they are registered. */
   const names = new Map<string, boolean>()
-  /** A try that was cut may still reach the database, so that nothing else is asked about its names any more. */
+  /** An attempt that was cut may still reach the database, so its names are not used again. */
   const settled = new Set<string>()
   const counts = { created: 0, deleted: 0, failed: 0 }
   let isStopped = false
   let next = 0
 
-  /** @returns The status of each result, or `null` if the call has to be sent again. */
+  /** @returns The status of each result, or `null` if the call must be retried. */
   async function send({ path, domains }: Call): Promise<string[] | null> {
     try {
       const response = await fetch(`${random.pick(origins)()}/v1/domains${path}`, {

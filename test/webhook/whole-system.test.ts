@@ -10,11 +10,11 @@ import { createRandom } from '../simulation/random.ts'
 import { createMonitorProcess, type MonitorProcess, secret } from './monitor-process.ts'
 import { type Owner, startOwner } from './owners.ts'
 
-/** What is called for and killed, and how soon; who wins a race is for the machine to say. */
+/** The seed decides what is called and killed, and when; the outcome of races depends on the machine. */
 const random = createRandom(seed)
 const schema = 'whole_system'
 const SERVERS = 3
-/** Milliseconds that everything has, at the end, to come to rest. */
+/** Milliseconds for everything to settle at the end. */
 const TO_REST = 60_000
 
 let database: MortalServer
@@ -81,7 +81,7 @@ describe(`with SEED=${seed},`, () => {
   )
 })
 
-/** Kills everything again and again, each thing by a clock of its own, until the time is over and all is up again. */
+/** Kills each process repeatedly, by its own clock, until the time is over and all are up again. */
 async function killEverything(milliseconds: number) {
   const end = performance.now() + milliseconds
   const kills = { servers: 0, database: 0, monitor: 0 }
@@ -99,7 +99,7 @@ async function killEverything(milliseconds: number) {
       again('servers', 4000, async () => {
         await node.kill()
         await pause(500)
-        // As a supervisor does: a server that finds no database ends, and is started once more.
+        // As a supervisor does: a server that finds no database exits, and is started again.
         for (let isUp = false; !isUp; ) isUp = await node.start().then(toTrue, toFalse)
       }),
     ),

@@ -6,7 +6,7 @@ import { type Finding, note, ok, wrong } from './finding.ts'
 import { examinePostgres } from './postgres.ts'
 import { examineSqlite } from './sqlite.ts'
 
-/** Milliseconds after which a change that is pending is a fault. */
+/** Milliseconds after which a pending change is a fault. */
 const ALARMING_AGE = 5 * 60 * 1000
 /** Days after which the suffix list is old. */
 const OLD_LIST = 60
@@ -16,7 +16,7 @@ export const doctor: Command = {
   purpose: 'examines the tables, the rights of the role, the database and what is pending, and says what to do',
   async run(invocation: Invocation): Promise<Result> {
     const found = await examine(invocation)
-    // A check may look more than once.
+    // A check may take several looks.
     const isFault = (sought: string) => found.some(({ check, state }) => check === sought && state === 'wrong')
     const findings = found.filter(({ check, state }) => state !== 'ok' || !isFault(check))
     const isWrong = countOf('wrong', findings) > 0
@@ -42,13 +42,13 @@ async function examine(invocation: Invocation): Promise<Finding[]> {
   try {
     findings.push(await examinePending(invocation))
   } catch (error) {
-    // What else is wrong says why, such as tables that are missing.
+    // Other faults already say why, such as missing tables.
     if (countOf('wrong', findings) === 0) findings.push(wrong('pending', explain(error), 'Run doctor again'))
   }
   return findings
 }
 
-/** By the code of an error that ends the examination. */
+/** The advice, by the code of the error that ends the examination. */
 const adviceFor: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Start the database, or fix the address',
   '28P01': 'Fix the password in the address',
@@ -71,7 +71,7 @@ function toVerdict(findings: readonly Finding[]): string {
   const faults = findings.filter(({ state }) => state === 'wrong')
   if (faults.length > 0) {
     const checks = [...new Set(faults.map(({ check }) => `"${check}"`))].join(', ')
-    return `${plural(faults.length, 'thing is', 'things are')} wrong. See ${checks} in docs/runbook.md.`
+    return `${plural(faults.length, 'thing is', 'things are')} wrong. See ${checks} in docs/doctor-checks.md.`
   }
   const notes = countOf('note', findings)
   return notes === 0 ? 'All is well.' : `Nothing is wrong, but see ${plural(notes, 'note', 'notes')}.`
@@ -107,5 +107,5 @@ async function examinePending({ connect }: Invocation): Promise<Finding> {
 
 /** Milliseconds to count what is pending. */
 const PATIENCE = 3000
-/** Changes among which the last failure is sought. */
+/** How many changes are searched for the last failure. */
 const SHOWN = 1000

@@ -1,4 +1,4 @@
-/** What an examination has found. */
+/** A finding of an examination. */
 export interface Finding {
   readonly check: string
   /** A note is not a fault. */
@@ -6,7 +6,7 @@ export interface Finding {
   readonly finding: string
   /** What to do. */
   readonly advice: string | undefined
-  /** The SQL of the advice, one statement each, to run in this order. */
+  /** The SQL of the advice, one statement in each string, to run in this order. */
   readonly sql?: readonly string[] | undefined
 }
 
@@ -23,11 +23,11 @@ export const ok = inState('ok')
 export const note = inState('note')
 export const wrong = inState('wrong')
 
-/** @param check What finds no tables. */
+/** @param check The check that finds no tables. */
 export const noTables = (finding = 'not there', check = 'tables'): Finding =>
   wrong(check, finding, 'Run "domain-registration migrate" with a role that may create them; mind --schema')
 
-/** The version of the tables against the one that this package needs; nothing if it is that. */
+/** Compares the version of the tables with the one that this package needs; nothing if they match. */
 export function compareVersions(version: number, needed: number): Finding | undefined {
   if (version === needed) return undefined
   const advice =

@@ -11,12 +11,12 @@ export interface Place {
 export type Ask = <Row>(text: string, ...values: readonly unknown[]) => Promise<readonly Row[]>
 
 export interface Connection {
-  /** Runs a statement by itself, in one round trip. For what locks no table. */
+  /** Runs a single statement in one round trip. For statements that lock no table. */
   readonly ask: Ask
   /**
-   * Runs work in a transaction that is rolled back, so that it neither changes anything nor locks it for long.
+   * Runs work in a transaction that is rolled back, so it changes nothing and locks nothing for long.
    *
-   * @throws after a short wait for a lock, with the SQLSTATE 55P03.
+   * @throws An error with the SQLSTATE 55P03 after a short wait for a lock.
    */
   inTransaction<T>(work: (ask: Ask) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -25,10 +25,10 @@ export interface Connection {
 /** The SQLSTATE of a lock that was not free in time. */
 export const LOCKED = '55P03'
 
-/** The role of the server may have any time limits, or none. */
+/** Sets time limits, because those of the server's role are unknown. */
 const BEGIN = "BEGIN; SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = '20s'"
 
-/** @throws when the database cannot be reached. */
+/** @throws An error if the database cannot be reached. */
 export async function connectToPostgres(url: string): Promise<Connection> {
   const pool = createPool(url)
   try {

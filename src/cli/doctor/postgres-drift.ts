@@ -11,9 +11,9 @@ import {
 } from './postgres-schema.ts'
 
 /**
- * Compares the tables with those that `migrate` makes, and yields each difference with the SQL that removes it. Reads
- * only catalogs, which any role may read. Columns, constraints and indexes of the application's own are not a
- * difference, except for a column that every insert of the package would fail for.
+ * Compares the tables with those that `migrate` creates, and yields each difference with the SQL that removes it. Reads
+ * only catalogs, which any role may read. The application's own columns, constraints and indexes are not a difference,
+ * except a column that makes every insert of the package fail.
  */
 export async function* findPostgresDrift(ask: Ask, place: Place): AsyncGenerator<Finding> {
   const tables = toTables(place)
@@ -67,7 +67,7 @@ const describe = ({ type, isRequired, default: preset }: Column): string =>
 function alterColumn(name: string, found: Column, { type, isRequired, default: preset }: Column): string[] {
   const [plainType] = type.split(' ')
   return [
-    // A default of the old type may not fit the new one.
+    // A default of the old type may not fit the new type.
     ...(found.default === preset ? [] : [`${name} DROP DEFAULT`]),
     ...(found.type === type ? [] : [`${name} TYPE ${type} USING ${name}::${plainType}`]),
     ...(found.default === preset || preset === undefined ? [] : [`${name} SET DEFAULT ${preset}`]),
@@ -78,7 +78,7 @@ function alterColumn(name: string, found: Column, { type, isRequired, default: p
 function* compareConstraints(table: string, expected: ExpectedTable, actual: Table): Generator<Finding> {
   for (const { name, definition } of expected.constraints) {
     if (actual.constraints.some(found => isSame(found, definition))) continue
-    // A table has one primary key, whatever it is called.
+    // A table has one primary key, whatever its name.
     const inTheWay = actual.constraints.find(
       found => found.name === name || (name.endsWith('_pkey') && found.definition.startsWith('PRIMARY KEY')),
     )
@@ -100,7 +100,7 @@ function* compareIndexes(schema: string, expected: ExpectedTable, actual: Table)
       continue
     }
     const inTheWay = actual.indexes.find(found => found.name === name)
-    // Calls go on while it is built.
+    // Calls continue while it is built.
     const create = expected.indexStatements.get(name)?.replace('INDEX IF NOT EXISTS', 'INDEX CONCURRENTLY') as string
     yield differs(`${expected.name}: ${describeDifference('index', name, inTheWay?.definition, definition)}`, [
       ...(inTheWay ? [`DROP INDEX ${schema}.${name}`] : []),

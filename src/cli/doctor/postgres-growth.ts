@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../postgres/schema.ts'
 import { type Finding, note, ok } from './finding.ts'
 import type { Ask, Place } from './postgres-connection.ts'
 
-/** How many times its rebuilt size something may have, and from how many bytes on that matters. */
+/** The tolerated ratio of size to rebuilt size, and the bytes from which on it matters. */
 const MOST_GROWTH = 5
 const LEAST_BYTES = 10_000_000
 /** Minutes that a transaction may be open. */
@@ -11,17 +11,17 @@ const LONGEST_TRANSACTION = 5
 /** A table or an index. */
 export interface Size {
   readonly name: string
-  /** The table, for itself and for its indexes. */
+  /** The table itself, or the table of an index. */
   readonly table: string
   readonly isIndex: boolean
   readonly bytes: number
-  /** As estimated from statistics; nothing before the first `ANALYZE`. */
+  /** Estimated from statistics; absent before the first `ANALYZE`. */
   readonly rebuilt: number | null
 }
 
 /**
- * A row costs 28 bytes beside its columns, an entry of an index 16; of a page, a tenth is left free. A hash index has
- * 20 bytes for each entry, and may be filled to three quarters.
+ * A row costs 28 bytes besides its columns, an index entry 16; a tenth of each page stays free. A hash index has 20
+ * bytes for each entry, and is filled to at most three quarters.
  */
 const SELECT_SIZES = `
 SELECT relation.relname AS name, base.relname AS "table", index.indexrelid IS NOT NULL AS "isIndex",
@@ -40,10 +40,10 @@ FROM pg_class AS base JOIN pg_namespace AS place ON place.oid = base.relnamespac
 WHERE place.nspname = $1 AND base.relkind = 'r' AND base.relname IN ('names', 'changes', 'locks')
 ORDER BY base.relname, index.indexrelid IS NOT NULL, relation.relname`
 
-/** A table before its indexes. */
+/** Sorts a table before its indexes. */
 export const readSizes = (ask: Ask, schema: string): Promise<readonly Size[]> => ask<Size>(SELECT_SIZES, schema)
 
-/** Examines what grows without bound if nobody looks, and who keeps it from being cleaned up. */
+/** Examines tables that may grow without bound, and transactions that prevent their cleanup. */
 export async function* examineGrowth(ask: Ask, { schema }: Place): AsyncGenerator<Finding> {
   const findings = [...(await findBloat(ask, schema)), ...(await findOldTransactions(ask))]
   yield* findings

@@ -39,10 +39,12 @@ ORDER BY seconds DESC`
 /** Yields each session that others have waited for, the longest wait first. Locks no table. */
 export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Finding> {
   const waits = (await ask<Wait>(SELECT_WAITS, schema)).filter(({ seconds }) => seconds >= NOTABLE_WAIT)
-  if (waits.length === 0) return yield* examineIdle(ask, schema)
+  const prepared = await ask<Prepared>(SELECT_PREPARED, schema, LONGEST_IDLE)
+  for (const transaction of prepared) yield toPreparedFinding(transaction)
+  if (waits.length + prepared.length === 0) return yield* examineIdle(ask, schema)
   const byHolder = new Map<number | undefined, { holder: Session | undefined; waits: Wait[] }>()
   for (const wait of waits) {
-    // Who waits in turn holds nothing up by itself.
+    // A session that itself waits is not the cause.
     const holder = wait.holders.find(({ pid }) => !waits.some(({ waiting }) => waiting.pid === pid)) ?? wait.holders[0]
     const group = byHolder.get(holder?.pid) ?? { holder, waits: [] }
     group.waits.push(wait)
@@ -51,7 +53,34 @@ export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Fi
   for (const { holder, waits } of byHolder.values()) yield toFinding(holder, waits)
 }
 
-/** Whom calls have waited for that failed in the meantime. */
+interface Prepared {
+  readonly gid: string
+  readonly role: string
+  readonly seconds: number
+  /** The statement that ends it, with its ID as a literal. */
+  readonly end: string
+}
+
+/**
+ * Prepared transactions that have had locks here for some seconds. They outlive their session, and a restart: a lock
+ * without a session is of the one whose ID is locked by the same virtual transaction.
+ */
+const SELECT_PREPARED = `
+SELECT DISTINCT prepared.gid, prepared.owner AS role, 'ROLLBACK PREPARED ' || quote_literal(prepared.gid) AS end,
+  extract(epoch FROM clock_timestamp() - prepared.prepared)::float8 AS seconds
+FROM pg_prepared_xacts AS prepared JOIN pg_locks AS own ON own.transactionid = prepared.transaction
+  JOIN pg_locks AS lock ON lock.virtualtransaction = own.virtualtransaction
+  JOIN pg_class ON pg_class.oid = lock.relation
+WHERE prepared.database = current_database() AND own.pid IS NULL AND lock.pid IS NULL
+  AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+  AND prepared.prepared <= clock_timestamp() - make_interval(secs => $2)`
+
+function toPreparedFinding({ gid, role, seconds, end }: Prepared): Finding {
+  const finding = `the prepared transaction "${gid}" of the role "${role}" has had locks for ${Math.floor(seconds)} s`
+  return wrong('locks', finding, 'If its coordinator has given it up, end it as its role (or COMMIT PREPARED):', [end])
+}
+
+/** Sessions for which calls waited that have failed in the meantime. */
 const SELECT_IDLE = `
 SELECT DISTINCT ON (holder.pid) ${toSession('holder')} AS holder,
   extract(epoch FROM clock_timestamp() - holder.state_change)::float8 AS seconds
@@ -75,7 +104,8 @@ const SELECT_HOLDERS = `
 SELECT DISTINCT ON (holder.pid) ${toSession('holder')} AS holder
 FROM pg_locks AS lock JOIN pg_stat_activity AS holder ON holder.pid = lock.pid
   JOIN pg_class ON pg_class.oid = lock.relation
-WHERE lock.granted AND lock.mode LIKE ANY ('{Share%Lock,%ExclusiveLock}') AND lock.mode NOT LIKE 'Row%'
+WHERE lock.granted AND lock.locktype = 'relation'
+  AND lock.mode LIKE ANY ('{Share%Lock,%ExclusiveLock}') AND lock.mode NOT LIKE 'Row%'
   AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`
 
@@ -91,7 +121,7 @@ function toFinding(holder: Session | undefined, waits: readonly Wait[]): Finding
   const whom = `${waits.length === 1 ? '1 session waits' : `${waits.length} sessions wait`} for a lock`
   const waiting = `the longest for ${Math.floor(longest.seconds)} s: ${describe(longest.waiting)}`
   if (!holder) {
-    const advice = 'A prepared transaction holds it: see pg_prepared_xacts, then COMMIT PREPARED or ROLLBACK PREPARED'
+    const advice = 'No session holds it: see pg_prepared_xacts for a prepared transaction, and end that'
     return wrong('locks', `${whom}, ${waiting}`, advice)
   }
   const finding = `${whom} that ${describe(holder)} holds, ${waiting}`

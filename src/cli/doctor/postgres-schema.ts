@@ -1,7 +1,7 @@
 import { createSchema } from '../../postgres/schema.ts'
 import type { Place } from './postgres-connection.ts'
 
-/** A table as `migrate` makes it, or as it is. */
+/** A table as `migrate` creates it, or as it exists. */
 export interface Table {
   readonly name: string
   readonly columns: ReadonlyMap<string, Column>
@@ -10,29 +10,29 @@ export interface Table {
 }
 
 export interface Column {
-  /** With its collation, unless that is the default of the type. */
+  /** The type, with its collation unless that is the type's default. */
   readonly type: string
   readonly isRequired: boolean
   readonly default: string | undefined
 }
 
 export interface Constraint {
-  /** As PostgreSQL names it by itself. */
+  /** The name that PostgreSQL generates. */
   readonly name: string
   readonly definition: string
 }
 
 export interface Index {
   readonly name: string
-  /** `UNIQUE`, the method, the columns and the condition. */
+  /** The definition: `UNIQUE`, the method, the columns and the condition. */
   readonly definition: string
   readonly isValid: boolean
 }
 
-/** A table of the package, with the SQL that makes it. */
+/** A table of the package, with the SQL that creates it. */
 export interface ExpectedTable extends Table {
   readonly statement: string
-  /** What makes an index, by its name. */
+  /** The SQL that creates each index, by its name. */
   readonly indexStatements: ReadonlyMap<string, string>
 }
 

@@ -3,7 +3,7 @@ import { compareVersions, type Finding, noTables, ok, wrong } from './finding.ts
 import type { Ask, Place } from './postgres-connection.ts'
 import { findPostgresDrift } from './postgres-drift.ts'
 
-/** What the stores do with each table. */
+/** The privileges that the stores need on each table. */
 const needed: Readonly<Record<string, readonly string[]>> = {
   names: ['SELECT', 'INSERT', 'DELETE'],
   changes: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],

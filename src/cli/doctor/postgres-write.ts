@@ -3,8 +3,8 @@ import { type Finding, ok, wrong } from './finding.ts'
 import { type Ask, type Connection, LOCKED, type Place } from './postgres-connection.ts'
 
 /**
- * Saves a row in each table and room for more, and takes all of it back, so that a full disk, a standby or a role that
- * only reads shows. Nothing is committed.
+ * Saves a row in each table and some extra data, and rolls everything back, to detect a full disk, a standby or a role
+ * that can only read. Nothing is committed.
  */
 export async function* examineWriting({ inTransaction }: Connection, place: Place): AsyncGenerator<Finding> {
   yield await inTransaction(ask => write(ask, place))
@@ -12,7 +12,7 @@ export async function* examineWriting({ inTransaction }: Connection, place: Plac
 
 async function write(ask: Ask, place: Place): Promise<Finding> {
   const { names, changes, locks, monitor, keys } = toTables(place)
-  // No name, ID or hash that a call could make.
+  // A name, an ID and a hash that no call could create.
   const id = crypto.randomUUID()
   const domain = `'#doctor ${id}'`
   const rows: readonly (readonly [table: string, sql: string])[] = [
@@ -47,7 +47,7 @@ async function write(ask: Ask, place: Place): Promise<Finding> {
   return ok('writing', 'a row of each table can be saved; it was taken back')
 }
 
-/** A row may fit into a page that has room. So a table of a megabyte is made beside them. */
+/** A row may fit into an existing page. So a table of one megabyte is created too. */
 const ROOM = `CREATE TEMPORARY TABLE doctor ON COMMIT DROP AS
   SELECT repeat('x', 1000) AS filling FROM generate_series(1, 1000)`
 

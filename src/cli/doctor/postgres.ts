@@ -7,19 +7,19 @@ import { examineTables } from './postgres-tables.ts'
 import { examineWriting } from './postgres-write.ts'
 
 const OLDEST_SERVER = 14
-/** Milliseconds that the clocks may differ: leases and the expiry of keys go by them. */
+/** Milliseconds by which the clocks may differ: leases and the expiry of keys depend on them. */
 const MOST_SKEW = 5000
 
 /** Milliseconds of a round trip that calls should not exceed. */
 const LONGEST_TRIP = 20
 const TRIPS = 5
 
-/** Examines a database, without changing anything. @throws when it cannot be reached. */
+/** Examines a database without changing anything. @throws An error if it cannot be reached. */
 export async function* examinePostgres(url: string, schema = 'domain_registration'): AsyncGenerator<Finding> {
   const connection = await connectToPostgres(url)
   const { ask, inTransaction } = connection
   const failed = new Set<string>()
-  /** Names what cannot be examined, and why. */
+  /** Reports a check that cannot run, and why. */
   async function* examine(check: string, findings: AsyncGenerator<Finding>): AsyncGenerator<Finding> {
     try {
       for await (const finding of findings) {
@@ -72,7 +72,7 @@ async function* examineServer(ask: Ask): AsyncGenerator<Finding> {
   } else if (isStockPostgres(version)) {
     yield ok('engine', name)
   } else {
-    const advice = 'See docs/postgres.md for what is known of other engines'
+    const advice = 'See docs/postgres-drivers.md for what is known about other engines'
     yield note('engine', `${name}, which is not PostgreSQL itself`, advice)
   }
 }
@@ -96,7 +96,7 @@ async function* examineTransactions(ask: Ask): AsyncGenerator<Finding> {
   }
 }
 
-/** The way to the database and back, and the clock there. */
+/** Examines the round trip to the database, and its clock. */
 async function* examineTrips(ask: Ask): AsyncGenerator<Finding> {
   const trips: { elapsed: number; skew: number }[] = []
   for (let count = 0; count < TRIPS; count += 1) {

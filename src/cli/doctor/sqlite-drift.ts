@@ -2,7 +2,7 @@ import { sqliteSchema } from '../../sqlite/schema.ts'
 import type { Handle } from '../sqlite.ts'
 import { type Finding, wrong } from './finding.ts'
 
-/** What SQLite keeps of a table or an index: the text of the statement that created it. */
+/** A table or an index as SQLite stores it: by the SQL that created it. */
 interface Part {
   readonly type: 'table' | 'index'
   readonly name: string
@@ -13,10 +13,10 @@ interface Part {
 const PREFIX = 'domain_registration_'
 
 /**
- * Compares the tables with those that `migrate` makes, and yields each difference with the SQL that removes it. Tables
- * and indexes of the application's own are not a difference.
+ * Compares the tables with those that `migrate` creates, and yields each difference with the SQL that removes it. The
+ * application's own tables and indexes are not a difference.
  *
- * @param model An empty database, to make the tables in.
+ * @param model An empty database, to create the tables in.
  */
 export function* findSqliteDrift(actual: Handle, model: Handle): Generator<Finding> {
   model.exec(sqliteSchema())
@@ -53,7 +53,7 @@ function* compareIndexes(expected: readonly Part[], found: ReadonlyMap<string, P
   }
 }
 
-/** As sqlite.org/lang_altertable.html, section 7, says. Columns that are not the package's stay in a copy. */
+/** Follows sqlite.org/lang_altertable.html, section 7. Columns that are not the package's stay in a copy. */
 function rebuild({ name, sql }: Part, expected: readonly string[], actual: readonly string[]): string[] {
   const [copy, common] = [`${name}_new`, expected.filter(column => actual.includes(column)).join(', ')]
   const hasOthers = actual.some(column => !expected.includes(column))
@@ -72,7 +72,7 @@ function rebuild({ name, sql }: Part, expected: readonly string[], actual: reado
 const readColumns = (handle: Handle, { name }: Part): string[] =>
   (handle.prepare('SELECT name FROM pragma_table_info(?)').all(name) as { name: string }[]).map(row => row.name)
 
-/** Not what SQLite creates by itself, which has no text. */
+/** Skips objects that SQLite creates automatically, which have no SQL. */
 const readParts = (handle: Handle): Part[] =>
   handle
     .prepare(

@@ -9,13 +9,13 @@ import { findSqliteDrift } from './sqlite-drift.ts'
 /** SQLite has STRICT tables from 3.37 on (sqlite.org/stricttables.html). */
 const OLDEST_LIBRARY = [3, 37] as const
 
-/** Examines a file, without changing anything. @throws when it cannot be read. */
+/** Examines a file without changing anything. @throws An error if it cannot be read. */
 export async function* examineSqlite(file: string): AsyncGenerator<Finding> {
   if (!existsSync(file)) return yield noTables(`there is no file ${JSON.stringify(file)}`, 'connection')
   const handle = openHandle(file)
   try {
     const first = <Row>(sql: string) => handle.prepare(sql).all()[0] as Row
-    // Reads the file, and fails if it is no database.
+    // Reads the file, and fails if it is not a database.
     const isMigrated = hasTables(handle)
     yield ok('connection', `the file ${JSON.stringify(file)}`)
     yield examineLibrary(first<{ version: string }>('SELECT sqlite_version() AS version').version)
@@ -52,7 +52,7 @@ function examineLibrary(version: string): Finding {
   return wrong('engine', `SQLite ${version}`, `Use SQLite ${OLDEST_LIBRARY.join('.')} or later`)
 }
 
-/** The log of SQLite is a file beside the database, so that the folder must be writable too. */
+/** The log of SQLite is a file next to the database, so the folder must be writable too. */
 function examineRights(file: string, handle: Handle): Finding {
   for (const path of [file, dirname(resolve(file))]) {
     try {
@@ -72,9 +72,9 @@ function examineRights(file: string, handle: Handle): Finding {
   return ok('rights', 'this user may write to the file and its folder')
 }
 
-/** Saves a row in each table and room for more, and takes all of it back, so that a full disk shows. */
+/** Saves a row in each table and some extra data, and rolls everything back, to detect a full disk. */
 function examineWriting(handle: Handle): Finding {
-  // Such a small cache writes to the disk before the commit.
+  // With such a small cache, SQLite writes to disk before the commit.
   handle.exec('PRAGMA cache_size = 1')
   try {
     handle.exec(`BEGIN IMMEDIATE; ${SAVE_ROWS}`)
@@ -91,11 +91,11 @@ function rollBack(handle: Handle): void {
   try {
     handle.exec('ROLLBACK')
   } catch {
-    // After some failures SQLite has done so by itself.
+    // After some failures, SQLite has already rolled back.
   }
 }
 
-/** No name, ID or hash that a call could make; the label needs a megabyte. */
+/** A name, an ID and a hash that no call could create; the label takes a megabyte. */
 const SAVE_ROWS = `
 INSERT INTO domain_registration_names
   (domain_id, domain, registrable_domain, second_level_domain, path, team_id, created_at)

@@ -6,7 +6,7 @@ import type { Command, Invocation, Result, Target } from '../command.ts'
 import { openHandle } from '../sqlite.ts'
 import { plural, toPrintable } from '../text.ts'
 import { readVersion } from '../version.ts'
-import { connectToPostgres } from './postgres-connection.ts'
+import { connectToPostgres, LOCKED } from './postgres-connection.ts'
 import { readSizes, type Size, toSize } from './postgres-growth.ts'
 
 /** Milliseconds between two screens of `--watch`. */
@@ -50,7 +50,7 @@ const toLines = (facts: Readonly<Record<string, string>>): string =>
     .map(([name, fact]) => `${name.padEnd(13)}${fact}\n`)
     .join('')
 
-/** A table with its indexes, or a file of SQLite. */
+/** A table with its indexes, or a SQLite file. */
 type Part = Pick<Size, 'name' | 'bytes' | 'rebuilt'>
 
 interface Stored {
@@ -59,7 +59,7 @@ interface Stored {
   readonly sizes: readonly Part[]
 }
 
-/** Steps from team to team through an index, however many names each has. */
+/** Jumps from team to team in an index, independent of how many names each has. */
 const countTeams = (names: string) => `WITH RECURSIVE team(id) AS (
     SELECT min(team_id) FROM ${names}
     UNION ALL SELECT (SELECT min(team_id) FROM ${names} WHERE team_id > team.id) FROM team WHERE team.id IS NOT NULL
@@ -67,14 +67,19 @@ const countTeams = (names: string) => `WITH RECURSIVE team(id) AS (
 
 async function readStored(target: Target): Promise<Stored> {
   if (target.kind === 'sqlite') return readFile(target.file)
-  const { ask, close } = await connectToPostgres(target.url)
+  const { inTransaction, close } = await connectToPostgres(target.url)
+  const { schema = 'domain_registration' } = target
+  const { names, version } = toTables({ schema })
   try {
-    const { schema = 'domain_registration' } = target
-    const { names, version } = toTables({ schema })
-    const [teams] = await ask<{ teams: string }>(countTeams(names))
-    const [row] = await ask<{ version: number | null }>(`SELECT max(version) AS version FROM ${version}`)
-    const sizes = addUp(await readSizes(ask, schema))
-    return { version: row?.version ?? null, teams: Number(teams?.teams), sizes }
+    return await inTransaction(async ask => {
+      const [teams] = await ask<{ teams: string }>(countTeams(names))
+      const [row] = await ask<{ version: number | null }>(`SELECT max(version) AS version FROM ${version}`)
+      const sizes = addUp(await readSizes(ask, schema))
+      return { version: row?.version ?? null, teams: Number(teams?.teams), sizes }
+    })
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== LOCKED) throw error
+    throw new Error('A table is locked; "domain-registration doctor" says by whom', { cause: error })
   } finally {
     await close()
   }

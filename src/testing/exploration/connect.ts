@@ -4,23 +4,23 @@ import type { Change, ListedRegistration, Registration } from '../../registry/st
 import { type Process, type StepOutcome, type World, waitFor } from './processes.ts'
 import { scenarioTeams } from './scenarios.ts'
 
-/** Milliseconds for a push. Leases are thrice as long: more than a schedule takes, and less than an hour. */
+/** Milliseconds for a push. Leases are three times as long: more than a schedule takes, and less than an hour. */
 const PUSH_TIME_LIMIT = 600_000
 
-/** What becomes due, and in which order, is chosen and not measured. */
+/** The time stands still: the schedule chooses what becomes due, and in which order. */
 const byDomain = (one: Change, other: Change) => (one.domain + one.kind < other.domain + other.kind ? -1 : 1)
 
-/** Leaves out what a store adds to a change, such as a time: it would make two states of one. */
+/** Omits fields that a store adds to a change, such as a time, which would make one state look like two. */
 const toWaiting = (change: WaitingChange) => ({ ...toChange(change), refusals: change.refusals })
 
 function fail(): never {
   throw new Error('It failed on purpose')
 }
 
-/** Ends all leases and waits: what is due later than an hour and a lease is due, here with a lease of minus an hour. */
+/** Ends all leases and waits: a change due later than an hour and a lease counts as due; here the lease is negative. */
 export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
 
-/** A backend as a process sees it: each call of it is a step. */
+/** A backend as one process sees it: each call of a method is a step. */
 export function connectBackend(world: World, process: Process, backend: StoreBackend): StoreBackend {
   const { toDomainId, outbox, isInTransaction: _, ...methods } = backend
   const { ledger } = world
@@ -95,7 +95,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
   }
 }
 
-/** The options of the store of a process: its pushes are steps too. */
+/** The options of a process's store, whose pushes are steps too. */
 export const optionsOf = (world: World, process: Process): ManagedStoreOptions => ({
   findTeam: id => scenarioTeams.find(team => team.id === id) ?? null,
   synchronize: toPush(world, process),
@@ -132,7 +132,7 @@ function toPush(world: World, process: Process): Push {
 
 type Described = Registration | Change | { readonly change: Change }
 
-/** Shows lists of changes, of registrations and of what is postponed, and nothing else. */
+/** Shows arrays of changes, registrations and postponements, and no other values. */
 export function tell(value: unknown): string {
   if (!Array.isArray(value)) return ''
   return (value as readonly Described[])

@@ -15,33 +15,33 @@ export interface ExploreOptions<Backend extends StoreBackend = StoreBackend> {
 
 /** The result of {@link exploreStore}. */
 export interface Exploration {
-  /** How many scenarios came to a state that must not be. */
+  /** How many scenarios reached a forbidden state. */
   readonly violations: number
   /** How many states there are; all of them were visited, except in a scenario with a violation. */
   readonly states: number
-  /** For each violation, what did not hold and one of the shortest ways to it. Absent if there is none. */
+  /** For each violation, the broken promise and one of the shortest ways to it. Absent if there is none. */
   readonly stories?: readonly string[]
 }
 
 /**
- * Runs calls, releases, imports and sweeps over a store of your own in every order of their steps, instead of in some.
- * A step is a call of the backend or a push. In each scenario some steps fail, lose their answers or arrive late,
- * processes die, and leases end, at every point at which they can.
+ * Runs calls, releases, imports and sweeps on your own store in every order of their steps, instead of in some. A step
+ * is a call of the backend or a push. In each scenario, some steps fail, lose their responses or arrive late, processes
+ * die, and leases expire, at every possible point.
  *
  * In every state no names overlap, no ID changes its team, no team is above its limit, and what is registered is
- * watched or pending. A call is told the truth. No step fails by itself. Once nothing fails any more, exactly the
- * registered names are watched.
+ * watched or pending. Results of calls are correct. No step fails by itself. Once failures stop, exactly the registered
+ * names are watched.
  *
- * It proves what the backend does from step to step. It cannot see what happens within a step, such as a lock that is
- * missing: for that there is {@link domainStoreSuite}. It takes some thousand schedules, each of some ten steps, and
- * `Math.random` returns 0.5 meanwhile, so nothing else should run in the process.
+ * It proves the behavior of the backend from step to step. It cannot see into a step, for example whether a lock is
+ * missing: {@link domainStoreSuite} tests that. It runs a few thousand schedules, each of about ten steps, and
+ * `Math.random` returns 0.5 during the run, so nothing else should run in the process.
  *
  * @param createBackend Returns a backend without registrations or pending changes. Called for each schedule, one at a
- *   time: it may clear the tables of one database. It must do the same each time, apart from the IDs that it makes.
- * @returns The count of states changes only if the backend, or the package, takes other steps.
+ *   time, so it may clear the tables of one database. It must behave the same each time, apart from the IDs.
+ * @returns The result; its count of states changes only if the backend or the package takes different steps.
  * @throws {TypeError} for an option that is wrong or does not exist, and if `createBackend` is not a function that
  *   returns a backend.
- * @throws the failure of `createBackend`, and an `Error` if a schedule that is repeated goes otherwise.
+ * @throws The failure of `createBackend`, and an `Error` if a repeated schedule has a different outcome.
  *
  * @example
  * import { exploreStore } from 'domain-registration/testing'
@@ -53,7 +53,7 @@ export async function exploreStore<Backend extends StoreBackend>(
   createBackend: () => Awaitable<Backend>,
   options: ExploreOptions<Backend> = {},
 ): Promise<Exploration> {
-  if (!isFunction(createBackend)) throw new TypeError('exploreStore takes a function that makes a backend')
+  if (!isFunction(createBackend)) throw new TypeError('exploreStore takes a function that creates a backend')
   requireOptions(options, rules)
   const stories: string[] = []
   let states = 0
@@ -74,7 +74,7 @@ const rules: Rules = {
 }
 
 interface Exploring<Backend extends StoreBackend> extends ExploreOptions<Backend> {
-  /** Makes the store of each process. Default: {@link createManagedStore}. */
+  /** Creates the store of each process. Default: {@link createManagedStore}. */
   readonly createStore?: CreateStore
 }
 

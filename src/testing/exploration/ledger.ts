@@ -2,11 +2,11 @@ import type { PendingChange } from '../../registry/outbox.ts'
 import type { Change, Registration } from '../../registry/store.ts'
 import { type Action, type ActionResult, scenarioTeams } from './scenarios.ts'
 
-/** What happened in a schedule, and whether it may be. */
+/** The history of a schedule, and the checks of it. */
 export type Ledger = ReturnType<typeof createLedger>
 
 export function createLedger() {
-  /** The last change of each ID that the monitor has followed. */
+  /** The last change of each ID that the monitor has accepted. */
   const monitor = new Map<string, Change>()
   const saved = new Map<string, Registration>()
   const gone = new Set<string>()
@@ -17,7 +17,7 @@ export function createLedger() {
   const violate = (what: string) => {
     violation ??= what
   }
-  /** Replaces IDs by a name that is the same in whatever order other IDs were made. */
+  /** Replaces IDs with names that do not depend on the order in which other IDs were created. */
   const rename = (text: string) => [...names].reduce((text, [id, name]) => text.replaceAll(id, name), text)
 
   return {
@@ -61,26 +61,26 @@ export function createLedger() {
       if (kept) violate(`${caller} was told that ${rename(kept)} is released, and it is not`)
     },
 
-    /** A step failed that was not made to fail. */
+    /** Records that a step failed by itself. */
     checkStep: (says: string, error: unknown): void => violate(`${says} failed by itself: ${error}`),
     checkFailure(caller: string, { hasFailed }: ActionResult): void {
       if (hasFailed) violate(`${caller} failed, although nothing failed for it: ${hasFailed}`)
     },
 
-    /** What must hold in every state. */
+    /** The invariants of every state. */
     checkState(rows: readonly Registration[], pending: readonly PendingChange[]): void {
       const what = findWrongRow(rows, { saved, gone }) ?? findUnheard(rows, pending, monitor)
       if (what) violate(rename(what))
     },
 
-    /** What must hold when nothing fails any more and a process has swept. */
+    /** The invariants once failures have stopped and a process has swept. */
     checkEnd(rows: readonly Registration[], pending: readonly PendingChange[]): void {
       if (pending.length > 0) violate(`in the end ${pending[0]?.domain} is still pending`)
       const lost = [...acknowledged].find(id => !gone.has(id) && rows.every(({ domainId }) => domainId !== id))
       if (lost) violate(`in the end ${rename(lost)} is gone, which was acknowledged`)
     },
 
-    /** All of it that decides what can follow. */
+    /** The part of the history that determines what can follow. */
     summary: (): unknown => [
       [...monitor.values()].map(({ domainId, kind }) => rename(`${domainId} ${kind}`)).sort(),
       [...acknowledged].map(rename).sort(),
@@ -89,7 +89,7 @@ export function createLedger() {
   }
 }
 
-/** Times differ each time, and decide nothing: leases end when that is chosen. */
+/** Omits times, which differ in each run and have no effect: the schedule chooses when leases expire. */
 const withoutTimes = (field: string, value: unknown) => (field === 'at' || field === 'createdAt' ? undefined : value)
 
 interface Facts {
@@ -110,7 +110,7 @@ function findWrongRow(rows: readonly Registration[], { saved, gone }: Facts): st
   return full && `team ${full.id} holds more than its limit`
 }
 
-/** Finds a change of which the monitor neither knows nor will be told. */
+/** Finds a change that the monitor neither has nor will get. */
 function findUnheard(
   rows: readonly Registration[],
   pending: readonly PendingChange[],

@@ -3,18 +3,18 @@ import type { Change } from '../../registry/store.ts'
 import type { Ledger } from './ledger.ts'
 import type { Action, Scenario } from './scenarios.ts'
 
-/** How much may still go wrong. */
+/** How many failures may still happen. */
 export type Budget = Record<'faults' | 'deaths' | 'leases', number>
 
 /** One of the ways in which a step can end. */
 export interface StepOutcome {
   readonly says: string
   readonly costs?: keyof Budget
-  /** Does the step. What it throws, the process gets for an answer. */
+  /** Does the step. The process gets its result or its error. */
   run(): unknown
 }
 
-/** What a process waits for. */
+/** A step for which a process waits. */
 export interface ProcessStep {
   readonly process: Process
   readonly says: string
@@ -28,17 +28,17 @@ export interface Process {
   readonly actions: readonly Action[]
   /** How many of its actions are done. */
   done: number
-  /** Whether each of its steps has to be chosen, or is done at once, or fails because the process has died. */
+  /** Whether each of its steps is chosen, runs at once, or fails because the process has died. */
   state: 'runs' | 'dead' | 'automatic'
   /** Whether something has failed for the action under way. */
   isFaulted: boolean
-  /** The answers that the action under way got: they decide what it does next. */
+  /** The results that the current action got, which determine its next step. */
   log: string[]
   /** The IDs that had been released before that action. */
   goneBefore: ReadonlySet<string>
 }
 
-/** What the processes of a schedule share. */
+/** The state that the processes of a schedule share. */
 export interface World {
   readonly scenario: Scenario
   readonly ledger: Ledger
@@ -46,7 +46,7 @@ export interface World {
   readonly refused: Set<string>
   /** All steps for which processes wait. */
   readonly steps: ProcessStep[]
-  /** Pushes on their way for whose answer nobody waits any more. */
+  /** Pushes under way whose result no process awaits. */
   readonly late: (readonly Change[])[]
 }
 
@@ -82,7 +82,7 @@ export function waitFor({ steps, ledger }: World, process: Process, says: string
   })
 }
 
-/** Does the actions of a process, one after the other. */
+/** Performs the actions of a process, one after another. */
 export async function runActions({ ledger }: World, process: Process, store: ManagedStore): Promise<void> {
   for (const action of process.actions) {
     Object.assign(process, { isFaulted: false, log: [], goneBefore: ledger.gone() })
@@ -95,7 +95,7 @@ export async function runActions({ ledger }: World, process: Process, store: Man
   Object.assign(process, { log: [], goneBefore: new Set() })
 }
 
-/** A process dies: nothing that it waits for happens. */
+/** Kills a process: no step for which it waits happens. */
 export function die({ steps }: World, process: Process): void {
   process.state = 'dead'
   for (const step of steps.filter(step => step.process === process)) void step.settle(step.outcomes[0] as StepOutcome)

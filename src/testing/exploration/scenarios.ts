@@ -4,33 +4,33 @@ import { registerDomains } from '../../operations/register-domains.ts'
 import type { ManagedStore } from '../../registry/managed-store.ts'
 import type { Team } from '../../registry/store.ts'
 
-/** What a caller was told. */
+/** The result of a caller's action. */
 export interface ActionResult {
-  /** Why not all of it was done, if something failed. */
+  /** Why the action was incomplete, if something failed. */
   readonly hasFailed?: string | undefined
-  /** The IDs that it was told are registered and watched. */
+  /** The IDs reported as registered and watched. */
   readonly held?: readonly string[]
-  /** The IDs that it was told are released. */
+  /** The IDs reported as released. */
   readonly released?: readonly string[]
 }
 
-/** What a process does. */
+/** An action of a process. */
 export interface Action {
   readonly teamId?: string
   run(store: ManagedStore): Promise<ActionResult>
 }
 
-/** Who does what at the same time, and how much may go wrong. All orders of that are explored. */
+/** Simultaneous actions of processes, and the number of failures. All their orders are explored. */
 export interface Scenario {
-  /** What was done before, without a failure. */
+  /** The actions before, without failures. */
   readonly before?: readonly Action[]
-  /** What each process does, one after the other. */
+  /** The actions of each process, one after another. */
   readonly processes: Readonly<Record<string, readonly Action[]>>
-  /** How many steps of the store or pushes fail, or lose their answers. */
+  /** How many store steps or pushes fail, or lose their responses. */
   readonly faults: number
   /** How many processes die. */
   readonly deaths?: number
-  /** How often all leases and waits end before a sweep. */
+  /** How often all leases and waits expire before a sweep. */
   readonly leases?: number
   /** Domains that the monitor refuses, until the end. */
   readonly refused?: readonly string[]
@@ -78,7 +78,7 @@ export const sweep: Action = {
     }),
 }
 
-/** Makes what was refused due at once, and sweeps. */
+/** Makes refused changes due, and sweeps. */
 export const retry: Action = {
   run: store =>
     attempt(async () => {
@@ -109,7 +109,7 @@ async function attempt(work: () => Promise<ActionResult>): Promise<ActionResult>
 /** In the form of a UUID of version 7. */
 const IMPORTED_ID = '01940000-0000-7000-8000-000000000001'
 
-/** What {@link exploreStore} explores: small, and with all that can go wrong in a step. */
+/** The scenarios of {@link exploreStore}: small, with every kind of failure of a step. */
 export const scenarios = {
   'two teams register names that overlap': {
     processes: {

@@ -8,20 +8,20 @@ import type { Scenario } from './scenarios.ts'
 /** Makes the store of one process over the backend that all share. */
 export type CreateStore = (backend: StoreBackend, options: ManagedStoreOptions) => ManagedStore
 
-/** Something that can happen next. */
+/** A possible next event. */
 export interface Choice {
   readonly says: string
   take(): Promise<void>
 }
 
-/** Milliseconds: a change that is due later than this from now waits. Less than any wait, more than clocks differ. */
+/** A change that is due later than this many milliseconds is waiting. Less than any wait, more than clocks differ. */
 const SOON = 50_000
-/** The second pushes what a release replaced during the first. */
+/** The second sweep pushes releases that replaced a registration during the first. */
 const LAST_SWEEPS = 3
 
 /**
- * One schedule of a scenario: processes that share a backend and a monitor, and stand still before each step until it
- * is chosen. The same choices lead to the same state.
+ * One schedule of a scenario: processes that share a backend and a monitor, and pause before each step until it is
+ * chosen. The same choices lead to the same state.
  */
 export function createSchedule(scenario: Scenario, backend: StoreBackend, createStore: CreateStore) {
   const { faults, deaths = 0, leases = 0, refused } = scenario
@@ -59,7 +59,7 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, create
     /**
      * Checks the state.
      *
-     * @returns All that decides what can follow, as a text.
+     * @returns Everything that determines what can follow, as a string.
      */
     async inspect(): Promise<string> {
       const { rows, pending } = await check()
@@ -76,7 +76,7 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, create
       ])
     },
 
-    /** Nothing fails any more, all leases end, and one process sweeps. */
+    /** Stops failures, ends all leases, and lets one process sweep. */
     async finish(): Promise<void> {
       world.refused.clear()
       const store = storeOf(createProcess('in the end', [], 'automatic'))
@@ -88,7 +88,7 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, create
       ledger.checkEnd(rows, pending)
     },
 
-    /** Lets nothing of it go on. */
+    /** Stops all its processes. */
     async end(): Promise<void> {
       for (const process of processes) die(world, process)
       await settled()
@@ -99,7 +99,7 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, create
 function listChoices(world: World, processes: readonly Process[]): readonly Choice[] {
   const { budget, late, ledger } = world
   const isAffordable = ({ costs }: Pick<StepOutcome, 'costs'>) => !costs || budget[costs] > 0
-  /** Pays, lets it happen, and waits until each process stands before its next step. */
+  /** Counts the failure, carries out the event, and waits until each process has reached its next step. */
   const toChoice = (says: string, costs: StepOutcome['costs'], happen: () => unknown): Choice => ({
     says,
     async take() {
@@ -135,5 +135,5 @@ const wholeList = {
 
 const isDue = ({ nextAttempt }: PendingChange) => nextAttempt.getTime() < Date.now() + SOON
 
-/** All promises have been continued. */
+/** Resolves when all settled promises have been handled. */
 const settled = () => new Promise<void>(resolve => void setImmediate(resolve))

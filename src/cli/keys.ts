@@ -95,7 +95,7 @@ export const rotateKey: Command = {
     const end = new Date(Date.now() + OVERLAP_OF_KEYS)
     const oldExpiresAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end
     if (old.revokedAt || oldExpiresAt.getTime() <= Date.now())
-      throw new Error(`The key is ${stateOf(old)}: make another one with "keys create"`)
+      throw new Error(`The key is ${stateOf(old)}: create another one with "keys create"`)
     const { type, ownerId, scopes, label } = old
     const prefix = values.prefix ?? old.hint?.split('_')[0]
     const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })

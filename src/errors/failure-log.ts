@@ -148,7 +148,7 @@ function describeFailure(failure: unknown, domain?: string) {
 /** Numbers and IDs differ between failures of one kind. */
 const toKindOfWord = (word: string): string => (/\d/.test(word) ? '#' : word)
 
-/** The message stands in the line before it. */
+/** The line before it contains the message. */
 const readStack = (failure: unknown): string | undefined =>
   failure instanceof Error
     ? failure.stack

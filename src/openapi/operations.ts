@@ -130,7 +130,7 @@ The same call again answers \`missing\`.`,
     summary: 'Export all registrations of a team',
     description: `Exports all registrations of one team in the order of registration, even if the team is suspended. \
 If the response is cut off, resume with the \`domainId\` of the last whole line as \`after\`. \
-That is no feed: a registration that is made later may come before an ID that was exported.`,
+This is not a feed: a later registration may sort before an exported ID.`,
     parameters: {
       team_id,
       after: [cursor, 'The `domainId` of the last line that arrived.'],

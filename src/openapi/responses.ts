@@ -105,7 +105,7 @@ function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers
 /** Every response of an operation, by status. */
 export function describeResponses(operation: AnsweredOperation, settings: AnswerSettings): Operation['responses'] {
   const { rateLimited } = settings
-  // A path that is described is one of ours.
+  // Every described path is ours.
   const without = ['not_found', ...operation.without, ...(rateLimited ? [] : ['too_many_requests'])]
   const all = Object.entries(errors(operation, settings)).filter(([code]) => !without.includes(code))
   const responses: Record<number, OpenApiResponse> = {

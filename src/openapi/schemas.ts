@@ -127,7 +127,7 @@ export const schemas = {
         type: 'array',
         items: { type: 'string' },
         maxItems: 3,
-        description: 'The registrations of the same team that are in the way: of many, the first three.',
+        description: 'The conflicting registrations of the same team, at most three.',
       },
       count: { type: 'integer', minimum: 1, description: 'How many there are; from 100 on, there may be more.' },
     }),
@@ -141,10 +141,13 @@ export const schemas = {
     domain,
     domainId: text('What identified the registration.'),
   }),
-  MissingResult: answer('The team does not hold the hostname, whoever else does; perhaps it was deleted before.', {
-    status: status('missing'),
-    input,
-  }),
+  MissingResult: answer(
+    'The team has not registered the hostname, or has already deleted it; another team may have it.',
+    {
+      status: status('missing'),
+      input,
+    },
+  ),
   DeleteTotals: answer('How many results have each status.', { deleted: count, missing: count, invalid: count }),
   ListDomainsResponse: answerOf('A page of registrations.', {
     domains: { type: 'array', maxItems: MAX_LIMIT, items: refer('ListedDomain') },

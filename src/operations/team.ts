@@ -32,7 +32,7 @@ export async function requireTeam(
 /** If transactions like this one hold all connections of the pool, `findTeam` may never get one. */
 const waitedInTransaction = (cause: TimeLimitError) =>
   new Error(
-    'findTeam did not return in time. In a transaction of yours it must ask through that transaction: if it asks the ' +
+    'findTeam did not return in time. In your transaction, it must query through that transaction: if it queries the ' +
       'pool, it waits for a connection while the transaction holds one',
     { cause },
   )

@@ -72,7 +72,7 @@ async function readText({ body }: Response, limit: number): Promise<Pick<Receive
   return { text: text + decoder.decode(), isCut: false }
 }
 
-/** One hour. If told to wait longer, we ask again after that. */
+/** One hour. If the response asks for a longer wait, the next request is sent after an hour. */
 const LONGEST_RETRY_AFTER = 3_600_000
 
 /** Whole seconds, or a date (RFC 9110, section 10.2.3); `undefined` for anything else. */

@@ -136,7 +136,7 @@ async function readSettings(sequence: Sequence, names: readonly string[]): Promi
   const { isolation, ...settings } = row
   // Under any other level, a statement does not see rows that others committed while it waited for their lock.
   if (isolation !== 'read committed')
-    throw new Error(`A transaction of yours must be in READ COMMITTED; it is in ${isolation?.toUpperCase()}`)
+    throw new Error(`Your transaction must be in READ COMMITTED; it is in ${isolation?.toUpperCase()}`)
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value ?? '']))
 }
 

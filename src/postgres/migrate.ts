@@ -51,7 +51,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   async function create(): Promise<void> {
     const { version, missing } = await findState(database, deadline, toTables(options))
     if (version > SCHEMA_VERSION) {
-      throw new Error(`The tables are of version ${version}, and this package knows ${SCHEMA_VERSION}`)
+      throw new Error(`The tables have version ${version}; this package supports up to version ${SCHEMA_VERSION}`)
     }
     // An empty table instead of a lost one would let names be registered twice.
     if (missing !== null) {

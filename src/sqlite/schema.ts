@@ -108,7 +108,7 @@ INSERT INTO domain_registration_version (version)
 export function prepareTables(driver: Driver): void {
   const version = findVersion(driver)
   if (version > SCHEMA_VERSION) {
-    throw new Error(`The tables are of version ${version}, and this package knows ${SCHEMA_VERSION}`)
+    throw new Error(`The tables have version ${version}; this package supports up to version ${SCHEMA_VERSION}`)
   }
   if (version < SCHEMA_VERSION) driver.transact(() => driver.execute(sqliteSchema()))
 }

@@ -35,7 +35,7 @@ export function methodOf<Method extends keyof SuiteStore>(
   return found.bind(store) as NonNullable<SuiteStore[Method]>
 }
 
-/** Makes a request like those of the core, for these look-ups. */
+/** Makes a request like those of the core, for these lookups. */
 export function createRequest(
   teamId: string,
   names: readonly Name[],
@@ -66,7 +66,7 @@ export async function save(
 }
 
 /**
- * Looks up names, and what is below bases, in a call that registers nothing. Sorts what was found like the look-ups.
+ * Looks up names, and names below bases, in a call that registers nothing. Sorts the findings like the lookups.
  */
 export async function lookUp(
   store: SuiteStore,

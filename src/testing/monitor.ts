@@ -5,7 +5,7 @@ import { checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 /**
- * The monitor that a store pushes to. It can be away or refuse domains, and it records the pushes.
+ * The monitor that a store pushes to. It can be unavailable or refuse domains, and it records the pushes.
  */
 export interface Monitor {
   isAway: boolean
@@ -14,9 +14,9 @@ export interface Monitor {
   /** Domains that it refuses. */
   readonly refused: Set<string>
   push(changes: readonly Change[]): void
-  /** Returns the changes of each push since the last call, whether the push went through or not. */
+  /** Returns the changes of each push since the last call, even if the push failed. */
   takePushes(): (readonly Change[])[]
-  /** The changes that went through, in order. */
+  /** The accepted changes, in order. */
   readonly accepted: Change[]
   /** The domains that are watched. A `domainId` that was released is never watched again. */
   watched(): string[]
@@ -82,7 +82,7 @@ export async function sweepUntil(
   throw new UnmetExpectation(`expected that after some sweeps ${claim}, got 100 sweeps without it`)
 }
 
-/** Holds what waits for `opened` until it is opened, for good. */
+/** A gate: work that awaits `opened` continues once it is opened. It stays open. */
 export function createGate(): { readonly opened: Promise<void>; open(): void } {
   let open = () => {}
   const opened = new Promise<void>(resolve => {

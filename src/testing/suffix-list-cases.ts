@@ -12,7 +12,7 @@ import type { CaseDefinition } from './store-case.ts'
 const before = (domain: string): Name => ({ domain, registrableDomain: 'github.io' })
 const behind = (domain: string): Name => ({ domain, registrableDomain: 'shop.platform.example.com' })
 
-/** Below a top-level domain that is no longer in any list. */
+/** A name below a top-level domain that is no longer in any list. */
 const gone = (domain: string): Name => ({ domain, registrableDomain: 'xn--bcher-kva.gone' })
 
 /** The result for a name that team 1 submits while a team has a registration from another list. */

@@ -8,7 +8,7 @@ type OptionalMethods = Pick<
   'synchronizePending' | 'countPending' | 'pendingStats' | 'retryPending' | 'listPending'
 >
 
-/** An optional part of a store; `held` is to count what a team holds, for teams with a limit. */
+/** An optional part of a store; `held` means counting a team's registrations, for teams with a limit. */
 export type StoreFeature =
   | 'synchronize'
   | 'isInTransaction'

@@ -18,7 +18,7 @@ const soon = { synchronizeTimeLimit: SOON }
 const teamsOf = async (store: SuiteStore, domains: readonly string[]) =>
   (await lookUp(store, '1', domains)).registrations.map(({ teamId }) => teamId)
 
-/** Whether the monitor was told to forget an ID before it had got the one that came instead. */
+/** Whether the monitor had to forget an ID before it got the new one. */
 const isForgottenFirst = (accepted: readonly Change[], former: Registration, registration: Registration) => {
   const indexOf = (kind: Change['kind'], { domainId }: Registration) =>
     accepted.findIndex(change => change.kind === kind && change.domainId === domainId)
@@ -152,7 +152,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'race-of-transfers-under-a-limit',
-    name: 'MUST let transfers to a team with a limit, and its calls, take turns',
+    name: 'MUST serialize transfers to a team with a limit and calls of that team',
     async test({ open }) {
       const store = await open()
       const domains = manyDomains(8)

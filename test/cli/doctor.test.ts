@@ -138,7 +138,7 @@ const faultsOfSqlite: Record<string, Fault> = {
   'that the file is not a database': {
     plant: async ({ address }) => void writeFileSync(address, 'no database '.repeat(1000)),
     check: 'connection',
-    finding: /is no SQLite database/,
+    finding: /is not a SQLite database/,
     advice: fixFirst,
   },
   'that another process has locked the file': {

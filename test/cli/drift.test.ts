@@ -28,7 +28,7 @@ const changes: Readonly<Record<string, string>> = Object.fromEntries([
       ...(type.startsWith('text')
         ? [
             [`narrows ${name}.${column}`, `${alter} TYPE ${type === 'text[]' ? 'varchar[]' : 'varchar(500)'}`],
-            [`collates ${name}.${column}`, `${alter} TYPE ${type.split(' ')[0]} COLLATE "POSIX"`],
+            [`changes the collation of ${name}.${column}`, `${alter} TYPE ${type.split(' ')[0]} COLLATE "POSIX"`],
           ]
         : []),
     ]
@@ -40,7 +40,7 @@ const changes: Readonly<Record<string, string>> = Object.fromEntries([
     ]),
     ...indexes.flatMap(({ name: index }) => [
       [`drops ${index}`, `DROP INDEX ${table(index)}`],
-      [`makes ${index} another`, `DROP INDEX ${table(index)}; CREATE INDEX ${index} ON ${table(name)} ((1))`],
+      [`redefines ${index}`, `DROP INDEX ${table(index)}; CREATE INDEX ${index} ON ${table(name)} ((1))`],
       [
         `leaves ${index} invalid`,
         `UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${table(index)}'::regclass`,
@@ -48,22 +48,25 @@ const changes: Readonly<Record<string, string>> = Object.fromEntries([
     ]),
   ]),
   [
-    'gives a key to other columns',
+    'moves a primary key to other columns',
     'ALTER TABLE domain_registration.names DROP CONSTRAINT names_pkey; ' +
       'ALTER TABLE domain_registration.names ADD CONSTRAINT other PRIMARY KEY (path, second_level_domain)',
   ],
   [
-    'changes a condition',
+    'changes the condition of an index',
     'DROP INDEX domain_registration.names_within; ' +
       'CREATE INDEX names_within ON domain_registration.names (registrable_domain, path) WHERE path = domain',
   ],
   [
-    'changes a check',
+    'changes a check constraint',
     'ALTER TABLE domain_registration.changes DROP CONSTRAINT changes_kind_check; ' +
       "ALTER TABLE domain_registration.changes ADD CONSTRAINT changes_kind_check CHECK (kind IN ('registered'))",
   ],
-  ['changes a type', 'ALTER TABLE domain_registration.changes ALTER COLUMN refusals TYPE bigint'],
-  ['makes a column of ours too many', 'ALTER TABLE domain_registration.names ADD COLUMN "of Ann" text NOT NULL'],
+  ['changes the type of a column', 'ALTER TABLE domain_registration.changes ALTER COLUMN refusals TYPE bigint'],
+  [
+    'adds a required column without a default',
+    'ALTER TABLE domain_registration.names ADD COLUMN "of Ann" text NOT NULL',
+  ],
 ])
 
 function mentions(column: string) {
@@ -114,7 +117,7 @@ describe.each(servers)('on %s', (_, open) => {
   })
 
   test.skipIf(!open).each(Object.entries(changes))(
-    'SQL that %s is found, and undone by what is printed',
+    'doctor finds SQL that %s, and prints SQL that reverts it',
     async (_, sql) => {
       await pool.query(sql)
       const found = await examine()
@@ -135,7 +138,7 @@ describe('on SQLite', () => {
     ...statements.flatMap(([statement, name = '', columns = '']) =>
       columns.split('\n').flatMap(line => [
         [
-          `calls ${nameOf(line)} of ${name} otherwise`,
+          `renames ${nameOf(line)} of ${name}`,
           replaced(name, statement.replace(line, line.replaceAll(new RegExp(`\\b${nameOf(line)}\\b`, 'g'), 'other'))),
         ],
         [
@@ -145,11 +148,11 @@ describe('on SQLite', () => {
       ]),
     ),
     ...statements.map(([statement, name = '']) => [
-      `makes ${name} lax`,
+      `makes ${name} not STRICT`,
       replaced(name, statement.replace('STRICT', '')),
     ]),
     [
-      'changes a condition',
+      'changes the condition of an index',
       'DROP INDEX domain_registration_names_within; CREATE INDEX domain_registration_names_within ' +
         "ON domain_registration_names (registrable_domain, path) WHERE path <> ''",
     ],
@@ -175,7 +178,7 @@ describe('on SQLite', () => {
     expect(examine()).toEqual([])
   })
 
-  test.each(Object.entries(changes))('SQL that %s is found, and undone by what is printed', (_, sql) => {
+  test.each(Object.entries(changes))('doctor finds SQL that %s, and prints SQL that reverts it', (_, sql) => {
     const { database, examine } = open()
     database.exec(sql)
     const found = examine()

@@ -26,7 +26,7 @@ import { openDatabase, startServer, type TestServer } from '../postgres/server.t
 import { receive } from '../webhook/receiver.ts'
 import { createSqliteProject, type RunOptions, run, toUrl } from './program.ts'
 
-/** What the doctor says of one check, or of some. */
+/** The doctor's findings on one check or several. */
 async function examine(config: PoolConfig, checks: string | readonly string[], { env, ...options }: RunOptions = {}) {
   const DATABASE_URL = toUrl(config)
   const { code, stdout } = await run(['doctor', '--json'], { ...options, env: { DATABASE_URL, ...env } })
@@ -45,7 +45,7 @@ async function openWithTables(opened: Promise<TestServer> = openDatabase()): Pro
   return server
 }
 
-/** What docs/runbook.md says of each fault. */
+/** The row of docs/runbook.md for each fault. */
 const runbook = new Map(
   [
     ...readFileSync('docs/runbook.md', 'utf8').matchAll(/^\| (.+?) \| (.*?50[03].*?) \| (.+?) \| (.+?) \| .+ \|$/gm),
@@ -61,7 +61,7 @@ function quoted(cell: string): string[] {
 
 const asFound: Fault = async server => ({ config: server.config })
 
-/** Makes a fault. @returns How the application reaches its database then. */
+/** Causes a fault. @returns How the application reaches its database then. */
 type Fault = (server: TestServer) => Promise<{ config: PoolConfig; timeLimit?: number }>
 
 const sql =
@@ -72,7 +72,7 @@ const sql =
     return asFound(server)
   }
 
-/** Faults of the database, by their names in the runbook. The rest of them have tests of their own below. */
+/** Faults of the database, by their names in the runbook. The others have their own tests below. */
 const databaseFaults: Readonly<Record<string, Fault>> = {
   async 'the database is stopped'(server) {
     return { config: { ...server.config, port: await findFreePort() } }
@@ -88,7 +88,7 @@ const databaseFaults: Readonly<Record<string, Fault>> = {
 }
 
 test.each(Object.entries(databaseFaults))(
-  'when %s, callers, the log, metrics and doctor are as the runbook says',
+  'when %s, callers, the log, metrics and doctor match the runbook',
   async (name, make) => {
     const { config, timeLimit } = await make(await openWithTables())
     const pool = new Pool(config)
@@ -97,7 +97,7 @@ test.each(Object.entries(databaseFaults))(
   },
 )
 
-/** Makes a call, asks the doctor, and compares both with the row of the fault. @returns What the doctor found. */
+/** Makes a call, asks the doctor, and compares both with the row of the fault. @returns The doctor's finding. */
 async function compareWithRunbook(fault: string, config: PoolConfig, store: DomainStore) {
   const { callersGet, log, checks } = runbook.get(fault) ?? { callersGet: '', log: [], checks: [] }
   expect([fault, log, checks]).not.toContainEqual([])
@@ -113,7 +113,7 @@ async function compareWithRunbook(fault: string, config: PoolConfig, store: Doma
   return faults[0] as (typeof faults)[0]
 }
 
-/** Failures that the database or its driver names, by what the log says. */
+/** Failures of the database or its driver, by their message in the log. */
 const messages: Readonly<Record<string, (server: TestServer) => Promise<Pool>>> = {
   async 'timeout exceeded when trying to connect'(server) {
     const pool = server.createPool({ max: 1, connectionTimeoutMillis: 100 })
@@ -141,7 +141,7 @@ test('the runbook has fourteen faults', () => {
   expect(runbook.size).toBe(14)
 })
 
-test('when a table or a row is locked, callers, the log, metrics and doctor are as the runbook says', async () => {
+test('when a table or a row is locked, callers, the log, metrics and doctor match the runbook', async () => {
   const server = await openWithTables()
   const holder = await server.createPool({ application_name: 'report of Ann' }).connect()
   onTestFinished(() => holder.release(true))
@@ -181,7 +181,7 @@ const askLater =
     (await pool.query(text.replaceAll('clock_timestamp()', `(clock_timestamp() + interval '${skew}')`), [...values]))
       .rows as never
 
-/** What a server with this store responds to a call, the first line that it logs, and what a trace says of the call. */
+/** The response of a server with this store to a call, the first line of its log, and the trace of the call. */
 async function callAndReadLog(store: DomainStore, domain = 'www.example.net') {
   const shown = vi.spyOn(console, 'error').mockImplementation(() => {})
   const outcomes: (string | undefined)[] = []
@@ -198,7 +198,7 @@ async function callAndReadLog(store: DomainStore, domain = 'www.example.net') {
   return { status, outcomes, line }
 }
 
-test('of a transaction that lies idle with a row, doctor notes whose it is, though nobody waits', async () => {
+test('doctor notes the session of a transaction that is idle with a locked row, even if no session waits', async () => {
   const server = await openWithTables()
   const pool = server.createPool()
   const store = createPostgresStore({ database: pool, findTeam, timeLimit: 500 })
@@ -229,7 +229,7 @@ test('of a transaction that lies idle with a row, doctor notes whose it is, thou
   await Promise.all([ended, waiting])
 })
 
-test('of a transaction that is open for six minutes, doctor notes whose it is, and the SQL that ends it', async () => {
+test('doctor notes the session of a transaction that is open for six minutes, and the SQL that ends it', async () => {
   const server = await openWithTables()
   const pool = server.createPool()
   // By the clock of the server six minutes later.
@@ -269,7 +269,7 @@ async function slowDown({ host, port }: PoolConfig, milliseconds: number): Promi
   return (server.address() as { port: number }).port
 }
 
-test('of a database that takes 40 ms each way, doctor says what a call makes of it', async () => {
+test('doctor notes the duration of a call on a database that is 40 ms away', async () => {
   const { config } = await openWithTables()
   const port = await slowDown(config, 40)
   const { code, findings } = await examine({ ...config, port }, 'round trip')
@@ -283,7 +283,7 @@ test('of a database that takes 40 ms each way, doctor says what a call makes of 
   ])
 })
 
-test('when no connections are left, callers, the log, metrics and doctor are as the runbook says', async () => {
+test('when no connections are left, callers, the log, metrics and doctor match the runbook', async () => {
   const server = await openWithTables(
     startServer(['-c', 'max_connections=4', '-c', 'superuser_reserved_connections=0']),
   )
@@ -300,7 +300,7 @@ test('when no connections are left, callers, the log, metrics and doctor are as 
   expect(finding).toContain('too many clients')
 })
 
-/** A file system of its own, of so many bytes; nothing where this user may not mount one. */
+/** A separate file system of some bytes; nothing if this user may not mount one. */
 function mountSmall(bytes: number): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'domain-registration-full-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
@@ -317,7 +317,7 @@ function mountSmall(bytes: number): string | undefined {
   return folder
 }
 
-test('when the disk is full, callers, the log, metrics and doctor are as the runbook says', async ({ skip }) => {
+test('when the disk is full, callers, the log, metrics and doctor match the runbook', async ({ skip }) => {
   const folder = mountSmall(64_000_000)
   if (folder === undefined) return skip('this user may not mount a file system')
   const server = await openWithTables(startServer())
@@ -335,7 +335,7 @@ test('when the disk is full, callers, the log, metrics and doctor are as the run
   const filling = join(folder, 'filling')
   const fill = () => execFileSync('bash', ['-c', `cat /dev/zero > ${filling} || true`], { stdio: 'ignore' })
   fill()
-  // What has been allocated takes some names more.
+  // The allocated space still has room for some names.
   const store = createPostgresStore({ database: pool, findTeam })
   let called = await callAndReadLog(store)
   for (let index = 0; called.status === 200 && index < 1_000; index += 1) {
@@ -398,7 +398,7 @@ test.runIf(isLong)(
   },
 )
 
-test('when a failover left a standby, callers, the log, metrics and doctor are as the runbook says', async () => {
+test('when a failover left a standby, callers, the log, metrics and doctor match the runbook', async () => {
   const server = await createMortalServer()
   onTestFinished(() => server.remove())
   await server.start()
@@ -411,7 +411,7 @@ test('when a failover left a standby, callers, the log, metrics and doctor are a
   await pool.end()
   await server.killAll()
   writeFileSync(signal, '')
-  // It is never ready to accept connections that write.
+  // It never accepts connections that write.
   void server.start().catch(() => {})
   const isStandby = async () => {
     const asking = new Client(server.config)
@@ -432,10 +432,10 @@ test('when a failover left a standby, callers, the log, metrics and doctor are a
   const { finding } = await compareWithRunbook('a failover left a standby', server.config, store)
   await after.end()
   rmSync(signal)
-  expect(finding).toBe('the server is a standby, and can only be read')
+  expect(finding).toBe('the server is a standby, and read-only')
 })
 
-test('when a clock is wrong, a key that expires by then gets the 401 of the runbook', async () => {
+test('when a clock is ahead, a key that expires meanwhile gets the 401 of the runbook', async () => {
   expect(runbook.get('a clock is wrong')?.callersGet).toContain('401 for keys with a date')
   const server = await openWithTables()
   const database = server.createPool()
@@ -475,7 +475,7 @@ interface Monitor {
   readonly isGone?: boolean
 }
 
-/** A receiver that verifies what comes, with another secret or by another clock. */
+/** A receiver that verifies requests with another secret or by another clock. */
 const verifying = (expected: string, skew = 0): Monitor => ({
   async answer(response, { headers, body }) {
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + skew)
@@ -498,7 +498,7 @@ const monitors: Readonly<Record<string, Monitor>> = {
 }
 
 test.each(Object.entries(monitors))(
-  'when %s, callers, the log, metrics and doctor are as the runbook says',
+  'when %s, callers, the log, metrics and doctor match the runbook',
   async (name, { answer, isGone }) => {
     const server = await openWithTables()
     const pool = server.createPool()

@@ -74,7 +74,7 @@ describe.skipIf(!program)(name, () => {
   })
 
   test(
-    'violates no promise in any state of a scenario',
+    'passes the exploration of a scenario',
     async () => {
       const pool = await open('exploration')
       async function createBackend() {

@@ -72,7 +72,7 @@ describe('examples/postgres.ts', () => {
     ['in a folder', () => ({ DATA_FOLDER: join(directory, 'data') })],
     ['in PostgreSQL', () => toSettings(server)],
   ])(
-    'has its registrations and keys %s after it was killed, prints a line to paste each time, and ends when told to',
+    'has its registrations and keys %s after it was killed, prints a line to paste each time, and exits on SIGTERM',
     async (_, settings) => {
       const first = await start(settings())
       const created = await first.register(first.key)
@@ -96,7 +96,7 @@ describe('examples/postgres.ts', () => {
     90_000,
   )
 
-  test('revokes its key when it is told to', async () => {
+  test('revokes its key when it exits', async () => {
     const { key = '', end } = await start(toSettings(server))
     expect(await end('SIGTERM')).toBe(0)
     const keys = createPostgresKeyStore({ database: server.createPool() })

@@ -50,7 +50,7 @@ test('tables of a later version are rejected', async () => {
   const pool = server.createPool()
   await migrate({ database: pool, schema: 'later' })
   await pool.query('INSERT INTO later.version (version) VALUES (1000)')
-  await expect(migrate({ database: pool, schema: 'later' })).rejects.toThrow('The tables are of version 1000')
+  await expect(migrate({ database: pool, schema: 'later' })).rejects.toThrow('The tables have version 1000')
 })
 
 test.each(['names', 'changes', 'locks', 'monitor', 'keys'])(

@@ -18,7 +18,7 @@ export interface NodeTask {
   readonly node: number
 }
 
-/** The messages of a node: first its port, then each failure that its application is told of. */
+/** The messages of a node: first its port, then each failure that its application receives. */
 export type NodeMessage = { readonly port: number } | { readonly failure: string }
 
 /** The monitor is unavailable once in this many pushes. */

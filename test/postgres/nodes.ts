@@ -18,7 +18,7 @@ export interface Node {
 
 export interface Nodes {
   readonly all: readonly Node[]
-  /** The failures that their applications were told of. */
+  /** The failures that their applications received. */
   readonly failures: readonly string[]
   stop(): Promise<void>
 }

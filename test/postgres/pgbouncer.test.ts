@@ -9,7 +9,7 @@ import { describeKeyStore, describeStore } from './suites.ts'
 
 const program = findPgBouncer()
 const name = program
-  ? `PgBouncer ${program.version} in transaction mode, which knows no prepared statements`
+  ? `PgBouncer ${program.version} in transaction mode, without prepared statements`
   : 'PgBouncer: skipped, since this machine has none (Debian: apt-get install pgbouncer)'
 
 const CALLERS = 12

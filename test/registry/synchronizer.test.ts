@@ -133,7 +133,7 @@ describe('a sweep', () => {
 })
 
 describe('a monitor that throws MonitorUnavailableError', () => {
-  test('gets one push, has refused nothing, and gets the next push when it asked for it', async () => {
+  test('gets one push, refuses nothing, and gets the next push at the time that it named', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(10))
     const unavailable = new MonitorUnavailableError('maintenance', { retryAfter: 60_000 })
     const { push } = monitor

@@ -20,14 +20,14 @@ describe('createSqliteStore rejects', () => {
     writeFileSync(pathOf('letter.txt'), 'Dear Sir or Madam, '.repeat(100))
     const database = open('letter.txt')
     for (const make of [createStore, createSqliteKeyStore]) {
-      expect(() => make({ database })).toThrow('The file is no SQLite database, or it is encrypted')
+      expect(() => make({ database })).toThrow('The file is not a SQLite database, or it is encrypted')
     }
   })
 
   test('an empty file that is read-only', () => {
     open('empty.db').exec('CREATE TABLE other (x)')
     expect(() => createStore({ database: open('empty.db', { readOnly: true }) })).toThrow(
-      'The SQLite database can only be read',
+      'The SQLite database is read-only',
     )
   })
 
@@ -35,7 +35,9 @@ describe('createSqliteStore rejects', () => {
     const database = open()
     createStore({ database })
     database.exec('UPDATE domain_registration_version SET version = 1000')
-    expect(() => createStore({ database })).toThrow('The tables are of version 1000, and this package knows ')
+    expect(() => createStore({ database })).toThrow(
+      'The tables have version 1000; this package supports up to version ',
+    )
   })
 
   test.each<[string, unknown]>([
@@ -147,21 +149,16 @@ describe('a call fails as a whole, and says why,', () => {
 })
 
 // SQLite in WebAssembly has no write-ahead log.
-test.skipIf(engine === 'node-sqlite3-wasm')(
-  'where a file can only be read, keys are found and nothing is saved',
-  async () => {
-    const database = open('archive.db')
-    const record = { hash: 'a'.repeat(64), type: 'team', ownerId: '1', scopes: ['domains:create'] } as const
-    await createSqliteKeyStore({ database }).addKey(record)
-    await save(createStore({ database }), '1', ['example.com'])
+test.skipIf(engine === 'node-sqlite3-wasm')('with a read-only file, keys are found and nothing is saved', async () => {
+  const database = open('archive.db')
+  const record = { hash: 'a'.repeat(64), type: 'team', ownerId: '1', scopes: ['domains:create'] } as const
+  await createSqliteKeyStore({ database }).addKey(record)
+  await save(createStore({ database }), '1', ['example.com'])
 
-    const readOnly = open('archive.db', { readOnly: true })
-    const keys = createSqliteKeyStore({ database: readOnly })
-    expect(await keys.findKey(record.hash)).toMatchObject({ ownerId: '1' })
-    expect(() => keys.addKey(record)).toThrow('The SQLite database can only be read')
-    const store = createStore({ database: readOnly })
-    await expect((async () => save(store, '1', ['example.org']))()).rejects.toThrow(
-      'The SQLite database can only be read',
-    )
-  },
-)
+  const readOnly = open('archive.db', { readOnly: true })
+  const keys = createSqliteKeyStore({ database: readOnly })
+  expect(await keys.findKey(record.hash)).toMatchObject({ ownerId: '1' })
+  expect(() => keys.addKey(record)).toThrow('The SQLite database is read-only')
+  const store = createStore({ database: readOnly })
+  await expect((async () => save(store, '1', ['example.org']))()).rejects.toThrow('The SQLite database is read-only')
+})

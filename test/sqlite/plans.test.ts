@@ -71,7 +71,7 @@ const all = [
     plans.findName.slice(0, 1),
   ],
   [
-    'a look of yours at a team',
+    "the application's lookup of a team",
     `SELECT * FROM domain_registration_names WHERE team_id = ? ORDER BY domain_id`,
     plans.countOfTeam,
   ],

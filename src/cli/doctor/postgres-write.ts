@@ -38,13 +38,13 @@ async function write(ask: Ask, place: Place): Promise<Finding> {
     }
   }
   const [role] = await ask<{ can: boolean }>("SELECT has_database_privilege(current_database(), 'TEMP') AS can")
-  if (!role?.can) return ok('writing', 'a row of each table can be saved; it was taken back')
+  if (!role?.can) return ok('writing', 'a row of each table can be saved; it was rolled back')
   try {
     await ask(ROOM)
   } catch (error) {
     return explain(error, 'a row of each table can be saved, and no more')
   }
-  return ok('writing', 'a row of each table can be saved; it was taken back')
+  return ok('writing', 'a row of each table can be saved; it was rolled back')
 }
 
 /** A row may fit into an existing page. So a table of one megabyte is created too. */

@@ -84,14 +84,14 @@ async function* examineTransactions(ask: Ask): AsyncGenerator<Finding> {
             current_setting('default_transaction_read_only') AS read_only, pg_is_in_recovery() AS is_standby`,
   )
   if (setting.is_standby || setting.read_only === 'on') {
-    const finding = setting.is_standby ? 'the server is a standby, and can only be read' : 'transactions only read'
+    const finding = setting.is_standby ? 'the server is a standby, and read-only' : 'transactions only read'
     yield wrong('writing', finding, 'Connect to the primary, with default_transaction_read_only = off')
   }
   if (setting.isolation === 'read committed') {
     yield ok('isolation', setting.isolation)
   } else {
     const finding = `the default is ${setting.isolation}; the stores set read committed themselves`
-    const advice = 'Begin a transaction of yours that you pass to a store with ISOLATION LEVEL READ COMMITTED'
+    const advice = 'Begin transactions that you pass to a store with ISOLATION LEVEL READ COMMITTED'
     yield note('isolation', finding, advice)
   }
 }

@@ -78,7 +78,7 @@ function examineWriting(handle: Handle): Finding {
   handle.exec('PRAGMA cache_size = 1')
   try {
     handle.exec(`BEGIN IMMEDIATE; ${SAVE_ROWS}`)
-    return ok('writing', 'a row of each table can be saved; it was taken back')
+    return ok('writing', 'a row of each table can be saved; it was rolled back')
   } catch (error) {
     const finding = `a row of each table cannot be saved: ${(explainFailure(error) as Error).message}`
     return wrong('writing', finding, 'Free space on the disk, and run doctor again')

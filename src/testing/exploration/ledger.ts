@@ -53,7 +53,7 @@ export function createLedger() {
     ) {
       for (const domainId of held) {
         if (saved.get(domainId)?.teamId !== teamId || goneBefore.has(domainId))
-          violate(`${caller} was told that it holds what it does not hold: ${rename(domainId)}`)
+          violate(`${caller} got an ID as registered that is not: ${rename(domainId)}`)
         if (!monitor.has(domainId)) violate(`${caller} was told that ${rename(domainId)} is watched, and it is not`)
         acknowledged.add(domainId)
       }

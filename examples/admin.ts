@@ -163,7 +163,8 @@ app.post('/names/delete', async (request, response) => {
   response.send(page('Names', await showNames({}, report(`${deleted} deleted`))))
 })
 app.post('/keys/create', async (request, response) => {
-  const shown = await createKey(String(request.body?.label)).then(showKeys, explain)
+  const label: unknown = request.body?.label
+  const shown = await createKey(typeof label === 'string' ? label : null).then(showKeys, explain)
   response.send(page('API keys', shown))
 })
 app.post('/keys/rotate', async (request, response) => {

@@ -113,6 +113,14 @@ describe('the example server', () => {
       }),
   )
 
+  test('admin.ts makes a key without a label if the form sends none', () =>
+    withServer('admin.ts', 'http://', async printed => {
+      const [address] = /http:\S+/.exec(printed) as [string]
+      const made = await (await fetch(new URL('/keys/create', address), { method: 'POST' })).text()
+      expect(made).toContain('Copy it now')
+      expect(made).not.toContain('undefined')
+    }))
+
   test.each(['express.ts', 'sqlite.ts', 'fastify.ts', 'fetch.ts', 'own-accounts.ts'])(
     '%s is short enough to be copied',
     example => {

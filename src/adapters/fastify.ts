@@ -126,7 +126,8 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
 function isExactly(own: string, url: string): boolean {
   const [requested = ''] = url.split('?', 1)
   // Whether case and repeated slashes count is an option of the router.
-  return withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase().endsWith(own.toLowerCase())
+  const path = withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase()
+  return path.endsWith(own.toLowerCase()) && !path.includes(';')
 }
 
 /** The same as on the console, as fields; the logger has the time and the ID of the request. */

@@ -162,8 +162,8 @@ function stateOf({ revokedAt, expiresAt }: StoredKeyRecord): string {
 async function readHash(operands: readonly string[], surroundings: Surroundings): Promise<string> {
   const [hash] = operands as [string]
   if (hash === '-') {
-    const [key = ''] = await readInput(surroundings)
-    if (key === '' || !/_(?:org|team)_/.test(key)) throw new UsageError('The standard input must be one API key')
+    const [key = '', ...others] = await readInput(surroundings)
+    if (others.length > 0 || !/_(?:org|team)_/.test(key)) throw new UsageError('The standard input must be one API key')
     return hashApiKey(key)
   }
   if (/^[0-9a-f]{64}$/.test(hash)) return hash

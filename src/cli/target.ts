@@ -13,7 +13,10 @@ export function readTarget({ database, schema }: Values, environment: Surroundin
       'Pass --database postgres://user:password@machine/name or --database file.db, or set DATABASE_URL',
     )
   }
-  if (/^postgres(?:ql)?:\/\//.test(address)) return { kind: 'postgres', url: address, schema }
+  if (/^postgres(?:ql)?:\/\//.test(address)) {
+    if (slashInPassword.test(address)) throw new UsageError('Write a "/" in the password of the address as %2F')
+    return { kind: 'postgres', url: address, schema }
+  }
   if (keyWords.test(address)) {
     throw new UsageError(
       'The database must be an address, not key words of libpq: postgres://user:password@machine/name',
@@ -25,6 +28,9 @@ export function readTarget({ database, schema }: Values, environment: Surroundin
   if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL; SQLite has no schemas')
   return { kind: 'sqlite', file: address }
 }
+
+/** What precedes the slash would count as the host, which messages name. */
+const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
 
 /** The form "host=db user=me password=…", which would otherwise count as the name of a SQLite file. */
 const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i

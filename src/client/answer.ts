@@ -13,7 +13,7 @@ export interface CallFailure {
 }
 
 /** UTF-16 code units of a code or a message of the service, which end in logs and on terminals. */
-const LONGEST_WORDS = 1000
+export const LONGEST_WORDS = 1000
 
 export interface FailedAttempt extends CallFailure {
   /** Whether the same call may succeed later. */

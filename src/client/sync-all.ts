@@ -1,5 +1,7 @@
+import { toPlainText } from '../errors/plain-text.ts'
 import { optional, type Rules, requireOptions } from '../options.ts'
 import type { InvalidResult, PreviewResult } from '../wire/response.ts'
+import { LONGEST_WORDS } from './answer.ts'
 import { type CallOptions, callRules } from './call.ts'
 import { previewFields } from './calls.ts'
 import { deleteAll } from './delete-all.ts'
@@ -105,7 +107,7 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
 
 function describeRefused([first, ...others]: readonly InvalidResult[]): string {
   const more = others.length > 0 ? ` Rejected as well: ${others.length} more.` : ''
-  return `A wanted name is rejected: ${first?.message}${more}`
+  return `A wanted name is rejected: ${toPlainText(String(first?.message), LONGEST_WORDS)}${more}`
 }
 
 const previewing = {

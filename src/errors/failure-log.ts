@@ -111,7 +111,7 @@ export function describeError(
 ): string {
   const text = [error instanceof Error && error.name, message].filter(Boolean).join(': ')
   const safe = text
-    .replace(/\/\/[^\s/@]*@/g, '//')
+    .replace(/\/\/[^\s/]*@/g, '//')
     .replace(/(_(?:org|team)_\d+_)[\w\-.~+/]+=*|whsec_\S+/g, (_, owner = 'whsec_') => `${owner}…`)
   return toPlainText(safe, LONGEST_DESCRIPTION)
 }

@@ -65,8 +65,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   requireOffer(options as HandlerSettings)
   const { store, keys, timeLimit = CALL_TIME_LIMIT } = options
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
-  const onError = ignoreErrors(options.onError ?? createDefaultOnError<Request>())
-  const onResult = ignoreErrors(options.onResult)
+  const { onError = createDefaultOnError<Request>(), onResult } = options
   const limitRate = createRateLimit(options)
 
   return async request => {
@@ -75,13 +74,13 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
     let step: Step = 'authenticate'
     let caller: Caller | undefined
     let input: unknown
-    const requestId = request.id
-    const report = (error: unknown, failed: Step) => {
+    const report = ignoreErrors((error: unknown, failed: Step) => {
       const { keyContext, key } = caller ?? {}
-      onError(error, { request, keyContext, key, step: failed, requestId, ...readWork(request, keyContext, input) })
-    }
-    const tell = (status: 200 | 503, operation: OperationName, data: unknown) =>
-      onResult({
+      const work = readWork(request, keyContext, input)
+      return onError(error, { request, keyContext, key, step: failed, requestId: request.id, ...work })
+    })
+    const tell = ignoreErrors((status: 200 | 503, operation: OperationName, data: unknown) =>
+      onResult?.({
         request,
         keyContext: caller?.keyContext,
         key: caller?.key,
@@ -89,8 +88,9 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
         status,
         data,
         duration: performance.now() - startedAt,
-        requestId,
-      } as ResultContext<Request>)
+        requestId: request.id,
+      } as ResultContext<Request>),
+    )
     try {
       let deadline = createDeadline(timeLimit)
       caller = await identify(request, options, deadline)

@@ -2,7 +2,7 @@ import { keyPrefixRule } from '../keys/api-key.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import type { CallingKey } from '../keys/key-record.ts'
 import type { KeyStore } from '../keys/key-store.ts'
-import { hasMethods, isFunction, optional, type Rule, type Rules } from '../options.ts'
+import { hasMethods, isFunction, matches, optional, type Rule, type Rules } from '../options.ts'
 import type { DomainStore } from '../registry/store.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
@@ -213,8 +213,8 @@ export function requireOffer({ store, operations: offered = DEFAULT_OPERATIONS }
 export const DEFAULT_OPERATIONS: readonly OperationName[] = ['create']
 
 export const pathRule: Rule = {
-  holds: optional(path => typeof path === 'string' && /^\/[^:*?#(){}\s]*$/.test(path)),
-  expected: `a path that begins with "/" and has no parameters, such as "${DEFAULT_PATH}"`,
+  holds: optional(path => matches(/^\/[^:;*(){}]*$/)(path) && new URL(`http://x${path}`).pathname === path),
+  expected: `a path that begins with "/" and has no parameters, spelled as in a URL, such as "${DEFAULT_PATH}"`,
 }
 
 export const toPath = ({ path = DEFAULT_PATH }: PathOption): string => withoutTrailingSlash(path)

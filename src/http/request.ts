@@ -131,7 +131,10 @@ function parseJson(text: string): unknown {
 export function readQuery(url: string): Query {
   const query = /^[^?#]*\?([^#]*)/.exec(url)?.[1]
   const parameters: Record<string, unknown> = Object.create(null)
-  for (const [name, value] of new URLSearchParams(query))
-    parameters[name] = Object.hasOwn(parameters, name) ? [parameters[name], value] : value
+  for (const [name, value] of new URLSearchParams(query)) {
+    const earlier = parameters[name]
+    if (Array.isArray(earlier)) earlier.push(value)
+    else parameters[name] = earlier === undefined ? value : [earlier, value]
+  }
   return parameters
 }

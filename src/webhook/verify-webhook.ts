@@ -1,4 +1,4 @@
-import { optional, type Rules, requireOptions } from '../options.ts'
+import { isText, optional, type Rules, requireOptions } from '../options.ts'
 import type { WebhookBody } from './create-webhook.ts'
 import { hasValidSignature, ID, readSecrets, SIGNATURE, TIMESTAMP } from './signature.ts'
 
@@ -90,9 +90,11 @@ export async function verifyWebhook(
 }
 
 function readWebhookHeader(headers: WebhookHeaders, name: string): string | undefined {
-  if (isFetchHeaders(headers)) return headers.get(name) ?? undefined
-  const [, value] = Object.entries(headers).find(([field]) => field.toLowerCase() === name) ?? []
-  return typeof value === 'object' ? value.join(', ') : value
+  const value: unknown = isFetchHeaders(headers)
+    ? headers.get(name)
+    : Object.entries(headers).find(([field]) => field.toLowerCase() === name)?.[1]
+  if (Array.isArray(value)) return value.join(', ')
+  return isText(value) ? value : undefined
 }
 
 /** Of the runtime, or of a package. */

@@ -68,7 +68,8 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         expect((await call(app, path, headers)).status, path).toBe(200)
         expect((await call(app, `${path}/`, headers)).status, `${path}/`).toBe(200)
       }
-      expect((await call(app, '/v1/domains', headers)).status).toBe(404)
+      for (const path of ['/v1/domains', '/;x', '/names/;x'])
+        expect((await call(app, path, headers)).status, path).toBe(404)
     })
 
     test('keeps its own routes, parsers and bodies', async () => {

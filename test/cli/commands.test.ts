@@ -160,6 +160,8 @@ describe('on PostgreSQL', () => {
     const made = await database.run(['keys', 'create', '--organization', '10', '--json', '--scopes', 'domains:read'])
     const { key, hash } = JSON.parse(made.stdout) as { key: string; hash: string }
     expect(hash).toBe(await hashApiKey(key))
+    const ofTwo = await database.run(['keys', 'revoke', '-'], { input: `${key}\n${key}\n` })
+    expect(ofTwo).toMatchObject({ code: 2, stderr: expect.stringContaining('must be one API key') })
     const revoked = await database.run(['keys', 'revoke', '-'], { input: `${key}\n` })
     expect(revoked).toMatchObject({ code: 0, stdout: 'The key is revoked.\n' })
     const listed = await database.run(['keys', 'list', '--organization', '10', '--json'])

@@ -36,3 +36,10 @@ describe('doctor shows no password of', () => {
     }
   })
 })
+
+test('a slash in a password is a mistake, since what comes before it would be shown as the machine', async () => {
+  const { code, stderr } = await run(['doctor', '--database', `postgres://me:a@hidden/b@${server}`])
+  expect(code).toBe(2)
+  expect(stderr).toContain('%2F')
+  expect(stderr).not.toContain('hidden')
+})

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createFailureLog, type FailureRecord } from '../../src/errors/failure-log.ts'
+import { createFailureLog, describeError, type FailureRecord } from '../../src/errors/failure-log.ts'
 
 const registering = { step: 'registering names', operation: 'create', teamId: '7', count: 100 }
 const MINUTE = 60_000
@@ -104,4 +104,8 @@ test('an error that is its own cause is logged once', () => {
   const error = new Error('round')
   error.cause = error
   expect(describeAll(error)[0]).toMatch(/^Error: round; cause: /)
+})
+
+test('a password with an "@" in it is not logged', () => {
+  expect(describeError(new Error('postgres://me:a@b@db:5432/x'))).toBe('Error: postgres://db:5432/x')
 })

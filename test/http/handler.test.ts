@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createHandler, type HandlerRequest, type OperationName, type Step } from '../../src/http/index.ts'
+import { readQuery } from '../../src/http/request.ts'
 import { ApiError, hashApiKey } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 
@@ -274,6 +275,19 @@ describe('whatever is thrown, the handler returns a response', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ error: 'internal_error' })
     expect(onError).toHaveBeenCalledTimes(1)
   })
+
+  test.each(['id', 'operation'])('and the request has an unreadable property "%s"', async name => {
+    const { handle } = await createCase({ keys: undefined, authenticate: () => Promise.reject(new Error('down')) })
+    const get = () => {
+      throw new Error('unreadable')
+    }
+    const unreadable = Object.defineProperty(request({ 'content-type': type }), name, { get })
+    expect(await handle(unreadable)).toMatchObject({ status: 500 })
+  })
+})
+
+test('a parameter that is sent several times is one array without arrays in it', () => {
+  expect({ ...readQuery('/v1/domains?a=1&b=2&a=3&a=4') }).toEqual({ a: ['1', '3', '4'], b: '2' })
 })
 
 test.each([

@@ -78,7 +78,7 @@ for (const [maker, make] of makers) {
   })
 }
 
-test.each(['', 'v1/domains', null, '/:org/domains', '/v1/*', '/v1/{x}', '/a?b'])(
+test.each(['', 'v1/domains', null, '/:org/domains', '/v1/*', '/v1/{x}', '/a?b', '/ä', '/a/../b', '/a\\b', '/a;b'])(
   'domainsRouter rejects the path %j',
   path => {
     expect(() => domainsRouter({ ...right, path } as never)).toThrow(

@@ -60,6 +60,8 @@ describe('a request is rejected', () => {
     ['with another time', { ...headers, 'webhook-timestamp': '1614265331' }],
     ['without an ID', { ...headers, 'webhook-id': undefined }],
     ['without a time', { ...headers, 'webhook-timestamp': '' }],
+    ['whose ID is null, as `Headers` says that there is none', { ...headers, 'webhook-id': null as never }],
+    ['whose signature is a number', { ...headers, 'webhook-signature': 1 as never }],
     ['without a signature', { ...headers, 'webhook-signature': undefined }],
     ['without headers', {}],
     ['with an invalid time', { ...headers, 'webhook-timestamp': '1614265330.0' }],

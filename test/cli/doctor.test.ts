@@ -80,13 +80,13 @@ const faultsOfPostgres: Record<string, Fault> = {
     plant: sql('DROP TABLE domain_registration.locks'),
     check: 'tables',
     finding: /^the table "locks" is missing/,
-    advice: /Run as the owner/,
+    advice: /^Restore it/,
   },
   'that transactions are read-only': {
     plant: alter('default_transaction_read_only = on'),
     check: 'writing',
     finding: /only read/,
-    advice: /primary/,
+    advice: /default_transaction_read_only = off/,
   },
   'another default isolation level, as a note': {
     plant: alter("default_transaction_isolation = ''repeatable read''"),

@@ -27,7 +27,8 @@ export async function* findPostgresDrift(ask: Ask, place: Place): AsyncGenerator
       yield* compareIndexes(tables.schema, expected, actual)
     } else {
       const indexes = [...expected.indexStatements.values()]
-      yield differs(`the table "${expected.name}" is missing`, [expected.statement, ...indexes])
+      const sql = [expected.statement, ...indexes]
+      yield differs(`the table "${expected.name}" is missing`, sql, 'Restore it; only if its rows may be lost, run:')
     }
   }
 }

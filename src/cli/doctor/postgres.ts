@@ -77,6 +77,9 @@ async function* examineServer(ask: Ask): AsyncGenerator<Finding> {
   }
 }
 
+const FIND_READ_ONLY = 'Set default_transaction_read_only = off for the server, or for the database or role found by:'
+const SELECT_READ_ONLY = 'SELECT setdatabase, setrole::regrole, setconfig FROM pg_db_role_setting'
+
 async function* examineTransactions(ask: Ask): AsyncGenerator<Finding> {
   const setting = await askOne<{ isolation: string; read_only: string; is_standby: boolean }>(
     ask,
@@ -84,8 +87,9 @@ async function* examineTransactions(ask: Ask): AsyncGenerator<Finding> {
             current_setting('default_transaction_read_only') AS read_only, pg_is_in_recovery() AS is_standby`,
   )
   if (setting.is_standby || setting.read_only === 'on') {
-    const finding = setting.is_standby ? 'the server is a standby, and read-only' : 'transactions only read'
-    yield wrong('writing', finding, 'Connect to the primary, with default_transaction_read_only = off')
+    yield setting.is_standby
+      ? wrong('writing', 'the server is a standby, and read-only', 'Connect to the primary')
+      : wrong('writing', 'transactions only read', FIND_READ_ONLY, [SELECT_READ_ONLY])
   }
   if (setting.isolation === 'read committed') {
     yield ok('isolation', setting.isolation)

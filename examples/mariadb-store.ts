@@ -45,8 +45,7 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
     register: step =>
       transact(async ask => {
         const { teamId, lease } = step
-        // Calls of a team with a limit take turns. Its lock comes before all others, because '#' sorts before all
-        // names.
+        // Calls of a team with a limit take turns. Its lock comes first, because '#' sorts before all names.
         await claim(ask, step.counted ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
         const found = await find(ask, step)
         const { created, waiting } = step.decide(found)

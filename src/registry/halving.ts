@@ -10,21 +10,21 @@ export interface HalvingProgress {
   readonly cause: unknown
 }
 
-/** How to work on items some of which may fail. */
+/** How to process items if some of them may fail. */
 export interface WorkByHalves<Item> {
   /**
-   * Works on some items.
+   * Processes some of the items.
    *
-   * @returns `null` if all of them succeeded, otherwise the failure. A rejection ends the work.
+   * @returns `null` if all of them succeeded, otherwise the failure. If it rejects, the work ends.
    */
   attempt(part: readonly Item[]): Promise<{ readonly cause: unknown } | null>
-  /** Called before each attempt: whether to stop. */
+  /** Called before each attempt. Returns whether to stop. */
   isOver(progress: HalvingProgress): boolean
-  /** Returns a number from 0 up to 1: which half comes first. Default: always the first. */
+  /** Returns a number from 0 to 1 (exclusive), which decides which half comes first. Default: always the first half. */
   readonly random?: (() => number) | undefined
   /**
-   * The most items of the first attempt, and of one after a failure; doubled with each success. For items that probably
-   * fail often. Default: no limit.
+   * The maximum number of items in the first attempt, and in each attempt after a failure. It doubles with each
+   * success. Set it for items that are likely to fail. Default: no limit.
    */
   readonly first?: number
   /** The outcome of earlier attempts on other parts. */
@@ -33,22 +33,22 @@ export interface WorkByHalves<Item> {
 
 /** The items that did not succeed. */
 export interface Unfinished<Item> extends HalvingProgress {
-  /** The items that failed alone. */
+  /** The items that failed when they were attempted alone. */
   readonly alone: readonly { readonly item: Item; readonly cause: unknown }[]
-  /** The items without a conclusive attempt. */
+  /** The items that were not attempted, or failed only together with others. */
   readonly left: readonly Item[]
-  /** Those of them that were part of a failed attempt, and perhaps others. */
+  /** All items that were part of a failed attempt, including those that succeeded later. */
   readonly suspects: ReadonlySet<Item>
 }
 
 const NO_PROGRESS: HalvingProgress = { hasSucceeded: false, failures: 0, failuresInARow: 0, cause: undefined }
 
-/** From this failure in a row on, attempts shrink. A single failing item causes fewer between two successes. */
+/** Attempts shrink after this many consecutive failures. A single failing item causes fewer between two successes. */
 const SHRINKS_FROM = 3
 
 /**
- * Works on parts in turn, so failing items affect only themselves: a part that fails is retried as two halves, after
- * all other parts, until each failing item is alone.
+ * Processes parts one after another, and isolates failing items so that they do not affect others: a part that fails is
+ * split in two, and both halves are retried after all other parts, until each failing item is alone.
  *
  * If everything fails, attempts shrink quickly: after three failures in a row, each is at most half as large as the
  * previous one, until one succeeds. After an attempt that timed out, the next is at most a quarter as large: halving
@@ -86,14 +86,13 @@ export async function workByHalves<Item>(
 }
 
 /**
- * The number of failures in a row after which nothing seems to succeed. By then there was an attempt on a single item,
- * and on a few more.
+ * After this many consecutive failures, assume that everything fails. By then, attempts have shrunk to a single item.
  *
  * @param size The size of the largest part.
  */
 export const mostFailuresInARow = (size: number) => Math.ceil(Math.log2(size)) + 2
 
-/** Removes the first part, or a piece of it of at most `largest` items. */
+/** Removes and returns the first part, or a piece of it with at most `largest` items. */
 function takePart<Item>(waiting: (readonly Item[])[], largest: number): readonly Item[] {
   let part = waiting.shift() as readonly Item[]
   while (part.length > largest) {

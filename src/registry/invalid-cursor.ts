@@ -1,5 +1,6 @@
 /**
- * A store throws it for an `after` that it cannot have returned. The caller of a list then gets 400 `invalid_request`.
+ * Thrown by a store if it cannot have returned the cursor `after`. The client that requested the list then gets 400
+ * `invalid_request`.
  *
  * @example
  * async function listAfter(after: string) {
@@ -10,11 +11,11 @@
 export class InvalidCursorError extends TypeError {
   override readonly name = 'InvalidCursorError'
 
-  constructor(message = 'The option "after" must come from the page before: the "domainId" of its last registration') {
+  constructor(message = 'The option "after" must be the "domainId" of the last registration of the previous page') {
     super(message)
   }
 }
 
-/** By its name, because a package in two module formats has two classes. */
+/** Checks the name, because a package that is loaded in two module formats has two such classes. */
 export const isInvalidCursor = (error: unknown): boolean =>
   error instanceof Error && error.name === 'InvalidCursorError'

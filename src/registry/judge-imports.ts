@@ -2,18 +2,18 @@ import { type ConflictCode, covers, judge } from './overlap.ts'
 import { createHoldings, createLookUp, findBases } from './request.ts'
 import type { ImportFindings, ImportRequest, ListedRegistration, Registration } from './store.ts'
 
-/** Why a registration conflicts with those in the store. */
+/** Why a registration to import conflicts with registrations in the store. */
 export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_id'
 
 /** The verdict on a registration to import. */
 export type ImportVerdict = 'imported' | 'existing' | ImportConflict
 
-/** The ID of no team: a part has registrations of several teams, so none of them is the calling one. */
+/** An ID that no team has: an import contains registrations of several teams, so there is no calling team. */
 const NOBODY = ''
 
 /**
- * @param rows At most 1,000, with canonical names.
- * @param todaysDomains Their registrable domains according to today's suffix list, which calls lock.
+ * @param rows At most 1,000 registrations, with canonical names.
+ * @param todaysDomains Their registrable domains according to today's suffix list. Calls lock these domains.
  */
 export const createImportRequest = (
   rows: readonly ListedRegistration[],
@@ -31,9 +31,9 @@ export const createImportRequest = (
 })
 
 /**
- * Judges registrations one after another: each sees those before it.
+ * Judges registrations one after another. Each is also checked against the ones before it.
  *
- * @returns One verdict for each, in the same order.
+ * @returns One verdict for each registration, in the same order.
  */
 export function judgeImports(rows: readonly ListedRegistration[], found: ImportFindings): readonly ImportVerdict[] {
   const held = new Map<string, Registration>(found.registrations.map(each => [each.domain, each]))

@@ -5,8 +5,9 @@ import type { Verdict } from './overlap.ts'
 import type { LookUpResult } from './store.ts'
 
 /*
- * The limit of a team. A store does not know it: it counts, and saves the names that `decide` returns, which are none
- * if they would exceed the limit. The core then rejects the call according to the same findings.
+ * The limit of a team. Stores do not know it: they only count registrations, and save the names that `decide` returns.
+ * If the call would exceed the limit, `decide` returns no names, and the core rejects the call based on the same
+ * findings.
  */
 
 const countAdded = (verdicts: readonly Verdict[]) => verdicts.filter(({ status }) => status === 'created').length
@@ -14,14 +15,14 @@ const countAdded = (verdicts: readonly Verdict[]) => verdicts.filter(({ status }
 /**
  * Checks a call against the limit of its team. A call that adds nothing is always within the limit.
  *
- * @param verdicts On all names of the call.
+ * @param verdicts The verdicts on all names of the call.
  * @returns `null` if the call is within the limit, otherwise its error: 403 `domain_limit_reached`, or 500
  *   `internal_error` if the store did not count.
  */
 export const findRefusal = (maxDomains: number, { held }: LookUpResult, verdicts: readonly Verdict[]) =>
   findExcess(maxDomains, held, countAdded(verdicts))
 
-/** Checks by how many names a call adds; see {@link findRefusal}. */
+/** Checks the number of names that a call adds against the limit; see {@link findRefusal}. */
 export function findExcess(maxDomains: number, held: number | undefined, added: number): ApiError | null {
   if (!isCount(held)) return internalError('The limit of the team could not be checked.', notCounted(held))
   return added === 0 || held + added <= maxDomains ? null : domainLimitReached({ maxDomains, held, added })

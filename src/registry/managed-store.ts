@@ -48,7 +48,8 @@ export interface ManagedStoreOptions {
   findTeam: (teamId: string) => Awaitable<Team | null>
   /**
    * Pushes changes to your monitor. It must be idempotent on `domainId` and `kind`: a change may be pushed twice. While
-   * it rejects, calls that register something fail with 503. Default: registrations need no push.
+   * it rejects, calls that register names fail with 503. Default: there is no monitor, and registrations count as
+   * synchronized.
    */
   synchronize?: Push | undefined
   /**
@@ -56,11 +57,12 @@ export interface ManagedStoreOptions {
    */
   synchronizeTimeLimit?: number | undefined
   /**
-   * The most changes in one push, 1 or more; a push of this many must fit into `synchronizeTimeLimit`. Default: the
-   * `batchSize` of `synchronize`, which {@link createWebhook} sets to 100, otherwise all changes of a call or a sweep.
+   * The maximum number of changes in one push, at least 1. A push of that size must finish within
+   * `synchronizeTimeLimit`. Default: the property `batchSize` of `synchronize`, which {@link createWebhook} sets to
+   * 100. Without that property: all changes of a call or a sweep.
    */
   batchSize?: number | undefined
-  /** Called with each change that the monitor refused, and when all pushes fail. Default: logs to the console. */
+  /** Called for each change that the monitor refused, and when all pushes fail. Default: logs to the console. */
   onError?: SynchronizationErrorHandler | undefined
 }
 
@@ -71,11 +73,11 @@ export interface ManagedStore extends DomainStore {
   list(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
   count(options?: { readonly teamId?: string | undefined }): Awaitable<number>
   /**
-   * Sweeps: pushes the pending changes that are due, those first that have never failed. {@link startSynchronizing}
-   * calls this in a loop. Refused changes are retried with exponential backoff, up to an hour. Processes that share a
-   * database share the work.
+   * Runs one sweep: pushes the pending changes that are due, beginning with those that have never failed. {@link
+   * startSynchronizing} calls this in a loop. Refused changes are retried with exponential backoff, up to an hour.
+   * Processes that share a database share the work.
    *
-   * @throws {TypeError} for an option that is wrong or does not exist.
+   * @throws {TypeError} if an option is invalid or unknown.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
   /** Counts the pending changes, registrations and releases. For alerts. */
@@ -83,19 +85,20 @@ export interface ManagedStore extends DomainStore {
   /** Returns how many changes are pending and refused, and since when the oldest is pending. For alerts. */
   pendingStats(): Awaitable<PendingStats>
   /**
-   * Makes changes due whose push failed, so the next sweep pushes them. Call it once the monitor is fixed: refused
-   * changes otherwise wait up to an hour.
+   * Makes changes due if their push failed, so the next sweep pushes them. Call it once the monitor is fixed: otherwise
+   * refused changes wait for up to an hour.
    *
-   * @param options `domainIds`: at most 1,000, of the changes to push. Default: all.
-   * @returns How many changes were not due before.
-   * @throws {TypeError} for an option that is wrong or does not exist.
+   * @param options `domainIds`: the IDs of the changes to push, at most 1,000. Default: all changes whose push failed.
+   * @returns How many changes became due.
+   * @throws {TypeError} if an option is invalid or unknown.
    */
   retryPending(options?: { readonly domainIds?: readonly string[] | undefined }): Promise<number>
   /**
-   * Lists the pending changes by `domainId`, with their failures.
+   * Lists the pending changes in order of `domainId`, with the reason if their last push failed.
    *
-   * @param options `after`: the last `domainId` of the previous page. `limit`: at most 1,000, the default.
-   * @throws {TypeError} for an option that is wrong or does not exist.
+   * @param options `after`: the last `domainId` of the previous page. `limit`: the length of the page, at most 1,000,
+   *   which is the default.
+   * @throws {TypeError} if an option is invalid or unknown.
    */
   listPending(options?: {
     readonly after?: string | undefined
@@ -110,7 +113,7 @@ export interface RegistrationStep extends Omit<RegistrationRequest, 'decide'> {
    * the store has no push, and they are saved as synchronized.
    */
   readonly lease: number | null
-  /** Pure and synchronous; may be called any number of times. */
+  /** Pure and synchronous. The store may call it any number of times. */
   decide(found: LookUpResult): Decision
 }
 
@@ -119,7 +122,8 @@ export interface Decision {
   /** The names to save for the team. */
   readonly created: readonly Name[]
   /**
-   * Found registrations that are still pending: MUST be leased to the call too, unless they are due even later.
+   * Registrations that were found and are still pending. The store MUST lease them to the call too, unless they are
+   * already due later than the end of that lease.
    */
   readonly waiting: readonly Registration[]
 }
@@ -127,14 +131,14 @@ export interface Decision {
 /** How to record releases in the {@link Outbox}. */
 export interface ReleaseRecording {
   /**
-   * A push of a pending registration may be under way: its release MUST be due only after this many milliseconds, so it
-   * cannot overtake the registration. Any other release is due at once.
+   * A push of a pending registration may be under way. Its release MUST become due only after this many milliseconds,
+   * so that it cannot overtake the registration. Any other release is due at once.
    */
   readonly lease: number
   /**
-   * Whether this store pushes. If not, releases MUST still be recorded once any store has swept these tables or
-   * finished a push, and if the registration is still pending. Otherwise there is no monitor, and they SHOULD NOT be
-   * recorded, because no sweep would ever remove them.
+   * Whether this store pushes. If it does not, a release MUST still be recorded in two cases: if any store has ever
+   * swept these tables or finished a push, and if the registration is still pending. Otherwise there is no monitor, and
+   * the release SHOULD NOT be recorded, because no sweep would ever remove it.
    */
   readonly isPushed: boolean
 }
@@ -150,13 +154,14 @@ export interface StoreBackend {
    * in the outbox according to {@link ReleaseRecording}.
    */
   release(teamId: string, keys: ReleaseKeys, recording: ReleaseRecording): Awaitable<readonly Registration[]>
-  /** See {@link DomainStore.import}. Without it, the store cannot import. */
+  /** See {@link DomainStore.import}. Without this method, the store cannot import. */
   import?(request: ImportRequest): Awaitable<ImportFindings>
   /**
-   * See {@link DomainStore.transfer}: `keys` are its `domains`. Without it, the store cannot transfer.
+   * See {@link DomainStore.transfer}. `keys` are the `domains` of the request. Without this method, the store cannot
+   * transfer.
    *
-   * Both changes are recorded if a release would be. The registration is due at once; the release is due when a release
-   * would be, and follows the registration; see {@link Outbox}.
+   * The two changes are recorded if a plain release of the same registration would be. The new registration is due at
+   * once. The release is due when a plain release would be, and follows the new registration; see {@link Outbox}.
    */
   transfer?(
     request: TransferRequest,
@@ -168,12 +173,13 @@ export interface StoreBackend {
   /** @param teamId Default: all teams. */
   count(teamId: string | undefined): Awaitable<number>
   /**
-   * Returns the ID that a string spells, in the form that the other methods get; `null` for a string that this store
-   * never returned as an ID: such a cursor gives a 400. Default: any string may be an ID, and is passed on unchanged.
+   * Reads an ID from a string, and returns it in the form in which the other methods get it. Returns `null` if the
+   * store cannot have returned this string as an ID; a cursor like that gets a 400. Default: any string may be an ID,
+   * and is passed on unchanged.
    */
   toDomainId?(text: string): string | null
   readonly outbox: Outbox
-  /** Whether all work is part of a transaction that your application commits later: then nothing is pushed. */
+  /** Whether all work is part of a transaction that your application commits later. If so, nothing is pushed. */
   readonly isInTransaction?: boolean
 }
 
@@ -192,10 +198,10 @@ export const managedStoreRules: Rules = {
 }
 
 /**
- * Makes a store for your application from a backend: checks arguments, converts names to their canonical form, pushes
- * changes and backs off. All bundled stores are made with it, and your own store can be.
+ * Creates a store for your application from a backend. The store checks arguments, converts names to their canonical
+ * form, and pushes changes, with backoff. All bundled stores are created this way, and yours can be too.
  *
- * @throws {TypeError} for an option that is wrong or does not exist.
+ * @throws {TypeError} if an option is invalid or unknown.
  *
  * @example
  * const store = createManagedStore(backend, {
@@ -254,8 +260,8 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
 }
 
 /**
- * A call pushes the registrations that it creates, and its team's pending registrations that it names. A wildcard that
- * only covers one of its names is left to the sweep: otherwise calls would renew its lease again and again.
+ * A call pushes the registrations that it creates, and any pending registration of its team that it names. It leaves a
+ * wildcard that only covers one of its names to the sweep: otherwise calls would renew its lease again and again.
  */
 function toStep({ decide, ...request }: RegistrationRequest, lease: number | null): RegistrationStep {
   const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))

@@ -1,7 +1,7 @@
 /**
- * A push throws it if the monitor is unavailable, as opposed to refusing a change. With `retryAfter`, the sweep ends;
- * without, it ends at the second time in a row, because a single change may make a gateway respond so. The remaining
- * changes do not count as refused.
+ * Thrown by your push if the monitor is unavailable, as opposed to refusing a change. With `retryAfter`, the sweep ends
+ * at once. Without it, the sweep ends once two pushes in a row throw this error, because a single change may make a
+ * gateway respond that way. The remaining changes do not count as refused.
  *
  * @example
  * const { status } = await fetch(url, { method: 'POST' })
@@ -9,7 +9,7 @@
  */
 export class MonitorUnavailableError extends Error {
   override readonly name = 'MonitorUnavailableError'
-  /** Milliseconds after which to retry, if the monitor said so. */
+  /** Milliseconds after which to retry, if the monitor specified a time. */
   readonly retryAfter: number | undefined
 
   constructor(message: string, { retryAfter, ...options }: ErrorOptions & { retryAfter?: number | undefined } = {}) {
@@ -18,7 +18,7 @@ export class MonitorUnavailableError extends Error {
   }
 }
 
-/** By its name, because a package in two module formats has two classes. */
+/** Checks the name, because a package that is loaded in two module formats has two such classes. */
 export function isMonitorUnavailable(error: unknown): error is MonitorUnavailableError {
   return error instanceof Error && error.name === 'MonitorUnavailableError'
 }

@@ -1,10 +1,10 @@
 /** A canonical hostname and its registrable domain. */
 export interface Name {
-  /** `www.example.com`, `*.example.com`, `192.0.43.8`: the form that {@link classifyHostname} calls `domain`. */
+  /** The form that {@link classifyHostname} returns as `domain`: `www.example.com`, `*.example.com` or `192.0.43.8`. */
   readonly domain: string
   /**
-   * `example.com`; for an IP address, the address itself. It depends on the suffix list, which changes: calls lock it,
-   * and no key contains it.
+   * The registrable domain, `example.com`; for an IP address, the address itself. It depends on the suffix list, which
+   * changes over time. So calls lock it, but no key contains it.
    */
   readonly registrableDomain: string
 }
@@ -17,13 +17,15 @@ export const baseOf = (wildcard: string): string => wildcard.slice(2)
 
 export const wildcardOver = (base: string): string => `*.${base}`
 
-/** Tells an IP address from a name: no top-level label is a number (RFC 3696, section 2), and no name has a colon. */
+/**
+ * Whether a hostname is an IP address: no top-level domain is a number (RFC 3696, section 2), and no name has a colon.
+ */
 export const isAddress = (domain: string): boolean => /:|\.\d+$/.test(domain)
 
 /**
- * Returns the names above a name or a wildcard, nearest first, down to two labels: `b.example.com` and `example.com`
- * for both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard is not above it. No name is above an
- * address.
+ * Returns the names above a name or a wildcard, nearest first, as far as the one with two labels: `b.example.com` and
+ * `example.com` for both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard is not above it. No name is
+ * above an address.
  *
  * It does not use the suffix list: an older one may have allowed a wildcard where today's has a public suffix.
  */

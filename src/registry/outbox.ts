@@ -21,69 +21,71 @@ export interface Postponement {
 /** Figures about the pending changes. */
 export interface PendingStats {
   readonly count: number
-  /** How many of them have a failed push. */
+  /** How many of them have been refused by the monitor at least once. */
   readonly refused: number
-  /** Since when the oldest of them is pending; `null` if none is. */
+  /** Since when the oldest change has been pending; `null` if no change is pending. */
   readonly oldest: Date | null
 }
 
 /** A pending change in a list. */
 export interface PendingChange extends WaitingChange {
-  /** When a sweep will push it, unless a push is under way. */
+  /** When a sweep will push the change, unless a push of it is under way. */
   readonly nextAttempt: Date
-  /** Why the last push failed, shortened: the monitor's error. `null` if none failed. */
+  /** The error with which the last push failed, shortened. `null` if no push failed. */
   readonly lastFailure: string | null
 }
 
 /**
- * The outbox: the pending changes of a store. Each method is one atomic step. A `domainId` has at most one pending
- * change, its registration or its release; a release replaces a registration that is still pending.
+ * The outbox: the pending changes of a store. Each method is one atomic step. Each `domainId` has at most one pending
+ * change: its registration or its release. A release replaces a registration that is still pending.
  *
- * The release of a transferred registration follows the registration of its new ID. If that is transferred in turn
- * while it is pending, the release follows the next one instead.
+ * The release of a transferred registration follows the registration of its new ID. If that registration is transferred
+ * too while it is pending, the release follows the registration of the next ID instead.
  *
- * Each change has a time at which it is due. A lease only sets that time to the future, so nobody else takes the change
- * until then. Delivery is at least once, so a lease that expires early costs a second push, not more.
+ * Each change has a time at which it becomes due. A lease only moves that time into the future, so no other process
+ * takes the change before then. Delivery is at least once, so a lease that expires too early only causes a second push.
  */
 export interface Outbox {
   /**
-   * MUST lease due changes, at most `limit`, and return them, except releases that follow a registration which is still
-   * pending. Changes that were never refused come first, then the others; of each kind, those that have been due the
-   * longest. Otherwise changes that are always refused would block newer ones. A change that is due later than an hour
-   * and a lease from now MUST count as due: a clock that has since been corrected had postponed it.
+   * MUST lease at most `limit` due changes and return them. A release that follows a registration MUST be left out
+   * while that registration is pending. Changes that were never refused come first, then the others: otherwise changes
+   * that are always refused would block newer ones. In both groups, the changes that have been due the longest come
+   * first. A change that is due more than an hour plus a lease from now MUST count as due: it was postponed by a clock
+   * that has since been corrected.
    *
    * @param lease In milliseconds.
    */
   take(limit: number, lease: number): Awaitable<readonly WaitingChange[]>
   /**
-   * MUST forget pushed changes whose kind is still the same. If a release has replaced a pushed registration in the
-   * meantime, the release stays, and is due at once.
+   * MUST delete changes that were pushed, if their kind is still the same. If a release has replaced a pushed
+   * registration in the meantime, the release stays and becomes due at once.
    */
   finish(changes: readonly Change[]): Awaitable<unknown>
   /** MUST postpone changes whose kind is still the same, save why their push failed, and count refusals. */
   postpone(postponements: readonly Postponement[]): Awaitable<unknown>
   /**
-   * MUST make changes due whose push failed, and no others: the push of one without a failure may be under way.
+   * MUST make due only those changes whose push failed: the first push of any other change may be under way.
    *
    * @param domainIds Default: all.
-   * @returns How many were not due before.
+   * @returns How many changes became due.
    */
   retry(domainIds?: readonly string[]): Awaitable<number>
   stats(): Awaitable<PendingStats>
-  /** Lists by `domainId`, after the given one, at most `limit`. */
+  /** Lists at most `limit` changes in order of `domainId`, after the given one. */
   list(after: string | undefined, limit: number): Awaitable<readonly PendingChange[]>
 }
 
-/** An {@link Outbox} with the methods that its store uses in the steps of calls. */
+/** An {@link Outbox} with the methods that its store uses within the atomic steps of calls. */
 export interface StoreOutbox extends Outbox {
   /**
-   * Records a change that is due after `wait` milliseconds; it replaces a pending one for the same ID. A release is
-   * made now; a registration was made when its name was registered.
+   * Records a change that is due after `wait` milliseconds. It replaces a pending change of the same ID. Its time is
+   * the current one for a release, and the time of registering for a registration.
    */
   add(registration: Registration, kind: Change['kind'], wait: number): void
   /**
-   * Records a transfer, which replaces a pending registration: the new registration, due at once, and the release of
-   * the former one, which follows it and is due after `wait` milliseconds.
+   * Records a transfer as two changes: the new registration, which is due at once, and the release of the former one,
+   * which follows the new one and is due after `wait` milliseconds. They replace a pending registration of the former
+   * ID.
    */
   transfer(former: Registration, registration: Registration, wait: number): void
   /** Leases pending registrations, unless they are due even later. */
@@ -91,28 +93,31 @@ export interface StoreOutbox extends Outbox {
 }
 
 /**
- * Your push to the monitor. It rejects if any of the changes failed; they are then retried in smaller parts.
+ * Your function that pushes changes to the monitor. It must reject if any of them failed; they are then retried in
+ * smaller parts.
  */
 export interface Push {
   /** @param context `signal` aborts when the result is no longer needed. */
   (changes: readonly Change[], context: { readonly signal: AbortSignal }): Awaitable<unknown>
-  /** The most changes to push at once, if the store has no `batchSize`. {@link createWebhook} sets it. */
+  /**
+   * The maximum number of changes in one push, if the store has no option `batchSize`. {@link createWebhook} sets it.
+   */
   readonly batchSize?: number | undefined
 }
 
 /**
- * Called with each change that the monitor refused when pushed alone, and once, without a change, if a sweep ends early
- * because pushes fail. For logs: its errors and rejections are ignored.
+ * Called for each change that the monitor refused when it was pushed alone. Also called once, without a change, if a
+ * sweep ends early because pushes fail. It is meant for logs: its errors and rejections are ignored.
  */
 export type SynchronizationErrorHandler = (error: unknown, change?: Change) => unknown
 
 /** Options of a sweep. */
 export interface SweepOptions {
-  /** The most changes to push: at most 1,000, the default. */
+  /** The maximum number of changes to push. At most 1,000, which is the default. */
   limit?: number | undefined
   /** Called instead of the store's own `onError`. */
   onError?: SynchronizationErrorHandler | undefined
-  /** Ends the sweep: the current push is aborted, and unpushed changes are left to the next sweep. */
+  /** Ends the sweep when it aborts: the current push is aborted, and unpushed changes are left to the next sweep. */
   signal?: AbortSignal | undefined
 }
 
@@ -122,7 +127,10 @@ export interface SweepResult {
   readonly synchronized: number
   /** How many were not pushed, and will be retried. */
   readonly failed: number
-  /** Set if the monitor said that it is unavailable; `retryAfter`: for how many milliseconds, if it said so. */
+  /**
+   * Set if the monitor reported that it is unavailable. `retryAfter`: for how many milliseconds, if it specified a
+   * time.
+   */
   readonly unavailable?: { readonly retryAfter: number | undefined }
 }
 
@@ -139,6 +147,6 @@ export const toChange = ({ kind, domainId, domain, registrableDomain, teamId, at
   at,
 })
 
-/** Returns the change that a registration is, or its release now. */
+/** Returns the change that records a registration, or its release at the current time. */
 export const changeOf = (registration: Registration, kind: Change['kind']): Change =>
   toChange({ ...registration, kind, at: kind === 'registered' ? registration.createdAt : new Date() })

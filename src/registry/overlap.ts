@@ -7,11 +7,11 @@ import type { Submitted } from './submitted.ts'
 
 /** The registrations that are relevant to the names of one call. */
 export interface Holdings {
-  /** The team that has registered exactly this domain. */
+  /** Returns the team that has registered exactly this domain. */
   ownerOf(domain: string): string | undefined
-  /** The wildcards over the names above a name, of any team, nearest first. */
+  /** Returns the wildcards of all teams over the names above a name, nearest first. */
   wildcardsAbove(name: Name): readonly Held[]
-  /** The registrations below the base of a submitted wildcard. */
+  /** Returns the registrations below the base of a submitted wildcard. */
   below(wildcard: Name): NamesBelow
 }
 
@@ -31,9 +31,12 @@ export interface Conflict {
   readonly code: ConflictCode
   /** The same as {@link code}: each code has one reason. */
   readonly reason: ConflictCode
-  /** Those of the same team, in canonical form, at most three. Absent if they are another team's. */
+  /**
+   * The conflicting registrations of the same team, in canonical form, at most three. Absent if they belong to another
+   * team.
+   */
   readonly conflicts?: readonly string[]
-  /** How many belong to the same team; from 100 on, there may be more. */
+  /** How many conflicting registrations the same team has. From 100 on, there may be more. */
   readonly count?: number
   readonly message: string
 }
@@ -42,15 +45,16 @@ export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_
 
 /**
  * The rules of overlap. A name covers itself; `*.d` covers every name and narrower wildcard below `d` within the same
- * registrable domain, at any depth, but not `d`. The first rule that applies decides, the same team before others:
+ * registrable domain, at any depth, but not `d`. The first rule that applies decides. Rules about the same team come
+ * before rules about other teams:
  *
  * | registered | submitted | verdict |
  * | --- | --- | --- |
- * | the same name, same team | any | `existing` |
+ * | the same name, by the same team | any | `existing` |
  * | anything else | a name that today's suffix list rejects | the code of that rejection |
  * | a wildcard of the same team that covers it | any | `wildcard_conflict` |
  * | names of the same team that it would cover | wildcard | `subdomain_conflict` |
- * | the same name or an overlap either way, another team | any | `domain_already_licensed` |
+ * | the same name, or an overlap either way, by another team | any | `domain_already_licensed` |
  * | none of these | any | `created` |
  *
  * A message names a conflicting registration only if it is the same team's.
@@ -113,7 +117,7 @@ export function addBelow(below: NamesBelow, { domain, teamId: owner }: Held, tea
   return { ...below, ownDomains: [...below.ownDomains, domain].slice(0, 3), ownCount: below.ownCount + 1 }
 }
 
-/** Returns the registrable domain by the installed suffix list; `null` for a name that it does not allow. */
+/** Returns the registrable domain by the installed suffix list, or `null` if the list does not allow the name. */
 function registrableDomainOf(domain: string): string | null {
   const hostname = classifyHostname(domain)
   return hostname.valid ? hostname.registrableDomain : null
@@ -133,7 +137,7 @@ const toVerdict = (
 
 const show = (domain: string) => quote(displayHostname(domain))
 
-/** The name as sent, which may be in Unicode. */
+/** Quotes the name as sent, which may be in Unicode. */
 const quoteSent = ({ input, domain }: Submitted) => quote(input?.trim() ?? domain)
 
 function explainSubdomains(wildcard: Submitted, { ownDomains, ownCount }: NamesBelow): string {

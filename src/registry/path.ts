@@ -14,8 +14,8 @@ export interface NameKey {
 }
 
 /**
- * Returns the key of a canonical name. In order of code units (COLLATE "C" in PostgreSQL, BINARY in SQLite), the names
- * below a name are neighbors.
+ * Returns the key of a canonical name. When keys are sorted by code units (COLLATE "C" in PostgreSQL, BINARY in
+ * SQLite), all names below a name are adjacent.
  *
  * @example
  * toKey('a.b.example.com') // { secondLevelDomain: 'example.com', path: '.b.a' }
@@ -39,7 +39,9 @@ export function rangeBelow(base: string): { readonly after: string; readonly bef
   return { after: `${path}.`, before: `${path}/` }
 }
 
-/** Returns the key range of all names below a base, or of those after one of them. */
+/**
+ * Returns the key range of all names below a base. With `start`, which is one of them, it contains only those after it.
+ */
 export function keysBelow(base: string, start?: string) {
   const { after, before } = rangeBelow(base)
   const startPath = start === undefined ? '' : toKey(start).path

@@ -27,14 +27,14 @@ interface Registrar {
 type Group = readonly number[]
 
 /**
- * Registers names in a team. A name that cannot be saved costs only its own result: {@link workByHalves} finds it. If a
- * store is down, it is called less: if nothing has succeeded after {@link mostFailuresInARow} calls, the rest is
- * abandoned. Each call of the store may take half of the remaining time, so a name on which the store hangs leaves time
- * for the others.
+ * Registers names for a team. A name that cannot be saved loses only its own result: {@link workByHalves} isolates it.
+ * If the store is down, few calls are made: once {@link mostFailuresInARow} calls have failed and none has succeeded,
+ * the remaining names are abandoned. Each call may take half of the remaining time, so a store that hangs on one name
+ * leaves time for the others.
  *
  * @returns One outcome for each name, in the same order.
- * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. Then nothing is saved. If another
- *   call reaches the limit after part of this one was saved, the rest is `internal_error`.
+ * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. In both cases nothing is saved.
+ *   If another call reaches the limit after part of this call was saved, the remaining names are `internal_error`.
  */
 export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = names.map(() => unprocessed)
@@ -71,7 +71,7 @@ export async function registerNames(registrar: Registrar, names: readonly Submit
   return outcomes
 }
 
-/** In milliseconds, the resolution of timers. */
+/** The resolution of timers, in milliseconds. */
 const SHORTEST_WAIT = 1
 
 const unprocessed = {

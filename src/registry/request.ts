@@ -18,7 +18,10 @@ interface SubmittedCall {
   readonly submitted: readonly Submitted[]
   /** In milliseconds. */
   readonly timeLimit: number
-  /** Present if the team has one: `submitted` may then be part of the call's names, and is saved if all names fit. */
+  /**
+   * Present if the team has a limit. Then `submitted` may be only part of the call's names, and is saved only if all
+   * names of the call are within the limit.
+   */
   readonly limit?: CallLimit | undefined
 }
 
@@ -40,10 +43,13 @@ export function createRegistrationRequest({ teamId, submitted, timeLimit, limit 
   }
 }
 
-/** Names that today's list rejects are looked up and never created: they need no lock, and overlap with nothing. */
+/** Names that today's list rejects are looked up but never created, so they need no lock and overlap with nothing. */
 const isAllowed = ({ refusal }: Submitted) => refusal === undefined
 
-/** The lookups for some names: the names, every wildcard that could cover one, and the names below wildcards. */
+/**
+ * Creates the lookups for some names: the names themselves, every wildcard that could cover one of them, and all names
+ * below submitted wildcards.
+ */
 export function createLookUp(teamId: string, names: readonly Submitted[], counted = false): LookUp {
   const domains = new Set<string>()
   for (const name of names) {
@@ -56,7 +62,7 @@ export function createLookUp(teamId: string, names: readonly Submitted[], counte
 }
 
 /**
- * Checks names as if they had been submitted one after another: each sees those before it.
+ * Judges names as if they had been submitted one after another. Each is also checked against the ones before it.
  *
  * @param found The store's findings for the request with these names.
  * @returns One verdict for each name, in the same order.
@@ -111,6 +117,6 @@ export function createHoldings(teamId: string, bases: readonly string[], found: 
 }
 
 function requireBelow(below: NamesBelow | undefined): NamesBelow {
-  if (!below) throw new TypeError('The store did not return what is below each of the bases')
+  if (!below) throw new TypeError('The store must return one entry of "below" for each base')
   return below
 }

@@ -2,11 +2,11 @@ import type { PendingChange, PendingStats, WaitingChange } from './outbox.ts'
 import type { Registration } from './store.ts'
 
 /*
- * Rows from databases. Some have no booleans, only 0 and 1. Times are milliseconds since 1970, because drivers read
- * times differently. They read large numbers differently too, which may therefore be strings.
+ * Rows from databases. Some databases have no booleans, only 0 and 1. Times are milliseconds since 1970, because
+ * drivers return times in different forms. Large numbers may be strings for the same reason.
  */
 
-/** Returns the list of a `SELECT` or `RETURNING` that yields a row: an SQL expression for each of its properties. */
+/** Returns the column list of a `SELECT` or `RETURNING`, from one SQL expression for each property of the row. */
 export const toSelectList = <Row>(columns: { readonly [Name in keyof Row]-?: string }): string =>
   Object.entries(columns)
     .map(([name, expression]) => `${expression} AS "${name}"`)

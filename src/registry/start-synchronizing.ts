@@ -9,7 +9,8 @@ import type { SweepResult, SynchronizationErrorHandler } from './outbox.ts'
 export interface StartSynchronizingOptions {
   /**
    * Milliseconds between two sweeps. Default 10,000. While every push fails, the interval grows to a minute. If the
-   * monitor accepts some changes and then says when to retry, the next sweep begins then, at most a minute later.
+   * monitor accepts some changes and then says when to retry, the next sweep begins at that time, but at most a minute
+   * later.
    */
   interval?: number | undefined
   /**
@@ -17,18 +18,18 @@ export interface StartSynchronizingOptions {
    * `onError`; failures of the store itself are logged to the console.
    */
   onError?: SynchronizationErrorHandler | undefined
-  /** Called with the result of each sweep, for metrics. What it throws is ignored. */
+  /** Called with the result of each sweep, for metrics. Its errors and rejections are ignored. */
   onSweep?: ((result: SweepResult) => unknown) | undefined
 }
 
 /** A loop of sweeps. */
 export interface Synchronizing {
   /**
-   * Ends the loop. Resolves when the current sweep has ended, at most `timeLimit` milliseconds later, default 10,000. A
-   * second before that, or halfway through a shorter limit, the current push is aborted, so the store has time to make
-   * its changes due for the next sweep.
+   * Ends the loop. Resolves when the current sweep has ended, but after at most `timeLimit` milliseconds. The default
+   * is 10,000. The current push is aborted one second before that, or halfway through if the limit is under two
+   * seconds. So the store has time to make the changes of that push due for the next sweep.
    *
-   * @throws {TypeError} for an invalid time limit.
+   * @throws {TypeError} if the time limit is invalid.
    */
   stop(options?: { readonly timeLimit?: number | undefined }): Promise<void>
 }
@@ -39,15 +40,15 @@ const DEFAULT_STOP_TIME_LIMIT = 10_000
 const LONGEST_PAUSE = 60_000
 /** Milliseconds by which the timers of this process may be ahead of the store's clock. */
 const CLOCKS_DIFFER = 10
-/** The most milliseconds that a sweep needs to end after its push was aborted. */
+/** The maximum time that a sweep needs to end after its push was aborted, in milliseconds. */
 const ABORTED_WITHIN = 1000
 
 /**
- * Sweeps a store in a loop, so no change depends on a caller's retry. It sweeps at once, again while there is more to
- * push, and then every few seconds. Any number of processes may run such a loop on one database; they share the work.
- * The sweeps of one loop never overlap. The loop does not keep the process alive.
+ * Sweeps a store in a loop, so that changes are pushed even if no caller retries. The loop sweeps at once, continues
+ * while there is more to push, and then sweeps every few seconds. Any number of processes may run such a loop on one
+ * database; they share the work. The sweeps of one loop never overlap. The loop does not keep the process alive.
  *
- * @throws {TypeError} for a store without `synchronizePending`, and for an option that is wrong or does not exist.
+ * @throws {TypeError} if the store has no `synchronizePending`, or an option is invalid or unknown.
  *
  * @example
  * const synchronizing = startSynchronizing(store, { onError: (error, change) => log.error({ error, change }) })
@@ -89,12 +90,12 @@ export function startSynchronizing(
   async function sweep(): Promise<void> {
     const { hasFailed, retryAfter = 0 } = await drain()
     pause = hasFailed ? Math.max(interval, Math.min(2 * pause, LONGEST_PAUSE)) : interval
-    // If a gateway says when to retry, waiting for the interval would only cost time.
+    // If a gateway says when to retry, waiting for the whole interval would only lose time.
     const asked = retryAfter > 0 ? Math.min(retryAfter + CLOCKS_DIFFER, LONGEST_PAUSE) : pause
     if (!isStopped) timer = schedule(hasFailed ? Math.max(pause, asked) : asked)
   }
 
-  /** Sweeps while changes succeed. `hasFailed`: none did, although some are due. */
+  /** Sweeps until no more changes succeed. `hasFailed`: no change succeeded at all, although some were due. */
   async function drain(): Promise<{ readonly hasFailed: boolean; readonly retryAfter?: number | undefined }> {
     let hasSynchronized = false
     while (!isStopped) {

@@ -6,8 +6,9 @@ import { type ListOptions, MOST_AT_ONCE, type Team } from './store.ts'
 import { toName } from './submitted.ts'
 
 /*
- * Checks the arguments that your application passes to the methods of a bundled store, perhaps without types. A
- * misspelled `teamId` would list the registrations of all teams, and a number as a team's ID would release nothing.
+ * Checks the arguments that your application passes to the methods of a bundled store. An application without types
+ * could misspell `teamId`, which would list the registrations of all teams, or pass a number as a team ID, which would
+ * release nothing.
  */
 
 /** Checked {@link ListOptions}, with canonical names. */
@@ -21,7 +22,7 @@ export interface ListPage {
   readonly below: string | undefined
 }
 
-/** Returns the ID that a string spells, in the store's own form; `null` if it cannot be an ID. */
+/** Reads an ID from a string, and returns it in the store's own form; `null` if the string cannot be an ID. */
 export type ToDomainId = (text: string) => string | null
 
 /** For stores whose IDs are UUIDs (RFC 9562, section 4), which are compared as lower-case strings. */
@@ -32,7 +33,7 @@ const isHostname = (value: unknown): boolean => isText(value) && toName(value) !
 
 const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(String(value).trim())
 
-// No rule is the result of a call, which bundlers would keep even if nothing uses the rule.
+// Rules are not created by function calls: bundlers would keep such a call even if nothing uses the rule.
 const teamIdRule: Rule = {
   holds: value => value === undefined || isText(value),
   expected: 'the ID of a team, a string',
@@ -76,7 +77,7 @@ export function readListOptions(options: ListOptions = {}, toDomainId: ToDomainI
   }
 }
 
-/** Whether a page without "below" contains a registration, apart from its name. */
+/** Whether a registration is on a page without "below". This does not check its name. */
 export const isOnPage = (
   { teamId, after, order }: ListPage,
   held: { readonly teamId: string; readonly domainId: string },
@@ -112,7 +113,7 @@ export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'>
 }
 
 /**
- * Reads which changes to retry. Strings that are not an ID are skipped, like the ID of a name without a pending change.
+ * Reads which changes to retry. Strings that are not IDs are skipped, just like IDs without a pending change.
  *
  * @throws {TypeError}
  */
@@ -144,8 +145,8 @@ export function readSweepOptions(options: SweepOptions = {}) {
 }
 
 /**
- * Reads what to release or transfer. Strings that are neither a hostname nor an ID are skipped, like a name that the
- * team has not registered.
+ * Reads what to release or transfer. Strings that are neither a hostname nor an ID are skipped, just like names that
+ * the team has not registered.
  *
  * @throws {TypeError}
  */
@@ -174,9 +175,9 @@ export interface ReleaseKeys {
 
 /**
  * Without this check, a team with a numeric ID would belong to nobody, one in state "ACTIVE" would be suspended, and a
- * limit in a string would not apply.
+ * limit passed as a string would not apply.
  *
- * @param found Where the team comes from, before the wrong value.
+ * @param found The words of the message before the invalid value, which say where the team comes from.
  * @throws {TypeError}
  */
 export function requireTeamShape({ id, organizationId, state, maxDomains }: Team, found = 'it is'): void {
@@ -184,9 +185,9 @@ export function requireTeamShape({ id, organizationId, state, maxDomains }: Team
   if (wrong) throw new TypeError(`The "${wrong[0]}" of a team must be a string; ${found} ${describe(wrong[1])}`)
   if (state !== 'active' && state !== 'suspended')
     throw new TypeError(`The "state" of a team must be "active" or "suspended"; ${found} ${describe(state)}`)
-  // Drivers return a bigint as text.
+  // Drivers return a bigint as a string.
   if (!(maxDomains === undefined || maxDomains === null || (Number.isSafeInteger(maxDomains) && maxDomains >= 0)))
     throw new TypeError(
-      `The "maxDomains" of a team must be an integer from 0, or null for none; ${found} ${describe(maxDomains)}`,
+      `The "maxDomains" of a team must be an integer of at least 0, or null for none; ${found} ${describe(maxDomains)}`,
     )
 }

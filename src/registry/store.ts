@@ -8,9 +8,9 @@ export interface Team {
   readonly organizationId: string
   readonly state: 'active' | 'suspended'
   /**
-   * The most domains that the team may register, from 0. A call that would exceed it fails as a whole with 403
-   * `domain_limit_reached`, before anything is saved; names that the team already has do not count. The store must
-   * count; see {@link LookUp.counted}. Default: no limit.
+   * The maximum number of names that the team may have registered; 0 or more. A call that would exceed it fails as a
+   * whole with 403 `domain_limit_reached`, before anything is saved. Names that the team has already registered may be
+   * sent again. The store must count; see {@link LookUp.counted}. Default: no limit.
    */
   readonly maxDomains?: number | null | undefined
 }
@@ -22,7 +22,7 @@ export interface Registration extends Name {
   readonly teamId: string
   /** Whether the monitor has accepted it. */
   readonly synchronized: boolean
-  /** When it was registered, in whole milliseconds. */
+  /** When it was registered, to the millisecond. */
   readonly createdAt: Date
 }
 
@@ -30,10 +30,10 @@ export interface Registration extends Name {
 export type ListedRegistration = Registration
 
 /**
- * A registration or a release that the monitor must follow.
+ * A registration or a release, to be pushed to the monitor.
  *
- * A change may be delivered twice or late. A monitor that watches by `domainId`, and ignores `registered` for an ID
- * after `released`, is still correct: IDs are never reused.
+ * A change may be delivered twice or late. A monitor stays correct if it watches by `domainId`, and ignores
+ * `registered` for an ID once it got `released` for it: IDs are never reused.
  */
 export interface Change extends Name {
   readonly kind: 'registered' | 'released'
@@ -49,9 +49,9 @@ export interface Change extends Name {
 export interface LookUp {
   /** The calling team. */
   readonly teamId: string
-  /** The canonical names to look up exactly, distinct. A wildcard is looked up literally. */
+  /** The distinct canonical names to look up exactly. A wildcard is looked up literally. */
   readonly domains: readonly string[]
-  /** The canonical names below which to look, distinct: the bases of wildcards, without `*.`. */
+  /** The distinct canonical names below which to search: the bases of wildcards, without `*.`. */
   readonly bases: readonly string[]
   /** Whether to count the team's registrations, because it has a limit. Default: no. */
   readonly counted?: boolean | undefined
@@ -61,7 +61,7 @@ export interface LookUp {
 export interface LookUpResult {
   /** The registrations, of any team, whose domain is in `domains`. In any order. */
   readonly registrations: readonly Registration[]
-  /** One for each of `bases`, in that order. */
+  /** One entry for each of `bases`, in the same order. */
   readonly below: readonly NamesBelow[]
   /** If the lookup is `counted`: how many registrations the calling team has. */
   readonly held?: number | undefined
@@ -77,13 +77,13 @@ export interface LookUpResult {
 export interface NamesBelow {
   /** Any three domains of the calling team; fewer if it has fewer. */
   readonly ownDomains: readonly string[]
-  /** How many the calling team has. A store MAY stop counting at 1,000, but not before. */
+  /** How many registrations below the base the calling team has. A store MAY stop counting at 1,000, but not before. */
   readonly ownCount: number
-  /** Whether another team has any. A store need not look if `ownCount` is not 0. */
+  /** Whether another team has registrations below the base. A store need not check this if `ownCount` is not 0. */
   readonly heldByOthers: boolean
   /**
-   * Names whose registrable domain is longer than the base. A store MAY stop at 10, and need not look if `ownCount` is
-   * not 0 or `heldByOthers` is true.
+   * Names whose registrable domain is longer than the base. A store MAY stop at 10, and need not search for them if
+   * `ownCount` is not 0 or `heldByOthers` is true.
    */
   readonly behindSuffixes: readonly { readonly domain: string; readonly teamId: string }[]
 }
@@ -96,9 +96,9 @@ export const NOTHING_BELOW: NamesBelow = /* @__PURE__ */ Object.freeze({
   behindSuffixes: [],
 })
 
-/** A store counts {@link NamesBelow.ownCount} at least up to here. */
+/** A store counts {@link NamesBelow.ownCount} at least up to this number. */
 export const COUNTED_AT_LEAST = 1000
-/** A store finds {@link NamesBelow.behindSuffixes} at least up to here. */
+/** A store lists at least this many {@link NamesBelow.behindSuffixes}, if there are that many. */
 export const FOUND_BEHIND_SUFFIXES = 10
 
 /** The request of {@link DomainStore.register}, for one atomic step. Every lookup is by key. */
@@ -108,15 +108,15 @@ export interface RegistrationRequest extends LookUp {
    */
   readonly registrableDomains: readonly string[]
   /**
-   * Milliseconds that the caller waits. A store MUST have settled by then, and MUST NOT do anything for the request
-   * afterwards: a caller without a result may commit or roll back its own transaction.
+   * How many milliseconds the caller waits. The store MUST have settled by then, and MUST NOT do anything for the
+   * request afterwards: a caller that got no result may commit or roll back its own transaction.
    */
   readonly timeLimit: number
   /**
    * Decides which names to save. Pure and synchronous: the same findings give the same names. A store may call it any
    * number of times, each time with newer findings.
    *
-   * @returns The names to register for the team; distinct, and none of them among those found.
+   * @returns The distinct names to register for the team. None of them is among the registrations found.
    */
   decide(found: LookUpResult): readonly Name[]
 }
@@ -131,7 +131,7 @@ export interface SavedRegistrations {
 
 /** The findings for an {@link ImportRequest}. */
 export interface ImportFindings extends LookUpResult {
-  /** Those of its `domainIds` that a registration or a pending change has, in any order. */
+  /** Those of the request's `domainIds` that a registration or a pending change already uses, in any order. */
   readonly takenIds: readonly string[]
 }
 
@@ -142,7 +142,8 @@ export interface ImportRequest extends LookUp {
   /** The IDs to look up: distinct, in lower case. */
   readonly domainIds: readonly string[]
   /**
-   * Decides what to save. Pure and synchronous; may be called any number of times, each time with newer findings.
+   * Decides which registrations to save. Pure and synchronous. A store may call it any number of times, each time with
+   * newer findings.
    *
    * @returns At most 1,000 registrations, to be saved with their own IDs, teams and times.
    */
@@ -151,7 +152,7 @@ export interface ImportRequest extends LookUp {
 
 /** The findings for a {@link TransferRequest}. */
 export interface TransferFindings {
-  /** Those of its `domains` that the team `from` has registered, in any order. */
+  /** The registrations of the team `from` that the request's `domains` name, in any order. */
   readonly registrations: readonly Registration[]
   /** If the request is `counted`: how many registrations the team `to` has. */
   readonly held?: number | undefined
@@ -166,8 +167,8 @@ export interface TransferRequest {
   /** Whether to count the registrations of the team `to`, because it has a limit. */
   readonly counted: boolean
   /**
-   * Whether to transfer the found registrations, all or none. Pure and synchronous; may be called any number of times,
-   * each time with newer findings.
+   * Decides whether to transfer all of the found registrations or none. Pure and synchronous. A store may call it any
+   * number of times, each time with newer findings.
    */
   decide(found: TransferFindings): boolean
 }
@@ -176,7 +177,7 @@ export interface TransferRequest {
 export interface TransferredRegistrations {
   /** The findings that were passed to the call of `decide` whose result was used. */
   readonly found: TransferFindings
-  /** The transferred registration for each one found, in the same order. Empty if nothing was transferred. */
+  /** One transferred registration for each registration found, in the same order. Empty if nothing was transferred. */
   readonly saved: readonly Registration[]
 }
 
@@ -186,35 +187,35 @@ export interface ListOptions {
   readonly teamId?: string | undefined
   /**
    * Where the page begins: after the registration with this `domainId`; with `below`, after this domain. A cursor is
-   * opaque to everything except the store. Default: from the first.
+   * opaque to everything except the store. Default: the page begins with the first registration.
    *
-   * IDs are assigned before a call commits, so a registration that commits while you list may sort before `after`: to
+   * IDs are assigned before a call commits, so a registration that commits while you list may sort before `after`. To
    * miss none, list again from an ID that is older than your longest call.
    */
   readonly after?: string | undefined
   /** The length of a page, at most 1,000, which is the default. {@link eachRegistration} reads page by page. */
   readonly limit?: number | undefined
-  /** Default `oldest`: in the order of registration. Not with `below`. */
+  /** The order by time of registration. Default `oldest` first. Cannot be combined with `below`. */
   readonly order?: 'oldest' | 'newest' | undefined
   /** Lists only the registration of exactly this name, if there is one. */
   readonly domain?: string | undefined
   /**
-   * Lists only registrations below this name, at any depth, with the wildcard over it and without the name itself, by
-   * their labels from right to left.
+   * Lists only registrations below this name, at any depth, including the wildcard over it but not the name itself.
+   * They are sorted by their labels from right to left.
    */
   readonly below?: string | undefined
 }
 
 /**
- * The most registrations or changes that a store lists, releases or sweeps in one step, and the length of a page.
- * Larger work takes several steps, so no step holds the event loop or a lock for long.
+ * The maximum number of registrations or changes that a store lists, releases or sweeps in one step, and the maximum
+ * length of a page. More of them take several steps, so no step blocks the event loop or holds a lock for long.
  */
 export const MOST_AT_ONCE = 1000
 
 /**
- * Keeps teams and registrations. A store contains no rule of overlap: it looks up, calls `decide`, and saves. Your own
- * store needs `findTeam` and `register`; the other methods are optional, and `createManagedStore` provides most of
- * them.
+ * Keeps teams and registrations. A store contains none of the overlap rules: it looks up registrations, calls `decide`,
+ * and saves the result. Your own store needs `findTeam` and `register`; the other methods are optional, and
+ * `createManagedStore` provides most of them.
  *
  * The key words MUST, SHOULD and MAY are those of RFC 2119. A store MUST reject (or throw) when it fails, and MUST NOT
  * resolve to anything that looks like success. It MUST treat every string as data.
@@ -223,48 +224,51 @@ export interface DomainStore {
   /**
    * Finds a team.
    *
-   * MUST resolve to `null` for a team that does not exist, whatever the digits; MUST reject when it cannot tell.
+   * MUST resolve to `null` for a team that does not exist, whatever the digits. MUST reject if it cannot find out.
    *
    * @param teamId Digits only, of any length.
    */
   findTeam(teamId: string): Awaitable<Team | null>
 
   /**
-   * Carries out the lookups of the request, passes the findings to `decide`, and saves the names that `decide` returns.
+   * Performs the lookups of the request, passes the findings to `decide`, and saves the names that `decide` returns.
    *
-   * - Looking up, deciding and saving MUST be one atomic step against every other `register` that shares a registrable
-   *   domain: of two racing calls, the second sees what the first saved. Calls that share none SHOULD NOT wait for each
-   *   other.
-   * - If the request is `counted`, counting MUST be part of that step, and the step MUST be atomic against every other
-   *   counted one of the same team too, whatever their registrable domains. A store that cannot count leaves `held`
-   *   out: calls of teams with `maxDomains` then fail with 500, and nothing is saved.
-   * - A name MUST be found whatever its registrable domain was when it was registered, and MUST be saved only once.
-   * - All names that `decide` returned MUST be saved durably before this resolves, and none of them if it rejects.
-   * - The request MUST NOT be changed. Any of its lists MAY be empty, and so may the result of `decide`.
-   * - On a conflict with another call the store MAY look up and call `decide` again, a bounded number of times.
-   * - New registrations MUST be saved with `synchronized: false` if there is a monitor, else `true`.
-   * - The cost SHOULD depend on the length of the request alone, never on how much is registered.
+   * - Looking up, deciding and saving MUST be one atomic step with respect to every other `register` that shares a
+   *   registrable domain: if two calls race, the second sees the registrations that the first saved. Calls that share
+   *   none SHOULD NOT wait for each other.
+   * - If the request is `counted`, counting MUST be part of that step. The step MUST then also be atomic with respect
+   *   to every other counted step of the same team, even if they share no registrable domain. A store that cannot count
+   *   leaves out `held`: calls of teams with `maxDomains` then fail with 500, and nothing is saved.
+   * - A name MUST be found even if its registrable domain was different when it was registered, and MUST be saved only
+   *   once.
+   * - All names that `decide` returned MUST be saved durably before the promise resolves. If it rejects, none of them
+   *   may be saved.
+   * - The store MUST NOT change the request. Any array in it MAY be empty, and so may the result of `decide`.
+   * - After a conflict with another call, the store MAY look up and call `decide` again, a limited number of times.
+   * - New registrations MUST be saved with `synchronized: false` if there is a monitor, otherwise with `true`.
+   * - The cost SHOULD depend only on the length of the request, not on the number of registrations.
    *
-   * After a rejection, the core may call again with some of the names; after a lost response, the caller sends all
-   * again.
+   * After a rejection, the core may call `register` again with some of the names. If the response is lost, the client
+   * sends all of them again.
    *
-   * @returns The saved registrations, and the findings that `decide` used. The core checks all names against those.
+   * @returns The saved registrations, and the findings that `decide` used. The core checks all names against these
+   *   findings.
    */
   register(request: RegistrationRequest): Awaitable<SavedRegistrations>
 
   /**
    * Pushes saved registrations to the monitor, and marks them synchronized.
    *
-   * - It MUST mark a registration only after it was pushed, and MUST reject if any of them was not.
-   * - Those that were pushed SHOULD be marked even if others were not.
+   * - It MUST mark a registration only after it was pushed, and MUST reject if any registration was not pushed.
+   * - Registrations that were pushed SHOULD be marked even if others were not.
    * - Delivery is at least once: the push MUST be idempotent on `domainId`.
-   * - A store that also sweeps SHOULD lease to the call the registrations that `register` saves, and those of the team
-   *   that it finds unsynchronized, so no sweep takes them before the call has had time to push them. If the process
-   *   dies, a sweep MUST take them once the lease has expired.
+   * - A store that also sweeps SHOULD lease two kinds of registrations to the call: those that `register` saves, and
+   *   those that it finds unsynchronized for the same team. Then no sweep takes them before the call has had time to
+   *   push them. If the process dies, a sweep MUST take them once the lease has expired.
    *
    * A store without this method has no monitor, or pushes on its own.
    *
-   * @param registrations All registrations of one call, new and old, that are not synchronized; at least one.
+   * @param registrations All unsynchronized registrations of one call, both new and old; at least one.
    */
   synchronize?(registrations: readonly Registration[]): Awaitable<void>
 
@@ -272,46 +276,50 @@ export interface DomainStore {
    * Whether the store works in a transaction that your application commits later.
    *
    * - It MUST NOT push anything, and has no {@link synchronize}: calls leave what they save to a later sweep.
-   * - An operation returns when the store has settled, even if its own time limit is shorter: your application may
-   *   commit or roll back at once. So the store MUST settle in time by itself, and MUST NOT do anything afterwards.
+   * - An operation waits until the store has settled, even beyond its own time limit, because your application may
+   *   commit or roll back as soon as the operation returns. So the store MUST settle in time by itself, and MUST NOT do
+   *   anything afterwards.
    */
   readonly isInTransaction?: boolean
 
   /**
-   * Looks up without registering. MUST find what {@link register} would find, and MUST change nothing: no lock that
-   * outlasts the call, no lease.
+   * Looks up registrations, and registers nothing. MUST find the same registrations that {@link register} would find.
+   * MUST change nothing: it takes no lease, and no lock that outlasts the call.
    */
   find?(question: LookUp): Awaitable<LookUpResult>
 
   /**
    * Releases registrations of a team, so any team can register the names again.
    *
-   * - All of them MUST be released in one atomic step, and durably before this resolves; none if it rejects.
+   * - All of them MUST be released in one atomic step, durably before the promise resolves. If it rejects, none may be
+   *   released.
    * - Names and IDs that the team has not registered MUST be skipped. A wildcard releases only itself.
-   * - A release is a change too: it MUST be recorded in the same step, so that the next sweep tells the monitor.
+   * - A release is a change too. It MUST be recorded in the same step, so that the next sweep pushes it to the monitor.
    *
    * @param domains Names in any spelling that {@link classifyHostname} accepts, or values of `domainId`; at most 1,000.
    * @returns The released registrations, in any order.
-   * @throws {TypeError} if `domains` is not an array of strings, or has more than 1,000.
+   * @throws {TypeError} if `domains` is not an array of strings, or has more than 1,000 entries.
    */
   release?(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
 
   /**
-   * Lists registrations page by page. The cost MUST depend on the page, never on how much is registered.
+   * Lists registrations page by page. The cost MUST depend only on the length of the page, not on the number of
+   * registrations.
    *
-   * @returns At most `limit`; fewer on the last page.
-   * @throws {InvalidCursorError} for an `after` that this store cannot have returned.
-   * @throws {TypeError} for an option that is wrong or does not exist, such as a `limit` above 1,000.
+   * @returns At most `limit` registrations; fewer only on the last page.
+   * @throws {InvalidCursorError} if this store cannot have returned `after`.
+   * @throws {TypeError} if an option is invalid or unknown, such as a `limit` above 1,000.
    */
   list?(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
 
   /**
    * Saves registrations unchanged, for {@link importDomains}.
    *
-   * - Looking up, deciding and saving MUST be one atomic step, as in {@link register}; all are saved or none.
+   * - Looking up, deciding and saving MUST be one atomic step, as in {@link register}. Either all registrations are
+   *   saved, or none.
    * - `domainId`, `domain`, `registrableDomain`, `teamId` and `createdAt` MUST be saved unchanged.
    * - A registration that is not synchronized MUST be recorded as a pending change that is due at once, even if the
-   *   store has no push; a synchronized one MUST NOT be.
+   *   store has no push. A synchronized one MUST NOT be recorded.
    *
    * @returns The findings that were passed to the call of `decide` whose registrations were saved.
    */
@@ -320,22 +328,24 @@ export interface DomainStore {
   /**
    * Transfers registrations from one team to another, for {@link transfer}.
    *
-   * - Looking up, deciding and saving MUST be one atomic step against every `register`, `release` and other transfer of
-   *   the same names, and durable before this resolves; all are transferred or none.
-   * - If the request is `counted`, the step MUST also be atomic against every other counted one of the team `to`.
-   * - Each registration MUST get a new `domainId`: an ID belongs to one team permanently. Its name and registrable
-   *   domain stay. Names and IDs that the team `from` has not registered MUST be skipped.
+   * - Looking up, deciding and saving MUST be one atomic step with respect to every `register`, `release` and other
+   *   transfer of the same names. The step MUST be durable before the promise resolves. Either all registrations are
+   *   transferred, or none.
+   * - If the request is `counted`, the step MUST also be atomic with respect to every other counted step of the team
+   *   `to`.
+   * - Each registration MUST get a new `domainId`, because an ID never moves to another team. Its name and registrable
+   *   domain stay the same. Names and IDs that the team `from` has not registered MUST be skipped.
    * - The registration of the new ID and the release of the former one MUST be recorded as changes in the same step.
-   *   The release MUST NOT be pushed before the registration, even after refusals and by any process, unless the new ID
-   *   is released first. So the monitor always watches the name.
+   *   The release MUST NOT be pushed before the registration, not even after refusals or by another process, unless the
+   *   new ID is released first. So the monitor never stops watching the name.
    *
-   * @throws {TypeError} if `domains` is not an array of strings, or has more than 1,000.
+   * @throws {TypeError} if `domains` is not an array of strings, or has more than 1,000 entries.
    */
   transfer?(request: TransferRequest): Awaitable<TransferredRegistrations>
 
   /**
-   * Counts registrations, of one team or of all. The cost grows with the count, so call it rarely. In SQLite, nothing
-   * else runs in this process during the count.
+   * Counts the registrations of one team, or of all teams. The cost grows with the count, so call it rarely. With
+   * SQLite, counting blocks the event loop.
    */
   count?(options?: { readonly teamId?: string | undefined }): Awaitable<number>
 }

@@ -10,14 +10,11 @@ import { baseOf, isWildcard, type Name } from './name.ts'
 export interface Submitted extends Name {
   /** The name as sent, for messages. Default: the canonical form. */
   readonly input?: string
-  /**
-   * Why today's suffix list does not allow it. It may have been registered under an older list, and then stays
-   * `existing`.
-   */
+  /** Why today's suffix list does not allow the name. If it was registered under an older list, it stays `existing`. */
   readonly refusal?: InvalidHostname
 }
 
-/** Whether a name that is invalid with this code today may have been registered under an older suffix list. */
+/** For each code: whether a name that is invalid with it today may have been registered under an older suffix list. */
 const mayBeHeld: Readonly<Record<HostnameRejection, boolean>> = {
   empty_domain: false,
   invalid_domain: false,
@@ -26,7 +23,10 @@ const mayBeHeld: Readonly<Record<HostnameRejection, boolean>> = {
   reserved_ip: false,
 }
 
-/** Reads what a caller sent: a name that can be registered or may already be, or the reason why not. */
+/**
+ * Reads a hostname that a caller sent. Returns a name that can be registered or may already be registered, or the
+ * reason why it is neither.
+ */
 export function readSubmitted(input: string): Submitted | InvalidHostname {
   const hostname = classifyHostname(input)
   if (hostname.valid) return { domain: hostname.domain, registrableDomain: hostname.registrableDomain, input }
@@ -36,12 +36,13 @@ export function readSubmitted(input: string): Submitted | InvalidHostname {
   return { domain, registrableDomain: isWildcard(domain) ? baseOf(domain) : domain, input, refusal: hostname }
 }
 
-/** Whether a name can be registered or may already be. */
+/** Whether it is a name that can be registered or may already be registered. */
 export const isName = (submitted: Submitted | InvalidHostname): submitted is Submitted => 'domain' in submitted
 
 /**
- * Reads a name that may be registered already. Under an older suffix list, that may be a wildcard over a public suffix
- * of today, or a name whose top-level domain was removed: it is found as a string.
+ * Reads a name that may already be registered. If it was registered under an older suffix list, it may be a wildcard
+ * over what is now a public suffix, or its top-level domain may have been removed. It is still found, because names are
+ * looked up as strings.
  */
 export function toName(text: string): Name | null {
   const submitted = readSubmitted(text)

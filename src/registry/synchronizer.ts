@@ -21,25 +21,31 @@ export interface SynchronizerOptions {
   readonly push: Push
   /** The time limit of each push, in milliseconds. */
   readonly timeLimit: number
-  /** The most changes in a push. Default: all changes of a call or a sweep. */
+  /** The maximum number of changes in a push. Default: all changes of a call or a sweep. */
   readonly batchSize?: number | undefined
-  /** Returns a number from 0 up to 1, for the order of pushes and for jitter. Default `Math.random`. */
+  /** Returns a number from 0 to 1 (exclusive), for the order of pushes and for jitter. Default `Math.random`. */
   readonly random?: (() => number) | undefined
 }
 
 /** The default time limit of each push, in milliseconds. Leases and backoff depend on it. */
 export const DEFAULT_PUSH_TIME_LIMIT = 30_000
-/** The time for all pushes of a call or a sweep. Each push may take half of the rest, so one may hang. */
+/**
+ * The time for all pushes of a call or a sweep. Each push may take half of what remains, so one that hangs leaves time
+ * for others.
+ */
 const pushingTime = (timeLimit: number) => 2 * timeLimit
-/** The length of a lease: longer than its holder may push. 90 seconds by default. */
+/** The length of a lease, 90 seconds by default. It is longer than the time in which its holder may push. */
 export const leaseFor = (timeLimit: number) => 3 * timeLimit
 /** The backoff after the first failure; it doubles with each refusal. 5 seconds by default. */
 const firstWait = (timeLimit: number) => timeLimit / 6
-/** A monitor that fails this often in a row counts as unavailable, even if smaller batches were still to come. */
+/** After this many consecutive failures, or more if batches are large, the monitor counts as unavailable. */
 const LEAST_FAILURES_IN_A_ROW = 7
-/** After this many failures, a sweep leaves the rest to the next one; new and refused changes count separately. */
+/**
+ * After this many failures, a sweep leaves the remaining changes to the next one. Failures of new changes and of
+ * changes that were refused before are counted separately.
+ */
 const MOST_FAILURES = 100
-/** In milliseconds, the resolution of timers. */
+/** The resolution of timers, in milliseconds. */
 const SHORTEST_WAIT = 1
 
 /** The outcome of pushing some changes. */
@@ -49,21 +55,22 @@ interface PushOutcome {
   readonly refused: readonly { readonly change: WaitingChange; readonly cause: unknown }[]
   /** Changes that were not pushed, or failed only together with others. */
   readonly left: readonly WaitingChange[]
-  /** Those of them that were part of a failed push, and perhaps others. */
+  /** All changes that were part of a failed push, including those that succeeded later. */
   readonly suspects: ReadonlySet<WaitingChange>
   /** The last failure, if any. */
   readonly cause: unknown
-  /** Why the work ended early, unless pushes failed or took too long. */
+  /** Why pushing ended early, other than because of failures or a lack of time. */
   readonly endedBy: 'unavailable' | 'stop' | undefined
 }
 
 /**
  * Pushes the changes in the {@link Outbox} of a store.
  *
- * Changes are pushed in batches, in random order, and each is finished at once. {@link workByHalves} finds those that
- * are refused. From then on, those come last, and alone unless it may have been an outage. When nothing seems to
- * succeed, or the monitor says that it is unavailable, the rest is left for later. The monitor must say so twice in a
- * row, unless it says for how long, because a single change may make a gateway say it.
+ * Changes are pushed in batches, in random order. When a batch succeeds, its changes are removed from the outbox at
+ * once. {@link workByHalves} isolates the changes that are refused. Later sweeps push these last. They push a change
+ * alone if it was refused more than once: a single refusal may have been an outage. If nothing seems to succeed, or the
+ * monitor reports that it is unavailable, the remaining changes are left for later. A report that does not say for how
+ * long must come twice in a row, because a single change may make a gateway send it.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
   const { timeLimit, random = Math.random } = options
@@ -111,7 +118,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
      * Pushes the registrations of a call, which are leased to it.
      *
      * @param report Called with each refused change, if anything else succeeded.
-     * @throws The failure of the push, if any registration was not pushed. The others are still marked.
+     * @throws The failure of the push, if any registration was not pushed. The others are still marked as synchronized.
      */
     async synchronize(registrations: readonly Registration[], report: SynchronizationErrorHandler): Promise<void> {
       const changes = registrations.map(registration => ({ ...changeOf(registration, 'registered'), refusals: 0 }))
@@ -148,7 +155,7 @@ interface Pushing extends SynchronizerOptions {
   readonly signal: AbortSignal | undefined
 }
 
-/** Pushes changes in batches and finishes the delivered ones. Those that were refused before come last and alone. */
+/** Pushes changes in batches, and finishes those that were delivered. Changes that were refused before come last. */
 async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing): Promise<PushOutcome> {
   const { batchSize = Number.POSITIVE_INFINITY, random, signal } = pushing
   const { attempt, hasTime, isUnavailable } = createAttempts(pushing)
@@ -158,7 +165,7 @@ async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing
 
   const [fresh, once, often] = [0, 1, 2].map(count => changes.filter(change => Math.min(change.refusals, 2) === count))
   const ofFresh = await workByHalves(shuffle(toBatches(fresh, batchSize), random), { attempt, isOver, random })
-  // A single refusal may have been an outage: these may succeed together.
+  // A single refusal may have been an outage, so changes that were refused once may succeed together.
   const parts = [...toBatches(shuffle(once, random), batchSize), ...toBatches(often, 1)]
   const options = { attempt, isOver, random, first: 1, start: { ...ofFresh, failures: 0 } }
   const ofBefore = await workByHalves(shuffle(parts, random), options)
@@ -166,7 +173,7 @@ async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing
   return toOutcome(ofFresh, ofBefore, endedBy)
 }
 
-/** A change that failed alone because the monitor was unavailable, or the sweep was stopped, was not refused. */
+/** A change that failed alone was not refused if the monitor was unavailable, or if the sweep was stopped. */
 function toOutcome(
   ofFresh: Unfinished<WaitingChange>,
   { hasSucceeded, cause, ...ofBefore }: Unfinished<WaitingChange>,
@@ -192,16 +199,16 @@ function toOutcome(
 function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
   const deadline = createDeadline(pushingTime(timeLimit))
   let slowest = SHORTEST_WAIT
-  /** How often in a row the monitor has said that it is unavailable, and for how long. */
+  /** How many times in a row the monitor has reported that it is unavailable, and for how long. */
   let unavailableInARow = 0
   let retryAfter: number | undefined
 
   return {
-    /** @throws The failure of the store, which is not the monitor's and ends the sweep. */
+    /** @throws A failure of the store. Unlike a failure of the monitor, it ends the sweep. */
     async attempt(part: readonly WaitingChange[]) {
       const begun = performance.now()
       const milliseconds = Math.min(timeLimit, deadline.remaining() / 2)
-      const message = `The push had no answer within its time limit of ${timeLimit} ms`
+      const message = `The push did not end within its time limit of ${timeLimit} ms`
       try {
         await runWithin({ milliseconds, message, signal }, signal => pushOnce(push, part, signal))
       } catch (cause) {
@@ -214,7 +221,7 @@ function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
       await outbox.finish(part)
       return null
     },
-    /** Whether a push as slow as the slowest could end in time: one that is cut off must be repeated. */
+    /** Whether there is time for a push as slow as the slowest so far. A push that is cut off must be repeated. */
     hasTime: () => deadline.remaining() / 2 >= slowest,
     isUnavailable: () => unavailableInARow >= 2 || retryAfter !== undefined,
   }
@@ -232,7 +239,9 @@ function toBatches<Item>(items: readonly Item[] = [], size: number): (readonly I
   return batches
 }
 
-/** Shuffles, so no change is always first, where it would delay others if it makes the monitor fail. */
+/**
+ * Shuffles the changes. If a change that makes the monitor fail were always first, it would always delay the others.
+ */
 function shuffle<Item>(items: readonly Item[] = [], random: () => number): readonly Item[] {
   const ranked = items.map(item => ({ item, rank: random() }))
   return ranked.sort((one, other) => one.rank - other.rank).map(({ item }) => item)
@@ -244,7 +253,7 @@ function readRetryAfter(cause: unknown): number | undefined {
   return typeof retryAfter === 'number' && retryAfter >= 0 ? Math.min(LONGEST_WAIT, retryAfter) : undefined
 }
 
-/** Reports each refused change, and once why the sweep ended early, unless it was stopped. */
+/** Reports each refused change. If the sweep ended early without being stopped, also reports the reason, once. */
 function tell(outcome: PushOutcome, report: SynchronizationErrorHandler): void {
   const { refused, left, cause, endedBy } = outcome
   if (left.length > 0 && cause !== undefined && endedBy !== 'stop') report(cause)

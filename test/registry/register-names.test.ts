@@ -241,7 +241,7 @@ describe('a call fails if the store breaks its contract:', () => {
       [toName('*.a.com')],
     )
     expect(summary).toEqual(['internal_error'])
-    expect(onError.mock.calls).toEqual([[new TypeError('The store did not return what is below each of the bases')]])
+    expect(onError.mock.calls).toEqual([[new TypeError('The store must return one entry of "below" for each base')]])
   })
 })
 

@@ -214,7 +214,7 @@ describe('a push that hangs', () => {
     const sweeping = sweep()
     await pass(2 * TIME_LIMIT)
     expect(await sweeping).toEqual(done(2, 1))
-    const late = { name: 'TimeLimitError', message: 'The push had no answer within its time limit of 30000 ms' }
+    const late = { name: 'TimeLimitError', message: 'The push did not end within its time limit of 30000 ms' }
     expect(told).toEqual([[expect.objectContaining(late), 'hangs.com']])
     expect(reasons).toEqual(Array(3).fill(expect.objectContaining(late)))
   })

@@ -18,7 +18,7 @@ const unreadable: Name = {
 export const allOrNothingCases: readonly CaseDefinition[] = [
   {
     id: 'rejects-when-decide-throws',
-    name: 'MUST reject, and save nothing, when decide throws',
+    name: 'MUST reject, and save nothing, when `decide` throws',
     async test({ open }) {
       const store = await open()
       const names = ['example.com', 'example.org'].map(toTestName)
@@ -28,7 +28,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'works-after-a-failure',
-    name: 'MUST NOT keep any lock after it rejects',
+    name: 'MUST NOT keep any lock after `register` rejects',
     async test({ open }) {
       const store = await open()
       const request = createRequest('1', ['example.com', 'example.org'].map(toTestName), [], fail)
@@ -37,7 +37,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
         [async () => store.register(request), async () => store.register(request)].map(call => call()),
       )
       const { codes } = await attempt(store, '1', ['example.org', 'example.com'])
-      checkEqual('what becomes of the same names afterwards', codes, ['created', 'created'])
+      checkEqual('the codes of the same names afterwards', codes, ['created', 'created'])
     },
   },
   {
@@ -53,7 +53,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'saves-the-last-decision',
-    name: 'MUST save what the last call of decide returned, if it calls decide several times',
+    name: 'MUST save the names that the last call of `decide` returned, if `register` calls `decide` several times',
     async test({ open }) {
       const store = await open()
       const rivals = Array.from({ length: 4 }, async (_, caller) => {
@@ -78,7 +78,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
         const before = await save(store, '2', names.slice(0, 2))
         await Promise.allSettled([(async () => store.register(createRequest('1', names, [], decide)))()])
         const { registrations } = await lookUp(store, '2', toDomains(names.slice(0, 2)))
-        checkEqual('what is there', registrations, before)
+        checkEqual('the registrations', registrations, before)
       }
     },
   },

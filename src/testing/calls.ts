@@ -12,7 +12,7 @@ import type { SuiteStore } from './suite-store.ts'
 export type ResultCode = 'created' | 'existing' | InvalidCode
 
 /**
- * Makes a name whose registrable domain is its last two labels, as below `.com`. The text need not be a hostname.
+ * Makes a name whose registrable domain is its last two labels, as below `.com`. `domain` need not be a hostname.
  */
 export const toTestName = (domain: string): Name => ({
   domain,
@@ -25,7 +25,7 @@ export const toDomains = (names: readonly { readonly domain: string }[]) => name
 export const manyDomains = (count: number, prefix = '') =>
   Array.from({ length: count }, (_, index) => `${prefix}n${index}.com`)
 
-/** Returns a method that the store declares as a feature. Fails the case if it is not there. */
+/** Returns a method that the store declares as a feature. Fails the case if the store lacks it. */
 export function methodOf<Method extends keyof SuiteStore>(
   store: SuiteStore,
   method: Method,
@@ -35,7 +35,7 @@ export function methodOf<Method extends keyof SuiteStore>(
   return found.bind(store) as NonNullable<SuiteStore[Method]>
 }
 
-/** Makes a request like those of the core, for these lookups. */
+/** Makes a request with these lookups, like those that the core makes. */
 export function createRequest(
   teamId: string,
   names: readonly Name[],
@@ -66,7 +66,8 @@ export async function save(
 }
 
 /**
- * Looks up names, and names below bases, in a call that registers nothing. Sorts the findings like the lookups.
+ * Looks up names, and names below bases, in a call that registers nothing. Puts the findings in the same order as the
+ * lookups.
  */
 export async function lookUp(
   store: SuiteStore,
@@ -91,7 +92,7 @@ export async function countHeld(store: SuiteStore, teamId: string): Promise<numb
   return found.held
 }
 
-/** Sorts registrations that may be in any order. */
+/** Puts the registrations, which a store may return in any order, in the order of `domains`. */
 export function inOrderOf(domains: readonly string[], found: LookUpResult): LookUpResult {
   checkThat('a list of registrations was found', Array.isArray(found.registrations), found.registrations)
   const position = new Map(domains.map((domain, index) => [domain, index]))
@@ -118,7 +119,7 @@ export async function attempt(store: SuiteStore, teamId: string, domains: readon
  * Registers hostnames as a caller does, through the core.
  *
  * @throws {ApiError} when the call fails as a whole.
- * @throws the failure of the store, where a result would be `internal_error`.
+ * @throws the store's error, where a result would be `internal_error`.
  */
 export async function submit(
   store: SuiteStore,

@@ -6,8 +6,8 @@ export class UnmetExpectation extends Error {
 }
 
 /**
- * Compares plain values. The order of fields does not count, nor do fields that are `undefined`; in an array, it is not
- * the same as `null`.
+ * Compares plain values. Ignores the order of fields, and fields that are `undefined`. In an array, `undefined` differs
+ * from `null`.
  *
  * @throws {UnmetExpectation} with the expected and the actual value.
  */
@@ -23,9 +23,9 @@ export function checkThat(claim: string, holds: boolean, actual: unknown): void 
 }
 
 /**
- * Waits for something to fail.
+ * Checks that an attempt throws or rejects.
  *
- * @returns What it was rejected with.
+ * @returns Its error.
  */
 export async function checkRejects(what: string, attempt: () => unknown): Promise<unknown> {
   let value: unknown
@@ -49,7 +49,7 @@ function sortFields(value: unknown): unknown {
 
 const abridge = (text: string) => (text.length > 500 ? `${text.slice(0, 500)}…` : text)
 
-/** Says what was expected of a case that failed, and what came. */
+/** Returns the message of a case that failed: what was expected, and what happened instead. */
 export function describeFailedCase(cause: unknown): string {
   if (cause instanceof UnmetExpectation) return cause.message
   if (cause instanceof TimeLimitError) return `expected a response, got none: ${cause.message}`

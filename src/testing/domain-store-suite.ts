@@ -27,11 +27,11 @@ import { transferCases } from './transfer-cases.ts'
 export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
   /** Makes a store without registrations. Called at least once for each case. */
   createStore(setup: StoreSetup): Awaitable<Store>
-  /** Closes a store of {@link createStore}, whether its case passed or not. */
+  /** Closes a store that {@link createStore} made, whether or not its case passed. */
   closeStore?: ((store: Store) => Awaitable<unknown>) | undefined
   /**
-   * The optional parts of the store. Cases for other parts are not in the list. A case checks that the store has these
-   * parts and no others.
+   * The optional parts of the store. Cases for other parts are left out. One case checks that the store has these parts
+   * and no others.
    */
   features: readonly StoreFeature[]
   /** Milliseconds after which a case counts as hung. Default 4,000, which is less than test runners wait. */
@@ -67,7 +67,7 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
  *
  * for (const { name, run } of cases) test(name, run)
  *
- * @example <caption>A SHOULD that fails is reported, and fails no run</caption>
+ * @example <caption>A failed SHOULD is reported, but does not fail the run</caption>
  * import { test } from 'node:test'
  *
  * for (const { level, name, run } of cases) test(name, { todo: level === 'SHOULD' }, run)
@@ -160,7 +160,7 @@ async function runCase<Store extends SuiteStore>(
     throw new Error(`${id}: ${describeFailedCase(cause)}`, { cause })
   } finally {
     for (const { end } of underWay) end()
-    // Work that still does not end has already failed the case.
+    // If work still does not end, the case has already failed.
     await Promise.allSettled(underWay.map(({ settled }) => createDeadline(timeLimit).wait(settled)))
     for (const store of opened) await createDeadline(timeLimit).wait(closeStore?.(store))
   }

@@ -12,7 +12,7 @@ async function find(store: SuiteStore, question: LookUp): Promise<LookUpResult> 
 export const findCases: readonly CaseDefinition[] = [
   {
     id: 'finds-what-register-finds',
-    name: 'MUST find what register would find, without registering',
+    name: 'MUST find what `register` would find, without registering',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', '*.a.example.com', 'www.example.com', 'x.www.example.com', '8.8.8.8'])
@@ -32,12 +32,12 @@ export const findCases: readonly CaseDefinition[] = [
         )
       }
       const nothing = await find(store, { teamId: '1', domains: [], bases: [] })
-      checkEqual('what is found when nothing is asked', nothing, { registrations: [], below: [] })
+      checkEqual('the findings of an empty query', nothing, { registrations: [], below: [] })
     },
   },
   {
     id: 'find-registers-nothing',
-    name: 'MUST NOT register anything or modify the query in find',
+    name: 'MUST NOT register anything in `find`, or modify the query',
     async test({ open }) {
       const store = await open()
       const domains = Object.freeze(['b.com', 'a.com'])
@@ -50,7 +50,7 @@ export const findCases: readonly CaseDefinition[] = [
   },
   {
     id: 'find-extends-no-lease',
-    name: 'MUST NOT lease what find finds, so a sweep still pushes it',
+    name: 'MUST NOT lease the registrations that `find` returns, so a sweep still pushes them',
     needs: ['synchronize', 'synchronizePending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -62,7 +62,7 @@ export const findCases: readonly CaseDefinition[] = [
         if (monitor.accepted.length > 0) return
         await pause(10)
       }
-      throw new UnmetExpectation('expected that a sweep pushes what somebody looks at, got 100 sweeps that did not')
+      throw new UnmetExpectation('expected a sweep to push what `find` returned, got 100 sweeps that did not')
     },
   },
 ]

@@ -58,9 +58,9 @@ export const hostileTextCases: readonly CaseDefinition[] = [
       const odd = ['x.a_c.example.com', 'x.%.example.com', 'x.a\\bc.example.com']
       await save(store, '1', odd)
       const again = await lookUp(store, '1', odd, ['a\\bc.example.com', 'a_c.example.com'])
-      checkEqual('what was found of such names', toDomains(again.registrations), odd)
+      checkEqual('the odd names that were found', toDomains(again.registrations), odd)
       checkEqual(
-        'what is below such bases',
+        'the names below the odd bases',
         again.below.map(({ ownDomains }) => ownDomains),
         [['x.a\\bc.example.com'], ['x.a_c.example.com']],
       )
@@ -77,7 +77,7 @@ export const hostileTextCases: readonly CaseDefinition[] = [
       checkEqual('what was found after', toDomains((await lookUp(store, '1', inherited)).registrations), inherited)
       const hostnames = ['constructor.com', 'tostring.org', 'hasownproperty.net', 'proto.constructor.com']
       checkEqual(
-        'what becomes of hostnames',
+        'the codes of hostnames with such labels',
         await submitForCodes(store, '1', hostnames),
         hostnames.map(() => 'created'),
       )
@@ -97,20 +97,24 @@ export const hostileTextCases: readonly CaseDefinition[] = [
         name.replace(/com$/, 'net'),
       ]
       checkEqual('the length of the name', name.length, 253)
-      checkEqual('what becomes of them', await submitForCodes(store, '1', [name, ...alike]), Array(5).fill('created'))
+      checkEqual(
+        'the codes of the results',
+        await submitForCodes(store, '1', [name, ...alike]),
+        Array(5).fill('created'),
+      )
       const wildcard = `*.${name}`
       const { registrations, below } = await lookUp(store, '1', [name, wildcard, ...alike], [name])
       checkEqual('what was found', toDomains(registrations), [name, ...alike])
-      checkEqual('how many are below the longest name', below[0]?.ownCount, 0)
+      checkEqual('how many names are below the longest one', below[0]?.ownCount, 0)
     },
   },
   {
     id: 'international-names',
-    name: 'MUST register international names by their A-labels',
+    name: 'MUST register international names as A-labels',
     async test({ open }) {
       const store = await open()
       const hostnames = ['bücher.example.com', 'xn--bcher-kva.example.com', '*.例え.jp', 'a.xn--r8jz45g.jp']
-      checkEqual('what becomes of them', await submitForCodes(store, '1', hostnames), [
+      checkEqual('the codes of the results', await submitForCodes(store, '1', hostnames), [
         'created',
         'existing',
         'created',

@@ -45,7 +45,7 @@ export const importCases: readonly CaseDefinition[] = [
   },
   {
     id: 'import-finds-ids',
-    name: 'MUST report to an import which IDs registrations or pending changes already use',
+    name: 'MUST tell an import which IDs are already used by registrations or pending changes',
     async test({ open }) {
       const store = await open(() => {})
       const [held, released, free] = [toImport('a.com'), toImport('b.com'), toImport('c.com')]
@@ -60,7 +60,7 @@ export const importCases: readonly CaseDefinition[] = [
   },
   {
     id: 'import-tells-the-monitor-the-rest',
-    name: 'MUST push the imported registrations that are unsynchronized, each with its team, and no others',
+    name: 'MUST push the unsynchronized registrations of an import, each with its team, and no others',
     async test({ open }) {
       const pushed: Change[] = []
       const store = await open(changes => pushed.push(...changes))
@@ -92,7 +92,7 @@ export const importCases: readonly CaseDefinition[] = [
           importInto(store, [toImport(`a.${domain}`)]),
         ])
         const listed = await methodOf(store, 'list')({ domain: `a.${domain}` })
-        checkEqual(`whose "a.${domain}" is`, toTeams(listed), codes[0] === 'created' ? ['2'] : ['1'])
+        checkEqual(`the team of "a.${domain}"`, toTeams(listed), codes[0] === 'created' ? ['2'] : ['1'])
       }
       const wildcards = manyDomains(10, 'w')
       for (const domain of wildcards) {
@@ -101,7 +101,7 @@ export const importCases: readonly CaseDefinition[] = [
       }
       const all = await methodOf(store, 'list')()
       const both = wildcards.filter(domain => all.filter(each => each.domain.endsWith(`.${domain}`)).length !== 1)
-      checkEqual('the wildcards that were registered together with a name below them, or not', both, [])
+      checkEqual('the wildcards that are not registered alone, or for which only the name below is', both, [])
     },
   },
 ]

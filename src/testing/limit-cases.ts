@@ -21,25 +21,25 @@ async function submitWithinLimit(store: SuiteStore, domains: readonly string[]):
 export const limitCases: readonly CaseDefinition[] = [
   {
     id: 'held-is-counted',
-    name: 'MUST count the registrations of the calling team, and no others, if the request asks for it',
+    name: 'MUST count the registrations of the calling team, and no others, if the request asks for the count',
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['theirs.com'])
-      checkEqual('what a team holds at first', await countHeld(store, '1'), 0)
+      checkEqual('how many registrations the team has at first', await countHeld(store, '1'), 0)
       await save(store, '1', [...manyDomains(30), '*.example.com'])
-      checkEqual('what the team holds', await countHeld(store, '1'), 31)
+      checkEqual('how many registrations the team has', await countHeld(store, '1'), 31)
     },
   },
   {
     id: 'held-is-counted-by-find',
-    name: 'MUST count them in `find` too',
+    name: 'MUST count the registrations of the calling team in `find` too',
     needs: ['find'],
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['a.com', 'b.com'])
       await save(store, '2', ['c.com'])
       const question = { teamId: '1', domains: ['c.com'], bases: [], counted: true }
-      checkEqual('what the team holds', (await methodOf(store, 'find')(question)).held, 2)
+      checkEqual('how many registrations the team has', (await methodOf(store, 'find')(question)).held, 2)
     },
   },
   {
@@ -49,9 +49,9 @@ export const limitCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['a.com', 'b.com', 'c.com'])
-      checkEqual('what the team holds before', await countHeld(store, '1'), 3)
+      checkEqual('how many registrations the team has before', await countHeld(store, '1'), 3)
       await methodOf(store, 'release')('1', ['b.com'])
-      checkEqual('what the team holds afterwards', await countHeld(store, '1'), 2)
+      checkEqual('how many registrations the team has afterwards', await countHeld(store, '1'), 2)
     },
   },
   {
@@ -60,13 +60,13 @@ export const limitCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const [first, second, ...others] = manyDomains(LIMIT + 1) as [string, string, ...string[]]
-      checkEqual('two new names', await submitWithinLimit(store, [first, second]), ['created', 'created'])
+      checkEqual('the codes of two new names', await submitWithinLimit(store, [first, second]), ['created', 'created'])
       const refused = await submitWithinLimit(store, [first, second, ...others])
-      checkEqual('four more, with the two', refused, ['domain_limit_reached'])
-      checkEqual('what the team holds then', await countHeld(store, LIMITED), 2)
+      checkEqual('the result of a call with four names more', refused, ['domain_limit_reached'])
+      checkEqual('how many registrations the team has then', await countHeld(store, LIMITED), 2)
       await submit(store, LIMITED, others.slice(1))
       const again = await submitWithinLimit(store, [first, second])
-      checkEqual('the two again, when the team is full', again, ['existing', 'existing'])
+      checkEqual('the codes of the two when the team has reached its limit', again, ['existing', 'existing'])
     },
   },
   {
@@ -77,8 +77,8 @@ export const limitCases: readonly CaseDefinition[] = [
       await submit(store, LIMITED, ['held.com'])
       const answers = await Promise.all(manyDomains(16).map(domain => submitWithinLimit(store, [domain])))
       const created = answers.filter(([code]) => code === 'created')
-      checkEqual('how many of 16 names were registered, at the same moment', created.length, LIMIT - 1)
-      checkEqual('what the team holds then', await countHeld(store, LIMITED), LIMIT)
+      checkEqual('how many of 16 simultaneous calls registered their name', created.length, LIMIT - 1)
+      checkEqual('how many registrations the team has then', await countHeld(store, LIMITED), LIMIT)
     },
   },
 ]

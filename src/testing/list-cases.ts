@@ -8,7 +8,7 @@ import type { SuiteStore } from './suite-store.ts'
 
 const list = async (store: SuiteStore, options?: ListOptions) => methodOf(store, 'list')(options)
 
-/** Lists a page, and the one after it, until one is not full. */
+/** Lists page after page, until one is not full. */
 async function listPages(
   store: SuiteStore,
   options: ListOptions & { readonly limit: number },
@@ -42,7 +42,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-whole-registrations',
-    name: 'MUST list registrations as register returned them, with the time of creation',
+    name: 'MUST list registrations as `register` returned them, with the time of creation',
     async test({ open, features }) {
       const store = await open(features.includes('synchronize') ? () => {} : undefined)
       const begun = Date.now()
@@ -52,9 +52,9 @@ export const listCases: readonly CaseDefinition[] = [
       const { registrations } = await lookUp(store, '1', toDomains(saved))
       checkEqual('what is listed', listed, registrations)
       for (const { createdAt } of listed) {
-        // Clocks of two machines differ.
+        // The clocks of two machines may differ.
         const isNow = createdAt instanceof Date && Math.abs(createdAt.getTime() - begun) < 60_000
-        checkThat('a registration was made about now', isNow, createdAt)
+        checkThat('a registration was created about now', isNow, createdAt)
       }
     },
   },
@@ -82,7 +82,7 @@ export const listCases: readonly CaseDefinition[] = [
         const expected = inThrees(toDomains(await list(store, { teamId })))
         checkEqual(`the pages for team ${teamId ?? 'any'}`, await listPages(store, { teamId, limit: 3 }), expected)
       }
-      checkEqual('a page of none', await list(store, { limit: 0 }), [])
+      checkEqual('a page with limit 0', await list(store, { limit: 0 }), [])
     },
   },
   {
@@ -96,7 +96,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-the-newest-first',
-    name: 'MUST list the newest registrations first if requested, page by page too',
+    name: 'MUST list the newest registrations first if requested, also across pages',
     async test({ open }) {
       const store = await open()
       const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'e.com', 'x.a.com', '*.a.com']
@@ -106,12 +106,12 @@ export const listCases: readonly CaseDefinition[] = [
         const pages = await listPages(store, { teamId, limit: 3, order: 'newest' })
         checkEqual(`the pages for team ${teamId ?? 'any'}`, pages, inThrees(expected))
       }
-      checkEqual('the oldest first', toDomains(await list(store, { order: 'oldest' })), domains)
+      checkEqual('what is listed with the oldest first', toDomains(await list(store, { order: 'oldest' })), domains)
     },
   },
   {
     id: 'lists-one-domain',
-    name: 'MUST list the registration of one name if requested, in any spelling',
+    name: 'MUST list only the registration of one name if requested, in any spelling of the name',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'www.example.com', '*.example.com'])
@@ -127,7 +127,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-below',
-    name: 'MUST list the names below a name, sorted by labels from right to left, page by page too',
+    name: 'MUST list the names below a given name, sorted by labels from right to left, also across pages',
     async test({ open }) {
       const store = await open()
       const below = ['*', 'a', 'b.a', 'c.b.a', 'b', 'a.b', 'c'].map(prefix => `${prefix}.example.com`)
@@ -135,17 +135,25 @@ export const listCases: readonly CaseDefinition[] = [
       for (const domain of [...below, ...others].toSorted()) {
         await save(store, domain.startsWith('b') ? '2' : '1', [domain])
       }
-      checkEqual('what is below', toDomains(await list(store, { below: 'Example.com' })), below)
-      checkEqual('by page', await listPages(store, { below: 'example.com', limit: 3 }, 'domain'), inThrees(below))
+      checkEqual('what is listed below example.com', toDomains(await list(store, { below: 'Example.com' })), below)
+      checkEqual(
+        'the pages below example.com',
+        await listPages(store, { below: 'example.com', limit: 3 }, 'domain'),
+        inThrees(below),
+      )
       const own = below.filter(domain => domain.startsWith('b'))
-      checkEqual('of one team', toDomains(await list(store, { below: 'example.com', teamId: '2' })), own)
-      checkEqual('further below', toDomains(await list(store, { below: 'a.example.com' })), below.slice(2, 4))
-      checkEqual('below what has nothing', await list(store, { below: 'c.example.com' }), [])
+      checkEqual('what is listed for team 2', toDomains(await list(store, { below: 'example.com', teamId: '2' })), own)
+      checkEqual(
+        'what is listed below a.example.com',
+        toDomains(await list(store, { below: 'a.example.com' })),
+        below.slice(2, 4),
+      )
+      checkEqual('what is listed below c.example.com', await list(store, { below: 'c.example.com' }), [])
     },
   },
   {
     id: 'lists-nothing-for-wrong-options',
-    name: 'MUST reject an option that is wrong or does not exist with a TypeError',
+    name: 'MUST reject an invalid or unknown option with a TypeError',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com'])
@@ -174,7 +182,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-after-what-is-gone',
-    name: 'MUST resume after a registration that was released in the meantime',
+    name: 'MUST resume after the ID of a registration that has been released',
     needs: ['release'],
     async test({ open }) {
       const store = await open()

@@ -4,15 +4,15 @@ import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-/** Looks up what is below a base, and sorts the domains. */
+/** Looks up the names below a base, and sorts them. */
 async function lookBelow(store: SuiteStore, teamId: string, base: string): Promise<NamesBelow> {
   const { below } = await lookUp(store, teamId, [], [base])
-  checkEqual('how many answers there are for one base', below.length, 1)
+  checkEqual('how many results there are for one base', below.length, 1)
   const [only = NOTHING_BELOW] = below
   return { ...only, ownDomains: [...only.ownDomains].sort() }
 }
 
-/** What is below a base if the calling team has these domains, and no other team has any. */
+/** The result for a base if the calling team has registered these names below it, and no other team any. */
 const own = (...domains: string[]): NamesBelow => ({
   ...NOTHING_BELOW,
   ownDomains: domains,
@@ -62,7 +62,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
       const deep = manyDomains(100, 'a.'.repeat(120))
       await save(store, '2', ['*.a.a.n99.com'])
       const expected = deep.map(domain => (domain.endsWith('.n99.com') ? 'domain_already_licensed' : 'created'))
-      checkEqual('what became of them', await submitForCodes(store, '1', deep), expected)
+      checkEqual('the codes of the results', await submitForCodes(store, '1', deep), expected)
     },
   },
   {
@@ -71,12 +71,12 @@ export const lookUpCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['a.example.com', 'b.example.com'])
-      checkEqual('what team 1 learns', await lookBelow(store, '1', 'example.com'), OTHERS)
+      checkEqual('what team 1 is told', await lookBelow(store, '1', 'example.com'), OTHERS)
     },
   },
   {
     id: 'below-own',
-    name: 'MUST count the names of the calling team below a base, and name three of them',
+    name: 'MUST count the names of the calling team below a base, and return three of them',
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['x.example.com'])
@@ -84,14 +84,18 @@ export const lookUpCases: readonly CaseDefinition[] = [
       await save(store, '1', [...domains, 'a.example.org', 'b.example.org'])
       const { ownDomains, ownCount } = await lookBelow(store, '1', 'example.com')
       const named = new Set(ownDomains.filter(domain => domains.includes(domain)))
-      checkThat('three of the five are named', ownDomains.length === 3 && named.size === 3, ownDomains)
+      checkThat('three of the five are returned', ownDomains.length === 3 && named.size === 3, ownDomains)
       checkEqual('how many are counted', ownCount, 5)
-      checkEqual('where it has two', await lookBelow(store, '1', 'example.org'), own('a.example.org', 'b.example.org'))
+      checkEqual(
+        'the result for a base with two names',
+        await lookBelow(store, '1', 'example.org'),
+        own('a.example.org', 'b.example.org'),
+      )
     },
   },
   {
     id: 'below-counts-to-a-thousand',
-    name: 'MUST count up to a thousand, and MAY stop there',
+    name: 'MUST count up to a thousand names below a base, and MAY stop there',
     async test({ open }) {
       const store = await open()
       for (let call = 0; call < 11; call += 1) {
@@ -132,7 +136,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-not-look-alikes',
-    name: 'MUST NOT count names that only begin or end like the base',
+    name: 'MUST NOT count names that only begin or end with the same letters as the base',
     async test({ open }) {
       const store = await open()
       const alike = ['ab.example.com', 'x.ab.example.com', 'b-c.example.com', 'x.b-c.example.com', 'b0.example.com']
@@ -144,7 +148,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-tells-suffixes-apart',
-    name: 'MUST report names whose registrable domain is longer than the base separately',
+    name: 'MUST report separately the names below a base whose registrable domain is longer than the base',
     async test({ open }) {
       const store = await open()
       // s3.amazonaws.com is a public suffix, so each bucket has a different owner.
@@ -165,7 +169,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-finds-ten-behind-suffixes',
-    name: 'MUST find up to ten names behind public suffixes, and MAY stop there',
+    name: 'MUST find up to ten names below a base that are behind public suffixes, and MAY stop there',
     async test({ open }) {
       const store = await open()
       const buckets = Array.from({ length: 12 }, (_, index) => `bucket${index}.s3.amazonaws.com`)
@@ -188,11 +192,11 @@ export const lookUpCases: readonly CaseDefinition[] = [
       await save(store, '2', ['x.a.com'])
       const { below } = await lookUp(store, '1', [], ['c.com', 'e.com', 'a.com', 'b.com', 'a.c.com'])
       checkEqual(
-        'how many the team has below each',
+        'how many names the team has below each base',
         below.map(({ ownCount }) => ownCount),
         [3, 0, 0, 1, 1],
       )
-      checkEqual('where others have something', below[2]?.heldByOthers, true)
+      checkEqual('whether other teams have names below a.com', below[2]?.heldByOthers, true)
     },
   },
 ]

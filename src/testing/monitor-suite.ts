@@ -17,9 +17,9 @@ export interface MonitorUnderTest {
 export interface MonitorSuiteOptions<Monitor extends MonitorUnderTest = MonitorUnderTest> {
   /** Makes a monitor that watches nothing. Called once for each case. */
   createMonitor(): Awaitable<Monitor>
-  /** Closes a monitor of {@link createMonitor}, whether its case passed or not. */
+  /** Closes a monitor that {@link createMonitor} made, whether or not its case passed. */
   closeMonitor?: ((monitor: Monitor) => Awaitable<unknown>) | undefined
-  /** A hostname whose changes the monitor always refuses. Without it, the refusal case is not in the list. */
+  /** A hostname whose changes the monitor always refuses. Without it, the case about refusals is left out. */
   refused?: string | undefined
   /** Milliseconds after which a case counts as hung. Default 4,000. */
   timeLimit?: number | undefined
@@ -35,8 +35,8 @@ interface MonitorCase {
 
 /**
  * The conformance suite for your push and the monitor behind it. Stores deliver each change at least once:
- * it may arrive twice, late, or after a later change of the same registration. The watched names must equal the
- * registered names even so. It works with any test runner, like {@link domainStoreSuite}.
+ * it may arrive twice, late, or after a later change of the same registration. Even so, the watched names
+ * must equal the registered ones. It works with any test runner, like {@link domainStoreSuite}.
  *
  * @returns The cases, always in the same order.
  *
@@ -94,7 +94,7 @@ async function checkWatched(monitor: MonitorUnderTest, ...ids: string[]): Promis
 const cases: readonly MonitorCase[] = [
   {
     id: 'watches-what-is-registered',
-    name: 'MUST watch what a push registered, and nothing that a push released, once the push resolves',
+    name: 'MUST watch the names that a push registered, and none that it released, once the push resolves',
     async test(monitor) {
       await checkWatched(monitor)
       await push(monitor, registered('a', 'b'))
@@ -114,7 +114,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'same-change-twice',
-    name: 'MUST treat the same change pushed twice as if pushed once',
+    name: 'MUST treat a change that is pushed twice as if it were pushed once',
     async test(monitor) {
       await push(monitor, registered('a', 'b'))
       await push(monitor, registered('b', 'a'))
@@ -136,7 +136,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'a-name-with-a-new-id',
-    name: 'MUST watch by ID, so a late release of an old ID leaves a name watched that was registered again',
+    name: 'MUST watch by ID, so a name that was registered again stays watched after a late release of its old ID',
     async test(monitor) {
       await push(monitor, [toChange('registered', 'old', 'example.com')])
       await push(monitor, [toChange('registered', 'new', 'example.com')])
@@ -162,7 +162,7 @@ const cases: readonly MonitorCase[] = [
     async test(monitor) {
       const givenUp = new AbortController()
       const late = Promise.allSettled([push(monitor, registered('a', 'b'), givenUp.signal)])
-      givenUp.abort(new Error('the push was given up, on purpose'))
+      givenUp.abort(new Error('the push was aborted, on purpose'))
       await push(monitor, [...released('a'), ...registered('b')])
       await late
       await checkWatched(monitor, 'b')
@@ -170,7 +170,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'two-pushes-at-once',
-    name: 'MUST accept two simultaneous pushes, of the same changes or of others',
+    name: 'MUST accept two simultaneous pushes, of the same changes or of different ones',
     async test(monitor) {
       const ids = Array.from({ length: 20 }, (_, index) => `n${index}`)
       await Promise.all([

@@ -9,7 +9,7 @@ import type { SuiteStore } from './suite-store.ts'
  */
 export interface Monitor {
   isAway: boolean
-  /** Whether pushes take effect and fail nevertheless. */
+  /** Whether pushes take effect, but fail all the same. */
   losesAnswers: boolean
   /** Domains that it refuses. */
   readonly refused: Set<string>
@@ -31,11 +31,11 @@ export function createMonitor(): Monitor {
     accepted: [],
     push(changes) {
       pushes.push([...changes])
-      if (monitor.isAway) throw new Error('the monitor is away, on purpose')
+      if (monitor.isAway) throw new Error('the monitor is unavailable, on purpose')
       const refused = changes.find(({ domain }) => monitor.refused.has(domain))
       if (refused) throw new Error(`the monitor refuses ${refused.domain}`)
       monitor.accepted.push(...changes)
-      if (monitor.losesAnswers) throw new Error('the answer of the monitor is lost')
+      if (monitor.losesAnswers) throw new Error('the response of the monitor is lost')
     },
     takePushes: () => pushes.splice(0),
     watched() {
@@ -67,7 +67,7 @@ export async function synchronize(store: SuiteStore, registrations: readonly Reg
 export const pause = (milliseconds: number) => new Promise<void>(resolve => setTimeout(resolve, milliseconds))
 
 /**
- * Sweeps until a condition holds. A change is not due before its lease has ended or its next attempt has come.
+ * Sweeps until a condition holds. A change is not due before its lease, or the wait for its next attempt, has ended.
  */
 export async function sweepUntil(
   store: SuiteStore,
@@ -82,7 +82,7 @@ export async function sweepUntil(
   throw new UnmetExpectation(`expected that after some sweeps ${claim}, got 100 sweeps without it`)
 }
 
-/** A gate: work that awaits `opened` continues once it is opened. It stays open. */
+/** A gate: work that awaits `opened` continues once `open` is called. The gate stays open. */
 export function createGate(): { readonly opened: Promise<void>; open(): void } {
   let open = () => {}
   const opened = new Promise<void>(resolve => {

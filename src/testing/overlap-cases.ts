@@ -13,23 +13,29 @@ function overlapCase(id: string, name: CaseDefinition['name'], rows: readonly Ro
       for (const [code, submitted, own, others] of rows) {
         const store = await open()
         for (const domain of own)
-          checkEqual(`${domain}, before`, await submitForCodes(store, '1', [domain]), ['created'])
+          checkEqual(`the code of ${domain}, registered before`, await submitForCodes(store, '1', [domain]), [
+            'created',
+          ])
         for (const domain of others) {
-          checkEqual(`${domain}, before, for another team`, await submitForCodes(store, '2', [domain]), ['created'])
+          checkEqual(
+            `the code of ${domain}, registered before by another team`,
+            await submitForCodes(store, '2', [domain]),
+            ['created'],
+          )
         }
-        const held = `while the team holds [${own}] and another one [${others}]`
-        checkEqual(`${submitted}, ${held}`, await submitForCodes(store, '1', [submitted]), [code])
+        const held = `while its team has [${own}] and another team has [${others}]`
+        checkEqual(`the code of ${submitted} ${held}`, await submitForCodes(store, '1', [submitted]), [code])
       }
     },
   }
 }
 
 export const overlapCases: readonly CaseDefinition[] = [
-  overlapCase('overlap-created', 'MUST register a name that overlaps with nothing', [
+  overlapCase('overlap-created', 'MUST register a name that overlaps with no registration', [
     ['created', 'example.com', [], []],
     ['created', '*.example.com', [], []],
     ['created', '8.8.8.8', ['8.8.4.4'], ['1.1.1.1']],
-    // A wildcard covers neither its own base nor what only looks alike, and a plain name covers nothing.
+    // A wildcard covers neither its own base nor names that only look alike, and a plain name covers nothing.
     ['created', 'example.com', ['*.example.com'], []],
     ['created', '*.example.com', ['example.com'], []],
     ['created', 'example.com', [], ['*.example.com']],
@@ -41,7 +47,7 @@ export const overlapCases: readonly CaseDefinition[] = [
     ['created', 'example.com', ['www.example.com'], ['a.example.com']],
     ['created', 'bucket.s3.amazonaws.com', ['*.amazonaws.com'], ['amazonaws.com']],
   ]),
-  overlapCase('overlap-existing', 'MUST report a name that the team has already registered as existing', [
+  overlapCase('overlap-existing', 'MUST report as existing a name that the team has already registered', [
     ['existing', 'example.com', ['example.com'], []],
     ['existing', '*.example.com', ['*.example.com'], []],
     ['existing', '*.example.com', ['example.com', '*.example.com'], ['example.org']],
@@ -71,12 +77,12 @@ export const overlapCases: readonly CaseDefinition[] = [
   ]),
   {
     id: 'overlap-own-team-first',
-    name: 'MUST report a conflict within the team before one with another team',
+    name: 'MUST report a conflict with the same team rather than one with another team',
     async test({ open }) {
       const store = await open()
       await submitForCodes(store, '2', ['a.b.example.com', '*.example.org', 'example.net'])
       checkEqual(
-        'what becomes of names between those of two teams',
+        'the codes of names that are near those of both teams',
         await submitForCodes(store, '1', [
           'c.example.com',
           '*.example.com',
@@ -86,10 +92,11 @@ export const overlapCases: readonly CaseDefinition[] = [
         ]),
         ['created', 'subdomain_conflict', 'domain_already_licensed', 'created', 'wildcard_conflict'],
       )
-      checkEqual('and of the same again', await submitForCodes(store, '1', ['*.example.com', 'c.example.com']), [
-        'subdomain_conflict',
-        'existing',
-      ])
+      checkEqual(
+        'the codes of two of them, submitted again',
+        await submitForCodes(store, '1', ['*.example.com', 'c.example.com']),
+        ['subdomain_conflict', 'existing'],
+      )
     },
   },
   {
@@ -98,7 +105,7 @@ export const overlapCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const domains = ['*.a.com', 'x.a.com', 'x.b.com', '*.b.com', 'a.com', 'a.com', '*.y.c.com', '*.c.com']
-      checkEqual('what becomes of them', await submitForCodes(store, '1', domains), [
+      checkEqual('the codes of the results', await submitForCodes(store, '1', domains), [
         'created',
         'wildcard_conflict',
         'created',
@@ -109,7 +116,7 @@ export const overlapCases: readonly CaseDefinition[] = [
         'subdomain_conflict',
       ])
       checkEqual(
-        'and of some in a second call',
+        'the codes of a second call',
         await submitForCodes(store, '1', ['a.com', '*.a.com', 'z.a.com', '*.b.com']),
         ['existing', 'existing', 'wildcard_conflict', 'subdomain_conflict'],
       )

@@ -13,7 +13,7 @@ const byDomain = (one: { readonly domain: string }, other: { readonly domain: st
 export const pendingCases: readonly CaseDefinition[] = [
   {
     id: 'counts-what-waits',
-    name: 'MUST count all pending changes, registrations and releases, leased ones too',
+    name: 'MUST count all pending changes: registrations and releases, including leased ones',
     needs: ['release', 'countPending'],
     async test({ open }) {
       const store = await open(() => {})
@@ -26,23 +26,23 @@ export const pendingCases: readonly CaseDefinition[] = [
       counts.push(await methodOf(store, 'countPending')())
       await runSweep(store)
       counts.push(await methodOf(store, 'countPending')())
-      checkEqual('what countPending says', counts, [0, 3, 1, 3, 1])
+      checkEqual('what countPending returns', counts, [0, 3, 1, 3, 1])
     },
   },
   {
     id: 'counts-nothing-without-synchronize',
-    name: 'MUST have no pending registration if it has no push',
+    name: 'MUST have no pending registrations if the store has no `synchronize`',
     needs: ['countPending'],
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['a.com', 'b.com'])
-      checkEqual('what countPending says', await methodOf(store, 'countPending')(), 0)
-      checkEqual('what synchronizePending says', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what countPending returns', await methodOf(store, 'countPending')(), 0)
+      checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 0, failed: 0 })
     },
   },
   {
     id: 'records-nothing-without-a-monitor',
-    name: 'SHOULD NOT record a release if nobody has ever pushed',
+    name: 'SHOULD NOT record a release if no store has ever pushed',
     needs: ['release', 'countPending'],
     async test({ open }) {
       const store = await open()
@@ -53,7 +53,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retries-when-told',
-    name: 'MUST make failed changes due, those given to retryPending or all, and return how many',
+    name: 'MUST make failed changes due in `retryPending`, either the given ones or all, and return how many',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -81,7 +81,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-takes-nothing-from-a-push',
-    name: 'MUST NOT make a change due in retryPending that is leased to a call and has not failed',
+    name: 'MUST NOT make a change due in `retryPending` if it is leased to a call and has not failed',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -94,29 +94,29 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'says-since-when-it-waits',
-    name: 'MUST report how many changes are pending and refused, and since when the oldest is pending',
+    name: 'MUST report how many changes are pending, how many were refused, and since when the oldest is pending',
     needs: ['release', 'pendingStats'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
       const stats = async () => methodOf(store, 'pendingStats')()
-      checkEqual('what waits in an empty store', await stats(), { count: 0, refused: 0, oldest: null })
+      checkEqual('the report on an empty store', await stats(), { count: 0, refused: 0, oldest: null })
       const begun = Date.now()
       await saveAndRelease(store, 'a.com', 'b.com', 'c.com')
       const { oldest } = await stats()
-      // Clocks of two machines differ.
+      // The clocks of two machines may differ.
       const isNow = oldest instanceof Date && Math.abs(oldest.getTime() - begun) < 60_000
-      checkThat('the oldest waits since about now', isNow, oldest)
+      checkThat('the oldest change is pending since about now', isNow, oldest)
       await save(store, '1', ['d.com'])
       monitor.refused.add('b.com')
       await runSweep(store)
       const { count, refused } = await stats()
-      checkEqual('how much waits, and was refused', [count, refused], [2, 1])
+      checkEqual('how many changes are pending, and how many were refused', [count, refused], [2, 1])
     },
   },
   {
     id: 'shows-what-waits',
-    name: 'MUST list pending changes, with how often and why each was refused',
+    name: 'MUST list pending changes, and how often and why each was refused',
     needs: ['release', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -130,11 +130,11 @@ export const pendingCases: readonly CaseDefinition[] = [
       const [a, b] = saved
       const withoutTime = ({ at: _, ...change }: Change) => change
       checkEqual(
-        'what waits',
+        'what is pending',
         pending.map(each => withoutTime(toChange(each))),
         [a && withoutTime(changeOf(a, 'registered')), b && withoutTime(changeOf(b, 'released'))],
       )
-      checkEqual('when the registration was made', pending[0]?.at, a?.createdAt)
+      checkEqual('when the registration was created', pending[0]?.at, a?.createdAt)
       checkEqual(
         'how often each was refused, and why',
         pending.map(({ refusals, lastFailure }) => [refusals, lastFailure]),
@@ -144,12 +144,16 @@ export const pendingCases: readonly CaseDefinition[] = [
         ],
       )
       const areDates = ({ at, nextAttempt }: PendingChange) => at instanceof Date && nextAttempt > at
-      checkThat('each was made at a time, and is due at a later one', pending.every(areDates), pending)
+      checkThat(
+        'each has the time at which it was made, and a later one at which it is due',
+        pending.every(areDates),
+        pending,
+      )
     },
   },
   {
     id: 'shows-what-waits-by-page',
-    name: 'MUST list pending changes by ID, at most `limit`, starting after the one named in `after`',
+    name: 'MUST list pending changes, sorted by ID, at most `limit`, starting after the one named in `after`',
     needs: ['listPending'],
     async test({ open }) {
       const store = await open(() => {})

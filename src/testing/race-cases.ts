@@ -15,7 +15,8 @@ import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 const CALLERS = 16
-/** How many races between two callers a case runs, each for another registrable domain. They take turns to start. */
+/** How many races between two callers a case runs, each for a different registrable domain. The callers take turns to
+ * start first. */
 const ROUNDS = 16
 
 const sorted = (codes: readonly (ResultCode | undefined)[]) => codes.toSorted().join(', ')
@@ -24,7 +25,7 @@ const sorted = (codes: readonly (ResultCode | undefined)[]) => codes.toSorted().
 const race = (store: SuiteStore, calls: readonly (readonly [teamId: string, domains: readonly string[]])[]) =>
   Promise.all(calls.map(([teamId, domains]) => attempt(store, teamId, domains)))
 
-/** What was registered in the registrable domain before the race: names by their prefix, by team. */
+/** The prefixes of names that were registered in each registrable domain before the race, with their teams. */
 interface Past {
   readonly held?: readonly (readonly [teamId: string, prefix: string])[]
   /** Whether those names were released again. */
@@ -32,8 +33,8 @@ interface Past {
 }
 
 /**
- * Races a wildcard of team 1 against a name below it, of team 1 or another. With earlier names, no unique key stops the
- * second call: neither writes what the other reads.
+ * Races a wildcard of team 1 against a name below it, of team 1 or another. If the registrable domain already has
+ * names, no unique key stops the second call: neither call writes what the other reads.
  */
 function wildcardRace(
   id: string,
@@ -63,7 +64,11 @@ function wildcardRace(
         const codes = attempts.slice(2 * round, 2 * round + 2).map(({ codes: [code] }) => code)
         const won = codes.filter(code => code === 'created').length
         const lost = codes.filter(code => code !== undefined && losses.includes(code)).length
-        checkThat('of a wildcard and a name below it one is created and one refused', won === 1 && lost === 1, codes)
+        checkThat(
+          'either the wildcard or the name below it is created, and the other is rejected',
+          won === 1 && lost === 1,
+          codes,
+        )
       }
       const raced = calls.flatMap(([, [domain = '']]) => domain)
       checkEqual('how many are registered', (await lookUp(store, '1', raced)).registrations.length, ROUNDS)
@@ -87,33 +92,29 @@ export const raceCases: readonly CaseDefinition[] = [
       const attempts = await race(store, Array(CALLERS).fill(['1', domains]))
       for (const [index, domain] of domains.entries()) {
         const codes = attempts.map(({ codes }) => codes[index])
-        checkEqual(
-          `what ${domain} is to each`,
-          sorted(codes),
-          sorted(['created', ...Array(CALLERS - 1).fill('existing')]),
-        )
+        checkEqual(`the codes of ${domain}`, sorted(codes), sorted(['created', ...Array(CALLERS - 1).fill('existing')]))
       }
       checkEqual('how many registrations were returned', attempts.flatMap(({ saved }) => saved).length, domains.length)
     },
   },
   {
     id: 'race-shows-what-was-saved',
-    name: 'MUST show the losing call the registrations of the winning one, with their IDs',
+    name: 'MUST show a call that loses a race the registrations of the one that wins, with their IDs',
     async test({ open }) {
       const store = await open()
       const attempts = await race(store, Array(CALLERS).fill(['1', ['example.com']]))
       const [winner] = attempts.flatMap(({ saved }) => saved)
       const beaten = attempts.filter(({ codes: [code] }) => code === 'existing')
-      checkEqual('how many came second', beaten.length, CALLERS - 1)
+      checkEqual('how many calls lost', beaten.length, CALLERS - 1)
       for (const { saved, found } of beaten) {
-        checkEqual('what was saved by a call that found it taken', saved, [])
+        checkEqual('what a losing call saved', saved, [])
         checkEqual('what it found', found.registrations, [winner])
       }
     },
   },
   {
     id: 'race-between-teams',
-    name: 'MUST register a name in one team when two teams submit it in simultaneous calls',
+    name: 'MUST register a name for only one team when two teams submit it in simultaneous calls',
     async test({ open }) {
       const store = await open()
       const calls = manyDomains(ROUNDS).flatMap((domain, round) => {
@@ -123,7 +124,7 @@ export const raceCases: readonly CaseDefinition[] = [
       const attempts = await race(store, calls)
       for (let round = 0; round < ROUNDS; round += 1) {
         const codes = attempts.slice(2 * round, 2 * round + 2).map(({ codes: [code] }) => code)
-        checkEqual('what a name is to two teams', sorted(codes), 'created, domain_already_licensed')
+        checkEqual('the codes of a name for two teams', sorted(codes), 'created, domain_already_licensed')
       }
     },
   },
@@ -155,7 +156,7 @@ export const raceCases: readonly CaseDefinition[] = [
   ),
   wildcardRace(
     'race-where-names-were-released',
-    'MUST register either a wildcard or a name below it after others were registered and released',
+    'MUST register either a wildcard or a name below it after other names near them were registered and released',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     {
@@ -200,7 +201,7 @@ export const raceCases: readonly CaseDefinition[] = [
   },
   {
     id: 'time-limit-is-kept',
-    name: 'MUST settle within the time limit of a request, and do nothing for it after that',
+    name: 'MUST settle a request within its time limit, and do nothing for it afterwards',
     async test({ open }) {
       const store = await open()
       const [blocked, timeLimit, tolerance] = [50, 20, 250]
@@ -220,11 +221,11 @@ export const raceCases: readonly CaseDefinition[] = [
         }),
       )
       const tooLate = calls.filter(({ isSaved, late }) => isSaved && late > tolerance)
-      checkEqual('how many calls were decided too late, and answered', tooLate.length, 0)
+      checkEqual('how many calls succeeded though `decide` ran too late', tooLate.length, 0)
       await pause(2 * blocked)
       const { registrations } = await lookUp(store, '1', toDomains(names))
       const expected = calls.filter(({ isSaved }) => isSaved).map(({ name }) => name)
-      checkEqual('what was saved, in the end', toDomains(registrations), toDomains(expected))
+      checkEqual('what is saved in the end', toDomains(registrations), toDomains(expected))
     },
   },
 ]

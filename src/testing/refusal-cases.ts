@@ -22,7 +22,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       )
       const retried = await submit(store, '1', ['n0.com', 'n19.com'])
       checkEqual(
-        'what becomes of the others',
+        'the results of a retry without the refused name',
         retried.map(({ status }) => status),
         ['existing', 'existing'],
       )
@@ -37,12 +37,12 @@ export const refusalCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       await saveAndRelease(store, ...manyDomains(20))
       monitor.refused.add('n0.com')
-      checkEqual('what synchronizePending says', await runSweep(store), { synchronized: 19, failed: 1 })
+      checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 19, failed: 1 })
     },
   },
   {
     id: 'refused-is-told',
-    name: 'MUST call onError with each change that is refused alone, and why',
+    name: 'MUST call `onError` with each change that is refused even when it is pushed alone, and with the reason',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -55,7 +55,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       monitor.takePushes()
       await runSweep(store)
       const released = monitor.takePushes().findLast(([{ domain } = {}]) => domain === 'n3.com')
-      checkEqual('what was told', told, [['Error: the monitor refuses n3.com', released?.[0]]])
+      checkEqual('the calls of onError', told, [['Error: the monitor refuses n3.com', released?.[0]]])
     },
   },
   {
@@ -69,13 +69,13 @@ export const refusalCases: readonly CaseDefinition[] = [
       monitor.refused.add('b.com')
       await runSweep(store)
       monitor.takePushes()
-      checkEqual('what synchronizePending says', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 0, failed: 0 })
       checkEqual('what was pushed', monitor.takePushes(), [])
     },
   },
   {
     id: 'monitor-that-is-away',
-    name: 'SHOULD push a few times, and not each change alone, while every push fails',
+    name: 'SHOULD push only a few times, rather than each change alone, while every push fails',
     async test({ open }) {
       const monitor = createMonitor()
       monitor.isAway = true
@@ -98,17 +98,17 @@ export const refusalCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, ...refused)
       for (const domain of refused) monitor.refused.add(domain)
       await runSweep(store)
-      // They are due again before the new change is, which is younger.
+      // They are due again before the new change, which is younger.
       await pause(timeLimit)
       await saveAndRelease(store, 'new.com')
       monitor.accepted.length = 0
       await runSweep(store, { limit: 3 })
-      checkEqual('what went through', toDomains(monitor.accepted), ['new.com'])
+      checkEqual('what was accepted', toDomains(monitor.accepted), ['new.com'])
     },
   },
   {
     id: 'refused-is-told-to-its-own-sweep',
-    name: 'MUST call the onError of the sweep whose push failed, and not that of another sweep',
+    name: 'MUST call the `onError` of the sweep whose push failed, and not that of another sweep',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -123,11 +123,11 @@ export const refusalCases: readonly CaseDefinition[] = [
       })
       const results = await Promise.all(sweeps)
       checkEqual(
-        'how many changes each sweep was told of',
+        'how many changes each onError got',
         told.map(({ length }) => length),
         results.map(({ failed }) => failed),
       )
-      checkEqual('what both were told of', told.flat().sort(), domains)
+      checkEqual('the changes that both got', told.flat().sort(), domains)
     },
   },
 ]

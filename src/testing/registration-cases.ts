@@ -8,7 +8,7 @@ const pick = ({ domain, registrableDomain, teamId }: Registration) => ({ domain,
 export const registrationCases: readonly CaseDefinition[] = [
   {
     id: 'begins-empty',
-    name: 'MUST have no registrations when it is created',
+    name: 'MUST have no registrations in a new store',
     async test({ open }) {
       const domains = ['left-over.com', '*.left-over.com', 'a.b.left-over.com']
       await save(await open(), '1', domains)
@@ -19,7 +19,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'registers-a-hundred-names',
-    name: 'MUST register a hundred names in one call, short ones too, and find them all',
+    name: 'MUST register a hundred names in one call, including short ones, and find them all',
     async test({ open }) {
       const store = await open()
       const many = manyDomains(99).map((domain, index) => `${['www', 'a.b.c', '*'][index % 3]}.${domain}`)
@@ -30,7 +30,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'registers-nothing',
-    name: 'MUST resolve to an empty list, and save nothing, when decide returns nothing',
+    name: 'MUST resolve to an empty list, and save nothing, when `decide` returns no names',
     async test({ open }) {
       const store = await open()
       const names = [toTestName('example.com')]
@@ -40,7 +40,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'registers-only-what-decide-returns',
-    name: 'MUST save the names that decide returns, and no others that were looked up',
+    name: 'MUST save the names that `decide` returns, and no other names that were looked up',
     async test({ open }) {
       const store = await open()
       const names = ['a.com', 'b.com', 'c.com'].map(toTestName)
@@ -51,7 +51,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'returns-in-the-order-decided',
-    name: 'MUST return the registrations in the order in which decide returned their names',
+    name: 'MUST return the registrations in the order in which `decide` returned their names',
     async test({ open }) {
       const store = await open()
       const names = ['b.com', 'a.com', '*.c.com', 'd.a.com', 'b.a.com'].map(toTestName)
@@ -80,7 +80,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'returns-no-other-fields',
-    name: 'SHOULD return registrations without extra fields, on which an application might come to depend',
+    name: 'SHOULD NOT return registrations with extra fields, because applications might come to depend on them',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['example.com'])
@@ -93,7 +93,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'finds-what-it-returned',
-    name: 'MUST find a registration as it was returned, field for field, for either team',
+    name: 'MUST find a registration with the same fields that `register` returned, for any team',
     async test({ open }) {
       const store = await open()
       const domains = ['www.example.com', '*.example.org']
@@ -139,16 +139,16 @@ export const registrationCases: readonly CaseDefinition[] = [
         'www.example.com',
       ])
       checkEqual(
-        'what became of them',
+        'the codes of the results',
         results.map(({ status }) => status),
         ['created', 'existing', 'created', 'existing'],
       )
-      checkEqual('their IDs, without repetition', new Set(results.map(idOf)).size, 2)
+      checkEqual('how many different IDs they have', new Set(results.map(idOf)).size, 2)
     },
   },
   {
     id: 'request-is-left-alone',
-    name: 'MUST NOT change the request',
+    name: 'MUST NOT modify the request',
     async test({ open }) {
       const store = await open()
       const names = Object.freeze(['c.com', '*.a.com', 'b.com'].map(name => Object.freeze(toTestName(name))))

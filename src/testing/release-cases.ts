@@ -10,7 +10,7 @@ export const releaseDomains = async (store: SuiteStore, teamId: string, domains:
 export const releaseCases: readonly CaseDefinition[] = [
   {
     id: 'release-frees-names',
-    name: 'MUST return what a team releases, names and wildcards, and let other teams register it',
+    name: 'MUST return the names and wildcards that a team releases, and let other teams register them',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['a.example.com', '*.example.org', 'b.example.com'])
@@ -18,7 +18,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       const sorted = released.toSorted((one, other) => (one.domain > other.domain ? -1 : 1))
       checkEqual('what was returned', sorted, saved.slice(0, 2))
       checkEqual(
-        'what becomes of them for another team',
+        'the codes of the same names for another team',
         await submitForCodes(store, '2', ['a.example.com', 'www.example.org', '*.example.com', 'b.example.com']),
         ['created', 'created', 'subdomain_conflict', 'domain_already_licensed'],
       )
@@ -26,7 +26,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-by-id',
-    name: 'MUST release registrations by ID, alone and among names, each once',
+    name: 'MUST release registrations by ID, also if IDs and names are mixed, each only once',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['a.com', '*.b.com', 'c.com', 'd.com'])
@@ -40,7 +40,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-of-a-wildcard-alone',
-    name: 'MUST release only a wildcard itself, and neither its base nor names below it',
+    name: 'MUST NOT release the base of a released wildcard, or the names below it',
     async test({ open }) {
       const store = await open()
       const others = ['example.com', 'a.example.com', '*.b.example.com']
@@ -64,7 +64,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-passes-over-what-is-not-there',
-    name: 'MUST skip names that are not registered, and strings that are not hostnames',
+    name: 'MUST skip, in a release, names that are not registered and strings that are not hostnames',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'www.example.org'])
@@ -93,7 +93,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-refuses-what-is-no-list',
-    name: 'MUST reject an invalid team ID, an invalid array of names or too many names with a TypeError',
+    name: 'MUST reject a release with an invalid team ID, an invalid array of names or too many names with a TypeError',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com'])
@@ -117,12 +117,12 @@ export const releaseCases: readonly CaseDefinition[] = [
       const [before] = await save(store, '1', ['example.com'])
       await releaseDomains(store, '1', ['example.com'])
       const [after] = await save(store, '1', ['example.com'])
-      checkThat('the ID is another one', before?.domainId !== after?.domainId, [before, after])
+      checkThat('the ID is new', before?.domainId !== after?.domainId, [before, after])
     },
   },
   {
     id: 'release-during-a-push',
-    name: 'MUST NOT restore a registration that was released while it was pushed',
+    name: 'MUST NOT restore a registration that was released during its push',
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(async () => {
@@ -130,12 +130,12 @@ export const releaseCases: readonly CaseDefinition[] = [
       })
       const saved = await save(store, '1', ['example.com'])
       await store.synchronize?.(saved)
-      checkEqual('what is there', toDomains((await lookUp(store, '1', ['example.com'])).registrations), [])
+      checkEqual('what is found', toDomains((await lookUp(store, '1', ['example.com'])).registrations), [])
     },
   },
   {
     id: 'counts-registrations',
-    name: 'MUST count registrations, of one team or of all',
+    name: 'MUST count the registrations of one team or of all teams',
     needs: ['count'],
     async test({ open }) {
       const store = await open()
@@ -146,7 +146,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       checkEqual('in an empty store', await counts(), [0, 0, 0])
       await save(store, '1', manyDomains(5))
       await save(store, '2', ['*.example.com'])
-      checkEqual('after six were made', await counts(), [6, 5, 1])
+      checkEqual('after six were registered', await counts(), [6, 5, 1])
       await releaseDomains(store, '1', ['n1.com', 'n2.com', '*.example.com'])
       checkEqual('after two were released', await counts(), [4, 3, 1])
       for (const wrong of [{ team: '1' }, { teamId: 1 }]) {

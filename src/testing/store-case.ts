@@ -6,8 +6,8 @@ export interface StoreCase {
   /** In kebab case, and stable across versions, so that you can list the cases that your store is known to fail. */
   readonly id: string
   /**
-   * As in RFC 2119. A store that fails a `MUST` gives wrong answers, or registers what it should not. There may be a
-   * good reason to fail a `SHOULD`.
+   * As in RFC 2119. A store that fails a `MUST` gives wrong results, or registers names that it should not. There may
+   * be a good reason to fail a `SHOULD`.
    */
   readonly level: 'MUST' | 'SHOULD'
   /** The claim, which begins with the level. */
@@ -15,8 +15,8 @@ export interface StoreCase {
   /**
    * Makes a store, tests it, and closes it.
    *
-   * @returns A promise that rejects with an `Error` if the claim does not hold, or the store does not answer within the
-   *   time limit. Its message holds the expected and the actual value.
+   * @returns A promise that rejects with an `Error` if the claim does not hold, or the store does not respond within
+   *   the time limit. Its message contains the expected and the actual value.
    */
   run(): Promise<void>
 }
@@ -29,13 +29,13 @@ export interface CaseDefinition {
   test(trial: Trial): Promise<void>
 }
 
-/** What a case gets. */
+/** The argument of a case's `test`. */
 export interface Trial {
   readonly features: readonly StoreFeature[]
   /** Makes an empty store. */
   open(synchronize?: Push, more?: Pick<StoreSetup, 'onError' | 'synchronizeTimeLimit'>): Promise<SuiteStore>
   /**
-   * Registers work that runs beside the case. When the case is over, passed or failed, `end` is called and the work is
+   * Registers work that runs alongside the case. When the case has passed or failed, `end` is called and the work is
    * awaited.
    *
    * @returns The work.

@@ -4,9 +4,9 @@ import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
 /*
- * The Public Suffix List changes, and what was registered under another version stays registered. `github.io` became a
- * public suffix once; before, it was a registrable domain like any other. A name below `example.com` may have been
- * registered while there was a public suffix between the two.
+ * The Public Suffix List changes, and names that were registered under another version stay registered. `github.io`
+ * became a public suffix at some time; before, it was a registrable domain like any other. A name below `example.com`
+ * may have been registered while there was a public suffix between the two.
  */
 
 const before = (domain: string): Name => ({ domain, registrableDomain: 'github.io' })
@@ -46,7 +46,7 @@ const inherited = [before('*.github.io'), before('me.github.io'), behind('www.sh
 export const suffixListCases: readonly CaseDefinition[] = [
   {
     id: 'suffix-list-found',
-    name: 'MUST find by name what was registered under another suffix list, and keep its registrable domain',
+    name: 'MUST find names that were registered under another suffix list, and keep their registrable domains',
     async test({ open }) {
       const store = await open()
       await save(store, '1', inherited)
@@ -66,19 +66,19 @@ export const suffixListCases: readonly CaseDefinition[] = [
   },
   {
     id: 'suffix-list-conflicts',
-    name: 'MUST apply the overlap rules to registrations from another suffix list',
+    name: 'MUST apply the overlap rules to names that were registered under another suffix list',
     async test({ open }) {
       for (const [code, submitted, teamId, held] of rows) {
         const store = await open()
         await save(store, teamId, [held])
         const codes = await submitForCodes(store, '1', [submitted])
-        checkEqual(`${submitted}, while team ${teamId} holds ${held.domain}`, codes, [code])
+        checkEqual(`the code of ${submitted} while team ${teamId} has ${held.domain}`, codes, [code])
       }
     },
   },
   {
     id: 'suffix-list-released',
-    name: 'MUST release what was registered under another suffix list, by name and by ID',
+    name: 'MUST release names that were registered under another suffix list, by name and by ID',
     needs: ['release'],
     async test({ open }) {
       for (const by of ['domain', 'domainId'] as const) {
@@ -88,9 +88,9 @@ export const suffixListCases: readonly CaseDefinition[] = [
           '1',
           saved.map(registration => registration[by]),
         )
-        checkEqual(`released, by ${by}`, toDomains(released).toSorted(), toDomains(inherited).toSorted())
+        checkEqual(`what was released by ${by}`, toDomains(released).toSorted(), toDomains(inherited).toSorted())
         const codes = await submitForCodes(store, '2', ['me.github.io', '*.example.com'])
-        checkEqual('what becomes of the names for another team', codes, ['created', 'created'])
+        checkEqual('the codes of the names for another team', codes, ['created', 'created'])
       }
     },
   },

@@ -58,7 +58,7 @@ export interface StoreSetup {
   readonly onError?: SynchronizationErrorHandler | undefined
   /**
    * Milliseconds for each push. A lease MUST end within three times this limit, and a change that failed once MUST be
-   * tried again within it. Passed only if the feature `synchronizePending` is declared.
+   * retried within it. Passed only if the feature `synchronizePending` is declared.
    */
   readonly synchronizeTimeLimit?: number | undefined
 }

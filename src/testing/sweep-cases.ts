@@ -22,13 +22,13 @@ export const sweepCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const store = await open(monitor.push)
       await save(store, '1', ['a.com', 'b.com'])
-      checkEqual('what synchronizePending says', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 0, failed: 0 })
       checkEqual('what was pushed', monitor.takePushes(), [])
     },
   },
   {
     id: 'call-keeps-what-it-found',
-    name: 'SHOULD lease the pending registrations that a call of their team names, so no sweep pushes them too',
+    name: 'SHOULD lease pending registrations to a call of their team that names them, so no sweep pushes them too',
     async test({ open }) {
       const monitor = createMonitor()
       const timeLimit = 300
@@ -40,13 +40,13 @@ export const sweepCases: readonly CaseDefinition[] = [
       // A change that failed once is retried within the time limit of a push.
       await pause(timeLimit)
       await attempt(store, '1', ['a.com'])
-      checkEqual('what synchronizePending says', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 0, failed: 0 })
       checkEqual('what was pushed', monitor.takePushes(), [])
     },
   },
   {
     id: 'sweep-takes-what-a-call-left',
-    name: 'MUST push and mark what a call saved but never pushed, once its lease expires',
+    name: 'MUST push and mark registrations that a call saved but never pushed, once their lease expires',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -62,7 +62,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pending-survive-a-failed-push',
-    name: 'MUST retry what could not be pushed, in a call or in a sweep',
+    name: 'MUST retry changes that a call or a sweep failed to push',
     async test({ open }) {
       const monitor = createMonitor()
       monitor.isAway = true
@@ -74,7 +74,7 @@ export const sweepCases: readonly CaseDefinition[] = [
         failed += (await runSweep(store)).failed
         await pause(10)
       }
-      checkThat('synchronizePending counts what failed', failed >= 2, failed)
+      checkThat('synchronizePending counts the changes that failed', failed >= 2, failed)
       monitor.isAway = false
       await sweepUntil(store, 'both are pushed', () => isEach(monitor.accepted, 'a.com', 'b.com'))
       checkEqual('synchronized', await areSynchronized(store, 'a.com', 'b.com'), [true, true])
@@ -105,7 +105,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, ...manyDomains(5))
       monitor.takePushes()
       for (const expected of [2, 2, 1, 0]) {
-        checkEqual('what synchronizePending says', await runSweep(store, { limit: 2 }), {
+        checkEqual('what synchronizePending returns', await runSweep(store, { limit: 2 }), {
           synchronized: expected,
           failed: 0,
         })
@@ -116,7 +116,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pushes-in-batches',
-    name: 'SHOULD push at most `batchSize` changes at once, and keep what succeeded if a batch fails',
+    name: 'SHOULD push at most `batchSize` changes at once, and push the other batches only once if one fails',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -156,7 +156,7 @@ export const sweepCases: readonly CaseDefinition[] = [
         await pause(10)
       }
       // The push of the first sweep is under way, so this one comes after it.
-      checkEqual('what a later sweep says', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('what a later sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
       gate.open()
       await Promise.all(sweeps)
       checkEqual('how many changes were pushed', pushes.flat().length, 20)
@@ -185,7 +185,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       )
       const [first] = saved
       const isLater = ({ at }: Change) => at instanceof Date && first !== undefined && at >= first.createdAt
-      checkThat('each was made after the registration', monitor.accepted.every(isLater), monitor.accepted)
+      checkThat('each was made after its registration', monitor.accepted.every(isLater), monitor.accepted)
     },
   },
   {
@@ -206,11 +206,11 @@ export const sweepCases: readonly CaseDefinition[] = [
       const pushing = alongside(synchronize(store, await save(store, '1', ['example.com'])), gate.open)
       await releaseDomains(store, '1', ['example.com'])
       await runSweep(store)
-      checkEqual('what went through', pushed, [])
+      checkEqual('what was accepted', pushed, [])
       gate.open()
       await pushing
       await runSweep(store)
-      checkEqual('what went through after that', pushed, ['registered example.com', 'released example.com'])
+      checkEqual('what was accepted after that', pushed, ['registered example.com', 'released example.com'])
     },
   },
   {
@@ -223,15 +223,23 @@ export const sweepCases: readonly CaseDefinition[] = [
       await save(store, '1', ['a.com', 'b.com'])
       await releaseDomains(store, '1', ['a.com'])
       await sweepUntil(store, 'b.com is pushed', () => isEach(monitor.accepted, 'b.com'))
-      await sweepUntil(store, 'nothing waits', async () => !store.countPending || (await store.countPending()) === 0)
+      await sweepUntil(
+        store,
+        'nothing is pending',
+        async () => !store.countPending || (await store.countPending()) === 0,
+      )
       const kinds = toKinds(monitor.accepted)
       checkThat('a.com is not watched', !monitor.watched().some(each => each.startsWith('a.com')), kinds)
-      checkThat('of a.com at most one push is told', kinds.filter(kind => kind.endsWith(' a.com')).length <= 1, kinds)
+      checkThat(
+        'at most one change of a.com is pushed',
+        kinds.filter(kind => kind.endsWith(' a.com')).length <= 1,
+        kinds,
+      )
     },
   },
   {
     id: 'registered-again-is-watched',
-    name: 'MUST end with exactly the registered names watched, after any failures',
+    name: 'MUST end with exactly the registered names watched, regardless of earlier failures',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -260,7 +268,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-outlives-a-failed-push',
-    name: 'MUST keep a release that is made while the push of its registration fails',
+    name: 'MUST keep a release that is made while the push of its registration is failing',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -284,7 +292,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'push-gets-a-signal',
-    name: 'MUST pass the push a signal that aborts when the push times out',
+    name: 'MUST pass the push a signal, which aborts when the push times out',
     async test({ open, alongside }) {
       const gate = createGate()
       const reasons: unknown[] = []
@@ -300,7 +308,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'sweep-ends-when-told',
-    name: 'MUST end a sweep whose signal aborts, and leave the rest for the next one',
+    name: 'MUST end a sweep whose signal aborts, and leave its remaining changes to the next sweep',
     needs: ['release'],
     async test({ open, alongside }) {
       const gate = createGate()
@@ -320,9 +328,9 @@ export const sweepCases: readonly CaseDefinition[] = [
       const sweeping = alongside(runSweep(store, { signal: stopping.signal }), gate.open)
       await begun.opened
       stopping.abort(new Error('the application stops, on purpose'))
-      checkEqual('what synchronizePending says', await sweeping, { synchronized: 0, failed: 2 })
+      checkEqual('what synchronizePending returns', await sweeping, { synchronized: 0, failed: 2 })
       hangs = false
-      checkEqual('what the next sweep says', await runSweep(store), { synchronized: 2, failed: 0 })
+      checkEqual('what the next sweep returns', await runSweep(store), { synchronized: 2, failed: 0 })
     },
   },
 ]

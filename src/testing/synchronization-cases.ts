@@ -15,34 +15,34 @@ export async function areSynchronized(store: SuiteStore, ...domains: string[]): 
 export const synchronizationCases: readonly CaseDefinition[] = [
   {
     id: 'without-synchronize-nothing-is-pending',
-    name: 'MUST save registrations as synchronized if and only if it has no synchronize',
+    name: 'MUST save registrations as synchronized if and only if the store has no `synchronize`',
     async test({ open }) {
       const store = await open()
       const [registration] = await save(store, '1', ['example.com'])
       const hasNone = store.synchronize === undefined
-      checkEqual('synchronized, of what was returned', registration?.synchronized, hasNone)
-      checkEqual('synchronized, of what was found', await areSynchronized(store, 'example.com'), [hasNone])
+      checkEqual('`synchronized` of the returned registrations', registration?.synchronized, hasNone)
+      checkEqual('`synchronized` of the registrations found', await areSynchronized(store, 'example.com'), [hasNone])
     },
   },
   {
     id: 'with-synchronize-new-ones-are-pending',
-    name: 'MUST save registrations as unsynchronized if it has synchronize',
+    name: 'MUST save registrations as unsynchronized if the store has `synchronize`',
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(() => {})
       const saved = await save(store, '1', ['example.com', 'example.org'])
       checkEqual(
-        'synchronized, of what was returned',
+        '`synchronized` of the returned registrations',
         saved.map(({ synchronized }) => synchronized),
         [false, false],
       )
       const found = await areSynchronized(store, 'example.com', 'example.org')
-      checkEqual('synchronized, of what was found', found, [false, false])
+      checkEqual('`synchronized` of the registrations found', found, [false, false])
     },
   },
   {
     id: 'register-does-not-push',
-    name: 'MUST NOT push within register; synchronize pushes once all is saved',
+    name: 'MUST NOT push within `register`: `synchronize` pushes once everything is saved',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -52,7 +52,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-pushes-what-it-is-given',
-    name: 'MUST push the whole registrations passed to synchronize, and no others',
+    name: 'MUST push the whole registrations passed to `synchronize`, and no others',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -72,7 +72,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-marks-what-was-pushed',
-    name: 'MUST mark what was pushed, and nothing else, as synchronized',
+    name: 'MUST mark the registrations that were pushed, and no others, as synchronized',
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(() => {})
@@ -83,7 +83,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-keeps-the-registration',
-    name: 'MUST change nothing else when it marks a registration',
+    name: 'MUST NOT change any other field when a registration is marked as synchronized',
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(() => {})
@@ -109,12 +109,12 @@ export const synchronizationCases: readonly CaseDefinition[] = [
         seen.push(await areSynchronized(store, 'example.com'))
       })
       await synchronize(store, await save(store, '1', ['example.com']))
-      checkEqual('synchronized, while it is pushed', seen, [[false]])
+      checkEqual('`synchronized` during the push', seen, [[false]])
     },
   },
   {
     id: 'synchronize-rejects-with-the-push',
-    name: 'MUST reject when the push fails, at once or later',
+    name: 'MUST reject in `synchronize` when the push fails, at once or later',
     needs: ['synchronize'],
     async test({ open }) {
       const pushes = [
@@ -132,7 +132,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'failed-push-marks-nothing',
-    name: 'MUST NOT mark what could not be pushed as synchronized',
+    name: 'MUST NOT mark registrations as synchronized if their push failed',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -140,12 +140,12 @@ export const synchronizationCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       const saved = await save(store, '1', ['a.com', 'b.com'])
       await Promise.allSettled([synchronize(store, saved)])
-      checkEqual('synchronized, after the push failed', await areSynchronized(store, 'a.com', 'b.com'), [false, false])
+      checkEqual('`synchronized` after the push failed', await areSynchronized(store, 'a.com', 'b.com'), [false, false])
     },
   },
   {
     id: 'retry-after-a-failed-push',
-    name: 'MUST let the same call succeed once the push does, with the IDs that it saved',
+    name: 'MUST let a retried call succeed once the push does, with the IDs that the first call saved',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -153,7 +153,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       const domains = ['example.com', '*.example.org']
       const refusal = await checkRejects('the call', () => submit(store, '1', domains))
-      checkThat('the call answers 503', isApiError(refusal) && refusal.status === 503, String(refusal))
+      checkThat('the call fails with 503', isApiError(refusal) && refusal.status === 503, String(refusal))
       const saved = (await lookUp(store, '1', domains)).registrations
       monitor.isAway = false
       checkEqual(
@@ -164,26 +164,23 @@ export const synchronizationCases: readonly CaseDefinition[] = [
         saved.map(({ domainId }) => ['existing', domainId]),
       )
       monitor.takePushes()
-      checkEqual('what becomes of them the third time', await submitForCodes(store, '1', domains), [
-        'existing',
-        'existing',
-      ])
-      checkEqual('what was pushed the third time', monitor.takePushes(), [])
+      checkEqual('the codes of the third call', await submitForCodes(store, '1', domains), ['existing', 'existing'])
+      checkEqual('what the third call pushed', monitor.takePushes(), [])
     },
   },
 ]
 
-/** For stores that leave what they save to another store's sweep. */
+/** For stores that leave their pushes to another store's sweep. */
 export const laterCases: readonly CaseDefinition[] = [
   {
     id: 'later-is-not-now',
-    name: 'MUST NOT push in a transaction of the application, nor make calls wait for a push',
+    name: "MUST NOT push in the application's transaction, or make calls wait for a push",
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
       const domains = ['example.com', '*.example.org']
       for (const code of ['created', 'existing']) {
-        checkEqual('what becomes of the names', await submitForCodes(store, '1', domains), [code, code])
+        checkEqual('the codes of the results', await submitForCodes(store, '1', domains), [code, code])
         checkEqual('synchronized', await areSynchronized(store, ...domains), [false, false])
       }
       checkEqual('what was pushed', monitor.takePushes(), [])

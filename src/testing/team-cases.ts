@@ -34,7 +34,7 @@ export const teamCases: readonly CaseDefinition[] = [
   },
   {
     id: 'unknown-team-is-null',
-    name: 'MUST resolve to null for a team that does not exist, even with a long ID',
+    name: 'MUST return null from `findTeam` for a team that does not exist, even if its ID is long',
     async test({ open }) {
       const store = await open()
       for (const id of ['77', '10', '20', '0', ...mistakableIds, '8'.repeat(40), '1'.repeat(1000)]) {
@@ -44,7 +44,7 @@ export const teamCases: readonly CaseDefinition[] = [
   },
   {
     id: 'teams-with-long-ids-are-told-apart',
-    name: 'MUST keep registrations of teams separate whose IDs exceed any numeric type',
+    name: 'MUST NOT confuse the registrations of teams whose IDs exceed any numeric type',
     async test({ open }) {
       const store = await open()
       for (const id of [LARGE_ID, VAST_ID]) checkEqual(`findTeam('${id}')`, (await store.findTeam(id))?.id, id)
@@ -53,12 +53,12 @@ export const teamCases: readonly CaseDefinition[] = [
       await attempt(store, VAST_ID, ['example.org'])
       const { registrations } = await lookUp(store, VAST_ID, ['example.com', 'example.org'])
       checkEqual(
-        'the teams of what was found',
+        'the teams of the registrations found',
         registrations.map(({ teamId }) => teamId),
         [LARGE_ID, VAST_ID],
       )
       const { codes } = await attempt(store, LARGE_ID, ['example.com', 'example.org'])
-      checkEqual('what becomes of names, one held by each', codes, ['existing', 'domain_already_licensed'])
+      checkEqual('the codes of one name of each team', codes, ['existing', 'domain_already_licensed'])
     },
   },
 ]

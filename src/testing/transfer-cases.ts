@@ -29,7 +29,7 @@ const isForgottenFirst = (accepted: readonly Change[], former: Registration, reg
 export const transferCases: readonly CaseDefinition[] = [
   {
     id: 'transfers-what-a-team-holds',
-    name: 'MUST transfer what the team holds of names and IDs, with new IDs, and pass the rest over',
+    name: 'MUST transfer those of the given names and IDs that the team has registered, with new IDs, and skip others',
     async test({ open }) {
       const store = await open()
       const [first, second] = (await save(store, '1', ['a.com', 'b.com', '*.c.com', 'd.com'])) as Registration[]
@@ -40,12 +40,12 @@ export const transferCases: readonly CaseDefinition[] = [
       const after = (await lookUp(store, '1', domains)).registrations
       checkEqual('the teams', await teamsOf(store, domains), ['2', '2', '2', '1', '3'])
       checkEqual(
-        'what was found, as it was before',
+        'what was found before the transfer',
         found.registrations.map(({ domain, teamId }) => [domain, teamId]).toSorted(),
         ['*.c.com', 'a.com', 'b.com'].map(domain => [domain, '1']),
       )
       checkEqual(
-        'what is held then, in the order of what was found',
+        'what is registered then, in the order of what was found',
         saved,
         found.registrations.map(({ domain }) => after.find(each => each.domain === domain)),
       )
@@ -55,20 +55,20 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-counts',
-    name: 'MUST count what the new team holds for a transfer, and transfer nothing if `decide` returns false',
+    name: "MUST count the new team's registrations in a transfer, and transfer nothing if `decide` returns false",
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['a.com', 'b.com'])
       await save(store, '2', ['c.com'])
       const { found, saved } = await transferFrom(store, ['1', '2'], ['a.com', 'b.com'], () => false)
-      checkEqual('what the new team holds', found.held, 1)
+      checkEqual('how many registrations the new team has', found.held, 1)
       checkEqual('what was saved', saved, [])
       checkEqual('the teams', await teamsOf(store, ['a.com', 'b.com']), ['1', '1'])
     },
   },
   {
     id: 'transfer-keeps-names-watched',
-    name: 'MUST push the release of a former ID after the registration of the new one, whatever is refused',
+    name: 'MUST push the release of a former ID after the registration of the new one, even if changes are refused',
     async test({ open }) {
       const monitor = createMonitor()
       let refuses = true
@@ -85,25 +85,29 @@ export const transferCases: readonly CaseDefinition[] = [
       const isTold = ({ domainId }: Registration) => monitor.accepted.some(change => change.domainId === domainId)
       const isForgotten = ({ domain, domainId }: Registration) =>
         domain === 'b.com' || monitor.accepted.some(each => each.kind === 'released' && each.domainId === domainId)
-      await sweepUntil(store, 'all but one are followed', () => found.registrations.every(isForgotten))
+      await sweepUntil(store, 'all former IDs but one are released', () => found.registrations.every(isForgotten))
       for (let sweeps = 0; sweeps < 3; sweeps += 1) await runSweep(store)
       const first = saved.filter((each, index) =>
         isForgottenFirst(monitor.accepted, found.registrations[index] as Registration, each),
       )
-      checkEqual('the names that were forgotten first', first, [])
+      checkEqual('the names whose former ID was released too early', first, [])
       const later = saved.find(({ domain }) => domain === 'b.com') as Registration
-      checkThat('what is refused has not been told', !isTold(later), later)
-      checkThat('what is refused is watched for the former team', monitor.watched().includes('b.com for team 1'), later)
+      checkThat('the refused registration has not been accepted', !isTold(later), later)
+      checkThat(
+        'the refused name is watched for the former team',
+        monitor.watched().includes('b.com for team 1'),
+        later,
+      )
       refuses = false
-      await sweepUntil(store, 'the new team alone is watched for', () =>
+      await sweepUntil(store, 'all names are watched for the new team alone', () =>
         monitor.watched().every(each => each.endsWith(' for team 2')),
       )
-      checkEqual('how much is watched', monitor.watched().length, saved.length)
+      checkEqual('how many names are watched', monitor.watched().length, saved.length)
     },
   },
   {
     id: 'transfer-of-what-is-pending',
-    name: 'MUST push the release of a first ID after the registration of the last, if it is transferred twice',
+    name: "MUST push the release of a name's first ID after the registration of its last, if it is transferred twice",
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -111,16 +115,16 @@ export const transferCases: readonly CaseDefinition[] = [
       const first = await transferFrom(store, ['1', '2'], ['a.com'])
       const second = await transferFrom(store, ['2', '3'], ['a.com'])
       const isLast = () => monitor.watched().join() === 'a.com for team 3'
-      await sweepUntil(store, 'the last team alone is watched for', isLast)
+      await sweepUntil(store, 'the name is watched for the last team alone', isLast)
       const [former] = first.found.registrations as [Registration]
       const [last] = second.saved as [Registration]
-      checkThat('it was always watched', !isForgottenFirst(monitor.accepted, former, last), monitor.accepted)
+      checkThat('the name was always watched', !isForgottenFirst(monitor.accepted, former, last), monitor.accepted)
       await sweepUntil(store, 'nothing is pending', async () => (await methodOf(store, 'countPending')()) === 0)
     },
   },
   {
     id: 'transfer-and-release',
-    name: 'MUST push the release of a former ID too if the new one is released before it was pushed',
+    name: 'MUST also push the release of a former ID if the new one is released before its registration was pushed',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -133,7 +137,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'race-of-transfers',
-    name: 'MUST give a name to one team only, if transfers and calls of others want it at the same moment',
+    name: 'MUST give a name to only one team if transfers and calls of other teams compete for it',
     async test({ open }) {
       const store = await open()
       for (const domain of manyDomains(8)) {
@@ -144,9 +148,9 @@ export const transferCases: readonly CaseDefinition[] = [
           attempt(store, '4', [domain, `*.${domain}`, `x.${domain}`]),
         ])
         checkEqual(`how often "${domain}" was transferred`, one.saved.length + other.saved.length, 1)
-        checkEqual('what another team gets meanwhile', codes[0], 'domain_already_licensed')
+        checkEqual('the code for another team at the same moment', codes[0], 'domain_already_licensed')
         const held = await methodOf(store, 'list')({ domain })
-        checkEqual('what is held then', toPairs(held), toPairs([...one.saved, ...other.saved]))
+        checkEqual('what is registered then', toPairs(held), toPairs([...one.saved, ...other.saved]))
       }
     },
   },
@@ -162,7 +166,7 @@ export const transferCases: readonly CaseDefinition[] = [
         ...manyDomains(8, 'new.').map(domain => () => submitForCodes(store, '4', [domain])),
       ]
       await Promise.allSettled(attempts.map(each => each()))
-      checkEqual('what the team holds then', await countHeld(store, '4'), 5)
+      checkEqual('how many registrations the team has then', await countHeld(store, '4'), 5)
     },
   },
 ]

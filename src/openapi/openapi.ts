@@ -17,7 +17,7 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
   servers?: Server[] | undefined
   /** The path of the operation below a server. Default `/v1/domains`. */
   path?: Path | undefined
-  /** The operations that are offered, as passed to the handler. Default `['create']`. */
+  /** The enabled operations, as passed to the handler. Default `['create']`. */
   operations?: readonly Name[] | undefined
   /** The prefix of API keys, as passed to the handler. Default `svc`. */
   keyPrefix?: string | undefined
@@ -68,7 +68,7 @@ const rules: Rules = {
  *   securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'sid' } },
  * })
  *
- * @example <caption>The JSON Schemas of requests and answers, for a validator of your own</caption>
+ * @example <caption>The JSON Schemas of requests and responses, for your own validator</caption>
  * const { RegisterDomainsResponse, DomainResult } = openapi().components.schemas
  */
 export function openapi<const Path extends string = typeof DEFAULT_PATH, Name extends OperationName = 'create'>(
@@ -94,7 +94,7 @@ export function openapi<const Path extends string = typeof DEFAULT_PATH, Name ex
     openapi: '3.1.1',
     info: { title: 'Domain registration', version: '1', description, ...info },
     servers,
-    tags: [{ name: 'Domains', description: 'Hostnames that a team has registered, so that they can be monitored.' }],
+    tags: [{ name: 'Domains', description: 'The hostnames that a team has registered to be monitored.' }],
     paths: (knowsKeys ? paths : describeCallers(paths)) as unknown as OpenApiDocument<Path, Name>['paths'],
     ...(webhooks && { webhooks: described }),
     components: knowsKeys ? components : { ...components, schemas: describeCallers(components.schemas) },
@@ -115,11 +115,11 @@ function findUsed(operations: object): typeof schemas {
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))) as typeof schemas
 }
 
-const description = `Registers hostnames in a team, so that they can be monitored.
+const description = `Registers hostnames for a team, so that they can be monitored.
 
-A hostname is registered once. A wildcard \`*.example.com\` covers everything below \`example.com\`, \
-at any depth, and not \`example.com\` itself; a plain name covers only itself. \
-What overlaps with a registration is not registered.
+A hostname can be registered only once. A wildcard \`*.example.com\` covers everything below \`example.com\`, \
+at any depth, but not \`example.com\` itself; a name without a wildcard covers only itself. \
+A hostname that overlaps with an existing registration is not registered.
 
-Any call may be sent again after any answer or none: what it registered before is then \`existing\`, \
-with the same \`domainId\`.`
+Any call may be sent again, whatever its response, even if none arrived: hostnames that it has registered \
+are then \`existing\`, with the same \`domainId\`.`

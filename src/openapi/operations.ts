@@ -72,32 +72,45 @@ const team_id = [
 const descriptions: Readonly<Record<OperationName, Description>> = {
   create: {
     operationId: 'registerDomains',
-    summary: 'Register hostnames in a team',
-    description: `Registers 1 to ${MAX_DOMAINS} hostnames in one team. \
-Each is processed for itself and gets its own result: one that is invalid does not make the others fail.`,
+    summary: 'Register hostnames for a team',
+    description: `Registers 1 to ${MAX_DOMAINS} hostnames for one team. \
+Each hostname gets its own result, so an invalid one does not make the others fail.`,
     failure: 'Nothing was registered. Send the same call again.',
     success: results('RegisterDomainsResponse', {
-      created: example('Two hostnames registered, one refused', named('created'), { created: 2, existing: 0 }),
+      created: example('Two hostnames registered, one rejected', named('created'), { created: 2, existing: 0 }),
       existing: example('The same call again', named('existing'), { created: 0, existing: 2 }),
     }),
   },
   preview: {
     operationId: 'previewDomains',
     summary: 'Preview the results of registering',
-    description: 'Returns the results that registering would have now, and changes nothing. Other calls may intervene.',
+    description: 'Returns what registering would return now, and changes nothing. Another call may come in between.',
     success: results('PreviewDomainsResponse', {
-      created: example('Two that can be registered', named('created', true), { created: 2, existing: 0 }, explained),
-      existing: example('Two that are registered', named('existing'), { created: 0, existing: 2 }, explained),
+      created: example(
+        'Two hostnames that can be registered',
+        named('created', true),
+        { created: 2, existing: 0 },
+        explained,
+      ),
+      existing: example(
+        'Two hostnames that are already registered',
+        named('existing'),
+        { created: 0, existing: 2 },
+        explained,
+      ),
     }),
   },
   delete: {
     operationId: 'deleteDomains',
     summary: 'Delete registrations of a team',
     description: `Deletes 1 to ${MAX_DOMAINS} registrations of one team. A wildcard deletes only itself. \
-The same call again answers \`missing\`.`,
-    failure: 'Nothing was deleted, or all of it. Send the same call again.',
+If the same call is sent again, the results are \`missing\`.`,
+    failure: 'Either nothing was deleted, or everything. Send the same call again.',
     success: results('DeleteDomainsResponse', {
-      deleted: example('Two deleted', named('deleted'), { deleted: 2, missing: 0 }),
+      deleted: example('Two registrations deleted, one hostname rejected', named('deleted'), {
+        deleted: 2,
+        missing: 0,
+      }),
       missing: example(
         'The same call again',
         domains.slice(0, 2).map(input => ({ status: 'missing', input })),
@@ -112,17 +125,20 @@ The same call again answers \`missing\`.`,
     parameters: {
       team_id,
       after: [cursor, 'The `next` of the previous page.'],
-      limit: [{ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }, 'The length of a page.'],
+      limit: [
+        { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+        'The maximum number of registrations on a page.',
+      ],
       order: [
         { ...string, enum: [...choices.order], default: 'oldest' },
-        'By the time of registration. Not with `below`: that list is sorted by name.',
+        'Sorts by time of registration. Not with `below`, which sorts by name.',
       ],
       domain: [string, 'Only the registration of exactly this hostname.'],
       below: [string, 'Only registrations below this name, at any depth. Not with `domain`.'],
     },
-    success: json('A page.', 'ListDomainsResponse', {
-      page: { summary: 'A page with more after it', value: { data: { domains: listed, next: ids[1] } } },
-      last: { summary: 'The end', value: { data: { domains: [], next: null } } },
+    success: json('A page of registrations.', 'ListDomainsResponse', {
+      page: { summary: 'A page that others follow', value: { data: { domains: listed, next: ids[1] } } },
+      last: { summary: 'The last page', value: { data: { domains: [], next: null } } },
     }),
   },
   export: {
@@ -130,16 +146,19 @@ The same call again answers \`missing\`.`,
     summary: 'Export all registrations of a team',
     description: `Exports all registrations of one team in the order of registration, even if the team is suspended. \
 If the response is cut off, resume with the \`domainId\` of the last whole line as \`after\`. \
-This is not a feed: a later registration may sort before an exported ID.`,
+It is not a feed of changes: a later registration may sort before an exported ID.`,
     parameters: {
       team_id,
-      after: [cursor, 'The `domainId` of the last line that arrived.'],
-      format: [{ ...string, enum: [...choices.format], default: 'csv' }, 'CSV (RFC 4180), or JSON on each line.'],
+      after: [cursor, 'The `domainId` of the last whole line that arrived.'],
+      format: [
+        { ...string, enum: [...choices.format], default: 'csv' },
+        'CSV (RFC 4180), or one JSON object on each line.',
+      ],
     },
     success: {
-      description: 'A line for each registration.',
+      description: 'One line for each registration.',
       content: {
-        'text/csv': text('A header line, and two registrations', [
+        'text/csv': text('A header line and two registrations', [
           'domain,domainId,createdAt\r\n',
           ...listed.map(each => `${Object.values(each).join(',')}\r\n`),
         ]),
@@ -204,7 +223,7 @@ export function describePaths(path: string, offered: readonly OperationName[], s
       ...paths[ours],
       [method.toLowerCase()]: {
         ...about,
-        description: `${description}\n\nNeeds the scope \`${scope}\`. With an organization key, \`team_id\` is \
+        description: `${description}\n\nRequires the scope \`${scope}\`. With an organization key, \`team_id\` is \
 required. A team key acts on its own team.`,
         tags: ['Domains'],
         ...(isRead ? { parameters: toParameters(parameters) } : { requestBody: requestBody(settings.bodyLimit) }),

@@ -29,11 +29,11 @@ const errors = (
   { scope, allowed, fault: [fault, faultMeaning], failure }: AnsweredOperation,
   { bodyLimit, knowsKeys }: AnswerSettings,
 ): Record<ErrorCode, readonly [ApiError, meaning: string]> => ({
-  invalid_request: [make.invalidRequest(fault), `${faultMeaning} Correct what the message names.`],
+  invalid_request: [make.invalidRequest(fault), `${faultMeaning} The message names the place.`],
   unauthorized: [
     // Only the application knows its message and challenge.
     knowsKeys ? make.unauthorized({ tokenSent: true }) : new ApiError('unauthorized', 'Log in first.'),
-    'The caller is not known: an API key is missing, malformed, unknown, expired or revoked. Send an active key.',
+    'The caller is unknown: an API key is missing, malformed, unknown, expired or revoked. Send an active key.',
   ],
   insufficient_scope: [
     make.insufficientScope(scope),
@@ -42,7 +42,7 @@ const errors = (
   team_suspended: [make.teamSuspended(), 'The team is suspended.'],
   domain_limit_reached: [
     make.domainLimitReached({ maxDomains: 1, held: 1, added: 1 }),
-    'The call would take the team over its limit; nothing was saved. Delete domains first, or send fewer new ones.',
+    'The call would exceed the limit of the team. Nothing was saved. Delete domains, or send fewer new ones.',
   ],
   team_not_found: [
     make.teamNotFound(),
@@ -50,13 +50,19 @@ const errors = (
   ],
   not_found: [make.notFound(), 'There is no operation at this path.'],
   method_not_allowed: [make.methodNotAllowed(allowed), `The method is not ${allowed.join(' or ')}.`],
-  request_timeout: [make.requestTimeout(), 'The body did not arrive in time; the connection is closed. Send it again.'],
+  request_timeout: [
+    make.requestTimeout(),
+    'The body did not arrive in time, and the connection is closed. Send the call again.',
+  ],
   payload_too_large: [make.payloadTooLarge(bodyLimit), `The body is larger than ${bodyLimit} bytes. Split the call.`],
   unsupported_media_type: [
     make.notDeclaredAsJson(),
-    'The body is not JSON in UTF-8, or is compressed. Send `Content-Type: application/json`.',
+    'The body is not JSON in UTF-8, or it is compressed. Send `Content-Type: application/json`.',
   ],
-  too_many_requests: [make.tooManyRequests(42), 'Too many calls. Wait for `Retry-After` seconds.'],
+  too_many_requests: [
+    make.tooManyRequests(42),
+    'Too many calls. Send the same call again after `Retry-After` seconds.',
+  ],
   internal_error: [make.internalError(), `Something failed. ${failure}`],
   domain_registration_unavailable: [
     make.notSynchronized(),
@@ -74,17 +80,17 @@ const limits = (parameters: string) => ({
 
 /** The headers of responses. */
 const headers = {
-  'Cache-Control': header('A response is only for its caller.', { type: 'string', enum: ['no-store'] }, 'no-store'),
+  'Cache-Control': header('The response is only for its caller.', { type: 'string', enum: ['no-store'] }, 'no-store'),
   'WWW-Authenticate': header('How to authenticate (RFC 6750, section 3).', { type: 'string' }, 'Bearer'),
   Allow: header('The methods that are allowed (RFC 9110, section 10.2.1).', { type: 'string' }, 'POST'),
-  'Retry-After': header('After how many seconds to retry.', { type: 'integer', minimum: 1 }, 42),
+  'Retry-After': header('The number of seconds after which to retry.', { type: 'integer', minimum: 1 }, 42),
   'RateLimit-Policy': header(
-    'How many calls (`q`) in how many seconds (`w`) a key may make (draft-ietf-httpapi-ratelimit-headers-11).',
+    'The number of calls (`q`) that a key may make in `w` seconds (draft-ietf-httpapi-ratelimit-headers-11).',
     limits(';q=[0-9]+(;w=[0-9]+)?'),
     '"default";q=100;w=60',
   ),
   RateLimit: header(
-    'How many calls remain (`r`) for how many seconds (`t`) (draft-ietf-httpapi-ratelimit-headers-11).',
+    'The number of calls (`r`) that remain for `t` seconds (draft-ietf-httpapi-ratelimit-headers-11).',
     limits(';r=[0-9]+(;t=[0-9]+)?'),
     '"default";r=99;t=60',
   ),

@@ -26,14 +26,19 @@ const header = (name: string, description: string, schema: JsonSchema, example: 
 const parameters = [
   header(
     ID,
-    'Follows from the changes: the same whenever the same ones are sent together again.',
+    'The ID of the message. If the same changes are sent together again, it is the same.',
     { pattern: '^msg_[0-9a-f]{32}$' },
     'msg_6881afb012ca534213014253c24f136b',
   ),
-  header(TIMESTAMP, 'When this request was sent, in seconds since 1970.', { pattern: '^[0-9]{1,12}$' }, '1767323047'),
+  header(
+    TIMESTAMP,
+    'The time at which this request was sent, in seconds since 1970.',
+    { pattern: '^[0-9]{1,12}$' },
+    '1767323047',
+  ),
   header(
     SIGNATURE,
-    'HMAC-SHA256 of the ID, the time and the body as sent, joined by full stops; one signature for each secret.',
+    'HMAC-SHA256 of ID, timestamp and body as sent, joined by full stops; one signature for each secret.',
     { pattern: `^${SIGNATURE_PATTERN}( ${SIGNATURE_PATTERN})*$` },
     'v1,eUyqif9gWteF2gIjODEnNzZX2GpgfaGo7WlJhGPtlbE=',
   ),
@@ -43,7 +48,11 @@ const refused = { description: 'The monitor refuses one of the changes. The send
 const unavailable = {
   description: 'The monitor is unavailable. The changes are sent again later.',
   headers: {
-    'Retry-After': { description: 'For how many seconds, or until when.', schema: { type: 'string' }, example: '120' },
+    'Retry-After': {
+      description: 'The number of seconds to wait, or the date until which to wait.',
+      schema: { type: 'string' },
+      example: '120',
+    },
   },
 }
 
@@ -52,17 +61,19 @@ export const webhooks: Webhooks = {
   'domains.changed': {
     post: {
       operationId: 'domainsChanged',
-      summary: 'Tell the monitor what was registered and released',
-      description: `Sent to the monitor for changes that it has not accepted yet, signed by Standard Webhooks 1.0.
+      summary: 'Notify the monitor of registered and released hostnames',
+      description: `Sends the monitor changes that it has not accepted yet, signed as in Standard Webhooks 1.0.
 
-The same change can arrive again, and in any order: go by \`domainId\`, and ignore \`registered\` after \`released\`.
+A change can arrive several times, and changes can arrive in any order. Compare \`domainId\`, \
+and ignore \`registered\` after \`released\` of the same ID.
 
-The example is signed with the secret \`${EXAMPLE_SECRET}\`; its body is sent as JSON without white space.`,
+The signature in the example is made with the secret \`${EXAMPLE_SECRET}\` from the body as JSON without \
+white space.`,
       tags: ['Domains'],
       security: [],
       parameters,
       requestBody: {
-        description: 'JSON in UTF-8. Verify the signature with the bytes as they came, before any parsing.',
+        description: 'JSON in UTF-8. Verify the signature with the bytes as they arrived, before parsing them.',
         required: true,
         content: {
           'application/json': {

@@ -24,7 +24,7 @@ export interface RegisterDomainsOptions extends OperationOptions {
 }
 
 /**
- * Registers 1 to 100 hostnames in one team, each with its own result: the operation `POST /v1/domains` without HTTP.
+ * Registers 1 to 100 hostnames for one team, each with its own result: the operation `POST /v1/domains` without HTTP.
  *
  * Repeating a call is always safe, even without a response: names that it registered before are then `existing`, with
  * the same `domainId`.

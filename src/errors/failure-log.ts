@@ -84,12 +84,13 @@ export function createFailureLog() {
   }
 }
 
-/** One line, and the stack below it. */
+/** One line; for the first failure of a kind also where to read on, and the stack below it. */
 export function writeToConsole(record: FailureRecord): void {
   const { stack, more } = record
   const end = more ? `, and ${more} more in the last minute` : ''
+  const first = stack ? `; see docs/runbook.md\n${stack}` : ''
   // biome-ignore lint/suspicious/noConsole: where nothing else is set, the application looks there
-  console.error(`${new Date().toISOString()} ${describeRecord(record)}${end}${stack ? `\n${stack}` : ''}`)
+  console.error(`${new Date().toISOString()} ${describeRecord(record)}${end}${first}`)
 }
 
 function describeRecord({ step, operation, requestId, teamId, count, change, error, monitor }: FailureRecord): string {

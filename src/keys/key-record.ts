@@ -71,7 +71,7 @@ const knownScopes: readonly unknown[] = SCOPES
 const rules = {
   hash: {
     holds: matches(/^[0-9a-f]{64}$/),
-    expected: 'the SHA-256 of the key as hashApiKey makes it, 64 hex digits in lower case, never the key itself',
+    expected: 'the SHA-256 of the key, 64 hex digits in lower case, and never the key itself',
     isSecret: true,
   },
   type: ownerTypeRule,
@@ -87,7 +87,7 @@ const rules = {
   },
   hint: {
     holds: optional(hint => hint === null || isHint(hint)),
-    expected: 'the hint of generateApiKey, such as "svc_team_42_…9f3a", or null',
+    expected: 'the hint that generateApiKey returns, or null',
     isSecret: true,
   },
   createdAt: dateRule,

@@ -44,11 +44,9 @@ export async function* eachPage(
     const page = await list({ ...options, after, limit: MOST_AT_ONCE })
     const last = page.at(-1)
     if (!last) return
-    const next = toCursor(last, options)
-    if (next === after) throw new TypeError('The store lists the same page again: its "list" must begin after "after"')
+    after = advance(last, { ...options, after })
     yield page
     if (page.length < MOST_AT_ONCE) return
-    after = next
     await letOthersRun()
   }
 }
@@ -69,6 +67,14 @@ export async function* eachPageHeld(
     if (held.length > 0) yield held
     if (held.length < page.length) return
   }
+}
+
+/** @throws {TypeError} for a store that lists the same page again, or a walk would never end. */
+export function advance(last: ListedRegistration, options: ListOptions): string {
+  const next = toCursor(last, options)
+  if (next === options.after)
+    throw new TypeError('The store lists the same page again: its "list" must begin after "after"')
+  return next
 }
 
 /** Returns the cursor of the page that begins after a registration. */

@@ -58,7 +58,7 @@ export interface ImportResult {
  * | --- | --- |
  * | those of {@link classifyHostname} | it is not a hostname, or its `registrableDomain` is not the name or above it |
  * | `invalid_id` | the ID is not a UUID of version 7, or is from the future |
- * | `invalid_date` | the time is not a date since 1970, or is in the future |
+ * | `invalid_date` | the time is not a date since 1970, a string not as from `toISOString`, or it is in the future |
  * | `domain_has_another_id` | the team has registered it already, with another ID |
  * | `id_is_taken` | another name has this ID, or a release of it is pending |
  * | `wildcard_conflict` | a wildcard of the team covers it |
@@ -115,15 +115,8 @@ async function importPart(store: DomainStore, part: readonly RegistrationToImpor
   const read = part.map(each => readRow(each, latest))
   const valid = read.filter(isReadable)
   const rows = valid.map(({ row }) => row)
-  const found = await requireMethod(
-    store,
-    'import',
-  )(
-    createImportRequest(
-      rows,
-      valid.map(({ todaysDomain }) => todaysDomain),
-    ),
-  )
+  const todaysDomains = valid.map(({ todaysDomain }) => todaysDomain)
+  const found = await requireMethod(store, 'import')(createImportRequest(rows, todaysDomains))
   const verdicts = judgeImports(rows, found).values()
   for (const [index, each] of read.entries()) {
     const verdict = isReadable(each) ? verdicts.next().value : each
@@ -158,21 +151,25 @@ function readRow(given: RegistrationToImport, latest: number): Readable | Unread
   const domainId = given.domainId.toLowerCase()
   if (!UUID_7.test(domainId) || timeOfUuid(domainId) > latest) return toRejection('invalid_id')
   const createdAt = new Date(given.createdAt)
-  if (!(createdAt.getTime() >= 0 && createdAt.getTime() <= latest)) return toRejection('invalid_date')
+  const time = createdAt.getTime()
+  if (!(time >= 0 && time <= latest) || isChanged(given.createdAt, createdAt)) return toRejection('invalid_date')
   return { row: { domainId, domain, registrableDomain, teamId, createdAt, synchronized }, todaysDomain }
 }
+
+/** `Date` reads "2020-02-31" as a day in March, and a time without a zone as local time. */
+const isChanged = (given: Date | string, read: Date): boolean => isText(given) && given !== read.toJSON()
 
 /** RFC 9562, section 5.7. */
 const UUID_7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
 const messages: Readonly<Record<ImportConflict | 'invalid_id' | 'invalid_date', string>> = {
   invalid_id: 'The ID is not a UUID of version 7, or is from the future.',
-  invalid_date: 'The time is not a date since 1970, or is in the future.',
+  invalid_date: 'The time is not a date since 1970 as toISOString writes it, or is in the future.',
   domain_has_another_id: 'The team has registered it already, with another ID.',
   id_is_taken: 'Another name has this ID, or a release of it is pending.',
-  wildcard_conflict: 'A wildcard of the same team covers it.',
-  subdomain_conflict: 'The wildcard would cover names that are registered already.',
-  domain_already_licensed: 'Another team has registered it, or a wildcard that covers it.',
+  wildcard_conflict: 'It is covered by a wildcard that the team has registered already.',
+  subdomain_conflict: 'It would cover names that are registered already.',
+  domain_already_licensed: 'It overlaps with a registration of another team.',
 }
 
 const toRejection = (code: keyof typeof messages): UnreadableRow => ({ code, message: messages[code] })

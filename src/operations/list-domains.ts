@@ -11,7 +11,7 @@ import {
 } from '../wire/query.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
 import { requireMethod, tryStore } from './ask-store.ts'
-import { toCursor } from './each-registration.ts'
+import { advance, toCursor } from './each-registration.ts'
 import { type OperationOptions, startDeadline } from './operation-options.ts'
 import { requireTeam } from './team.ts'
 
@@ -105,7 +105,8 @@ function toPages(
     async next() {
       const page = begun ?? (after === undefined ? [] : await read(after))
       begun = undefined
-      after = page.length < EXPORT_PAGE ? undefined : page.at(-1)?.domainId
+      const last = page.length < EXPORT_PAGE ? undefined : page.at(-1)
+      after = last && advance(last, { after })
       return page.length === 0 ? { done: true, value: undefined } : { done: false, value: page.map(toListedDomain) }
     },
     async return() {

@@ -32,8 +32,8 @@ export async function requireTeam(
 /** If transactions like this one hold all connections of the pool, `findTeam` may never get one. */
 const waitedInTransaction = (cause: TimeLimitError) =>
   new Error(
-    'findTeam did not return in time. In your transaction, it must query through that transaction: if it queries the ' +
-      'pool, it waits for a connection while the transaction holds one',
+    'findTeam did not return in time. In your transaction, it must query through that transaction: the pool may have ' +
+      'no other connection',
     { cause },
   )
 

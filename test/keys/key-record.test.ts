@@ -37,7 +37,7 @@ test.each<[field: string, changes: object, message: RegExp]>([
   ['createdAt', { createdAt: 7 }, /"createdAt" must be a Date from the year 1 on, or null; it is 7$/],
   ['label', { label: 'x'.repeat(201) }, /"label" must be a string of at most 200 characters/],
   ['label', { label: `mine: svc_team_42_${hash}` }, /"label" must be .* without a key in it.* not shown here$/],
-  ['hint', { hint: `svc_team_3_${hash}` }, /"hint" must be the hint of generateApiKey.* not shown here$/],
+  ['hint', { hint: `svc_team_3_${hash}` }, /"hint" must be the hint that generateApiKey returns.* not shown here$/],
   ['hint', { hint: 'svc_team_3_…abcd!' }, /"hint" must be/],
   ['hint', { hint: ' svc_team_3_…abcd' }, /"hint" must be/],
   ['a field', { expireAt: new Date() }, /The field "expireAt" does not exist/],

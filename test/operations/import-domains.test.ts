@@ -72,6 +72,8 @@ describe('a registration is rejected if', () => {
     ['its ID is a UUID of version 4', 'invalid_id', { domainId: '0c8ad4b2-7f3c-4a5b-9c1d-2e3f4a5b6c7d' }],
     ['its ID is from the future', 'invalid_id', { domainId: createUuidGenerator()(Date.now() + 2 * 86_400_000) }],
     ['its time is not a date', 'invalid_date', { createdAt: 'yesterday' }],
+    ['no calendar has the day of its time', 'invalid_date', { createdAt: '2020-02-31T00:00:00.000Z' }],
+    ['its time has no zone', 'invalid_date', { createdAt: '2020-02-03T04:05:06.007' }],
     ['its time is before 1970', 'invalid_date', { createdAt: new Date(-1) }],
     ['its time is in the future', 'invalid_date', { createdAt: new Date(Date.now() + 2 * 86_400_000) }],
     ['its team has the name with another ID', 'domain_has_another_id', { domain: 'held.example.com' }],

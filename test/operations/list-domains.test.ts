@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { exportDomains, listDomains, registerDomains } from '../../src/index.ts'
+import { exportDomains, type ListOptions, listDomains, registerDomains } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createStore, organization, rejection, team1, team2 } from '../fixtures.ts'
 
@@ -218,6 +218,13 @@ describe('an export', () => {
       if (list.mock.calls.length === 2) break
       expect(list).toHaveBeenCalledTimes(1)
     }
+    expect(list).toHaveBeenCalledTimes(2)
+  })
+
+  test('fails, instead of never ending, if the store ignores "after"', async () => {
+    const { store } = await createFilledStore(500)
+    const list = vi.fn(({ after: _, ...page }: ListOptions) => store.list(page))
+    await expect(readExport({ ...store, list })).rejects.toThrow('The store lists the same page again')
     expect(list).toHaveBeenCalledTimes(2)
   })
 

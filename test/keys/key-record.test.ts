@@ -17,7 +17,7 @@ test('a key record has a label of up to 200 characters and a hint, or neither', 
 })
 
 test.each<[field: string, changes: object, message: RegExp]>([
-  ['hash', { hash: 'svc_team_3_00' }, /"hash" must be the SHA-256 of the key .* never the key itself/],
+  ['hash', { hash: 'svc_team_3_00' }, /"hash" must be the SHA-256 of the key.* never the key itself/],
   ['hash', { hash: `${hash}f` }, /"hash" must be/],
   ['hash', { hash: [hash] }, /"hash" must be/],
   ['type', { type: 'user' }, /"type" must be "organization" or "team"; it is "user"/],

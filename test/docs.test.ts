@@ -92,10 +92,10 @@ describe('a page begins with about ten lines that print what they say:', () => {
   test('all do but indexes, those that are tried elsewhere, and recipes that say how they were tried', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
     const indexes = 'README what-it-does faq glossary hostnames reasons standards overlap tables webhook'
-    const elsewhere = 'runbook doctor-checks messages upgrades opentelemetry prometheus'
+    const elsewhere = 'runbook doctor-checks upgrades opentelemetry prometheus'
     const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
     // Those that continue the page whose name they begin with, and those that need a server.
-    const continued = /^docs\/(?:cli|postgres|citus|calls|client|monitoring|own-store|your-server)[\w-]*\.md$/
+    const continued = /^docs\/(?:cli|postgres|citus|calls|client|messages|monitoring|own-store|your-server)[\w-]*\.md$/
     const says = (page: string) => /\bour tests\b|\bwas not run\b/i.test(read(page))
     expect(
       others.filter(
@@ -132,7 +132,7 @@ test('AGENTS.md has at most 60 lines, and README.md at most 900 words: what does
 })
 
 /** Complete lists, each in one place: every error, reason and message. */
-const completeLists = ['docs/errors.md', 'docs/reasons.md', 'docs/messages.md']
+const completeLists = ['docs/errors.md', 'docs/reasons.md']
 
 test('a page of docs/ has at most 700 words, unless it is a complete list', () => {
   const counts = guides.filter(guide => guide.startsWith('docs/')).map(page => [page, read(page).split(/\s+/).length])
@@ -277,7 +277,8 @@ describe('the runbook', () => {
         .trim(),
     )
     expect(begins.length).toBeGreaterThan(25)
-    const guide = read('docs/messages.md')
+    const pages = ['messages', 'messages-sqlite', 'messages-monitor', 'messages-callers']
+    const guide = pages.map(page => read(`docs/${page}.md`)).join('\n')
     expect(begins.filter(begin => !guide.includes(begin) && begin !== '')).toEqual([])
   })
 
@@ -287,7 +288,7 @@ describe('the runbook', () => {
       /'((?:The (?!hostname)|No domain )[^'\n]* (?:could not be|could be|were saved but) [^'\n]*?\.?)(?: Send .*?)?'/g
     const messages = [...sources.matchAll(shown)].map(([, message = '']) => message)
     expect(messages.length).toBeGreaterThan(8)
-    const guide = read('docs/messages.md')
+    const guide = read('docs/messages-callers.md')
     expect(messages.filter(message => !guide.includes(`\`${message}\``))).toEqual([])
   })
 

@@ -285,7 +285,7 @@ describe('the runbook', () => {
   test('has an entry for each message with which a call gets 500 or 503', () => {
     const sources = readSources('errors', 'http', 'keys', 'operations', 'registry').join('\n')
     const shown =
-      /'((?:The (?!hostname)|No domain )[^'\n]* (?:could not be|could be|were saved but) [^'\n]*?\.?)(?: Send .*?)?'/g
+      /'((?:The (?!hostname)|It is )[^'\n]* (?:could not be|known whether|were saved but) [^'\n]*?\.?)(?: Send .*?)?'/g
     const messages = [...sources.matchAll(shown)].map(([, message = '']) => message)
     expect(messages.length).toBeGreaterThan(8)
     const guide = read('docs/messages-callers.md')

@@ -116,9 +116,12 @@ export function domainLimitReached({ maxDomains, held, added }: LimitExcess): Ap
 /** Seconds after which to retry a valid call: the cause of the failure is expected to pass within moments. */
 const soon = { 'Retry-After': '5' }
 
-/** @param what What failed, as a sentence. The cause is for the application's log, not for the caller. */
+/**
+ * @param what What failed, as a sentence. A store that fails or times out may have done its work. The cause is for the
+ *   application's log, not for the caller.
+ */
 export function internalError(what = 'The call could not be processed.', cause?: unknown): ApiError {
-  return new ApiError('internal_error', `${what} Send the same call again.`, { headers: soon, cause })
+  return new ApiError('internal_error', `${what} Send the same call again: that is safe.`, { headers: soon, cause })
 }
 
 export function notSynchronized(cause?: unknown): ApiError {

@@ -75,7 +75,7 @@ const descriptions: Readonly<Record<OperationName, Description>> = {
     summary: 'Register hostnames for a team',
     description: `Registers 1 to ${MAX_DOMAINS} hostnames for one team. \
 Each hostname gets its own result, so an invalid one does not make the others fail.`,
-    failure: 'Nothing was registered. Send the same call again.',
+    failure: 'It is not known whether names were registered. Send the same call again: that is safe, and shows it.',
     success: results('RegisterDomainsResponse', {
       created: example('Two hostnames registered, one rejected', named('created'), { created: 2, existing: 0 }),
       existing: example('The same call again', named('existing'), { created: 0, existing: 2 }),
@@ -105,7 +105,7 @@ Each hostname gets its own result, so an invalid one does not make the others fa
     summary: 'Delete registrations of a team',
     description: `Deletes 1 to ${MAX_DOMAINS} registrations of one team. A wildcard deletes only itself. \
 If the same call is sent again, the results are \`missing\`.`,
-    failure: 'Either nothing was deleted, or everything. Send the same call again.',
+    failure: 'Either nothing was deleted, or everything. Send the same call again: that is safe, and shows it.',
     success: results('DeleteDomainsResponse', {
       deleted: example('Two registrations deleted, one hostname rejected', named('deleted'), {
         deleted: 2,

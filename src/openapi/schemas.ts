@@ -12,7 +12,7 @@ const invalidCodes: Readonly<Record<InvalidCode, string>> = {
   wildcard_conflict: 'A wildcard of the same team already covers it.',
   subdomain_conflict: 'The wildcard would cover hostnames that the same team has registered.',
   domain_already_licensed: 'It overlaps with a registration of another team.',
-  internal_error: 'It could not be saved, though others of the call could. Send it again later.',
+  internal_error: 'It was perhaps not saved, though others of the call were. Send it again later.',
 }
 
 /** A Markdown list of codes and what they mean. */

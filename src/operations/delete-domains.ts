@@ -43,7 +43,7 @@ export const deleteDomains = (
 
     const submitted = request.domains.map(readSubmitted)
     const asked = [...new Set(submitted.filter(isName).map(({ domain }) => domain))]
-    const released = await tryStore('The domains could not be deleted.', () =>
+    const released = await tryStore('It is not known whether domains were deleted; a retry shows it.', () =>
       asked.length === 0 ? [] : waitForStore(store, release(team.id, asked), deadline),
     )
     const results = toResults(request.domains, submitted, released)

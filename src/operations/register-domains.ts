@@ -72,7 +72,7 @@ export const registerDomains = (
     )
     // Some results may be internal_error. If the store could save nothing, the whole call fails.
     if (names.length > 0 && outcomes.every(isInternalError))
-      throw internalError('No domain could be saved.', toOne(causes))
+      throw internalError('It is not known whether domains were saved; a retry shows it.', toOne(causes))
     for (const cause of causes) ignoreErrors(onError)(cause)
 
     let used = 0

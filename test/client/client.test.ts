@@ -144,7 +144,9 @@ describe('names that are internal_error', () => {
     expect(error).toMatchObject({
       name: 'RegisterAllError',
       code: 'internal_error',
-      message: '1 name has no result. The last failure: No domain could be saved. Send the same call again.',
+      message:
+        '1 name has no result. The last failure: It is not known whether domains were saved; a retry shows it. ' +
+        'Send the same call again: that is safe.',
       inputs: ['n7.com'],
     })
     const { results } = error as RegisterAllError

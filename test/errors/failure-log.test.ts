@@ -29,11 +29,11 @@ const describeAll = (...errors: unknown[]) => {
 test('a failure on the console is one line with time, package, step, team, names and causes, and its stack', () => {
   const shown = vi.spyOn(console, 'error').mockImplementation(() => {})
   const cause = Object.assign(new Error('could not extend file\nHINT: Check free disk space.'), { code: '53100' })
-  createFailureLog()(new Error('No domain could be saved.', { cause }), { ...registering, requestId: 'r-1' })
+  createFailureLog()(new Error('The store failed', { cause }), { ...registering, requestId: 'r-1' })
   const [line, ...stack] = String(shown.mock.calls[0]?.[0]).split('\n')
   expect(line).toBe(
     '2026-01-02T03:04:05.678Z domain-registration: registering names failed (create, request r-1, team 7, ' +
-      '100 names): Error: No domain could be saved.; cause: Error: could not extend file (53100); see docs/runbook.md',
+      '100 names): Error: The store failed; cause: Error: could not extend file (53100); see docs/runbook.md',
   )
   expect(stack.length).toBeGreaterThan(0)
   for (const frame of stack) expect(frame).toMatch(/^ {4}at /)

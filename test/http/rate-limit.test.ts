@@ -198,7 +198,8 @@ test.each(failures)(
       if (status === 500)
         expect(JSON.parse(body)).toEqual({
           error: 'internal_error',
-          message: 'The rate limit could not be checked; nothing was registered. Send the same call again.',
+          message:
+            'The rate limit could not be checked; nothing was registered. Send the same call again: that is safe.',
         })
       expect(headers.has('RateLimit')).toBe(false)
       expect(onError.mock.calls).toEqual([[expect.any(Error), expect.objectContaining({ step: 'consume' })]])

@@ -115,7 +115,7 @@ test('a failing key store leads to 500 internal_error, not 401', async () => {
     expect(await rejection(authenticate(`Bearer ${teamKey}`, { findKey }))).toMatchObject({
       status: 500,
       code: 'internal_error',
-      message: 'The API key could not be checked. Send the same call again.',
+      message: 'The API key could not be checked. Send the same call again: that is safe.',
       cause,
     })
   }

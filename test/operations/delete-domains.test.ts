@@ -39,6 +39,21 @@ test('a repeated call, or a name twice in one call, gets the result missing', as
   expect(await statusOf('www.example.com', 'WWW.example.com')).toEqual(['missing', 'missing'])
 })
 
+test('a call whose store fails after it has deleted says that a retry shows it', async () => {
+  const { store } = await createFilledStore(['www.example.com'])
+  const release: typeof store.release = async (...names) => {
+    await store.release(...names)
+    throw new Error('The response was lost')
+  }
+  const domains = ['www.example.com']
+  await expect(deleteDomains(deleting, { domains }, { ...store, release })).rejects.toMatchObject({
+    status: 500,
+    message: expect.stringContaining('It is not known whether domains were deleted; a retry shows it. Send the same'),
+  })
+  const { data } = await deleteDomains(deleting, { domains }, store)
+  expect(data.totals).toEqual({ deleted: 0, missing: 1, invalid: 0 })
+})
+
 test('another team’s name gets the same result as an unregistered one, and stays as it is', async () => {
   const { store } = await createFilledStore(['theirs.com', '*.wild.com'])
   const release = vi.spyOn(store, 'release')

@@ -77,7 +77,9 @@ describe('results', () => {
     const store: DomainStore = { ...createStore(), register: () => Promise.reject(cause) }
     const error = await rejection(registerDomains(team1, { domains }, store))
     expect(error).toMatchObject({ status: 500, code: 'internal_error', headers: { 'Retry-After': '5' }, cause })
-    expect((error as Error).message).toBe('No domain could be saved. Send the same call again.')
+    expect((error as Error).message).toBe(
+      'It is not known whether domains were saved; a retry shows it. Send the same call again: that is safe.',
+    )
   })
 
   test('are missing if the store fails in several ways: the cause lists each failure', async () => {
@@ -209,7 +211,7 @@ describe('teams', () => {
     expect(await rejection(registerDomains(team1, { domains }, failing))).toMatchObject({
       status: 500,
       code: 'internal_error',
-      message: 'The team could not be looked up; nothing was done. Send the same call again.',
+      message: 'The team could not be looked up; nothing was done. Send the same call again: that is safe.',
       cause,
     })
     expect(await rejection(registerDomains(team1, { domains }, hanging, { timeLimit: 20 }))).toMatchObject({

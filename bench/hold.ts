@@ -1,7 +1,8 @@
 /**
- * How long one call of 256 KiB, which registers or deletes, blocks the event loop, at worst: CPU time from its bytes to
- * its response, in the handler and in each store; the minimum of several runs, to exclude garbage of earlier ones. For
- * a store that waits, all work of its process for a call counts, although other work may run during the waits.
+ * The longest time for which one call of 256 KiB, which registers or deletes, blocks the event loop: CPU time from its
+ * bytes to its response, in the handler and in each store. It is the minimum of several runs, to exclude collecting the
+ * garbage of earlier runs. If a store waits for something, all CPU time of the call counts, although other work may run
+ * during the waits.
  */
 import { createHandler } from '../src/http/index.ts'
 import { createMemoryKeyStore, createMemoryStore, type DomainStore, generateApiKey } from '../src/index.ts'

@@ -1,4 +1,4 @@
-/** The servers of `http.ts`, each in a process of its own: `node --import tsx bench/http-server.ts 'express, ours'`. */
+/** The servers of `http.ts`, each in its own process: `node --import tsx bench/http-server.ts 'express, ours'`. */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -41,7 +41,7 @@ const servers = {
     return createServer(express().use(domainsRouter({ store, keys: await createKeys() })))
   },
   'express, by hand'() {
-    // The adapter sends no entity tag, whose hash of the response would cost time.
+    // The adapter sends no ETag. Hashing the response for one would cost time.
     const app = express().set('etag', false)
     app.post(path, express.json({ limit: bodyLimit }), async (request, response) => {
       response.set(noStore).json(await register(request.body))

@@ -13,13 +13,13 @@ import { nodes } from '../test/runtimes/runtimes.ts'
 import { type Goal, type GoalName, goals, longSections, type Section, sectionsWithSqlite } from './goals.ts'
 import type { Report } from './measure.ts'
 
-/** How often a section that is not long starts, each time in a new process. */
+/** How many times a section starts, each time in a new process. Long sections start once. */
 const STARTS = 5
 
-/** The time limit of a start, in milliseconds. One that hangs is ended, so the other sections can run. */
+/** The time limit of a start, in milliseconds. A start that hangs is ended, so the other sections can run. */
 const LONGEST_START = 600_000
 
-/** The measured figures of a goal, and their circumstances. */
+/** The measured figures of a goal, and where and when they were measured. */
 interface Figure {
   readonly starts: readonly number[]
   readonly where: string

@@ -4,7 +4,7 @@ import type { GoalName } from './goals.ts'
 export type Side<Input> = (input: Input) => Promise<number> | number
 
 /**
- * Lets two sides take turns on the same inputs, so effects of the machine on both cancel out.
+ * Lets two sides take turns on the same inputs, so that effects of the machine on both cancel out.
  *
  * @returns The median of the ratios, round by round.
  */

@@ -1,6 +1,6 @@
 /**
- * The cost of ten million names in PostgreSQL: 100 new names, against an empty table, next to the same for a bare
- * INSERT; looking up the owners of 1,000 hostnames; an export of a million names.
+ * What calls cost among ten million names in PostgreSQL: 100 new names, against an empty table and beside a bare
+ * INSERT; the owners of 1,000 hostnames; an export of a million names.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -57,7 +57,7 @@ const postgresMillions = await compare(
   names => inFresh(names),
 )
 
-// Inserts into the same two tables the rows that the store has made in a third.
+// Copies the rows that the store has created in a third table to the same two tables.
 await migrate({ database, schema: 'source' })
 const registerInSource = createRegister(database, 'source')
 const [insertInLarge, insertInFresh] = await Promise.all(
@@ -77,7 +77,7 @@ const store = createPostgresStore({ database, schema: 'large', findTeam: id => (
 report({ postgresMillions, findOwners: await measureOwners(), export: await measureExport() })
 await server.stop()
 
-/** Against as many lookups by primary key, in one statement that returns the same columns. */
+/** Compares with the same number of lookups by primary key, in one statement that returns the same columns. */
 async function measureOwners(): Promise<number> {
   const { rows } = await database.query('SELECT * FROM large.names TABLESAMPLE SYSTEM (0.5)')
   const byKey = `SELECT name.* FROM unnest($1::text[], $2::text[]) AS asked (base, path)

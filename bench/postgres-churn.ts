@@ -1,4 +1,7 @@
-/** A million names registered and released while 100,000 stay registered: what grows, and what that costs a call. */
+/**
+ * Registers and releases a million names while 100,000 stay registered: which tables grow, and how much slower a call
+ * becomes.
+ */
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { startServer } from '../test/postgres/server.ts'
@@ -21,7 +24,7 @@ async function hold(schema: string): Promise<() => Promise<void>> {
   const store = createPostgresStore({ database, schema, findTeam: () => team, synchronize: () => {} })
   const held: string[] = []
 
-  /** Removes names of any age: remaining old ones keep their index pages in use. */
+  /** Removes names of any age, so old names remain and keep their index pages in use. */
   function drawHeld(): string[] {
     return Array.from({ length: SIZE }, () => {
       const place = Math.floor(Math.random() * held.length)
@@ -75,7 +78,8 @@ const { rows } = await database.query(
      (SELECT count(DISTINCT registrable_domain) FROM churned.names)::integer AS held`,
 )
 
-// Takes turns with as many names that were never replaced. Filling those vacuums all tables, as autovacuum would.
+// Takes turns with the same number of names that were never replaced. Filling that schema vacuums all tables, as
+// autovacuum would.
 const replaceFresh = await hold('fresh')
 const churnCall = await compare(
   () => {},

@@ -1,4 +1,7 @@
-/** PostgreSQL 15, or the oldest installed version, against 18: statements that are slow if pairs are probed. */
+/**
+ * PostgreSQL 15, or the oldest installed version, against 18: statements that are slow on a server that looks up each
+ * pair of two arrays.
+ */
 import type { Pool } from 'pg'
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'

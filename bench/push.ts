@@ -2,7 +2,7 @@
  * Pushes changes through the webhook and the loop over HTTP: 3,000 behind a gateway that accepts 6 requests in each
  * time window and responds to the others with 429, and 1,000 of which one is refused.
  *
- * Windows last a second instead of the goal's ten, because all times of the loop depend on `Retry-After`.
+ * Windows last one second instead of the goal's ten seconds, because all times of the loop depend on `Retry-After`.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

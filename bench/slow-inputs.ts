@@ -64,7 +64,7 @@ function change(text: string): string {
   }
 }
 
-/** Microseconds; the minimum of a few runs, because other work of the machine only adds to it. */
+/** Microseconds: the minimum of a few runs, because other work on the machine can only increase the time. */
 function measure(text: string): number {
   let least = Number.POSITIVE_INFINITY
   for (let run = 0; run < 5; run += 1) {
@@ -86,7 +86,7 @@ let population = [...known, ...Array.from({ length: POPULATION }, invent)].map(j
 for (let generation = 0; generation < generations; generation += 1) {
   const children = population.map(({ text }) => change(text).slice(0, MAX_LENGTH)).map(judge)
   const fresh = Array.from({ length: 10 }, invent).map(judge)
-  // Measured again, so no string stays only because its measurement was interrupted.
+  // Measured again, so that no string stays only because its measurement was interrupted.
   const parents = population.map(({ text }) => judge(text))
   const kinds = new Set<string>()
   population = [...parents, ...children, ...fresh]

@@ -18,7 +18,7 @@ interface Drizzle {
 
 interface DrizzleOverPool extends Drizzle {
   transaction<T>(work: (transaction: Drizzle) => Promise<T>): Promise<T>
-  /** Only a transaction has it, which may be rolled back after a push to your monitor. */
+  /** Only a transaction has it. A transaction may be rolled back after a push to your monitor. */
   rollback?: never
 }
 

@@ -1,6 +1,6 @@
 /**
- * The program of `sqlite.ts`, with a page to read about the call and try it: Swagger UI, served from here. Prints the
- * page's address. If Node has no SQLite, it is the program of `express.ts`.
+ * The program of `sqlite.ts`, with a page of Swagger UI on which to read about the call and try it. Prints the page's
+ * address. If Node has no SQLite, it starts the program of `express.ts` instead.
  */
 import { openapi } from 'domain-registration/openapi'
 import absolutePath from 'swagger-ui-dist/absolute-path.js'
@@ -38,18 +38,18 @@ const script = `SwaggerUIBundle({
   persistAuthorization: true,
 })`
 
-/** Swagger UI puts its tables next to their descriptions, even if there is not enough room. */
+/** Swagger UI puts tables beside their descriptions, even on a narrow screen. This style puts them below. */
 const style = `@media (max-width: 640px) {
   .swagger-ui .wrapper { padding: 0 8px; }
   .swagger-ui .responses-table > * > tr, .swagger-ui .responses-table > * > tr > td { display: block; min-width: 0; }
   .swagger-ui .response-col_links { display: none !important; }
   .swagger-ui table, .swagger-ui pre, .swagger-ui select { max-width: 100%; }
   .swagger-ui { overflow-wrap: anywhere; }
-  /* For fingers. Below 16 px some phones zoom into what is typed into. */
+  /* Large enough for fingers. Below 16 px, some phones zoom in when you type. */
   .swagger-ui :is(button, input, select, textarea) { font-size: 16px !important; min-height: 44px !important; }
 }`
 
-/** Nothing from other hosts, and nothing inline except the images in Swagger UI's style sheet. */
+/** Allows nothing from other hosts, and nothing inline except the images in Swagger UI's style sheet. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -76,7 +76,7 @@ for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png
 
 if (!hasSqlite) {
   const why = `Node ${process.version} has no node:sqlite, which comes with 22.13`
-  console.log(`Registrations are kept in memory and end with this process: ${why}`)
+  console.log(`Registrations are kept in memory and are lost when this process ends: ${why}`)
 }
 if (!server.listening) await new Promise(resolve => server.once('listening', resolve))
 const { port } = server.address() as { port: number }

@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS domain_names (
   KEY (secondLevelDomain, teamId, path)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- What the monitor does not know yet. A registration without a row is synchronized.
+-- Changes that have not reached the monitor yet. A registration without a row is synchronized.
 CREATE TABLE IF NOT EXISTS domain_changes (
   domainId CHAR(36) NOT NULL PRIMARY KEY,
   domain VARCHAR(253) NOT NULL,

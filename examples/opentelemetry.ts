@@ -31,7 +31,7 @@ for (const step of ['register', 'delete', 'authenticate', 'push', 'sweep']) {
   })
 }
 
-/** Call it once. Nothing is observed while the store does not respond. */
+/** Call it once. While the store does not respond, it reports no values. */
 export function watchStore(store: ManagedStore): void {
   const pending = meter.createObservableGauge('domain_registration.pending')
   const refused = meter.createObservableGauge('domain_registration.pending.refused')

@@ -13,7 +13,7 @@ const durations = new Histogram({
 })
 const names = new Counter({
   name: 'domain_registration_names_total',
-  help: 'Names by what became of them',
+  help: 'Names by the status of their result',
   labelNames: ['step', 'status'] as const,
 })
 
@@ -33,12 +33,12 @@ for (const step of ['register', 'delete', 'authenticate', 'push', 'sweep']) {
 /** Call it once. The gauges are NaN while the store does not respond. */
 export function watchStore(store: ManagedStore): void {
   const gauge = (name: string, help: string) => new Gauge({ name: `domain_registration_${name}`, help })
-  const pending = gauge('pending', 'Changes that the monitor does not know yet')
-  const refused = gauge('pending_refused', 'Those of them that it has refused')
-  const oldest = gauge('pending_oldest_seconds', 'Since when the oldest of them is pending; 0 if none is')
+  const pending = gauge('pending', 'Changes that have not reached the monitor yet')
+  const refused = gauge('pending_refused', 'Pending changes that the monitor has refused')
+  const oldest = gauge('pending_oldest_seconds', 'Age of the oldest pending change; 0 if none is pending')
   new Gauge({
     name: 'domain_registration_round_trip_seconds',
-    help: 'How long the store takes for a question, the median of five',
+    help: 'Duration of a query of the store, the median of five',
     async collect() {
       const { stats, roundTrip } = await askStore(store).catch(() => ({ stats: undefined, roundTrip: Number.NaN }))
       this.set(roundTrip / 1000)

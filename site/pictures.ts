@@ -1,11 +1,11 @@
 /**
  * Draws the pictures of `docs/pictures`: `node --import tsx site/pictures.ts`. Each is one file for light and dark, and
- * narrow enough to be read on a phone. The one of costs takes its figures from the benchmark.
+ * narrow enough to be read on a phone. The cost chart shows figures of the benchmark.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type GoalName, goals } from '../bench/goals.ts'
 
-/** One step from top to bottom, and beside it what comes of it or what it needs. */
+/** One step from top to bottom; beside it, its result or what it needs. */
 interface Step {
   readonly main?: string
   readonly side?: string
@@ -59,9 +59,9 @@ export const pictures: Readonly<Record<string, Picture>> = {
       { main: 'Saved in the transaction\nthat registers or releases', side: 'pending' },
       {
         main: 'Leased to one call\nor sweep, for 90 s',
-        side: 'the process dies:\nthe lease expires, and\na sweep takes it',
+        side: 'the process dies:\nthe lease expires, and\na sweep pushes it',
       },
-      { main: 'Pushed in a batch', side: 'the batch fails:\nit is halved until what\nfails is alone' },
+      { main: 'Pushed in a batch', side: 'the batch fails:\nit is halved until each\nfailing change is alone' },
       { main: 'Alone', side: 'refused: retried alone,\nafter 5 s, 10 s … 1 h' },
       { main: 'Synchronized: your\nmonitor has it', side: 'monitor unavailable:\nchanges stay pending' },
     ],
@@ -95,7 +95,7 @@ const svg = (title: string, text: string, height: number, body: readonly string[
 ${body.map(line => `  ${line}\n`).join('')}</svg>
 `
 
-/** A picture as text, for those who do not see it: the alternative of the image. */
+/** A picture as text, for readers who cannot see it: the alternative text of the image. */
 export const toText = ({ title, steps }: Picture) =>
   `${title}. ${steps.map(({ main, side }) => [main, side].filter(Boolean).join(': ').replaceAll('\n', ' ')).join('. ')}.`
 
@@ -141,7 +141,7 @@ const shown = [
   'international',
 ] as const
 
-/** What a call costs beside its yardstick: a bar up to the median, from the figures of the benchmark. */
+/** What a call costs, against its yardstick: a bar as long as the median, from the figures of the benchmark. */
 function drawCosts(): string {
   const rows = shown
     .filter(name => name in measured)
@@ -159,7 +159,7 @@ function drawCosts(): string {
     ]
   })
   const text = rows.map(({ work, yardstick, median }) => `${plain(work)}: ${median.toFixed(2)} × ${plain(yardstick)}`)
-  return svg('What a call costs beside its yardstick', `${text.join('. ')}.`, rows.length * 64 + 12, body)
+  return svg('What a call costs, against a yardstick', `${text.join('. ')}.`, rows.length * 64 + 12, body)
 }
 
 const plain = (text: string) => text.replaceAll('`', '')

@@ -108,7 +108,7 @@ describe('the example server', () => {
     'documentation.ts says that Node 20 keeps registrations in memory, and why',
     () =>
       withServer('documentation.ts', 'Read and try it', printed => {
-        expect(printed).toContain('Registrations are kept in memory and end with this process: Node v')
+        expect(printed).toContain('Registrations are kept in memory and are lost when this process ends: Node v')
         expect(printed).toContain('has no node:sqlite, which comes with 22.13')
       }),
   )

@@ -13,8 +13,10 @@ export interface Caller {
   next(): string | undefined
   /** Sends the next statement. */
   step(): void
-  /** Whether its next step is known: to send a statement, to wait for a lock, or none. */
-  isStill(): Promise<boolean>
+  /** The process ID of the session that sends its statements. */
+  session(): number
+  /** The sessions for whose locks its statement waits. */
+  findBlockers(): Promise<readonly number[]>
   /** The outcome of the work. */
   ending(): string | undefined
 }
@@ -63,10 +65,10 @@ export function createCaller(sessions: Pool, observer: Pool): Caller {
       waiting = undefined
       send()
     },
-    async isStill() {
-      if (waiting || ended !== undefined) return true
-      const { rows } = await observer.query('SELECT cardinality(pg_blocking_pids($1)) > 0 AS waits', [session])
-      return rows[0].waits && !waiting && ended === undefined
+    session: () => session,
+    async findBlockers() {
+      const { rows } = await observer.query('SELECT pg_blocking_pids($1) AS pids', [session])
+      return rows[0].pids
     },
     ending: () => ended,
   }
@@ -111,23 +113,32 @@ async function runOrder(callers: readonly Caller[], works: readonly Work[], orde
   const forks: Fork[] = []
   const story: string[] = []
   for (const [index, work] of works.entries()) callers[index]?.start(work)
-  let last: Caller | undefined
   for (;;) {
-    // The caller of the last step comes first: it may have ended the wait of another.
-    if (last) await becomeStill(last)
-    for (const each of callers) await becomeStill(each)
+    await becomeStill(callers)
     const ready = [...callers.keys()].filter(index => callers[index]?.next() !== undefined)
     const chosen = order[forks.length] ?? ready[0]
     if (chosen === undefined) return { forks, story }
-    last = callers[chosen] as Caller
-    story.push(`${chosen + 1}: ${last.next()?.replaceAll(/\s+/g, ' ').slice(0, 80)}`)
+    const next = callers[chosen] as Caller
+    story.push(`${chosen + 1}: ${next.next()?.replaceAll(/\s+/g, ' ').slice(0, 80)}`)
     forks.push({ ready, chosen })
-    last.step()
+    next.step()
   }
 }
 
-async function becomeStill(caller: Caller): Promise<void> {
-  while (!(await caller.isStill())) await new Promise(resolve => setImmediate(resolve))
+/**
+ * Resolves when nothing more happens without another step: each caller has a next statement, has ended, or waits for
+ * a lock of a caller that is still. A wait for a lock of autovacuum ends by itself.
+ */
+async function becomeStill(callers: readonly Caller[]): Promise<void> {
+  const isIdle = (caller: Caller) => caller.next() !== undefined || caller.ending() !== undefined
+  const still = new Set(callers.filter(isIdle))
+  while (still.size < callers.length) {
+    for (const caller of callers.filter(each => !still.has(each))) {
+      const sessions = [...still].map(each => each.session())
+      const blockers = await caller.findBlockers()
+      if (isIdle(caller) || blockers.some(session => sessions.includes(session))) still.add(caller)
+    }
+  }
 }
 
 /** The next order: it changes the last step that has an alternative. */

@@ -91,11 +91,12 @@ describe('a page begins with about ten lines that print what they say:', () => {
 
   test('all do but indexes, those that are tried elsewhere, and recipes that say how they were tried', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
-    const indexes = 'README what-it-does faq glossary hostnames reasons standards overlap tables webhook'
+    const indexes = 'README what-it-does faq glossary hostnames standards overlap tables webhook'
     const elsewhere = 'runbook doctor-checks upgrades opentelemetry prometheus'
     const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
     // Those that continue the page whose name they begin with, and those that need a server.
-    const continued = /^docs\/(?:cli|postgres|citus|calls|client|messages|monitoring|own-store|your-server)[\w-]*\.md$/
+    const continued =
+      /^docs\/(?:cli|postgres|citus|calls|client|messages|monitoring|own-store|reasons|your-server)[\w-]*\.md$/
     const says = (page: string) => /\bour tests\b|\bwas not run\b/i.test(read(page))
     expect(
       others.filter(
@@ -132,7 +133,7 @@ test('AGENTS.md has at most 60 lines, and README.md at most 900 words: what does
 })
 
 /** Complete lists, each in one place: every error, reason and message. */
-const completeLists = ['docs/errors.md', 'docs/reasons.md']
+const completeLists = ['docs/errors.md']
 
 test('a page of docs/ has at most 700 words, unless it is a complete list', () => {
   const counts = guides.filter(guide => guide.startsWith('docs/')).map(page => [page, read(page).split(/\s+/).length])
@@ -319,12 +320,34 @@ describe('docs/hostnames.md', () => {
     }
   })
 
-  test('docs/reasons.md lists every reason with its fields, as they occur among what people paste', () => {
-    const guide = `${read('docs/reasons.md')}\n`
-    const [, table = ''] = /^\| `reason` \| fields .*?\n\| --- .*?\n(.*?)\n\n/ms.exec(guide) ?? []
-    const listed = [...table.matchAll(/^\| `(\w+)` \| (.*?) ?\| .+ \|$/gm)].map(
-      ([, reason = '', fields = '']) => [reason, [...fields.matchAll(/\w+/g)].map(String).sort()] as const,
+  /** Each reason on some pages, with the second cell of its row. */
+  const readReasons = (...pages: readonly string[]) =>
+    pages.flatMap(page =>
+      [...read(`docs/${page}.md`).matchAll(/^\| `(?!reason`)(\w+)` \| (.*?) ?\| .+ \|$/gm)].map(
+        ([, reason = '', cell = '']) => [reason, cell] as const,
+      ),
     )
+
+  test('each example of docs/reasons-pasted.md is rejected for its reason', () => {
+    const examples = readReasons('reasons-pasted').map(
+      ([reason, cell]) => [reason, cell.slice(1, -1).replaceAll('\\|', '|')] as const,
+    )
+    expect(examples.length).toBeGreaterThan(30)
+    const findReason = (text: string) => {
+      const hostname = classifyHostname(text)
+      return hostname.valid ? 'accepted' : hostname.reason
+    }
+    expect(examples.map(([, text]) => [findReason(text), text])).toEqual(examples)
+  })
+
+  test('the pages of reasons list every reason with its fields, as they occur among what people paste', () => {
+    const listed = [
+      ...readReasons('reasons', 'reasons-characters').map(
+        ([reason, fields]) => [reason, [...fields.matchAll(/\w+/g)].map(String).sort()] as const,
+      ),
+      // Has examples in place of fields.
+      ...readReasons('reasons-pasted').map(([reason]) => [reason, []] as const),
+    ]
     const occurring = new Map<string, Set<string>>()
     const texts = readCases<[string]>('pasted-names.json').map(([text]) => text)
     for (const text of [...texts, null as unknown as string]) {

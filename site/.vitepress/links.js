@@ -38,7 +38,7 @@ export function adaptMarkdown(md, root) {
   md.core.ruler.push('repository', ({ tokens, env }) => {
     const source = relative(root, env.realPath ?? env.path)
     for (const token of tokens) resolveLinks(token, source)
-    if (source === 'docs/errors.md' || source === 'docs/reasons.md') addCodeAnchors(tokens)
+    if (/^docs\/(?:errors|results|reasons[\w-]*)\.md$/.test(source)) addCodeAnchors(tokens)
   })
   // Without v-pre, Vue takes {{ }} in code for an expression of its own, and the page stays empty.
   md.renderer.rules.code_inline = (tokens, index) => `<code v-pre>${md.utils.escapeHtml(tokens[index].content)}</code>`

@@ -11,6 +11,8 @@ const groups = [
       'docs/hostnames.md',
       'docs/overlap.md',
       'docs/reasons.md',
+      'docs/reasons-characters.md',
+      'docs/reasons-pasted.md',
       'docs/showing-hostnames.md',
       'docs/standards.md',
     ],

@@ -11,7 +11,7 @@ import { createStore } from '../fixtures.ts'
 import { exchange, toWire } from './raw-http.ts'
 import type { Traits } from './suite.ts'
 
-/** Runs a server for the length of one test. */
+/** Runs a server until the test ends. */
 type Serve = (options?: Partial<HandlerSettings>) => Promise<{
   readonly origin: string
   readonly teamKey: string
@@ -27,7 +27,7 @@ const PATIENCE = 20_000
 const body = '{"domains":["www.example.com","bücher.de"]}'
 const length = String(Buffer.byteLength(body))
 
-/** What clients do that `fetch` does not, on a real server, each with real connections. */
+/** Tests of what other clients than `fetch` do, on a real server with real connections. */
 export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesClosing }: Traits): void {
   async function serve(options?: Partial<HandlerSettings>) {
     const { origin, teamKey, onError } = await startServer(options)
@@ -40,8 +40,8 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
     return { origin, url: `${origin}/v1/domains`, headers }
   }
 
-  describe('clients', () => {
-    test('reuse a connection, and may send a body in chunks or byte by byte', async () => {
+  describe('clients:', () => {
+    test('a client can reuse a connection, and send a body in chunks or byte by byte', async () => {
       const { url, headers } = await serve()
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
       onTestFinished(() => agent.destroy())
@@ -64,10 +64,10 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
     })
 
     test.skipIf(bodyIsReadBefore).each<[status: number, whose: string, changes: Record<string, string>]>([
-      [408, 'a caller who may register', {}],
-      [401, 'a caller who is not let in', { Authorization: 'Bearer unknown' }],
+      [408, 'of a valid call', {}],
+      [401, 'of a call with an unknown key', { Authorization: 'Bearer unknown' }],
     ])(
-      '%i ends the connection of %s whose body stops (skipped if the application reads it first)',
+      '%i ends the connection if the body %s stops (skipped if the application reads it first)',
       async (status, _, changes) => {
         const { origin, headers } = await serve({ bodyTimeLimit: 50 })
         const fields = { ...headers, ...changes, 'Content-Length': '100' }
@@ -96,13 +96,13 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
       socket.write(toWire(Object.entries({ ...headers, 'Content-Length': length }), body))
       await vi.waitFor(() => expect(working).toHaveBeenCalled(), PATIENCE)
       socket.destroy()
-      // So that the server notices before the store is done.
+      // The server must notice before the store is done.
       await sleep(50)
       goOn()
       await vi.waitFor(async () => expect(await store.count()).toBe(2), PATIENCE)
     })
 
-    test.skipIf(!hasCurl)(`curl is answered when it asks whether to send the body${why}`, async () => {
+    test.skipIf(!hasCurl)(`curl gets a response when it asks with Expect whether to send the body${why}`, async () => {
       const { url, headers } = await serve()
       const fields = Object.entries({ ...headers, Expect: '100-continue' }).flatMap(field => ['-H', field.join(': ')])
       const { stdout } = await promisify(execFile)('curl', ['-sS', '-m', '20', ...fields, '-d', body, url])

@@ -23,17 +23,21 @@ const { message: _, ...withoutMessage } = invalid
 
 test.each([
   ['an unknown status', answer(402, unauthorized), /status 402/],
-  ['a field too many in a result', answer(200, withResult({ ...created, teamId: '1' })), /additional properties/],
+  [
+    'a result with an undocumented field',
+    answer(200, withResult({ ...created, teamId: '1' })),
+    /additional properties/,
+  ],
   ['an invalid result without its message', answer(200, withResult(withoutMessage)), /required property 'message'/],
   [
     'a code that belongs to another status',
     answer(404, unauthorized),
     /the code unauthorized is not documented for 404/,
   ],
-  ['no Cache-Control', answer(200, success, { 'Cache-Control': null }), /Cache-Control is missing/],
+  ['a response without Cache-Control', answer(200, success, { 'Cache-Control': null }), /Cache-Control is missing/],
   ['a challenge on a success', answer(200, success, challenge), /WWW-Authenticate is not documented for 200/],
   ['a Retry-After that is not an integer', answer(429, refusal, { ...limit, 'Retry-After': '1.5' }), /Retry-After is/],
   ['a page of HTML', answer(401, '<p>', { ...challenge, 'Content-Type': 'text/html' }), /content type "text\/html"/],
-])('%s is reported', async (_, response, fault) => {
+])('findUndocumented reports %s', async (_, response, fault) => {
   expect(await findUndocumented(response)).toEqual(expect.arrayContaining([expect.stringMatching(fault)]))
 })

@@ -6,7 +6,7 @@ import { compileSchema } from '../openapi/compile-schema.ts'
 const document = openapi({ operations: ['create', 'preview', 'delete', 'list', 'export'] })
 const paths = document.paths
 
-/** What the document says of each status of an operation, its schemas made into validators. */
+/** What the OpenAPI document says about each status of an operation, with its schemas compiled to validators. */
 const toAnswers = ({ responses }: { readonly responses: Readonly<Record<number, OpenApiResponse<object>>> }) =>
   new Map(
     Object.entries(responses).map(([status, { headers, content }]) => [
@@ -34,12 +34,12 @@ const answersOf = {
   export: toAnswers(paths['/v1/domains/export'].get),
 }
 
-/** The headers of any status: on a status that does not list them they are a mistake. */
+/** The headers of all statuses. A response must not have one that the document does not list for its status. */
 const knownFields = new Set([...answersOf.create.values()].flatMap(({ fields }) => [...fields.keys()]))
 
 /**
- * Lists how a response differs from the OpenAPI document: in its status, content type, headers and
- * body. Leaves the body to be read.
+ * Lists how a response differs from the OpenAPI document: in its status, content type, headers and body. The caller can
+ * still read the body.
  */
 export async function findUndocumented(response: Response, operation: OperationName = 'create'): Promise<string[]> {
   const answer = answersOf[operation].get(response.status)
@@ -50,11 +50,11 @@ export async function findUndocumented(response: Response, operation: OperationN
     const value = response.headers.get(name)
     const field = answer.fields.get(name)
     if (value === null) {
-      if (field?.required) faults.push(`the header field ${name} is missing`)
+      if (field?.required) faults.push(`the header ${name} is missing`)
     } else if (!field) {
-      faults.push(`the header field ${name} is not documented for ${response.status}`)
+      faults.push(`the header ${name} is not documented for ${response.status}`)
     } else if (!field.validate(field.isInteger && /^[0-9]+$/.test(value) ? Number(value) : value)) {
-      faults.push(`the header field ${name} is ${JSON.stringify(value)}`)
+      faults.push(`the header ${name} is ${JSON.stringify(value)}`)
     }
   }
 
@@ -74,5 +74,8 @@ export async function findUndocumented(response: Response, operation: OperationN
 
 /** Fails the test if a response is not what the OpenAPI document promises. */
 export async function expectDocumented(response: Response, operation?: OperationName): Promise<void> {
-  expect(await findUndocumented(response, operation), `${response.status} as the OpenAPI document has it`).toEqual([])
+  expect(
+    await findUndocumented(response, operation),
+    `${response.status} as the OpenAPI document describes it`,
+  ).toEqual([])
 }

@@ -8,14 +8,14 @@ import { team1 } from '../fixtures.ts'
 import { createGeneratedStore } from './generated-store.ts'
 import { servers } from './servers.ts'
 
-/** Bytes: much more than some pages, and much less than what is exported. */
+/** Bytes: much more than a few pages, and much less than the whole export. */
 const FLAT = 5_000_000
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 function readMemory(): number {
-  // What the first has let go of outside the heap is freed by the second.
+  // The second collection frees the memory outside the heap that the first one released.
   collect()
   collect()
   const { heapUsed, external } = process.memoryUsage()
@@ -36,7 +36,7 @@ async function readExport(start: (typeof servers)[number][1], count: number) {
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1
     if (seen.pages < measuredAt + 10) continue
     measuredAt = seen.pages
-    // A slow reader: what the server read ahead would pile up.
+    // A slow reader: pages that the server read ahead would pile up.
     await sleep(1)
     const now = readMemory()
     first ??= now
@@ -49,7 +49,7 @@ async function readExport(start: (typeof servers)[number][1], count: number) {
 test.skipIf(!isLong).each(servers.filter(([name]) => !name.endsWith(' 4')))(
   'an export of a million names by %s uses constant memory (skipped in a short run)',
   async (_, start) => {
-    // The code of everything is loaded by a first one.
+    // A first export loads all the code.
     await readExport(start, 30_000)
     const { lines, growth } = await readExport(start, counts.registrations)
     expect(lines).toBe(counts.registrations + 1)
@@ -61,7 +61,7 @@ test.skipIf(!isLong).each(servers.filter(([name]) => !name.endsWith(' 4')))(
 const READERS = 6
 
 test.each(servers.filter(([name]) => !name.endsWith(' 4')))(
-  'a stalled reader of an export by %s costs at most 200 kB',
+  'a stalled reader of an export by %s costs the server at most 200 kB',
   async (_, start) => {
     const { store, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
     const authenticate = () => ({ ...team1, scopes: ['domains:read'] })
@@ -70,13 +70,13 @@ test.each(servers.filter(([name]) => !name.endsWith(' 4')))(
     const whenStalled = async () => {
       for (let before = -1; before !== seen.pages; await sleep(200)) before = seen.pages
     }
-    /** A socket that is paused before it is connected reads nothing at all. */
+    /** A socket that is paused before it connects reads nothing at all. */
     const open = async () => {
       const socket = connect(Number(port), hostname).pause()
       socket.on('error', () => {}).write('GET /v1/domains/export HTTP/1.1\r\nHost: localhost\r\n\r\n')
       return socket
     }
-    // The code of everything is loaded by the first one.
+    // The first export loads all the code.
     const sockets = [await open()]
     await whenStalled()
     const before = readMemory()

@@ -47,7 +47,7 @@ for (const [name, framework] of versions) {
       return { headers, router: domainsRouter({ store: createStore(), keys, ...options }) }
     }
 
-    test('may mount the router below a parameter, which authenticate finds in raw.params', async () => {
+    test('can mount the router below a path parameter, which authenticate finds in raw.params', async () => {
       const store = createStore()
       const router = domainsRouter({
         store,
@@ -59,7 +59,7 @@ for (const [name, framework] of versions) {
       expect([await store.count({ teamId: '2' }), await store.count()]).toEqual([1, 1])
     })
 
-    test('may mount the router below its own path, on routers, behind middleware and body parsers', async () => {
+    test('can mount the router below its own path, on other routers, behind middleware and body parsers', async () => {
       const { headers, router } = await createRouter()
       const json = framework.json()
       const seen: string[] = []
@@ -82,14 +82,17 @@ for (const [name, framework] of versions) {
       ['entity.parse.failed', expect.stringContaining('The request body is not valid JSON; ')],
       ['request.aborted', 'The request body was cut short.'],
       ['request.size.invalid', 'The length of the request body differs from its "Content-Length".'],
-    ])('has its body parser’s error %s returned with the right status and message', async (type, message) => {
-      const { headers, router } = await createRouter()
-      const app = framework().use((_request, _response, next) => next(Object.assign(new Error('refused'), { type })))
-      const refused = await call(app.use(router), '/v1/domains', { headers })
-      expect([refused.status, JSON.parse(refused.body)]).toEqual([400, { error: 'invalid_request', message }])
-    })
+    ])(
+      'can have a body parser that fails with %s, and the caller gets the right status and message',
+      async (type, message) => {
+        const { headers, router } = await createRouter()
+        const app = framework().use((_request, _response, next) => next(Object.assign(new Error('refused'), { type })))
+        const refused = await call(app.use(router), '/v1/domains', { headers })
+        expect([refused.status, JSON.parse(refused.body)]).toEqual([400, { error: 'invalid_request', message }])
+      },
+    )
 
-    test('gets its own request in authenticate and onError', async () => {
+    test('gets the framework’s request in authenticate and onError', async () => {
       const onError = vi.fn()
       const app = framework()
       app.use((request, _response, next) => {
@@ -113,7 +116,7 @@ for (const [name, framework] of versions) {
       expect(onError.mock.calls).toEqual([[new Error('disk full'), '/v1/domains', keyContext, 'register']])
     })
 
-    test('may call setEncoding on the request', async () => {
+    test('can call setEncoding on the request', async () => {
       const { headers, router } = await createRouter()
       for (const encoding of ['utf8', 'latin1', 'base64'] as const) {
         const app = framework()
@@ -125,7 +128,7 @@ for (const [name, framework] of versions) {
       }
     })
 
-    test('keeps requests whose target has no path, even below its own path', async () => {
+    test('still gets requests whose target has no path, even if the router is mounted below a path', async () => {
       const { router } = await createRouter()
       const app = framework()
       app.use('/api', router)
@@ -142,7 +145,7 @@ for (const [name, framework] of versions) {
       }
     })
 
-    test('keeps its own routes and bodies', async () => {
+    test('still gets requests to its own routes, with their bodies', async () => {
       const { router } = await createRouter()
       const app = framework()
       app.use(router)
@@ -152,7 +155,7 @@ for (const [name, framework] of versions) {
       expect(await call(app, '/other')).toEqual({ status: 200, body: '{"domains":["www.example.com"]}' })
     })
 
-    test('keeps its own error handler for errors that are not ours', async () => {
+    test('still handles its own errors in its own error handler', async () => {
       const { headers, router } = await createRouter()
       const handled: string[] = []
       const errorHandler: ErrorRequestHandler = (error, _request, response, _next) => {
@@ -160,7 +163,9 @@ for (const [name, framework] of versions) {
         response.status(418).send('handled')
       }
       const app = framework()
-      app.use((request, _response, next) => next(request.headers['x-fail'] ? new Error('of the host') : undefined))
+      app.use((request, _response, next) =>
+        next(request.headers['x-fail'] ? new Error('of the application') : undefined),
+      )
       app.use(framework.json())
       app.use(router)
       app.use(errorHandler)
@@ -168,7 +173,7 @@ for (const [name, framework] of versions) {
       const failing = { ...headers, 'X-Fail': 'yes' }
       expect(await call(app, '/v1/domains', { headers: failing })).toEqual({ status: 418, body: 'handled' })
       expect((await call(app, '/other', { headers, body: '{' })).status).toBe(418)
-      expect(handled).toEqual(['of the host', expect.stringContaining('JSON')])
+      expect(handled).toEqual(['of the application', expect.stringContaining('JSON')])
 
       const ours = await call(app, '/v1/domains', { headers, body: '{' })
       expect(ours.status).toBe(400)
@@ -176,14 +181,14 @@ for (const [name, framework] of versions) {
       expect(handled).toHaveLength(2)
     })
 
-    test('may read the body as a string or bytes first, or have parsers that do not match it', async () => {
+    test('can read the body first as a string or bytes, or have parsers that do not match it', async () => {
       for (const parser of [framework.text({ type: '*/*' }), framework.raw({ type: '*/*' }), framework.raw()]) {
         const { headers, router } = await createRouter()
         expect((await call(framework().use(parser).use(router), '/v1/domains', { headers })).status).toBe(200)
       }
     })
 
-    test('gets the error, not the caller, if it read the body and kept nothing of it', async () => {
+    test('gets the error in onError, and the caller a 500, if it has read the body and not kept it', async () => {
       const onError = vi.fn()
       const { headers, router } = await createRouter({ onError })
       const app = framework()

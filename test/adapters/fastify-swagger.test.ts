@@ -20,7 +20,7 @@ async function documentOf(
 const { keys } = createKeys()
 
 describe('the document of @fastify/swagger', () => {
-  test('describes each offered operation as openapi() does, except for 405, even at the root', async () => {
+  test('describes each offered operation, even at the root, as openapi() does, except for status 405', async () => {
     const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
     for (const [path, prefix, options] of [
       ['/v1/domains', '/api', { bodyLimit: 1000, keyPrefix: 'acme' }],
@@ -39,7 +39,7 @@ describe('the document of @fastify/swagger', () => {
     }
   })
 
-  test('keeps the application’s routes, schemas and security schemes, even with the same names', async () => {
+  test('keeps the application’s routes, schemas and security schemes, even if their names equal ours', async () => {
     const own = {
       components: {
         schemas: { ErrorResponse: { type: 'string' } },
@@ -55,7 +55,7 @@ describe('the document of @fastify/swagger', () => {
     expect(document.components.schemas).toHaveProperty('DomainsErrorResponse.properties.message')
   })
 
-  test('describes the application’s authentication as configured, and not by default', async () => {
+  test('describes the application’s own authentication only if it is configured', async () => {
     const authenticate = () => team1
     const silent = await documentOf({ authenticate })
     expect(silent.paths['/v1/domains']?.post.security).toEqual([])
@@ -68,7 +68,7 @@ describe('the document of @fastify/swagger', () => {
   })
 })
 
-test('a Swagger 2 document omits the operation', async () => {
+test('a Swagger 2 document does not contain our operations', async () => {
   const app = fastify()
   await app.register(swagger, {})
   app.register(domainsPlugin, { store: createStore(), keys })

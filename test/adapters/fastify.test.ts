@@ -28,13 +28,13 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
   const start = startFastify(framework as typeof fastify)
   describeHttp(name, start)
   describeHostileHttp(name, start)
-  describeHttp(`${name} in a host with settings, parsers, hooks and an error handler of its own`, options => {
+  describeHttp(`${name} in an application with its own settings, parsers, hooks and error handler`, options => {
     const app = create({ ...ignoreTrailingSlash, bodyLimit: 10 })
     app.removeContentTypeParser('application/json')
     app.addContentTypeParser('application/json', { parseAs: 'string' }, () => {
-      throw new Error('The parser of the host')
+      throw new Error('The parser of the application')
     })
-    app.setErrorHandler((_error, _request, reply) => reply.code(404).send('The error handler of the host'))
+    app.setErrorHandler((_error, _request, reply) => reply.code(404).send('The error handler of the application'))
     app.addHook('preParsing', async (_request, _reply, stream) => stream)
     app.addHook('preHandler', async () => {})
     app.addHook('onSend', async (_request, _reply, payload) => payload)
@@ -54,7 +54,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       return { headers, options: { store: createStore(), keys } satisfies HandlerOptions }
     }
 
-    test('may mount the plugin below a prefix, with and without the option path', async () => {
+    test('can mount the plugin below a prefix, with and without the option "path"', async () => {
       const { headers, options } = await createOptions()
       const app = create()
       app.register(domainsPlugin, { ...options, prefix: '/api' })
@@ -72,7 +72,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         expect((await call(app, path, headers)).status, path).toBe(404)
     })
 
-    test('keeps its own routes, parsers and bodies', async () => {
+    test('still gets requests to its own routes, through its own parsers', async () => {
       const { headers, options } = await createOptions()
       const app = create()
       app.addContentTypeParser(
@@ -90,7 +90,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect((await call(app, '/v1/domains', headers)).status).toBe(200)
     })
 
-    test('keeps its own error handler for errors that are not ours', async () => {
+    test('still handles its own errors in its own error handler', async () => {
       const { headers, options } = await createOptions()
       const handled: string[] = []
       const app = create()
@@ -99,14 +99,14 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         return reply.code(418).send('handled')
       })
       app.addHook('onRequest', async request => {
-        if (request.headers['x-fail']) throw new Error('of the host')
+        if (request.headers['x-fail']) throw new Error('of the application')
       })
       app.post('/other', async () => 'other')
       app.register(domainsPlugin, options)
 
       expect(await call(app, '/v1/domains', { ...headers, 'X-Fail': 'yes' })).toEqual({ status: 418, body: 'handled' })
       expect((await call(app, '/other', json, '{')).status).toBe(418)
-      expect(handled).toEqual(['of the host', expect.stringContaining('JSON')])
+      expect(handled).toEqual(['of the application', expect.stringContaining('JSON')])
 
       for (const [changes, sent, status] of [
         [{}, '{', 400],
@@ -120,7 +120,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(handled).toHaveLength(2)
     })
 
-    test('may reject a body in a hook with a Fastify error, and the caller gets ours', async () => {
+    test('can reject a body in a hook with a Fastify error, and the caller gets the documented one', async () => {
       const { headers, options } = await createOptions()
       for (const [code, status, message] of [
         ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 400, /differs from its "Content-Length"/],
@@ -138,24 +138,24 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       }
     })
 
-    test('has its hooks called for our responses', async () => {
+    test('gets its hooks called for our responses', async () => {
       const { headers, options } = await createOptions()
       const called: string[] = []
       const app = create()
       app.addHook('onRequest', async () => void called.push('onRequest'))
       app.addHook('onSend', async (_request, reply, payload) => {
         called.push('onSend')
-        reply.header('X-Host', 'was here')
+        reply.header('X-Hook', 'was here')
         return payload
       })
       app.addHook('onResponse', async () => void called.push('onResponse'))
       app.register(domainsPlugin, options)
       const response = await app.inject({ method: 'POST', url: '/v1/domains', headers, payload: body })
-      expect(response.headers['x-host']).toBe('was here')
+      expect(response.headers['x-hook']).toBe('was here')
       expect(called).toEqual(['onRequest', 'onSend', 'onResponse'])
     })
 
-    test('gets its own request in authenticate and onError', async () => {
+    test('gets the framework’s request in authenticate and onError', async () => {
       const onError = vi.fn()
       const app = create()
       app.decorateRequest('team', '')
@@ -195,7 +195,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       ])
     })
 
-    test('joins onResult and onError by the ID of the request', async () => {
+    test('can match calls of onResult and onError by the ID of the request', async () => {
       const { headers, options } = await createOptions()
       const told: unknown[] = []
       const app = create({ genReqId: () => 'r-7' })
@@ -212,7 +212,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       ])
     })
 
-    test('finds a failure on the console without a logger, and a frozen error in its log', async () => {
+    test('finds a failure on the console if it has no logger, and even a frozen error in its log', async () => {
       const { headers, options } = await createOptions()
       const log = vi.spyOn(console, 'error').mockImplementation(() => {})
       const frozen = Object.freeze(new Error('frozen'))
@@ -233,7 +233,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       log.mockRestore()
     })
 
-    test('finds request.body undefined, so it cannot log it by mistake or fail to copy it', async () => {
+    test('finds request.body undefined, so its hooks cannot log the body by mistake or fail to copy it', async () => {
       const { headers, options } = await createOptions()
       const bodies: unknown[] = []
       const app = create()
@@ -245,14 +245,14 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(bodies).toEqual([undefined, undefined, undefined, undefined])
     })
 
-    test('gets a TypeError for an option that does not exist', async () => {
+    test('gets a TypeError for an unknown option', async () => {
       const { options } = await createOptions()
       const app = create()
       app.register(domainsPlugin, { ...options, bodylimit: 5 } as never)
       await expect(app.ready()).rejects.toThrow('The option "bodylimit" does not exist; there are ')
     })
 
-    test('gets the error, not the caller, if it read the body and kept nothing of it', async () => {
+    test('gets the error in onError, and the caller a 500, if it has read the body and not kept it', async () => {
       const { headers, options } = await createOptions()
       const onError = vi.fn()
       const app = create()
@@ -269,7 +269,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
     })
 
     test.each([false, true])(
-      'over HTTP/2, an export that breaks off resets its stream, so it does not look complete: compressed %s',
+      'serves over HTTP/2: an export that breaks off resets its stream, so it does not look complete (compressed: %s)',
       async isCompressed => {
         const { store } = createGeneratedStore(2500)
         const list = (page?: { after?: string | undefined }) =>
@@ -300,7 +300,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       },
     )
 
-    test('may serve HTTP/2', async () => {
+    test('can serve HTTP/2', async () => {
       const { headers, options } = await createOptions()
       const app = framework({ http2: true })
       app.register(domainsPlugin, options)

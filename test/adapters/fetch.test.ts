@@ -59,7 +59,7 @@ describe('fetch: a request', () => {
 
   const json = '{"domains":["www.example.com"]}'
 
-  /** A body of chunks without an end that counts how many were asked for, and knows when it was cancelled. */
+  /** An endless body in chunks, with the number of chunks that were requested, and whether it was cancelled. */
   function createEndlessBody(chunk: Uint8Array) {
     const seen = { chunks: 0, cancelled: false }
     const stream = new ReadableStream(
@@ -77,7 +77,7 @@ describe('fetch: a request', () => {
     return { seen, stream }
   }
 
-  test('reaches authenticate and onError with the framework’s context, typed', async () => {
+  test('reaches authenticate and onError together with the framework’s context, which is typed', async () => {
     const onError = vi.fn()
     const handle = domainsHandler<{ locals: { teamId: string } }>({
       store: { ...createStore(), register: () => Promise.reject(new Error('disk full')) },
@@ -98,7 +98,7 @@ describe('fetch: a request', () => {
     expect((await handle(new Request(url, init))).status).toBe(500)
   })
 
-  test('over HTTP/1.1 gets Connection: close after a 413, and only then', async () => {
+  test('over HTTP/1.1 gets Connection: close with a 413, and only then', async () => {
     const { handle, createRequest } = await create()
     for (const [host, connection] of [
       ['api.test', 'close'],
@@ -152,7 +152,7 @@ describe('fetch: a request', () => {
   })
 
   test.each([
-    ['is read', json, 200],
+    ['gets 200', json, 200],
     ['above the limit gets 413', ' '.repeat(300_000) + json, 413],
   ])('whose body is undefined, as in Firefox, %s', async (_, body, status) => {
     const { handle, createRequest } = await create()
@@ -169,9 +169,12 @@ describe('fetch: a request', () => {
   })
 
   test.each([
-    ['of unknown length', {}],
-    ['with a length that does not count', { 'Content-Length': '20', 'Transfer-Encoding': 'chunked' }],
-  ])('%s is read to the limit and then cancelled', async (_, fields) => {
+    ['with a body of unknown length', {}],
+    [
+      'with a Content-Length that does not count because of Transfer-Encoding',
+      { 'Content-Length': '20', 'Transfer-Encoding': 'chunked' },
+    ],
+  ])('%s is read up to the limit, and the body is then cancelled', async (_, fields) => {
     const { handle, createRequest } = await create()
     const { seen, stream } = createEndlessBody(new Uint8Array(64 * 1024))
     const request = createRequest(stream)
@@ -180,15 +183,15 @@ describe('fetch: a request', () => {
     expect(seen).toEqual({ chunks: 5, cancelled: true })
   })
 
-  test('of a known length is read at once on every path, because on Node chunks would make it a stream', async () => {
+  test('with a body of known length is read as a whole, because Node would make a stream for chunks', async () => {
     const { handle, createRequest } = await create()
     const request = createRequest(json)
     request.headers.set('Content-Length', String(json.length))
-    Object.defineProperty(request, 'body', { get: () => expect.fail('Its chunks were asked for') })
+    Object.defineProperty(request, 'body', { get: () => expect.fail('Its chunks were requested') })
     expect((await handle(request)).status).toBe(200)
   })
 
-  test('longer than its Content-Length still gets 413 above the body limit', async () => {
+  test('with a body above the limit gets 413, even if its Content-Length is below the limit', async () => {
     const { handle, createRequest } = await create()
     const request = createRequest(' '.repeat(300_000) + json)
     request.headers.set('Content-Length', '20')
@@ -203,21 +206,24 @@ describe('fetch: a request', () => {
     expect(seen).toEqual({ chunks: 0, cancelled: false })
   })
 
-  test.each([false, true])('that breaks off is answered 400, and is nobody’s failure: known length %s', async known => {
-    const { handle, createRequest, onError } = await create()
-    const stream = new ReadableStream({
-      start: controller => controller.enqueue(new TextEncoder().encode('{"domains":[')),
-      pull: controller => controller.error(new Error('connection reset')),
-    })
-    const request = createRequest(stream)
-    if (known) request.headers.set('Content-Length', '100')
-    const response = await handle(request)
-    expect(response.status).toBe(400)
-    expect(await response.json()).toEqual({ error: 'invalid_request', message: 'The request body was cut short.' })
-    expect(onError).not.toHaveBeenCalled()
-  })
+  test.each([false, true])(
+    'whose body breaks off gets 400, and onError is not called (known length: %s)',
+    async known => {
+      const { handle, createRequest, onError } = await create()
+      const stream = new ReadableStream({
+        start: controller => controller.enqueue(new TextEncoder().encode('{"domains":[')),
+        pull: controller => controller.error(new Error('connection reset')),
+      })
+      const request = createRequest(stream)
+      if (known) request.headers.set('Content-Length', '100')
+      const response = await handle(request)
+      expect(response.status).toBe(400)
+      expect(await response.json()).toEqual({ error: 'invalid_request', message: 'The request body was cut short.' })
+      expect(onError).not.toHaveBeenCalled()
+    },
+  )
 
-  test('whose body the application has read, or is reading, is reported to the application', async () => {
+  test('whose body the application has already read, or is reading, gets 500, and onError is called', async () => {
     const reads = [
       (request: Request) => request.text(),
       (request: Request) => request.body?.getReader(),

@@ -29,9 +29,9 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 /**
- * Sends random requests; whatever they were, the server then still answers a good one.
+ * Sends random requests, and checks that the server still responds to a valid one afterwards.
  *
- * @param examples Are sent as well, so that every kind of answer that is expected is given.
+ * @param examples Requests that are also sent, so every expected kind of response occurs.
  */
 async function check<T>(
   arbitrary: fc.Arbitrary<T>,
@@ -42,7 +42,7 @@ async function check<T>(
   await fc.assert(
     fc.asyncProperty(arbitrary, async value => {
       for (const response of await exchange(server.origin, toRequest(value), { hangUpAfter: 100 })) {
-        // A mutation of the target leads past us, to the page of the framework.
+        // If the target is changed, the request misses our route, and the framework's own page responds.
         if (response.status === 404 && response.headers.get('content-type')?.startsWith('text/html')) continue
         await expectHarmless(response, secrets)
         seen.set(response.status, (seen.get(response.status) ?? 0) + 1)
@@ -71,7 +71,7 @@ function compose({
   const fields: [string, string][] = [
     ['Host', 'localhost'],
     ['Connection', 'close'],
-    ['User-Agent', 'a client of which nobody has heard '.repeat(3)],
+    ['User-Agent', 'a client that nobody has heard of '.repeat(3)],
     ['Authorization', authorization],
     ['Content-Type', type],
     ['Content-Length', String(Buffer.byteLength(body))],
@@ -80,7 +80,7 @@ function compose({
   return toWire(fields, body)
 }
 
-/** Near enough to what is right that some of it is. */
+/** Similar enough to hostnames that some of them are valid. */
 const hostname = fc.oneof(
   fc.domain(),
   fc.ipV4(),
@@ -98,7 +98,7 @@ const body = fc.oneof(
   fc.jsonValue(),
 )
 
-test('random JSON as the body, with each kind of key', async () => {
+test('random JSON as the body, with each kind of key, gets a documented response', async () => {
   await check(
     fc.record({ body, owner: fc.constantFrom('team', 'team', 'organization', 'organization', 'unscoped') }),
     ({ body, owner }) =>
@@ -113,7 +113,7 @@ test('random JSON as the body, with each kind of key', async () => {
   expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 400, 403, 404]))
 }, 120_000)
 
-test('random values of the headers that are read', async () => {
+test('a request with random values of the headers that we read gets a documented response', async () => {
   const mix = (...right: string[]) =>
     fc.oneof(
       fc.constantFrom(...right),
@@ -134,7 +134,7 @@ test('random values of the headers that are read', async () => {
   expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 401, 415]))
 }, 120_000)
 
-test('a valid request with bytes changed, doubled, removed and inserted', async () => {
+test('a valid request with bytes changed, doubled, removed or inserted gets a documented response', async () => {
   const change = fc.record({
     permille: fc.nat(999),
     drop: fc.integer({ min: 0, max: 3 }),

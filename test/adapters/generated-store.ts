@@ -5,7 +5,7 @@ const createdAt = new Date('2026-01-02T03:04:05.678Z')
 
 export const toDomainId = (number: number): string => `01a1fdc4-24dc-7291-9bdf-${number.toString(16).padStart(12, '0')}`
 
-/** A store of which each page is made when it is asked for, so that whatever grows is not the store. */
+/** A store that makes each page when it is requested, so its own memory does not grow. */
 export function createGeneratedStore(count: number) {
   const seen = { pages: 0 }
   const toRegistration = (number: number): ListedRegistration => ({
@@ -14,7 +14,7 @@ export function createGeneratedStore(count: number) {
   })
   const store: DomainStore = {
     findTeam: id => ({ id, organizationId: '10', state: 'active' }),
-    register: () => Promise.reject(new Error('not for registering')),
+    register: () => Promise.reject(new Error('This store only lists')),
     async list({ after, limit = 1000 } = {}) {
       seen.pages += 1
       if (after !== undefined && after.length !== 36) throw new InvalidCursorError()

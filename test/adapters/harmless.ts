@@ -2,17 +2,17 @@ import { expect } from 'vitest'
 import { expectDocumented } from './documented.ts'
 import { type RawResponse, toResponse } from './raw-http.ts'
 
-/** What the server itself answers before anybody sees the request; Node says nothing more, Fastify a line of JSON. */
+/** Statuses with which the server itself responds before any handler runs: Node without a body, Fastify with JSON. */
 const ownStatuses = [400, 408, 417, 431]
 
-/** What no answer may hold: stacks, paths and source, whatever was asked. */
+/** Stack traces, paths and source files, which no response may contain. */
 const innards = /\n\s+at |node_modules|file:\/\/|\.[jt]s:[0-9]+|\/(?:src|dist|home|tmp|usr|work)\//
 
 /**
- * Expects one of the answers that the documentation promises, and nothing in it that is not the caller's to know.
+ * Expects one of the documented responses, without anything that the caller must not see.
  *
- * @param secrets Keys, their hashes, and what belongs to another team.
- * @param claim Names the request, where it is one of many.
+ * @param secrets Keys, their hashes, and the data of another team.
+ * @param claim A name for the request, if it is one of many.
  */
 export async function expectHarmless(answer: RawResponse, secrets: readonly string[], claim?: string): Promise<void> {
   const { status, headers, body } = answer

@@ -16,17 +16,17 @@ interface Call {
   /** `null` for none. */
   key?: 'team' | 'organization' | null
   /**
-   * Field lines, each name as often as it stands here, in place of the usual line of that name; `null` takes it out.
+   * Header lines, which replace the usual lines with the same names. A name may occur several times; `null` omits it.
    */
   fields?: readonly (readonly [name: string, value: string | null])[]
   body?: string | Uint8Array
-  /** In place of `POST /v1/domains HTTP/1.1`. */
+  /** Replaces `POST /v1/domains HTTP/1.1`. */
   requestLine?: string
-  /** Milliseconds after the last byte. */
+  /** Closes the connection this many milliseconds after the last byte. */
   hangUpAfter?: number
 }
 
-/** What was sent, which answers it may get, and what the message says. An empty list: no answer, or Node's own. */
+/** A call, the statuses that it may get, and what the message says. No statuses: no response, or Node's own. */
 type Case = [claim: string, call: Call, statuses: readonly number[], message?: RegExp]
 
 const withField = (name: string, ...values: (string | null)[]): Call => ({
@@ -72,15 +72,19 @@ const headerFields: Case[] = [
     ],
   ),
   [
-    'Content-Type twice, the second of another kind',
+    'Content-Type twice, the second with another type',
     withField('Content-Type', 'application/json', 'text/plain'),
     [200, 415],
   ],
-  ['Content-Type twice, the first of another kind', withField('Content-Type', 'text/plain', 'application/json'), [415]],
+  [
+    'Content-Type twice, the first with another type',
+    withField('Content-Type', 'text/plain', 'application/json'),
+    [415],
+  ],
   ['Content-Encoding: identity', withField('Content-Encoding', 'identity'), [200]],
   ['a gzip body', { ...withField('Content-Encoding', 'gzip'), body: gzipSync(good) }, [415]],
   ['a deflate body', { ...withField('Content-Encoding', 'deflate'), body: deflateSync(good) }, [415]],
-  ['a body that is no gzip though it says so', withField('Content-Encoding', 'gzip'), [415]],
+  ['a body that is not gzip although its header says so', withField('Content-Encoding', 'gzip'), [415]],
   ['an unknown Content-Encoding', withField('Content-Encoding', 'identity, x-mine'), [415]],
 
   ['no Authorization', { key: null }, [401]],
@@ -93,7 +97,7 @@ const headerFields: Case[] = [
   ].map((value): Case => [`Authorization: ${value.slice(0, 40)}`, withField('Authorization', value), [401]]),
 ]
 
-/** Bytes that are no UTF-8. */
+/** Bytes that are not UTF-8. */
 const notUtf8: [claim: string, bytes: readonly number[]][] = [
   ['a byte that never occurs', [0xff]],
   ['an overlong slash', [0xc0, 0xaf]],
@@ -166,20 +170,20 @@ const framing: Case[] = [
   ['Content-Length and Transfer-Encoding', { ...withField('Transfer-Encoding', 'chunked'), body: '0\r\n\r\n' }, [400]],
   ['Transfer-Encoding: identity', { ...chunked(good), ...withField('Transfer-Encoding', 'identity') }, [400, 501]],
   ['chunks', chunked(`1;x=y\r\n{\r\n1e\r\n${good.slice(1)}\r\n0\r\nTrailer: x\r\n\r\n`), [200]],
-  ['a chunk with a size that is no number', chunked(`zz\r\n${good}\r\n0\r\n\r\n`), [400]],
+  ['a chunk whose size is not a number', chunked(`zz\r\n${good}\r\n0\r\n\r\n`), [400]],
   ['chunks without an end, then hanging up', { ...chunked(`1f\r\n${good}\r\n`), hangUpAfter: 0 }, []],
-  ['Expect: what nobody knows', withField('Expect', '200-maybe'), [417]],
+  ['an unknown Expect', withField('Expect', '200-maybe'), [417]],
   ['a target in absolute form', { requestLine: 'POST http://localhost/v1/domains HTTP/1.1' }, [200]],
   ['HTTP/1.0', { requestLine: 'POST /v1/domains HTTP/1.0' }, [200]],
   ['no Host', withField('Host', null), [400]],
   ['a field of 32 kB', withField('X-Flood', 'x'.repeat(32_768)), [431]],
 ]
 
-/** What the application's body parser does differently. */
+/** The statuses that differ if the application's body parser reads the body first. */
 const readBefore = new Map<string, readonly number[]>([
-  // body-parser takes only charsets whose name begins with "utf-".
+  // body-parser accepts only charsets whose name begins with "utf-".
   ['Content-Type: application/json; charset=utf8', [415]],
-  // It may mend what it cannot read.
+  // It may replace bytes that it cannot read.
   ...notUtf8.map(([claim]) => [claim, [200, 400]] as const),
 ])
 
@@ -191,8 +195,8 @@ interface HostileOptions {
 }
 
 /**
- * What an attacker may send over sockets, but no HTTP client would: every adapter answers each with a documented
- * response that reveals nothing, and keeps working.
+ * Requests that an attacker may send over sockets, but no HTTP client would. Every adapter responds to each with a
+ * documented response that reveals nothing, and keeps working.
  */
 export function describeHostileHttp(
   name: string,
@@ -248,10 +252,10 @@ export function describeHostileHttp(
     }
 
     test.each([
-      ['header fields', headerFields],
+      ['hostile headers', headerFields],
       ['bodies', bodies],
-      ['lengths, chunks and lines', framing],
-    ])('%s, all at once, do not disturb a valid call', async (_, cases) => {
+      ['hostile lengths, chunks and lines', framing],
+    ])('%s, all sent at once, do not disturb a valid call', async (_, cases) => {
       const { send, onError } = await serve()
       async function sendHostile([claim, sent, statuses, message]: Case) {
         const [response] = await send(sent, claim)
@@ -269,7 +273,7 @@ export function describeHostileHttp(
       expect(onError).not.toHaveBeenCalled()
     })
 
-    test('two tokens are both rejected', async () => {
+    test('a call with two tokens is rejected, even if one of them is valid', async () => {
       const { origin, compose, otherTeamKey } = await serve()
       const own = /^Authorization: (.*)$/m.exec(Buffer.from(compose()).toString('latin1'))?.[1]?.trim() ?? ''
       for (const other of [`Bearer ${otherTeamKey}`, own, 'Basic c3ZjOg==']) {
@@ -310,12 +314,12 @@ export function describeHostileHttp(
       body: '',
     }
     test.skipIf(bodyIsReadBefore).each<[status: number, of: string, sent: Call]>([
-      [401, 'announced', { ...never, key: null }],
-      [415, 'announced', { ...never, fields: [...never.fields, ['Content-Type', 'text/plain']] }],
-      [413, 'announced', never],
+      [401, 'with a Content-Length', { ...never, key: null }],
+      [415, 'with a Content-Length', { ...never, fields: [...never.fields, ['Content-Type', 'text/plain']] }],
+      [413, 'with a Content-Length', never],
       [413, 'in chunks', chunked(`40001\r\n${' '.repeat(0x40001)}\r\n`)],
     ])(
-      '%i is sent even if the rest of a body never arrives: %s (skipped if the application reads it first)',
+      '%i is sent even if the rest of a body %s never arrives (skipped if the application reads it first)',
       async (status, _, sent) => {
         const { send } = await serve()
         const [response] = await send(sent)

@@ -10,8 +10,8 @@ import { createGeneratedStore, toDomainId } from './generated-store.ts'
 import { servers } from './servers.ts'
 
 /**
- * The opt-in operations, the same cases for every adapter on a real server. What the operations return is tested with
- * their functions; here, that each is reached by its method and path, and what HTTP alone has.
+ * The opt-in operations, with the same cases for every adapter on a real server. The tests of their functions check
+ * what the operations return. The cases here check that each is reached by its method and path, and what only HTTP has.
  */
 
 const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
@@ -20,14 +20,14 @@ const prefix = '/api'
 const PATH = `${prefix}/v1/domains`
 
 interface Init extends RequestInit {
-  /** Not for an answer that is cut off. Default `true`. */
+  /** Whether the response must be complete. Default `true`. */
   readonly isWhole?: boolean
 }
 
 interface Context {
   readonly origin: string
   readonly onError: ReturnType<typeof vi.fn>
-  /** Of team 1; every call is sent with it. */
+  /** The key of team 1, with which every call is sent. */
   readonly key: string
   get(path: string, init?: Init): Promise<Response>
   post(path: string, body: unknown): Promise<Response>
@@ -107,7 +107,7 @@ for (const [name, start, notOffered] of servers) {
         for (const { status } of await Promise.all(answers)) expect(status).toBe(notOffered)
       }
       await statuses(get(`${PATH}/preview`), get(`${PATH}/delete`), post(`${PATH}/export`, { domains }))
-      // Also where the answer to GET would be a page: a HEAD request reads none.
+      // Even if the response to GET would be a page: a HEAD request reads none.
       for (const method of ['HEAD', 'PUT', 'PATCH', 'DELETE'])
         await statuses(get(PATH, { method }), get(`${PATH}/export`, { method }))
       if (notOffered === 404) await statuses(post(`${PATH}/preview/x`, { domains }), get(`${PATH}/Export`))
@@ -157,7 +157,7 @@ for (const [name, start, notOffered] of servers) {
         })
       })
 
-      test('resumes after a line, and is empty after the last one', async () => {
+      test('resumes after a given line, and is empty after the last one', async () => {
         const { get } = await serve({ store, operations: ['export'] })
         const readAfter = async (number: number, format: string) =>
           (await get(`${PATH}/export?format=${format}&after=${toDomainId(number)}`)).text()
@@ -166,7 +166,7 @@ for (const [name, start, notOffered] of servers) {
         expect(await readAfter(2499, 'csv')).toBe('domain,domainId,createdAt\r\n')
       })
 
-      /** Requests an export and reads as little as it is told to. */
+      /** Requests an export, and reads only as much as the test asks for. */
       async function open({ origin, key }: Context) {
         const { hostname, port } = new URL(origin)
         const socket = connect(Number(port), hostname)
@@ -186,7 +186,7 @@ for (const [name, start, notOffered] of servers) {
         const context = await serve({ store: endless, operations: ['export'] })
         const socket = await open(context)
         const stalled = await settled(seen)
-        // What the sockets hold on both sides, and no more.
+        // Only as much as the sockets on both sides can hold.
         expect(stalled).toBeLessThan(300)
         while (seen.pages === stalled) if (socket.read() === null) await once(socket, 'readable')
         const readOn = await settled(seen)
@@ -206,7 +206,7 @@ for (const [name, start, notOffered] of servers) {
         await settled(seen)
         await sleep(300)
         const stalled = seen.pages
-        // It would go on for ever.
+        // Otherwise the export would never end.
         socket.resume()
         await closed
         expect(seen.pages).toBe(stalled)

@@ -7,7 +7,7 @@ import { servers } from './servers.ts'
 
 const OURS = '/v1/domains'
 
-/** What a POST to a path does; `null`: it is not ours, and gets 404. */
+/** The operation of a POST to each path. `null`: the path is not ours, and gets 404. */
 const paths: readonly (readonly [path: string, operation: 'create' | 'preview' | 'delete' | null])[] = [
   ['', 'create'],
   ['/', 'create'],
@@ -53,14 +53,14 @@ const paths: readonly (readonly [path: string, operation: 'create' | 'preview' |
   ['/:id', null],
 ]
 
-/** Segments that a parser of URLs resolves: a `Request` has done so before it is seen. */
+/** Paths with segments that a URL parser resolves, as `Request` does. */
 const dotSegments: typeof paths = [
   ['/preview/..', 'create'],
   ['/preview/%2e%2E', 'create'],
   ['/./preview', 'preview'],
 ]
 
-test('forty paths are tried', () => expect(paths.length).toBeGreaterThanOrEqual(40))
+test('the table of paths has at least forty rows', () => expect(paths.length).toBeGreaterThanOrEqual(40))
 
 describe.each(servers)('%s', (name, start) => {
   const resolvesDots = name.startsWith('fetch')
@@ -74,7 +74,7 @@ describe.each(servers)('%s', (name, start) => {
       const server = await start({ store, operations: operationNames, authenticate: () => ({ ...team1, scopes }) })
       const outgoing = request(`${server.origin}`, {
         method: 'POST',
-        // As it is, where `fetch` would send what the parser of URLs makes of it.
+        // Unchanged: `fetch` would resolve the path first.
         path: OURS + path,
         headers: { 'Content-Type': 'application/json', Connection: 'close' },
       })

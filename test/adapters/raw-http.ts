@@ -7,16 +7,16 @@ export interface RawResponse {
   body: string
 }
 
-/** A guard against a test that never ends, not a measure: what hangs this long has hung. */
+/** Milliseconds after which a connection counts as hung. */
 const PATIENCE = 20_000
 
 /**
- * Sends bytes as they are, and reads every answer until the server closes the connection: for requests that no client
- * of HTTP would send.
+ * Sends bytes unchanged, and reads all responses until the server closes the connection: for requests that no HTTP
+ * client would send.
  *
- * @param hangUpAfter Milliseconds after the last byte, in the middle of a body perhaps, when our side closes. Node then
- *   gives up a call that it has not answered.
- * @param hangUpAt What ends the answers, where the server leaves it to the client to close the connection.
+ * @param hangUpAfter Closes our side this many milliseconds after the last byte, perhaps in the middle of a body. Node
+ *   then abandons a call to which it has not responded.
+ * @param hangUpAt Matches the end of the responses, for a server that leaves it to the client to close the connection.
  */
 export async function exchange(
   origin: string,
@@ -33,10 +33,14 @@ export async function exchange(
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => {
       socket.destroy()
-      reject(new Error(`The server neither answered in full nor hung up; it sent: ${Buffer.concat(chunks)}`))
+      reject(
+        new Error(
+          `The server neither responded completely nor closed the connection; it sent: ${Buffer.concat(chunks)}`,
+        ),
+      )
     }, PATIENCE)
     socket.on('end', () => socket.end())
-    // A server that does not read on resets the connection while we still send; what it said before counts.
+    // A server that stops reading resets the connection while we still send. What it sent before that counts.
     socket.on('error', () => {})
     socket.on('close', () => {
       clearTimeout(timer)
@@ -49,7 +53,7 @@ export async function exchange(
   return parseResponses(Buffer.concat(chunks).toString('latin1'))
 }
 
-/** A request as it stands on the wire. */
+/** The bytes of a request. */
 export function toWire(
   fields: readonly (readonly [name: string, value: string])[],
   body: string | Uint8Array,
@@ -59,7 +63,7 @@ export function toWire(
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(body as string)])
 }
 
-/** An answer as `fetch` has it. */
+/** Converts a response to one like those of `fetch`. */
 export const toResponse = ({ status, headers, body }: RawResponse) =>
   new Response(body, { status, headers: [...headers] })
 
@@ -70,7 +74,7 @@ function parseResponses(text: string): RawResponse[] {
     const end = rest.indexOf('\r\n\r\n')
     const [statusLine = '', ...lines] = rest.slice(0, end).split('\r\n')
     const status = Number(/^HTTP\/1\.1 ([0-9]{3}) /.exec(statusLine)?.[1])
-    if (end === -1 || !status) throw new Error(`No HTTP/1.1 answer: ${rest}`)
+    if (end === -1 || !status) throw new Error(`Not an HTTP/1.1 response: ${rest}`)
     const headers = new Map(
       lines.map(line => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
     )
@@ -83,7 +87,7 @@ function parseResponses(text: string): RawResponse[] {
   return responses
 }
 
-/** A body, and how much of the text it took. */
+/** A body, and the number of characters that it took. */
 function readBody(text: string, headers: Map<string, string>): [body: string, length: number] {
   if (headers.get('transfer-encoding') !== 'chunked') {
     const length = Number(headers.get('content-length') ?? text.length)

@@ -15,10 +15,10 @@ import { listen, type RunningServer, whenListening } from '../listen.ts'
 /** The body of a server's own 404. */
 const NOT_OURS = 'not ours'
 
-/** What a user of the adapter may set as well; Express has a prefix of `app.use`, Fastify that of `register`. */
+/** Starts a server. The prefix is that of `app.use` in Express, and of `register` in Fastify. */
 type Start = (options: HandlerOptions & { path?: string; prefix?: string }) => Promise<RunningServer>
 
-/** @param before The application's middleware before us, such as a body parser. */
+/** @param before The application's middleware before ours, such as a body parser. */
 export const startExpress =
   (framework: () => Express, before: (app: Express) => void = () => {}): Start =>
   ({ prefix = '/', ...options }) => {

@@ -9,8 +9,8 @@ import { expectDocumented } from './documented.ts'
 import { exchange, toResponse, toWire } from './raw-http.ts'
 
 /**
- * Starts a real server on a free port, with our operation in it as a user of the adapter would mount it, by default at
- * its default path.
+ * Starts a real server on a free port, which mounts our operation as an application would, by default at the default
+ * path.
  */
 export type StartServer = (options: HandlerOptions & { path?: string }) => Promise<RunningServer>
 
@@ -24,16 +24,16 @@ const domains = ['www.example.com', 'localhost']
 
 /** How a server differs from others. */
 export interface Traits {
-  /** The application's parser reads the body to its end before we do. */
+  /** The application's parser reads the whole body before we do. */
   readonly bodyIsReadBefore?: boolean
   /** The server does not close the connection of a body that it stopped reading; the client may. */
   readonly leavesClosing?: boolean
 }
 
-/** The cases that every adapter passes on a real server, over real HTTP. */
+/** The cases that every adapter must pass on a real server, over real HTTP. */
 export function describeHttp(name: string, start: StartServer, traits: Traits = {}): void {
   describe(name, () => {
-    /** Runs a server for the length of one test. */
+    /** Runs a server until the test ends. */
     async function serve(options: Partial<HandlerOptions> & { path?: string } = {}) {
       const { keys, issue } = createKeys()
       const organizationKey = await issue('organization', '10')
@@ -88,7 +88,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       expect(existing.data.results[0]).toEqual({ ...data.results[0], status: 'existing' })
     })
 
-    test('can be mounted at another path, and leaves other paths and methods to the application', async () => {
+    test('can be mounted at another path, and leaves all other paths and methods to the application', async () => {
       const path = '/monitoring/names'
       const { origin, post } = await serve({ path })
       for (const suffix of ['', '/', '?x=1', '/?x=1'])
@@ -101,7 +101,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
         expect((await fetch(origin + path, { method })).status, method).toBe(404)
     })
 
-    test('rejects each invalid call with its status, code and challenge', async () => {
+    test('rejects each invalid call with the right status, code and challenge', async () => {
       const { post, organizationKey, issue } = await serve()
       const inTeam = (team_id: string) => post({ domains, team_id }, { key: organizationKey })
       const packed = brotliCompressSync(JSON.stringify({ domains }))
@@ -130,7 +130,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
     })
 
     test.skipIf(traits.bodyIsReadBefore)(
-      'a body over the limit is not read further (skipped if the application reads it first)',
+      'gets 413 for a body over the limit, whose rest is not read (skipped if the application reads it first)',
       async () => {
         const { origin, teamKey } = await serve()
         const fields = { Host: 'localhost', Authorization: `Bearer ${teamKey}`, 'Content-Type': 'application/json' }
@@ -143,19 +143,19 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       },
     )
 
-    test('the body limit can be set', async () => {
+    test('has a configurable body limit', async () => {
       const { post } = await serve({ bodyLimit: 20 })
       await expectError(await post({ domains }), 413, 'payload_too_large', /20 bytes/)
     })
 
-    test('reports the remaining rate limit, and a 429 says when to retry', async () => {
+    test('reports the remaining rate limit, and says when to retry in a 429', async () => {
       const { post } = await serve({ rateLimiter: new RateLimiterMemory({ points: 1, duration: 60 }) })
       expect((await post({ domains })).headers.get('RateLimit')).toMatch(/^"default";r=0;t=[0-9]+$/)
       const refused = await post({ domains })
       await expectError(refused, 429, 'too_many_requests', new RegExp(`${refused.headers.get('Retry-After')} s`))
     })
 
-    test('after a failed push, onError gets the cause, and the caller a 503 that says to retry', async () => {
+    test('passes the cause of a failed push to onError, and returns a 503 that says to retry', async () => {
       const cause = new Error('password=secret at /srv/app.js:1')
       const { post, onError } = await serve({ store: createStore({ synchronize: () => Promise.reject(cause) }) })
       const response = await post({ domains })

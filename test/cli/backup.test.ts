@@ -12,7 +12,7 @@ describe('a backup of SQLite', () => {
   })
   afterAll(() => database.close())
 
-  test('contains the rows that an open connection has saved, and is as private as the database', async () => {
+  test('contains the rows that an open connection has saved, and has the permissions of the database', async () => {
     await database.withStore(async store => {
       await save(store, '1', manyDomains(300))
       const { code, stdout } = await database.run(['backup', 'copy.db', '--json'])
@@ -24,7 +24,7 @@ describe('a backup of SQLite', () => {
     expect(modeOfCopy).toBe(mode)
   })
 
-  test('onto an existing file fails, and the file stays', async () => {
+  test('to an existing file fails, and leaves the file unchanged', async () => {
     const file = join(database.folder, 'other.txt')
     writeFileSync(file, 'mine')
     const { code, stderr } = await database.run(['backup', 'other.txt'])
@@ -32,7 +32,7 @@ describe('a backup of SQLite', () => {
     expect(stderr).toContain('The file "other.txt" already exists')
   })
 
-  test('of a missing file, or of one without tables, creates no file', async () => {
+  test('of a missing database, or of one without tables, does not create a file', async () => {
     writeFileSync(join(database.folder, 'empty.db'), '')
     for (const [source, message] of [
       ['none.db', 'There is no file "none.db"'],
@@ -45,7 +45,7 @@ describe('a backup of SQLite', () => {
     expect(readdirSync(database.folder).filter(file => file.startsWith('nothing.db'))).toEqual([])
   })
 
-  test('into a missing folder fails', async () => {
+  test('to a missing folder fails', async () => {
     const { code, stderr } = await database.run(['backup', 'none/copy.db'])
     expect([code, stderr]).toEqual([1, expect.stringContaining('ENOENT')])
   })

@@ -12,22 +12,26 @@ import { openDatabase } from '../postgres/server.ts'
 import { createPostgres, type TestDatabase } from './databases.ts'
 import { createProject, createSqliteProject, run, toUrl } from './program.ts'
 
-describe('a wrong command line exits 2, says what to do and changes nothing:', () => {
+describe('the program exits 2, says what to do, and changes nothing if the command line has', () => {
   const address = 'postgres://me:secret-word@127.0.0.1:1/none'
   test.each<[string, string[], RegExp]>([
     ['no command', ['--json'], /The command comes first/],
     ['an unknown command', ['registr'], /is one of: migrate, status, doctor, keys create/],
     ['an unknown option', ['list', '--tea', '1'], /'--tea'/],
-    ['a word too many', ['count', '1'], /takes only options/],
-    ['a word too few', ['find'], /takes HOSTNAME/],
+    ['an argument too many', ['count', '1'], /takes only options/],
+    ['an argument too few', ['find'], /takes HOSTNAME/],
     ['no owner', ['keys', 'create', '--database', address], /--team or --organization/],
     ['two owners', ['keys', 'list', '--team', '1', '--organization', '2', '--database', address], /--team or/],
-    ['no file for the copy', ['backup'], /takes FILE/],
+    ['a backup without a file name', ['backup'], /takes FILE/],
     ['a backup of PostgreSQL', ['backup', 'x', '--database', address], /pg_dump/],
     ['an unknown format', ['export', '--format', 'xml'], /csv or ndjson/],
     ['a format with --all', ['export', '--all', '--format', 'csv'], /--format/],
     ['--retry with a filter', ['pending', '--retry', '--team', '1'], /no other option/],
-    ['--teams for an organization', ['keys', 'create', '--organization', '1', '--teams', '-'], /key of a team/],
+    [
+      '--teams for the key of an organization',
+      ['keys', 'create', '--organization', '1', '--teams', '-'],
+      /key of a team/,
+    ],
     ['an owner that is not a number', ['keys', 'create', '--team', 'a', '--database', address], /string of digits/],
     ['an invalid date', ['keys', 'create', '--team', '1', '--expires', 'soon'], /must be a date/],
     ['a date in the past', ['keys', 'create', '--team', '1', '--expires', '2020-01-01'], /in the past/],
@@ -40,7 +44,7 @@ describe('a wrong command line exits 2, says what to do and changes nothing:', (
     ['an unsupported database', ['count', '--database', 'mysql://me:secret-word@127.0.0.1/x'], /begins with "postgres/],
     ...['host=db user=me password=secret-word', "password = 'secret-word' dbname=x", 'HOST=db'].map(
       (words): [string, string[], RegExp] => [
-        'key words of libpq',
+        'an address in the key words of libpq',
         ['migrate', '--database', words],
         /not key words of libpq/,
       ],
@@ -51,7 +55,7 @@ describe('a wrong command line exits 2, says what to do and changes nothing:', (
       ' postgres://me:secret-word@127.0.0.1/x',
       '"postgres://me:secret-word@127.0.0.1/x"',
     ].map((address): [string, string[], RegExp] => [
-      'an address with a typing mistake',
+      'a mistyped address',
       ['doctor', '--database', address],
       /begins with "postgres/,
     ]),
@@ -63,7 +67,7 @@ describe('a wrong command line exits 2, says what to do and changes nothing:', (
     expect(stderr).not.toContain('secret-word')
   })
 
-  test('a key that is passed instead of its hash is not shown', async () => {
+  test('a key instead of its hash, which is not repeated', async () => {
     const { code, stdout, stderr } = await run(['keys', 'revoke', 'svc_team_1_topsecret'])
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain('That is a key')
@@ -73,7 +77,7 @@ describe('a wrong command line exits 2, says what to do and changes nothing:', (
   })
 })
 
-test('an unencoded password is hidden up to the last "@"', async () => {
+test('the program hides an unencoded password up to the last "@"', async () => {
   for (const password of ['secret@word', 'secret:word', 'sec/ret@word'])
     for (const address of [`postgres://me:${password}@127.0.0.1:1/none`, `mysql://me:${password}@127.0.0.1/x`]) {
       const { code, stdout, stderr } = await run(['count', '--database', address, `--${address}`])
@@ -82,19 +86,19 @@ test('an unencoded password is hidden up to the last "@"', async () => {
     }
 })
 
-test('migrate --print needs no database: it prints the SQL of PostgreSQL, or of SQLite for a file', async () => {
+test('migrate --print needs no database, and prints the SQL for PostgreSQL, or for SQLite with a file', async () => {
   const { code, stdout } = await run(['migrate', '--print', '--schema', 'mine'])
   expect([code, stdout]).toEqual([0, expect.stringContaining('CREATE SCHEMA IF NOT EXISTS "mine"')])
   expect((await run(['migrate', '--print', '--database', 'none.db'])).stdout).toContain('domain_registration_names')
 })
 
-test('without a command it shows all commands and exits 2; with --help it exits 0', async () => {
+test('the program shows all commands without a command and exits 2, or with --help and exits 0', async () => {
   const [bare, help] = [await run([]), await run(['--help'])]
   expect([bare.code, help.code]).toEqual([2, 0])
   expect(bare.stdout).toBe(help.stdout)
 })
 
-describe('the error for a missing driver has the command that installs it:', () => {
+describe('if a driver is missing, the error has the command that installs it:', () => {
   test.each([
     ['pg', 'postgres://me:secret-word@127.0.0.1:1/none', 'npm install pg'],
     ...(process.getBuiltinModule('node:sqlite') ? [] : [['better-sqlite3', 'a.db', 'npm install better-sqlite3']]),
@@ -110,7 +114,7 @@ describe('the error for a missing driver has the command that installs it:', () 
   })
 })
 
-test('a mistyped path of a SQLite file does not create a file', async () => {
+test('a command with a mistyped path of a SQLite file does not create a file', async () => {
   const { folder, remove } = createSqliteProject()
   const { code, stderr } = await run(['count', '--database', 'typo.db'], { cwd: folder })
   expect([code, stderr, existsSync(join(folder, 'typo.db'))]).toEqual([
@@ -121,7 +125,7 @@ test('a mistyped path of a SQLite file does not create a file', async () => {
   remove()
 })
 
-test('migrate --print prints the SQL of either database, without a driver', async () => {
+test('migrate --print prints the SQL for either database even if no driver is installed', async () => {
   const { folder, remove } = createProject()
   const postgres = ['--database', 'postgres://127.0.0.1/x', '--schema', 'mine']
   expect((await run(['migrate', '--print', ...postgres], { cwd: folder })).stdout).toContain(
@@ -156,7 +160,7 @@ describe('on PostgreSQL', () => {
   })
   afterAll(() => database.close())
 
-  test('a key on the standard input can be revoked, and is not shown', async () => {
+  test('keys revoke reads a key from standard input, revokes it, and does not repeat it', async () => {
     const made = await database.run(['keys', 'create', '--organization', '10', '--json', '--scopes', 'domains:read'])
     const { key, hash } = JSON.parse(made.stdout) as { key: string; hash: string }
     expect(hash).toBe(await hashApiKey(key))
@@ -169,7 +173,7 @@ describe('on PostgreSQL', () => {
     expect(listed.stdout + revoked.stdout + revoked.stderr).not.toContain(key.slice(-20))
   })
 
-  test('a rotated key keeps owner, scopes, label and prefix, and the old key an earlier expiry', async () => {
+  test('a rotated key keeps its owner, scopes, label and prefix, and the old key an earlier expiry date', async () => {
     const create = ['keys', 'create', '--team', '8', '--prefix', 'acme', '--label', 'Import', '--json']
     const end = new Date(Date.now() + 86_400_000).toISOString()
     const made = await database.run([...create, '--scopes', 'domains:read,domains:create', '--expires', end])
@@ -185,7 +189,7 @@ describe('on PostgreSQL', () => {
     ])
   })
 
-  test('a key that is revoked or unknown is not rotated', async () => {
+  test('keys rotate rejects a revoked or unknown key', async () => {
     const { hash } = JSON.parse((await database.run(['keys', 'create', '--team', '9', '--json'])).stdout)
     await database.run(['keys', 'revoke', hash])
     const rotated = await database.run(['keys', 'rotate', hash])
@@ -194,7 +198,7 @@ describe('on PostgreSQL', () => {
     expect(JSON.parse((await database.run(['keys', 'list', '--team', '9', '--json'])).stdout)).toHaveLength(1)
   })
 
-  test('keys who shows the owner of a key on the standard input', async () => {
+  test('keys who reads a key from standard input, and shows its owner', async () => {
     const { key, hash } = JSON.parse(
       (await database.run(['keys', 'create', '--organization', '11', '--json', '--label', 'found'])).stdout,
     )
@@ -204,7 +208,7 @@ describe('on PostgreSQL', () => {
     expect(other).toMatchObject({ code: 1, stdout: 'There is no key with this hash.\n' })
   })
 
-  test('keys list without an owner lists all, organizations first, and --teams marks unknown teams', async () => {
+  test('keys list without an owner lists all keys, organizations first; --teams marks unknown teams', async () => {
     for (const owner of ['--team 100', '--team 20', '--organization 12'])
       await database.run(['keys', 'create', ...owner.split(' ')])
     const listed = await database.run(['keys', 'list', '--teams', '-', '--json'], { input: '20\n8\n' })
@@ -217,7 +221,7 @@ describe('on PostgreSQL', () => {
     expect(stdout).toMatch(/ team 20 {2}/)
   })
 
-  test('a key for a team that is not in --teams is not created', async () => {
+  test('keys create rejects a team that is not in --teams', async () => {
     const create = ['keys', 'create', '--team', '77', '--teams', '-']
     const refused = await database.run(create, { input: '1\n2\n' })
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Team 77 is not among') })
@@ -226,13 +230,13 @@ describe('on PostgreSQL', () => {
     expect(await database.run(create, { input: '1\n77\n' })).toMatchObject({ code: 0 })
   })
 
-  test('a label with terminal control characters is shown without them', async () => {
+  test('keys list shows a label without its terminal control characters', async () => {
     await database.run(['keys', 'create', '--team', '7', '--label', '\u001b[31mred'])
     const { stdout } = await database.run(['keys', 'list', '--team', '7'])
     expect(stdout).toContain('\\u{1b}[31mred')
   })
 
-  test('release records a pending change, and says so if it released nothing', async () => {
+  test('release records a pending change, or says that it released nothing', async () => {
     await database.withStore(async store => void (await save(store, '1', ['a.example.com'])))
     const release = ['release', '--team', '1', 'a.example.com']
     expect(await database.run(release)).toMatchObject({ code: 0 })
@@ -241,7 +245,7 @@ describe('on PostgreSQL', () => {
     expect(await database.run(release)).toMatchObject({ code: 1 })
   })
 
-  test('pending --retry makes failed changes due, all or by ID', async () => {
+  test('pending --retry makes all failed changes due, or those with the given IDs', async () => {
     const domains = ['r1.example.net', 'r2.example.net', 'r3.example.net']
     await database.withStore(async store => {
       const saved = await save(store, '6', domains)
@@ -271,7 +275,7 @@ describe('on PostgreSQL', () => {
     })
   })
 
-  test('find finds an ID, and explains an unknown ID and an invalid hostname', async () => {
+  test('find finds a registration by ID, and explains an unknown ID and an invalid hostname', async () => {
     const saved: Registration[] = []
     await database.withStore(async store => void saved.push(...(await save(store, '51', ['xn--bcher-kva.de']))))
     const [domainId = ''] = saved.map(registration => registration.domainId)
@@ -292,7 +296,7 @@ describe('on PostgreSQL', () => {
     ])
   })
 
-  test('pending shows refusals, the last failure and the next attempt, of one team or of refused changes', async () => {
+  test('pending shows refusals, last failures and next attempts, of one team or of refused changes too', async () => {
     await database.withStore(async store => {
       await save(store, '31', ['new.example.org'])
       const saved = await save(store, '32', ['one.example.org', 'two.example.org'])
@@ -324,7 +328,7 @@ describe('on PostgreSQL', () => {
   })
 })
 
-test('a key from the command line authenticates its owner', async () => {
+test('a key that the program created authenticates its owner', async () => {
   const server = await openDatabase()
   const env = { DATABASE_URL: toUrl(server.config) }
   await run(['migrate', '--schema', 'mine'], { env })
@@ -335,13 +339,13 @@ test('a key from the command line authenticates its owner', async () => {
   await server.stop()
 })
 
-test('a reader that closes the output early causes no error', async () => {
+test('the program exits without an error if its reader closes the output early', async () => {
   const command = `${process.execPath} dist/cli.js --help | head -1`
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', `set -o pipefail; ${command}`])
   expect([stdout, stderr]).toEqual(['domain-registration <command> [options]\n', ''])
 })
 
-test('status --watch runs until it is ended, and each screen shows the current state', async () => {
+test('status --watch runs until it is stopped, and each screen shows the current state', async () => {
   const database = await createPostgres()
   await database.run(['migrate'])
   const parameters = ['--no-warnings', join(process.cwd(), 'dist', 'cli.js'), 'status', '--watch', '--json']

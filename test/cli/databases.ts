@@ -12,7 +12,7 @@ export interface TestDatabase {
   run(parameters: readonly string[], options?: RunOptions): Promise<Outcome>
   readonly address: string
   readonly folder: string
-  /** Runs work with the application's store, on the same database. */
+  /** Calls `work` with a store like the application's, on the same database. */
   withStore(work: (store: ManagedStore) => Promise<void>): Promise<void>
   /** Runs SQL on it. */
   execute(sql: string): Promise<void>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { registerDomains } from '../../src/index.ts'
 import { databases, type TestDatabase } from './databases.ts'
 
-/** The hash in the guide stands for the hash of the key that was created before. */
+/** In the guide, this hash stands for the hash of the key that was created before. */
 const HASH = 'b7c1d0a94e5f62837b1c0d9a4e5f62837b1c0d9a4e5f62837b1c0d9a4e5f6283'
 
 const pages = ['cli', 'cli-keys', 'cli-registrations', 'cli-doctor']
@@ -57,7 +57,7 @@ async function register({ withStore }: TestDatabase): Promise<void> {
   })
 }
 
-test('the guide shows each command', () => {
+test('docs/cli.md and its pages show each command', () => {
   const usage = execFileSync(process.execPath, ['dist/cli.js', '--help'], { encoding: 'utf8' })
   const commands = [...usage.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)/gm)].map(([, name = '']) => name)
   expect(commands.length).toBe(21)
@@ -77,7 +77,7 @@ describe.each(databases)('on %s', (name, create) => {
     ({ command }) =>
       !/^(?:status|doctor|backup)/.test(command) || command.includes('registrations.db') === name.includes('SQLite'),
   )
-  test.each(ofThis)('the output of "$command" matches the guide', async ({ command, output }) => {
+  test.each(ofThis)('the output of $command matches the guide', async ({ command, output }) => {
     if (command.startsWith('list')) await register(database)
     const [first = '', second] = command.split(' | ')
     if (second !== undefined) {

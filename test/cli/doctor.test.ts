@@ -7,7 +7,7 @@ import { openDatabase } from '../sqlite/open-database.ts'
 import { createPostgres, databases, type TestDatabase } from './databases.ts'
 import type { RunOptions } from './program.ts'
 
-/** Causes a fault in a database with tables and one pending change; returns how to run the doctor. */
+/** Causes a fault in a database with tables and one pending change. Returns how to run doctor. */
 type Plant = (database: TestDatabase) => Promise<RunOptions | undefined>
 
 interface Fault {
@@ -15,7 +15,7 @@ interface Fault {
   /** The check that finds it. */
   readonly check: string
   readonly state?: 'note'
-  /** What the doctor says. */
+  /** What doctor says about it. */
   readonly finding: RegExp
   readonly advice: RegExp
 }
@@ -88,7 +88,7 @@ const faultsOfPostgres: Record<string, Fault> = {
     finding: /only read/,
     advice: /default_transaction_read_only = off/,
   },
-  'another default isolation level, as a note': {
+  'that the default isolation level differs, and only notes it': {
     plant: alter("default_transaction_isolation = ''repeatable read''"),
     check: 'isolation',
     state: 'note',
@@ -148,7 +148,7 @@ const faultsOfSqlite: Record<string, Fault> = {
       handle.exec('BEGIN IMMEDIATE')
       return undefined
     },
-    // Some drivers cannot even read it then.
+    // Some drivers cannot even read a locked file.
     check: expect.stringMatching(/^(?:rights|connection)$/),
     finding: /held the write lock/,
     advice: /Find out who holds the file|Fix this first/,
@@ -214,7 +214,7 @@ describe.each(databases)('on %s', (name, create) => {
   )
 })
 
-test("doctor notes the monitor's error for a change that failed a moment ago, without calling it a fault", async () => {
+test("doctor notes the monitor's error for a change that has just failed, and does not call it a fault", async () => {
   const { code, stdout } = await (await open(createPostgres)).run(['doctor'])
   expect([code, stdout]).toEqual([
     0,
@@ -223,7 +223,7 @@ test("doctor notes the monitor's error for a change that failed a moment ago, wi
   expect(stdout).toContain('\n\nNothing is wrong, but see ')
 })
 
-test('the SQL that doctor prints repairs a restore that lost a primary key', async () => {
+test('the SQL that doctor prints repairs tables that lost a primary key in a restore', async () => {
   const database = await open(createPostgres)
   await database.execute('ALTER TABLE domain_registration.locks DROP CONSTRAINT locks_pkey')
   const { code, stdout } = await database.run(['doctor'])
@@ -264,7 +264,7 @@ describe('a role of PostgreSQL', () => {
     return { database, role, env: { DATABASE_URL } }
   }
 
-  test('without privileges gets a list of those that it needs, and these suffice', async () => {
+  test('without privileges gets a list of those that it needs from doctor, and these suffice', async () => {
     const { database, role, env } = await createRole()
     const { code, faults } = await examine(database, { env })
     expect([code, faults.map(({ check }) => check)]).toEqual([1, ['rights']])
@@ -277,7 +277,7 @@ describe('a role of PostgreSQL', () => {
       expect(await database.run(command.split(' '), { env })).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('with the grants of docs/operations.md satisfies doctor, and can register names', async () => {
+  test('with the grants in docs/operations.md satisfies doctor, and can register names', async () => {
     const { database, role, env } = await createRole()
     const guide = readFileSync('docs/operations.md', 'utf8')
     const grants = [...guide.matchAll(/GRANT .+ TO my_server;/g)].map(([grant]) => grant)

@@ -14,57 +14,60 @@ const tables = readExpectedTables(place)
 const table = (name: string) => `domain_registration.${name}`
 const columnsOf = tables.flatMap(({ name, columns }) => [...columns].map(([column, is]) => ({ name, column, ...is })))
 
-/** SQL that makes one change to the tables, by its description. */
+/** SQL that makes one change to the tables, by a description of the result. */
 const changes: Readonly<Record<string, string>> = Object.fromEntries([
-  ...tables.map(({ name }) => [`drops ${name}`, `DROP TABLE ${table(name)}`]),
+  ...tables.map(({ name }) => [`the table ${name} was dropped`, `DROP TABLE ${table(name)}`]),
   ...columnsOf.flatMap(({ name, column, isRequired, type, default: preset }) => {
     const alter = `ALTER TABLE ${table(name)} ALTER COLUMN ${column}`
     const isOfKey = tables.some(each => each.name === name && each.constraints.some(mentions(column)))
     return [
-      [`drops ${name}.${column}`, `ALTER TABLE ${table(name)} DROP COLUMN ${column} CASCADE`],
-      ...(isRequired && !isOfKey ? [[`lets ${name}.${column} be null`, `${alter} DROP NOT NULL`]] : []),
-      ...(isRequired ? [] : [[`lets ${name}.${column} not be null`, `${alter} SET NOT NULL`]]),
-      ...(preset === undefined ? [] : [[`drops the default of ${name}.${column}`, `${alter} DROP DEFAULT`]]),
+      [`the column ${name}.${column} was dropped`, `ALTER TABLE ${table(name)} DROP COLUMN ${column} CASCADE`],
+      ...(isRequired && !isOfKey ? [[`${name}.${column} is nullable`, `${alter} DROP NOT NULL`]] : []),
+      ...(isRequired ? [] : [[`${name}.${column} is NOT NULL`, `${alter} SET NOT NULL`]]),
+      ...(preset === undefined ? [] : [[`the default of ${name}.${column} was dropped`, `${alter} DROP DEFAULT`]]),
       ...(type.startsWith('text')
         ? [
-            [`narrows ${name}.${column}`, `${alter} TYPE ${type === 'text[]' ? 'varchar[]' : 'varchar(500)'}`],
-            [`changes the collation of ${name}.${column}`, `${alter} TYPE ${type.split(' ')[0]} COLLATE "POSIX"`],
+            [
+              `the type of ${name}.${column} is narrower`,
+              `${alter} TYPE ${type === 'text[]' ? 'varchar[]' : 'varchar(500)'}`,
+            ],
+            [`the collation of ${name}.${column} was changed`, `${alter} TYPE ${type.split(' ')[0]} COLLATE "POSIX"`],
           ]
         : []),
     ]
   }),
   ...tables.flatMap(({ name, constraints, indexes }) => [
     ...constraints.map(({ name: constraint }) => [
-      `drops ${constraint}`,
+      `the constraint ${constraint} was dropped`,
       `ALTER TABLE ${table(name)} DROP CONSTRAINT ${constraint}`,
     ]),
     ...indexes.flatMap(({ name: index }) => [
-      [`drops ${index}`, `DROP INDEX ${table(index)}`],
-      [`redefines ${index}`, `DROP INDEX ${table(index)}; CREATE INDEX ${index} ON ${table(name)} ((1))`],
+      [`the index ${index} was dropped`, `DROP INDEX ${table(index)}`],
+      [`the index ${index} was redefined`, `DROP INDEX ${table(index)}; CREATE INDEX ${index} ON ${table(name)} ((1))`],
       [
-        `leaves ${index} invalid`,
+        `the index ${index} is invalid`,
         `UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${table(index)}'::regclass`,
       ],
     ]),
   ]),
   [
-    'moves a primary key to other columns',
+    'a primary key was moved to other columns',
     'ALTER TABLE domain_registration.names DROP CONSTRAINT names_pkey; ' +
       'ALTER TABLE domain_registration.names ADD CONSTRAINT other PRIMARY KEY (path, second_level_domain)',
   ],
   [
-    'changes the condition of an index',
+    'the condition of an index was changed',
     'DROP INDEX domain_registration.names_within; ' +
       'CREATE INDEX names_within ON domain_registration.names (registrable_domain, path) WHERE path = domain',
   ],
   [
-    'changes a check constraint',
+    'a check constraint was changed',
     'ALTER TABLE domain_registration.changes DROP CONSTRAINT changes_kind_check; ' +
       "ALTER TABLE domain_registration.changes ADD CONSTRAINT changes_kind_check CHECK (kind IN ('registered'))",
   ],
-  ['changes the type of a column', 'ALTER TABLE domain_registration.changes ALTER COLUMN refusals TYPE bigint'],
+  ['the type of a column was changed', 'ALTER TABLE domain_registration.changes ALTER COLUMN refusals TYPE bigint'],
   [
-    'adds a required column without a default',
+    'a required column without a default was added',
     'ALTER TABLE domain_registration.names ADD COLUMN "of Ann" text NOT NULL',
   ],
 ])
@@ -100,11 +103,11 @@ describe.each(servers)('on %s', (_, open) => {
     return findings
   }
 
-  test.skipIf(!open)('tables as migrate makes them do not differ', async () => {
+  test.skipIf(!open)('doctor finds no difference in tables that migrate made', async () => {
     expect(await examine()).toEqual([])
   })
 
-  test.skipIf(!open)('what an application adds does not differ', async () => {
+  test.skipIf(!open)('doctor does not report what an application added to the tables', async () => {
     await pool.query(`ALTER TABLE domain_registration.names ADD COLUMN note text,
         ADD COLUMN kind text NOT NULL DEFAULT 'x';
       CREATE INDEX of_ours ON domain_registration.names (note);
@@ -117,7 +120,7 @@ describe.each(servers)('on %s', (_, open) => {
   })
 
   test.skipIf(!open).each(Object.entries(changes))(
-    'doctor finds SQL that %s, and prints SQL that reverts it',
+    'doctor finds that %s, and prints SQL that repairs it',
     async (_, sql) => {
       await pool.query(sql)
       const found = await examine()
@@ -134,25 +137,25 @@ describe('on SQLite', () => {
   const nameOf = (line: string) => line.trim().split(' ')[0] ?? ''
   const replaced = (name: string, statement: string) => `DROP TABLE ${name}; ${statement}`
   const changes: Readonly<Record<string, string>> = Object.fromEntries([
-    ...parts.map(([, type, name = '']) => [`drops ${name}`, `DROP ${type} ${name}`]),
+    ...parts.map(([, type, name = '']) => [`the ${type?.toLowerCase()} ${name} was dropped`, `DROP ${type} ${name}`]),
     ...statements.flatMap(([statement, name = '', columns = '']) =>
       columns.split('\n').flatMap(line => [
         [
-          `renames ${nameOf(line)} of ${name}`,
+          `the column ${nameOf(line)} of ${name} was renamed`,
           replaced(name, statement.replace(line, line.replaceAll(new RegExp(`\\b${nameOf(line)}\\b`, 'g'), 'other'))),
         ],
         [
-          `changes the type of ${nameOf(line)} of ${name}`,
+          `the type of the column ${nameOf(line)} of ${name} was changed`,
           replaced(name, statement.replace(line, line.replace(/INTEGER|TEXT/, 'ANY'))),
         ],
       ]),
     ),
     ...statements.map(([statement, name = '']) => [
-      `makes ${name} not STRICT`,
+      `${name} is not STRICT`,
       replaced(name, statement.replace('STRICT', '')),
     ]),
     [
-      'changes the condition of an index',
+      'the condition of an index was changed',
       'DROP INDEX domain_registration_names_within; CREATE INDEX domain_registration_names_within ' +
         "ON domain_registration_names (registrable_domain, path) WHERE path <> ''",
     ],
@@ -172,13 +175,13 @@ describe('on SQLite', () => {
     return { database, examine: () => examine(database) }
   }
 
-  test('tables that the stores create, and those of the application, are no difference', () => {
+  test('doctor finds no difference in tables that the stores made, and ignores other tables of the application', () => {
     const { database, examine } = open()
     database.exec('CREATE TABLE of_ours (a); CREATE INDEX of_ours_a ON of_ours (a)')
     expect(examine()).toEqual([])
   })
 
-  test.each(Object.entries(changes))('doctor finds SQL that %s, and prints SQL that reverts it', (_, sql) => {
+  test.each(Object.entries(changes))('doctor finds that %s, and prints SQL that repairs it', (_, sql) => {
     const { database, examine } = open()
     database.exec(sql)
     const found = examine()
@@ -187,7 +190,7 @@ describe('on SQLite', () => {
     expect(examine()).toEqual([])
   })
 
-  test("a recreated table keeps its rows, and a copy of the columns that are not the package's", () => {
+  test("a recreated table keeps its rows, and the application's columns are kept in a copy", () => {
     const { database, examine } = open()
     database.exec(`INSERT INTO domain_registration_keys (hash, type, owner_id, scopes, created_at)
       VALUES ('a', 'team', '1', '[]', 0); ALTER TABLE domain_registration_keys ADD COLUMN note TEXT DEFAULT 'ours'`)

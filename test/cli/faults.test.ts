@@ -156,7 +156,7 @@ test('when a table or a row is locked, callers, the log, metrics and doctor matc
   })
 })
 
-test('of a prepared transaction that nobody ends, doctor prints its ID, and the SQL that ends it', async () => {
+test('doctor prints the ID of a prepared transaction that nobody ends, and the SQL that ends it', async () => {
   const server = await openWithTables(startServer(['-c', 'max_prepared_transactions=1']))
   const pool = server.createPool()
   const holder = await pool.connect()
@@ -174,7 +174,7 @@ test('of a prepared transaction that nobody ends, doctor prints its ID, and the 
   expect((await examine(server.config, 'tables')).findings).toMatchObject([{ state: 'ok' }])
 })
 
-/** Asks by the clock of the server some time later. */
+/** Runs queries as if the server's clock were some time later. */
 const askLater =
   (pool: Pool, skew: string) =>
   async (text: string, ...values: readonly unknown[]) =>
@@ -232,7 +232,7 @@ test('doctor notes the session of a transaction that is idle with a locked row, 
 test('doctor notes the session of a transaction that is open for six minutes, and the SQL that ends it', async () => {
   const server = await openWithTables()
   const pool = server.createPool()
-  // By the clock of the server six minutes later.
+  // As if the server's clock were six minutes later.
   const ask = async (text: string, ...values: readonly unknown[]) =>
     (await pool.query(text.replaceAll('now()', "(now() + interval '6 minutes')"), [...values])).rows as never
   const holder = new Client({ ...server.config, application_name: 'report of Ann' })
@@ -300,7 +300,7 @@ test('when no connections are left, callers, the log, metrics and doctor match t
   expect(finding).toContain('too many clients')
 })
 
-/** A separate file system of some bytes; nothing if this user may not mount one. */
+/** A separate file system of some bytes; `undefined` if this user may not mount one. */
 function mountSmall(bytes: number): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'domain-registration-full-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
@@ -367,7 +367,7 @@ test('when the disk of a SQLite file is full, doctor says so, until there is spa
 })
 
 test.runIf(isLong)(
-  'of a locked table, doctor says who waits for whom, and the SQL that ends it (in the long run)',
+  'doctor says who waits for whom on a locked table, and prints the SQL that ends it (in the long run)',
   async () => {
     const server = await openWithTables()
     const pool = server.createPool()
@@ -435,7 +435,7 @@ test('when a failover left a standby, callers, the log, metrics and doctor match
   expect(finding).toBe('the server is a standby, and read-only')
 })
 
-test('when a clock is ahead, a key that expires meanwhile gets the 401 of the runbook', async () => {
+test('when a clock is ahead, a key that expires within that time gets the 401 of the runbook', async () => {
   expect(runbook.get('a clock is wrong')?.callersGet).toContain('401 for keys with a date')
   const server = await openWithTables()
   const database = server.createPool()
@@ -458,7 +458,7 @@ const faketime = ['x86_64-linux-gnu', 'aarch64-linux-gnu']
   .map(machine => `/usr/lib/${machine}/faketime/libfaketime.so.1`)
   .find(existsSync)
 
-test.skipIf(!faketime)('of a clock that is three minutes fast, doctor says how many seconds', async () => {
+test.skipIf(!faketime)('doctor says by how many seconds a clock is fast', async () => {
   const { config } = await openWithTables()
   const env = { FAKETIME: '+180s', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
   expect(await examine(config, 'clock', { library: String(faketime), env })).toMatchObject({

@@ -31,7 +31,7 @@ describe.each(killable)('on %s', (_, create) => {
   })
   afterAll(() => database.close())
 
-  test('an import that is killed and repeated is complete', async () => {
+  test('an import is complete if it is repeated after it was killed', async () => {
     const [flags, program] = [['--no-warnings'], join(process.cwd(), 'dist', 'cli.js')]
     const parameters = [...flags, program, 'import', '--database', database.address]
     const child = spawn(process.execPath, parameters, { cwd: database.folder, stdio: ['pipe', 'ignore', 'inherit'] })

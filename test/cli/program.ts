@@ -33,8 +33,8 @@ export interface RunOptions {
 }
 
 /**
- * Runs the program: the built one in a separate process if it needs a folder, or something that is loaded first;
- * otherwise in this process, which takes a tenth of the time.
+ * Runs the program. If it needs a folder, a module or a library, runs the built program in a separate process;
+ * otherwise runs it in this process, which takes a tenth of the time.
  */
 export async function run(parameters: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const { DATABASE_URL: _, ...inherited } = process.env

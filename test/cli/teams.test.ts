@@ -21,7 +21,7 @@ describe.each(databases)('on %s', (_, create) => {
 
   const countOf = async (team: string) => Number((await database.run(['count', '--team', team])).stdout)
 
-  test('release --all releases only if the right number is typed', async () => {
+  test('release --all releases registrations only if the right number is typed', async () => {
     const release = ['release', '--team', '1', '--all']
     expect(await database.run([...release, '--dry-run'])).toMatchObject({
       code: 0,
@@ -34,7 +34,7 @@ describe.each(databases)('on %s', (_, create) => {
     expect(await countOf('1')).toBe(0)
   })
 
-  test('release reads names from the standard input, and --yes releases all without a question', async () => {
+  test('release reads names from standard input, and --yes releases all without a question', async () => {
     const dry = await database.run(['release', '--team', '1', '--dry-run'], { input: 'a.com\nx.com\n' })
     expect(dry.stdout).toContain('Would release 1 registration of team 1.\na.com')
     expect(await countOf('1')).toBe(3)
@@ -44,7 +44,7 @@ describe.each(databases)('on %s', (_, create) => {
     expect(await countOf('1')).toBe(0)
   })
 
-  test('transfer moves some names, then all, to another team, and records both changes of each', async () => {
+  test('transfer moves some names, then all, to another team, and records both changes of each name', async () => {
     const transfer = ['transfer', '--from', '1', '--to', '2']
     expect((await database.run([...transfer, '--all', '--dry-run'])).stdout).toContain('Would transfer 3')
     expect((await database.run([...transfer, '--dry-run', 'a.com'])).stdout).toContain('Would transfer 1')

@@ -5,7 +5,7 @@ import { answer, loseAnswer, names, serve } from './serve.ts'
 
 const unused = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00' }
 
-test('registerAll registers any number of names in calls of 100, with progress, and results in order', async () => {
+test('registerAll registers any number of names in calls of 100, with progress and results in order', async () => {
   const { options } = await serve()
   const progress: Progress[] = []
   const all = [...names(249), 'localhost']
@@ -31,7 +31,7 @@ test('a client with an organization key sends the ID of the team', async () => {
 })
 
 describe('a call is retried', () => {
-  test('after a lost response: the names that it had registered have the same IDs', async () => {
+  test('after a lost response, and the names that it had registered keep their IDs', async () => {
     const { options } = await serve((call, response) => call === 2 && loseAnswer(response))
     const { results } = await registerAll(names(150), options)
     const statuses = [...Array(100).fill('created'), ...Array(50).fill('existing')]
@@ -48,26 +48,29 @@ describe('a call is retried', () => {
     ...['0', 'Thu, 01 Jan 2015 00:00:00 GMT', '1.5', '-5', 'soon', ''].map(
       (value): [number, string, number, number] => [503, value, 500, 1000],
     ),
-  ])('after %i with Retry-After "%s": not before %i ms, and by %i ms', async (status, retryAfter, least, most) => {
-    vi.useFakeTimers({
-      now: Date.parse('2026-01-01T00:00:00Z'),
-      toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
-    })
-    try {
-      const headers = { 'Retry-After': retryAfter }
-      const fetch = vi.fn(async () => Response.json({ error: 'busy', message: 'Later.' }, { status, headers }))
-      const rejected = rejection(registerAll(['a.com'], { ...unused, patience: most, fetch }))
-      await vi.advanceTimersByTimeAsync(least - 1)
-      expect(fetch).toHaveBeenCalledTimes(1)
-      await vi.advanceTimersByTimeAsync(most - least + 1)
-      expect(fetch).toHaveBeenCalledTimes(2)
-      expect(await rejected).toMatchObject({ status, code: 'busy' })
-    } finally {
-      vi.useRealTimers()
-    }
-  })
+  ])(
+    'after a %i with Retry-After "%s", at least %i and at most %i ms later',
+    async (status, retryAfter, least, most) => {
+      vi.useFakeTimers({
+        now: Date.parse('2026-01-01T00:00:00Z'),
+        toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
+      })
+      try {
+        const headers = { 'Retry-After': retryAfter }
+        const fetch = vi.fn(async () => Response.json({ error: 'busy', message: 'Later.' }, { status, headers }))
+        const rejected = rejection(registerAll(['a.com'], { ...unused, patience: most, fetch }))
+        await vi.advanceTimersByTimeAsync(least - 1)
+        expect(fetch).toHaveBeenCalledTimes(1)
+        await vi.advanceTimersByTimeAsync(most - least + 1)
+        expect(fetch).toHaveBeenCalledTimes(2)
+        expect(await rejected).toMatchObject({ status, code: 'busy' })
+      } finally {
+        vi.useRealTimers()
+      }
+    },
+  )
 
-  test('until its patience ends', async () => {
+  test('until the patience ends', async () => {
     let asked = 0
     const { options } = await serve((call, response) => {
       if (call === 1) return false
@@ -127,7 +130,7 @@ describe('names that are internal_error', () => {
 
   test('are retried after all others, and their results keep their position', async () => {
     const progress: number[] = []
-    // More than the parts of one call that contain it.
+    // More often than the halving of one call submits it.
     const store = failing(9)
     const { options } = await serve(undefined, store)
     const all = names(120)
@@ -138,7 +141,7 @@ describe('names that are internal_error', () => {
     expect(progress).toEqual([98, 118, 120])
   })
 
-  test('until the last attempt reject the promise with all results; the others are registered', async () => {
+  test('even in the last attempt reject the promise, with all results; the other names are registered', async () => {
     const { options } = await serve(undefined, failing(Number.POSITIVE_INFINITY))
     const error = await rejection(registerAll(names(120), { ...options, patience: 1000 }))
     expect(error).toMatchObject({
@@ -158,7 +161,7 @@ describe('a malformed response ends the work at once:', () => {
   const created = { status: 'created', domain: 'a.com', domainId: '1' }
   test.each<[what: string, body: unknown, message: RegExp]>([
     ['null', null, /it has no data\.results/],
-    ['another JSON object', { ok: true }, /it has no data\.results/],
+    ['an object without data.results', { ok: true }, /it has no data\.results/],
     ['too few results', { data: { results: [{ ...created, input: 'a.com' }] } }, /it has 1 results for 2 names/],
     [
       'results that are not objects',
@@ -188,7 +191,7 @@ describe('a malformed response ends the work at once:', () => {
 test.each<[what: string, fetch: typeof globalThis.fetch]>([
   ['ignores its signal', () => new Promise(() => {})],
   ['never ends its body', async () => new Response(new ReadableStream())],
-])('a fetch that %s does not make the work hang', async (_, fetch) => {
+])('registerAll does not hang if fetch %s', async (_, fetch) => {
   const limited = await rejection(registerAll(['a.com'], { ...unused, fetch, timeLimit: 5, patience: 0 }))
   expect(limited).toMatchObject({
     message: '1 name has no result. The last failure: The response was lost, or none arrived.',
@@ -200,7 +203,7 @@ test.each<[what: string, fetch: typeof globalThis.fetch]>([
 
 test.each<[what: string, changes: object, message: string]>([
   [
-    'a key with a line break after it',
+    'an API key with a line break after it',
     { apiKey: 'svc_team_1_hidden\n' },
     'The option "apiKey" must be an API key, without white space around it; it is a string, not shown here',
   ],
@@ -212,7 +215,7 @@ test.each<[what: string, changes: object, message: string]>([
         '"https://api.example.com/v1/domains"; it is a string, not shown here',
     ],
   ),
-])('%s is rejected at once, and not shown in the error', async (_, changes, message) => {
+])('registerAll rejects %s at once, and does not repeat it in the error', async (_, changes, message) => {
   const fetch = vi.fn<typeof globalThis.fetch>()
   const error = await rejection(registerAll(['a.com'], { ...unused, fetch, ...changes }))
   expect(error).toEqual(new TypeError(message))

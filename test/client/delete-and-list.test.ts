@@ -11,7 +11,7 @@ async function collect(options: ListAllOptions): Promise<string[]> {
 }
 
 describe('deleteAll', () => {
-  test('deletes any number of names in calls of 100, with progress, and results in order', async () => {
+  test('deletes any number of names in calls of 100, with progress and results in order', async () => {
     const { options, store } = await serve()
     await save(store, '1', names(150))
     await save(store, '2', ['other.com'])
@@ -28,13 +28,13 @@ describe('deleteAll', () => {
     })
   })
 
-  test('retries a call whose response was lost; names that it had deleted are then missing', async () => {
+  test('retries a call whose response was lost, and the names that it had deleted are then missing', async () => {
     const { options, store } = await serve((call, response) => call === 1 && loseAnswer(response))
     await save(store, '1', ['a.com'])
     expect((await deleteAll(['a.com', 'b.com'], options)).totals).toEqual({ deleted: 0, missing: 2, invalid: 0 })
   })
 
-  test('rejects with the results so far', async () => {
+  test('rejects with the results so far after a permanent error', async () => {
     const { options, store } = await serve(
       (call, response) =>
         call === 2 && answer(response, 403, { error: 'team_suspended', message: 'The team is suspended.' }),
@@ -89,7 +89,7 @@ describe('listAll', () => {
     expect(error).toMatchObject({ name: 'CallError', status: 400, code: 'invalid_request' })
   })
 
-  test('ends at an empty page, even if that has a cursor', async () => {
+  test('ends at an empty page, even if the page has a cursor', async () => {
     const fetch = vi.fn(async () => Response.json({ data: { domains: [], next: `${fetch.mock.calls.length}` } }))
     expect(await collect({ url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', fetch })).toEqual([])
     expect(fetch).toHaveBeenCalledTimes(1)
@@ -98,14 +98,18 @@ describe('listAll', () => {
   const listed = { domain: 'a.com', domainId: '1', createdAt: '2026-01-01T00:00:00.000Z' }
   test.each<[what: string, body: unknown, message: RegExp]>([
     ['null', null, /it has no data\.domains/],
-    ['entries that are not objects', { data: { domains: [null], next: null } }, /domains\[0\]\.domain is not a string/],
-    ['a page without a cursor', { data: { domains: [listed] } }, /data\.next is neither a string nor null/],
     [
-      'a cursor that does not change',
+      'a response with entries that are not objects',
+      { data: { domains: [null], next: null } },
+      /domains\[0\]\.domain is not a string/,
+    ],
+    ['a response without a cursor', { data: { domains: [listed] } }, /data\.next is neither a string nor null/],
+    [
+      'a response whose cursor does not change',
       { data: { domains: [listed], next: 'here' } },
       /data\.next is that of an earlier page/,
     ],
-  ])('rejects %s in a response', async (_, body, message) => {
+  ])('rejects %s', async (_, body, message) => {
     const fetch = vi.fn(async () => Response.json(body))
     const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', after: 'here', fetch }
     expect(String(await rejection(collect(options)))).toMatch(message)
@@ -114,7 +118,7 @@ describe('listAll', () => {
 
   test.each([1, 2, 3, 7])('rejects cursors that repeat after %i pages', async length => {
     const fetch = vi.fn(async () => {
-      if (fetch.mock.calls.length > 50) throw new TypeError('It asks without an end')
+      if (fetch.mock.calls.length > 50) throw new TypeError('It requests pages endlessly')
       return Response.json({ data: { domains: [listed], next: `${fetch.mock.calls.length % length}` } })
     })
     const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', patience: 0, fetch }
@@ -122,7 +126,7 @@ describe('listAll', () => {
     expect(String(await rejection(syncAll(['a.com'], options)))).toMatch(/data\.next is that of an earlier page/)
   })
 
-  test('rejects wrong options at once', () => {
+  test('rejects invalid options at once', () => {
     const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00' }
     expect(() => listAll({ ...options, order: 'name' } as never)).toThrow(/"order" must be "newest" or "oldest"/)
     expect(() => listAll({ ...options, limit: 5 } as never)).toThrow(/"limit" does not exist/)

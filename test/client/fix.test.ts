@@ -11,7 +11,7 @@ const pasted = [
   'exam ple.com',
 ]
 
-test('with fix, the suggestion of a preview replaces the name, and the result has both', async () => {
+test('with fix, the suggestion from a preview replaces the name, and the result has both', async () => {
   const { options, store } = await serve()
   const { results, totals } = await registerAll(pasted, { ...options, fix: true })
   expect(results.map(result => [result.input, result.status, result.sent])).toEqual([
@@ -50,7 +50,7 @@ test('with fix, a call whose response was lost is retried, and each name has its
   expect(results.filter(({ sent }) => sent !== undefined)).toHaveLength(125)
 })
 
-test('with fix, a service without previews ends the work before anything is registered', async () => {
+test('with fix, registerAll fails before anything is registered if the service does not offer previews', async () => {
   const { options, store } = await serve((_, response) =>
     answer(response, 404, { error: 'not_found', message: 'None.' }),
   )
@@ -58,7 +58,7 @@ test('with fix, a service without previews ends the work before anything is regi
   expect(await store.count()).toBe(0)
 })
 
-test.each(['yes', 1, null])('the option fix rejects %j', async fix => {
+test.each(['yes', 1, null])('registerAll rejects the value %j for fix', async fix => {
   const { options } = await serve()
   await expect(registerAll(pasted, { ...options, fix } as never)).rejects.toThrow('"fix" must be true or false')
 })

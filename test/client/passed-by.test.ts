@@ -13,7 +13,7 @@ function createMonitored({ refuses = [], isAway = () => false }: { refuses?: str
   const store = createStore({
     onError: () => {},
     synchronize(changes: readonly Change[]) {
-      if (isAway()) throw new Error('The monitor is away')
+      if (isAway()) throw new Error('The monitor is unavailable')
       if (changes.some(({ domain }) => refuses.includes(domain))) throw new Error('The monitor refuses one')
       for (const { domain } of changes) watched.add(domain)
     },
@@ -22,7 +22,7 @@ function createMonitored({ refuses = [], isAway = () => false }: { refuses?: str
 }
 
 describe('a name that the monitor refuses', () => {
-  test('among 1,000 does not affect the others: 999 are registered, and the error names it', async () => {
+  test('among 1,000 names does not affect the others: 999 are registered, and the error contains it', async () => {
     const { store, watched } = createMonitored({ refuses: ['n432.com'] })
     const { options } = callHere(store)
     const { error, milliseconds } = await whileTimeFlies(() => registerAll(names(1000), options))
@@ -40,7 +40,7 @@ describe('a name that the monitor refuses', () => {
     expect(milliseconds).toBeLessThan(2 * MINUTES)
   })
 
-  test('in every call does not stop the others', async () => {
+  test('in every call does not stop the other names', async () => {
     const refuses = Array.from({ length: 10 }, (_, index) => `n${index * 100 + 7}.com`)
     const { store, watched } = createMonitored({ refuses })
     const { error } = await whileTimeFlies(() => registerAll(names(1000), callHere(store).options))
@@ -56,7 +56,7 @@ describe('a name that the monitor refuses', () => {
     expect(milliseconds).toBeLessThan(2 * MINUTES)
   })
 
-  test('and later accepts has its result, because it is retried at the end', async () => {
+  test('at first and accepts later has a result, because it is retried at the end', async () => {
     const refuses = ['n7.com']
     const { store, watched } = createMonitored({ refuses })
     const { options, calls } = callHere(store)
@@ -92,8 +92,8 @@ describe('an outage', () => {
   test.each<[what: string, answer: () => Promise<Response> | Response | undefined]>([
     ['of the monitor', () => undefined],
     ['of the service', () => Promise.reject(new TypeError('connection refused'))],
-    ['behind a gateway', () => new Response('Bad Gateway', { status: 502 })],
-  ])('%s of ten minutes does not end the work, and costs few calls', async (what, answer) => {
+    ['of the server behind a gateway', () => new Response('Bad Gateway', { status: 502 })],
+  ])('%s for ten minutes does not end the work, and costs few calls', async (what, answer) => {
     let begin = Number.POSITIVE_INFINITY
     const isAway = () => performance.now() > begin && performance.now() < begin + 10 * MINUTES
     const { store, watched } = createMonitored({ isAway: () => what === 'of the monitor' && isAway() })
@@ -143,7 +143,7 @@ test.each<[retryAfter: string, patience: number, milliseconds: number]>([
   }
 })
 
-test('a call whose Retry-After exceeds the patience has no result; all others have theirs', async () => {
+test('the names of a call whose Retry-After exceeds the patience have no results; all others have theirs', async () => {
   const hasN150 = (sent: readonly string[]) => sent.includes('n150.com')
   const intercept = (sent: readonly string[]) => (hasN150(sent) ? unavailable({ 'Retry-After': '3000' }) : undefined)
   const { options } = callHere(createStore(), intercept)
@@ -153,7 +153,7 @@ test('a call whose Retry-After exceeds the patience has no result; all others ha
   expect(milliseconds).toBeLessThan(1000)
 })
 
-test('one slow call delays the results after it, but other calls continue', async () => {
+test('one slow call delays the results after it, but the other calls continue', async () => {
   const { options } = callHere(createStore(), async sent => {
     if (sent.includes('n0.com')) await new Promise(resolve => setTimeout(resolve, 50_000))
     return undefined
@@ -163,14 +163,14 @@ test('one slow call delays the results after it, but other calls continue', asyn
   expect(value?.totals.created).toBe(5000)
 })
 
-test('if one response in five is a failure, all names are still registered', async () => {
+test('all names are registered even if one response in five is a failure', async () => {
   let call = 0
   const { options } = callHere(createStore(), () => (++call % 5 === 0 ? unavailable() : undefined))
   const { value } = await whileTimeFlies(() => registerAll(names(5000), options))
   expect(value?.totals.created).toBe(5000)
 })
 
-test('work that failed can resume where its error says', async () => {
+test('work that failed can resume at the position that its error contains', async () => {
   const store = createStore()
   const failing = callHere(store, sent => (sent.includes('n777.com') ? new Response('', { status: 403 }) : undefined))
   const { error } = await whileTimeFlies(() => registerAll(names(1000), failing.options))

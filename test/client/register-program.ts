@@ -2,7 +2,7 @@
 import { type Progress, type RegisterAllOptions, registerAll } from '../../src/client/index.ts'
 
 export interface RegisterTask {
-  /** The names are `n<number>.com`, from one number to another. */
+  /** The names are `n<number>.com`, for the numbers from `from` to `to`. */
   readonly from: number
   readonly to: number
   readonly options: RegisterAllOptions
@@ -22,7 +22,7 @@ const tell = (message: RegisterMessage) => process.send?.(message)
 async function register(task: RegisterTask): Promise<void> {
   const onProgress = ({ done, resumeAt }: Progress) => tell({ done: task.from + done, resumeAt: task.from + resumeAt })
   for await (const { status } of registerAll(createNames(task), { ...task.options, onProgress })) {
-    if (status === 'invalid') throw new Error('A name was refused')
+    if (status === 'invalid') throw new Error('A name was rejected')
   }
 }
 

@@ -4,7 +4,7 @@ import { createStore, rejection } from '../fixtures.ts'
 import { callHere, unavailable, whileTimeFlies } from './fake-time.ts'
 import { names } from './serve.ts'
 
-/** An endless iterable of names, with a count of those read. */
+/** An endless iterable of names, which counts the names that were read. */
 function countReads() {
   const reads = { names: 0, isClosed: false }
   async function* endless() {
@@ -17,7 +17,7 @@ function countReads() {
   return { reads, endless }
 }
 
-describe('when iterated over,', () => {
+describe('in a for await loop,', () => {
   test('registerAll and deleteAll yield each result in the order of the names', async () => {
     const { options } = callHere(createStore())
     for (const [work, status] of [
@@ -33,7 +33,7 @@ describe('when iterated over,', () => {
     }
   })
 
-  test('names are read only as far as the loop needs, and closed when it is left', async () => {
+  test('the client reads only the names that the loop needs, and closes their iterator when it is left', async () => {
     const { reads, endless } = countReads()
     const { options } = callHere(createStore())
     let done = 0
@@ -72,7 +72,7 @@ describe('when iterated over,', () => {
     ])
   })
 
-  test('an error has no results: the loop has already received them', async () => {
+  test('an error has no results, because the loop has already received them', async () => {
     const { options } = callHere(createStore(), sent =>
       sent.includes('n250.com') ? new Response('', { status: 403 }) : undefined,
     )
@@ -87,7 +87,7 @@ describe('when iterated over,', () => {
   })
 })
 
-test('four calls run at once by default, or as many as the option says', async () => {
+test('four calls run at once by default, or as many as the option "concurrency" says', async () => {
   for (const [concurrency, most] of [
     [undefined, 4],
     [1, 1],
@@ -116,7 +116,7 @@ test('results are in order even if the first response arrives last', async () =>
   expect(results.map(({ input }) => input)).toEqual(names(900))
 })
 
-test('an iterable that throws ends the work with its error, after the calls under way', async () => {
+test('if the iterable of names throws, the work ends with its error, after the calls under way', async () => {
   const store = createStore()
   const failure = new Error('the file is gone')
   function* failing() {

@@ -14,7 +14,7 @@ async function create(registered: readonly string[]) {
   return { store, list, ...callHere(store) }
 }
 
-test('exactly the wanted names are registered, others keep their IDs, and a second run does nothing', async () => {
+test('syncAll registers exactly the wanted names, keeps existing IDs, and changes nothing when repeated', async () => {
   const { store, list, options, calls } = await create(names(10))
   const [, { domainId } = { domainId: '' }] = await store.list({ teamId: '1' })
   const wanted = [' N1.com.', 'n2.com', 'n3.com', 'n4.com', 'n5.com', 'n6.com', 'n7.com', 'bücher.com', 'n7.com']
@@ -33,7 +33,7 @@ test('exactly the wanted names are registered, others keep their IDs, and a seco
   expect(calls).toEqual([0, 9])
 })
 
-test('a wildcard can replace names below it, and they can replace it', async () => {
+test('syncAll can replace names by a wildcard above them, and the wildcard by the names', async () => {
   const { list, options } = await create(['a.b.com', 'c.com', 'd.com', 'e.com'])
   await syncAll(['*.b.com', 'c.com', 'd.com', 'e.com'], options)
   expect((await list()).toSorted()).toEqual(['*.b.com', 'c.com', 'd.com', 'e.com'])
@@ -41,7 +41,7 @@ test('a wildcard can replace names below it, and they can replace it', async () 
   expect((await list()).toSorted()).toEqual(['a.b.com', 'c.com', 'd.com', 'e.com', 'x.b.com'])
 })
 
-test('a dry run returns the plan, even an impossible one, and changes nothing', async () => {
+test('a dry run of syncAll returns the plan, even an impossible one, and changes nothing', async () => {
   const { list, options } = await create(names(3))
   expect(await syncAll(['localhost', 'new.com'], { ...options, dryRun: true })).toMatchObject({
     additions: ['new.com'],
@@ -52,7 +52,7 @@ test('a dry run returns the plan, even an impossible one, and changes nothing', 
   expect(await list()).toEqual(names(3))
 })
 
-test('a hostile service’s reason is one short line without control characters in the message', async () => {
+test('an error message shows a hostile service’s reason as a short line without control characters', async () => {
   const message = `\u001b[2J\u202eAll is well.\r\n${'x'.repeat(100_000)}`
   const results = [{ status: 'invalid', input: 'a.com', code: 'invalid_domain', message }]
   const fetch = async (url: unknown) =>
@@ -69,7 +69,7 @@ describe('syncAll changes nothing and rejects with the plan', () => {
       /^A wanted name is rejected: "no name" .* Nothing was/,
     ],
     [
-      'another team has a wanted name',
+      'another team has registered a wanted name',
       [...names(9), 'elsewhere.com'],
       /"elsewhere\.com" .* another team\. Nothing was/,
     ],
@@ -83,7 +83,7 @@ describe('syncAll changes nothing and rejects with the plan', () => {
       names(6),
       /^4 of 10 registrations would be deleted, and "mostDeletions" is 0\.3\. Nothing was changed\.$/,
     ],
-    ['nothing is wanted', [], /^10 of 10 registrations would be deleted/],
+    ['no name is wanted', [], /^10 of 10 registrations would be deleted/],
   ])('if %s', async (_, wanted, message) => {
     const { list, options } = await create(names(10))
     const error = await rejection(syncAll(wanted, options))
@@ -94,7 +94,7 @@ describe('syncAll changes nothing and rejects with the plan', () => {
   })
 })
 
-test('syncAll may delete as many names as allowed', async () => {
+test('syncAll deletes as many names as mostDeletions allows', async () => {
   const { list, options } = await create(names(10))
   await syncAll(['new.com'], { ...options, mostDeletions: 1 })
   expect(await list()).toEqual(['new.com'])
@@ -109,7 +109,7 @@ test.each([
   expect(String(await rejection(syncAll([], { ...options, ...changes } as never)))).toMatch(message)
 })
 
-test('syncAll that is killed at any call and repeated converges', async () => {
+test('syncAll reaches the wanted state if it is killed at any call and repeated', async () => {
   const before = names(500)
   const wanted = [...names(640).slice(150), '*.wild.com']
   let calls = 0

@@ -33,7 +33,7 @@ describe('an application’s own code', () => {
 
   // Plain JavaScript may pass these; every object has the first three.
   test.each(['constructor', '__proto__', 'toString', 'payment_required', '', undefined, 7])(
-    '%s without a status is refused where it is made',
+    '"%s" without a status is rejected when the error is created',
     code => {
       expect(() => new ApiError(code as 'unauthorized', 'Pay first.')).toThrow(TypeError)
     },
@@ -49,14 +49,14 @@ describe('an application’s own code', () => {
 test.each([
   ['a line break', { 'WWW-Authenticate': 'Bearer\r\nSet-Cookie: a=b' }],
   ['a character that no header may contain', { 'X-Name': 'ŵ' }],
-  ['a name with a space', { 'X Name': 'a' }],
+  ['a space in its name', { 'X Name': 'a' }],
   ['a number', { 'Retry-After': 5 as unknown as string }],
 ])('a header with %s is rejected when the error is created', (_, headers) => {
   expect(() => new ApiError('unauthorized', 'Log in.', { headers })).toThrow(/cannot be sent/)
 })
 
 test.each(['Content-Length', 'content-encoding', 'Transfer-Encoding', 'Trailer'])(
-  '%s is the server’s to send',
+  'the header %s is rejected when the error is created, because the server sets it',
   name => {
     expect(() => new ApiError('unauthorized', 'Log in.', { headers: { [name]: '5' } })).toThrow(
       `An ApiError must not have the header ${name}: the server sets how the body is sent`,
@@ -64,6 +64,6 @@ test.each(['Content-Length', 'content-encoding', 'Transfer-Encoding', 'Trailer']
   },
 )
 
-test.each([null, 402])('the options %j are rejected', options => {
+test.each([null, 402])('options that are %j instead of an object are rejected', options => {
   expect(() => new ApiError('unauthorized', 'Log in.', options as never)).toThrow(/options .* must be an object/)
 })

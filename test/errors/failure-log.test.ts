@@ -26,7 +26,7 @@ const describeAll = (...errors: unknown[]) => {
   return records.map(({ error }) => error)
 }
 
-test('a failure on the console is one line with time, package, step, team, names and causes, and its stack', () => {
+test('the console gets one line per failure with time, package, step, team, names and causes, and its stack', () => {
   const shown = vi.spyOn(console, 'error').mockImplementation(() => {})
   const cause = Object.assign(new Error('could not extend file\nHINT: Check free disk space.'), { code: '53100' })
   createFailureLog()(new Error('The store failed', { cause }), { ...registering, requestId: 'r-1' })
@@ -39,7 +39,7 @@ test('a failure on the console is one line with time, package, step, team, names
   for (const frame of stack) expect(frame).toMatch(/^ {4}at /)
 })
 
-test('ten thousand failures of one kind in a minute become two records, the second with their number', () => {
+test('ten thousand failures of one kind in a minute become two records, and the second has their number', () => {
   const { records, fail } = open()
   for (let index = 0; index < 10_000; index += 1) {
     fail(new Error(`connect ECONNREFUSED 127.0.0.1:${index}`))
@@ -52,7 +52,7 @@ test('ten thousand failures of one kind in a minute become two records, the seco
   expect(records[1]).not.toHaveProperty('stack')
 })
 
-test('ten thousand failures with different messages become few records', () => {
+test('ten thousand failures with different messages become a few records', () => {
   const { records, fail } = open()
   for (let index = 0; index < 10_000; index += 1) fail(new Error(`${'abc'[index % 3]}${'x'.repeat(index % 200)}`))
   vi.advanceTimersByTime(MINUTE)
@@ -67,7 +67,7 @@ test('a failure after a quiet minute is logged at once, with its stack again', (
   expect(records).toMatchObject([{ stack: expect.any(String) }, { stack: expect.any(String) }])
 })
 
-test('if timers do not run, the next failure after a minute says how many there were', () => {
+test('if timers do not run, the next failure after a minute has the number of those before it', () => {
   vi.stubGlobal('setTimeout', () => 0)
   const { records, fail } = open()
   for (const wait of [0, 1, 1, MINUTE + 1]) {
@@ -100,7 +100,7 @@ test('an error without a message is described by its contents, and any thrown va
   ])
 })
 
-test('an error that is its own cause is logged once', () => {
+test('an error that is its own cause is logged only once', () => {
   const error = new Error('round')
   error.cause = error
   expect(describeAll(error)[0]).toMatch(/^Error: round; cause: /)

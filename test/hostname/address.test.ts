@@ -23,7 +23,7 @@ function toText(value: bigint, version: 4 | 6): string {
   return new URL(`http://[${toGroups(value).join(':')}]/`).hostname.slice(1, -1)
 }
 
-/** Whether it is accepted, or the code. */
+/** `true` for an accepted hostname, else the code. */
 function outcomeOf(text: string): true | string {
   const classification = classifyHostname(text)
   return classification.valid || classification.code
@@ -55,7 +55,7 @@ for (const version of [4, 6] as const) {
     })
 
     test.each(ranges)(
-      '$block: its first and last address are reserved, and those just outside are judged for themselves',
+      '$block: the first and last address are reserved; the addresses just outside only if another block has them',
       ({ first, last }) => {
         const inside = [first, first + (last - first) / 2n, last]
         const outside = [first - 1n, last + 1n].filter(value => value >= 0n && value < 1n << BigInt(WIDTH[version]))
@@ -122,7 +122,7 @@ describe('in every spelling that a URL parser or inet_aton accepts', () => {
     },
   )
 
-  test('8.8.4.4 is accepted in one, rejected in every other, and suggested only if its four numbers are', () => {
+  test('8.8.4.4 is accepted only as four decimal numbers, and suggested only for spellings with these numbers', () => {
     const all = [...spellings('8.8.4.4')].flatMap(spelling => disguises.map(disguise => disguise(spelling)))
     const accepted = new Set(all.filter(spelling => classifyHostname(spelling).valid).map(spelling => spelling.trim()))
     expect(accepted).toEqual(new Set(['8.8.4.4', '8.8.4.4.']))
@@ -133,7 +133,7 @@ describe('in every spelling that a URL parser or inet_aton accepts', () => {
         .normalize('NFKC')
         .replace(/[\s\u00ad\u200b]|[.。]\s*$/g, '')
         .replaceAll('。', '.')
-        // Octal or not, these zeros change nothing.
+        // These zeros change nothing, whether or not they mean octal.
         .replace(/\b0+(?=[0-9])/g, '') === '8.8.4.4'
     expect(refused.filter(isSpelled).length).toBeGreaterThan(5)
     for (const spelling of refused) {

@@ -5,19 +5,19 @@ import { classifyHostname, suffixList } from '../../src/index.ts'
 import { readCases } from '../vectors/read.ts'
 
 test.each(readCases<[string, string, string, string]>('accepted-names.json'))(
-  '%j is accepted as a %s, %j',
+  '%j is accepted with the kind "%s"',
   (input, kind, domain, registrableDomain) => {
     expect(classifyHostname(input)).toEqual({ valid: true, kind, domain, registrableDomain })
   },
 )
 
-test('a value that is not a string is rejected without throwing', () => {
+test('a value that is not a string is rejected, and classifyHostname does not throw', () => {
   for (const value of [null, undefined, 42, {}, [], Symbol('x'), () => 'example.com']) {
     expect(classifyHostname(value as never)).toMatchObject({ valid: false, code: 'invalid_domain' })
   }
 })
 
-test('an input over 512 characters, white space included, is too long unless it is all white space', () => {
+test('an input of more than 512 characters, including white space, is too long unless it is only white space', () => {
   const spaces = ' '.repeat(10_000_000)
   expect(classifyHostname(spaces)).toMatchObject({ code: 'empty_domain' })
   for (const text of [`${spaces}example.com`, `example.com${spaces}`, `example.com${' '.repeat(502)}`]) {
@@ -30,7 +30,7 @@ test('an input over 512 characters, white space included, is too long unless it 
 })
 
 test('characters that mapping removes do not make a name too long', () => {
-  // The blocks that hold characters that Unicode calls ignorable.
+  // The blocks with characters that Unicode calls default ignorable.
   const blocks = [0x00, 0x03, 0x11, 0x17, 0x18, 0x20, 0xfe, 0xff, 0xe00, 0xe01]
   const dropped = blocks
     .flatMap(block => Array.from({ length: 0x100 }, (_, index) => String.fromCodePoint(block * 0x100 + index)))

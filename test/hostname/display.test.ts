@@ -29,18 +29,18 @@ test.each([
 
 test.each([
   ['a letter of another script', 'аpple.com'],
-  ['letters of two scripts', 'ɢпример.com'],
-  ['letters of which each looks like ASCII', 'раураӏ.com'],
-  ['a Latin letter that looks like another', 'gmaıl.com'],
-  ['a letter that is for phonetics', 'ɢoogle.com'],
-  ['a Kana that looks like a slash', 'comノsearch.com'],
-  ['a Kana that looks like a hyphen beside Latin letters', 'googleーlogin.com'],
-  ['a mark that composes with nothing', 'i̇stanbul.com'],
+  ['a label with letters of two scripts', 'ɢпример.com'],
+  ['a label of letters that all look like ASCII', 'раураӏ.com'],
+  ['a Latin letter that looks like another one', 'gmaıl.com'],
+  ['a phonetic letter', 'ɢoogle.com'],
+  ['a Kana letter that looks like a slash', 'comノsearch.com'],
+  ['a Kana mark that looks like a hyphen between Latin letters', 'googleーlogin.com'],
+  ['a mark that does not compose with its letter', 'i̇stanbul.com'],
   ['a joiner', 'نامه\u200cای.com'],
   ['an emoji', '💩.la'],
-  ['punctuation, which is accepted in A-labels only', 'xn--mysite-xg0c.com'],
+  ['punctuation that is accepted only in A-labels', 'xn--mysite-xg0c.com'],
   ['a middle dot', 'l·l.com'],
-])('%s keeps its A-label', (_, name) => {
+])('%s is shown as an A-label: %s', (_, name) => {
   expect(displayHostname(canonical(name))).toBe(canonical(name))
   expect(canonical(name)).toMatch(/^xn--/)
 })
@@ -62,7 +62,7 @@ test('a string that is not canonical is returned unchanged', () => {
     expect(displayHostname(text)).toBe(text)
 })
 
-test('what is shown classifies as the same hostname, and most international names are shown in Unicode', () => {
+test('the displayed form classifies as the same hostname, and most international names are shown in Unicode', () => {
   const international = readLines('international-hostnames.txt').map(canonical)
   const anything = [...readLines('hostnames.txt'), ...readCases<[string]>('pasted-names.json').map(([text]) => text)]
   const all = [...international, ...anything.map(canonical)]
@@ -71,7 +71,7 @@ test('what is shown classifies as the same hostname, and most international name
   expect(shown.length).toBeGreaterThan(0.95 * international.length)
 })
 
-test('a generated name also classifies as the same hostname after it is shown', () => {
+test('the displayed form of a generated name classifies as the same hostname', () => {
   const letters = fc.constantFrom(...'абвгжпфæöüßłěλπθאבגקあアー日한กखا1-')
   const label = fc.oneof(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 10 }),

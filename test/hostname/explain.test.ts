@@ -11,7 +11,7 @@ const cases = readCases<[string, string, string | null, string?]>('pasted-names.
 
 const messageOf = (input: string) => ({ message: '', ...classifyHostname(input) }).message
 
-/** As the message shows it, which is as it was written. */
+/** The suggestion as the message shows it, which is how the input spells it. */
 function suggestionOf(input: string): string | null {
   const classification = classifyHostname(input)
   if (classification.valid) return classification.domain
@@ -20,12 +20,12 @@ function suggestionOf(input: string): string | null {
 }
 
 describe('what people paste', () => {
-  test('has each case once', () => {
+  test('pasted-names.json has no case twice', () => {
     expect(new Set(cases.map(([input]) => input)).size).toBe(cases.length)
     expect(cases.length).toBeGreaterThan(500)
   })
 
-  test.each(cases)('%j is %s, and %j is suggested', (input, code, suggestion, aLabels) => {
+  test.each(cases)('%j is %s; suggested: %j', (input, code, suggestion, aLabels) => {
     const classification = classifyHostname(input)
     const live = / "([^"]*)" if you mean this character\.$/.exec(messageOf(input))?.[1]
     expect([classification.valid ? 'valid' : classification.code, suggestionOf(input), live]).toEqual([
@@ -35,16 +35,19 @@ describe('what people paste', () => {
     ])
   })
 
-  test.each([...lines, ...rows].map(row => [String(row.pattern), row] as const))('%s has a case', (_, row) => {
-    const found = cases.filter(([input]) => row.pattern.test(input.trim().replace(/^\*\.(?=\S)/, '')))
-    expect(found.map(([input]) => classifyHostname(input))).toContainEqual(
-      expect.objectContaining({ reason: row.reason }),
-    )
-  })
+  test.each([...lines, ...rows].map(row => [String(row.pattern), row] as const))(
+    'a case matches the pattern %s',
+    (_, row) => {
+      const found = cases.filter(([input]) => row.pattern.test(input.trim().replace(/^\*\.(?=\S)/, '')))
+      expect(found.map(([input]) => classifyHostname(input))).toContainEqual(
+        expect.objectContaining({ reason: row.reason }),
+      )
+    },
+  )
 })
 
 describe('messages', () => {
-  test('match messages.txt', async () => {
+  test('are those in messages.txt', async () => {
     const messages = cases
       .map(([input]) => classifyHostname(input))
       .flatMap(answer => (answer.valid ? [] : [`${answer.reason}: ${answer.message}`]))
@@ -54,7 +57,7 @@ describe('messages', () => {
           '(tldts x.y.z), published on <date>',
         ),
       )
-    // What is quoted and which character it is aside: the first message of each wording, and how many cases have it.
+    // The first message of each wording, apart from quotes and characters, and how many cases have that wording.
     const wordings = new Map<string, string[]>()
     for (const message of messages) {
       const wording = message.replaceAll(/"[^"]*"|U\+[0-9A-F]+/g, '')
@@ -64,7 +67,7 @@ describe('messages', () => {
     await expect(lines.join('')).toMatchFileSnapshot('messages.txt')
   })
 
-  test('contain no A-label that was not sent', () => {
+  test('contain an A-label only if it was sent', () => {
     for (const [input] of cases) {
       const withoutSuggestion = messageOf(input).replace(/; send ".*" (?:instead|if you mean)|, or ".*/gsu, '')
       if (!/xn--/i.test(input)) expect(withoutSuggestion.replace('begins with "xn--"', '')).not.toContain('xn--')
@@ -85,7 +88,7 @@ describe('messages', () => {
     'jdbc:mysql://user:secret@db.example.com:3306/app',
     'https:user:secret@example.com',
     'https://user:secret@example.com, https://example.org',
-  ])('%s: the password is not repeated', input => {
+  ])('do not repeat the password in %s', input => {
     expect(messageOf(input)).toContain(':***@')
     expect(messageOf(input)).not.toContain('secret')
   })
@@ -105,7 +108,7 @@ function spell(text: string): string {
     .normalize('NFC')
 }
 
-/** Top-level labels that can only be typing mistakes. */
+/** Top-level labels that can only be typos. */
 const slips: Readonly<Record<string, string>> = {
   com: 'con cmo ocm vom xom cpm comm coom ccom c0m cim',
   net: 'nte nett neet',
@@ -166,7 +169,7 @@ describe('a suggestion', () => {
     )
     .map(([start, name, at, odd, end]) => start.join('') + name.slice(0, at) + odd + name.slice(at) + end.join(''))
 
-  test('is itself valid, is contained or spelled in the input, and is never cut', { timeout: 60_000 }, () => {
+  test('is valid, and is written or spelled in the input, never cut from a longer name', { timeout: 60_000 }, () => {
     let suggestions = 0
     fc.assert(
       fc.property(fc.oneof(pasted, fc.constantFrom(...cases.map(([input]) => input))), input => {
@@ -187,7 +190,7 @@ test.each([
   ['my-.com.', 'begins or ends with a hyphen'],
   ['bücher-.de.', 'begins or ends with a hyphen'],
   [`${'x'.repeat(64)}.com.`, 'begins with a label of 64 characters'],
-])('the message does not blame one trailing dot: %j', (input, part) => {
+])('the message about %j does not blame the trailing dot', (input, part) => {
   expect(classifyHostname(input)).toMatchObject({
     message: expect.stringMatching(new RegExp(`^(?!.*empty label).*${part}`)),
   })

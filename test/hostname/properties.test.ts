@@ -10,7 +10,7 @@ const fragments = [
   ...['co.uk', 'ß', 'İ', '。', '\u00ad', '\u200d', 'א', '１', '\ud800', 'local', 'github.io'],
 ]
 
-/** Real hostnames, pieces of them with odd bits between, addresses, any text at all, and what looks like A-labels. */
+/** Real hostnames, parts of them with odd characters in between, addresses, any string, and would-be A-labels. */
 const anything = fc.oneof(
   fc.constantFrom(...real),
   fc
@@ -38,7 +38,7 @@ const testAny = (claim: string, check: Check) => test(claim, () => assertAny(che
 
 const details = ['character', 'label', 'length', 'topLevel', 'suffix', 'address', 'block', 'source']
 
-testAny('never throws, and answers with the documented fields only', classification => {
+testAny('classifyHostname never throws, and returns only the documented fields', classification => {
   if (classification.valid) {
     expect(Object.keys(classification)).toEqual(['valid', 'kind', 'domain', 'registrableDomain'])
     return
@@ -49,13 +49,13 @@ testAny('never throws, and answers with the documented fields only', classificat
   expect(Object.values(classification)).not.toContain(undefined)
 })
 
-testAny('a suggestion, and the A-labels of a text, are accepted as they stand', classification => {
+testAny('a suggestion, and the A-labels of an input, are accepted unchanged', classification => {
   if (classification.valid) return
   for (const domain of [classification.suggestion, classification.aLabels])
     if (domain !== undefined) expect(classifyHostname(domain)).toMatchObject({ valid: true, domain })
 })
 
-testAny('the message says the suggestion, and what is wrong with the rest is in the text', (classification, input) => {
+testAny('the message quotes the suggestion, and the rejected rest is part of the input', (classification, input) => {
   if (classification.valid) return
   const { message, suggestion, rest } = classification
   const shown = /; send "([^"]*)" instead[,.]/u.exec(message)?.[1]
@@ -65,19 +65,16 @@ testAny('the message says the suggestion, and what is wrong with the rest is in 
   if (rest !== undefined) expect([input.includes(rest), classifyHostname(rest).valid]).toEqual([true, false])
 })
 
-testAny('the domain of a valid result classifies to itself', classification => {
+testAny('classifying the domain of a valid result gives the same result', classification => {
   if (classification.valid) expect(classifyHostname(classification.domain)).toEqual(classification)
 })
 
-testAny(
-  'a name in ASCII is kept as it is, but for the case of letters and one trailing dot',
-  (classification, input) => {
-    if (!classification.valid || classification.kind === 'ip' || /[^\0-\x7f]/.test(input.trim())) return
-    expect(classification.domain).toBe(input.trim().toLowerCase().replace(/\.$/, ''))
-  },
-)
+testAny('an ASCII name stays the same, except for upper case and one trailing dot', (classification, input) => {
+  if (!classification.valid || classification.kind === 'ip' || /[^\0-\x7f]/.test(input.trim())) return
+  expect(classification.domain).toBe(input.trim().toLowerCase().replace(/\.$/, ''))
+})
 
-testAny('the case of ASCII letters, one trailing dot and white space around do not matter', (expected, input) => {
+testAny('the case of ASCII letters, one trailing dot and surrounding white space do not matter', (expected, input) => {
   // An IPv6 address is not a name, so a dot after it is not the root dot.
   fc.pre(!/[.。．｡]\s*$|:/.test(input))
   const upperCase = input.replace(/[a-z]/g, letter => letter.toUpperCase())
@@ -88,13 +85,16 @@ testAny('the case of ASCII letters, one trailing dot and white space around do n
   }
 })
 
-testAny('the registrable domain is the domain or follows a dot in it, and classifies to itself', classification => {
-  if (!classification.valid) return
-  const { domain, registrableDomain } = classification
-  expect(domain === registrableDomain || domain.endsWith(`.${registrableDomain}`)).toBe(true)
-  const own = { valid: true, domain: registrableDomain, registrableDomain }
-  expect(classifyHostname(registrableDomain)).toMatchObject(own)
-})
+testAny(
+  'the registrable domain is the whole domain or its last labels, and classifying it returns it unchanged',
+  classification => {
+    if (!classification.valid) return
+    const { domain, registrableDomain } = classification
+    expect(domain === registrableDomain || domain.endsWith(`.${registrableDomain}`)).toBe(true)
+    const own = { valid: true, domain: registrableDomain, registrableDomain }
+    expect(classifyHostname(registrableDomain)).toMatchObject(own)
+  },
+)
 
 test('a URL parser leaves a valid name or address unchanged', () => {
   let names = 0
@@ -105,7 +105,7 @@ test('a URL parser leaves a valid name or address unchanged', () => {
       const { hostname } = new URL(`http://${host.includes(':') ? `[${host}]` : host}/`)
       expect(hostname.replace(/^\[|\]$/g, '')).toBe(host)
     } else {
-      // The runtime's tables may be older than ours, and then refuse an A-label; they never make it something else.
+      // The runtime's tables may be older than ours, and then reject an A-label; they never change it.
       const hostname = URL.canParse(`http://${host}/`) ? new URL(`http://${host}/`).hostname : host
       expect(hostname).toBe(host)
       expect(host).not.toMatch(/^[0-9.]+$|^\[|(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/)

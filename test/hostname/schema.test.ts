@@ -4,15 +4,21 @@ import { readCases } from '../vectors/read.ts'
 
 const { validate } = hostnameSchema['~standard']
 
-test.each(readCases<[string, string, string]>('accepted-names.json'))('%j is valid as %s, %j', (input, _, domain) => {
-  expect(validate(input)).toEqual({ value: domain })
-})
+test.each(readCases<[string, string, string]>('accepted-names.json'))(
+  'hostnameSchema accepts %j (%s) as %j',
+  (input, _, domain) => {
+    expect(validate(input)).toEqual({ value: domain })
+  },
+)
 
-test.each([['localhost'], [''], [null], [42], [undefined]])('%j has one issue, with a message', value => {
-  expect(validate(value)).toEqual({ issues: [{ message: expect.stringMatching(/.\.$/) }] })
-})
+test.each([['localhost'], [''], [null], [42], [undefined]])(
+  'hostnameSchema rejects %j with one issue, which has a message',
+  value => {
+    expect(validate(value)).toEqual({ issues: [{ message: expect.stringMatching(/.\.$/) }] })
+  },
+)
 
-test('a program that accepts Standard Schemas, here the test runner, accepts hostnameSchema', () => {
+test('hostnameSchema works in a program that accepts Standard Schemas, here the test runner', () => {
   expect('WWW.Example.com.').toEqual(expect.schemaMatching(hostnameSchema))
   expect('localhost').not.toEqual(expect.schemaMatching(hostnameSchema))
 })

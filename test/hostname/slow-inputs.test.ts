@@ -4,14 +4,14 @@ import { readCases } from '../vectors/read.ts'
 
 const texts = [
   ...readCases<[string]>('slow-inputs.json').map(([text]) => text),
-  // The middle dot of Katakana asks the whole label.
+  // A Katakana middle dot needs a look at the whole label.
   `${'\u30fb'.repeat(511)}ア`,
   `${`${'\u30fb'.repeat(31)}ア.`.repeat(15)}com`,
-  // Marks that NFC takes apart and sorts, before and behind dots of all spellings.
+  // Marks that NFC takes apart and sorts, before and after dots of all spellings.
   `${'｡'.repeat(10)}${'\u0f73'.repeat(495)}\u0338\u200b`,
   `a${'\u0f73'.repeat(251)}.a${'\u0f73'.repeat(250)}.com\u200b`,
   `${`a${'\u0f73'.repeat(60)}。`.repeat(8)}com`,
-  // Letters that are mapped, behind mistakes that are undone one by one.
+  // Letters that are mapped, after mistakes that are undone one by one.
   `${'·'.repeat(4)}${'İİİİא．İ–'.repeat(63)}`,
   `“«„‘${'İİİİא．İ–'.repeat(63)}`,
   // Characters that are mapped, and mistakes that are undone one by one around them.
@@ -26,13 +26,13 @@ const texts = [
 ]
 
 /**
- * What a call may hold; the goal, measured in bench/, is a twentieth of the bound here, which no machine's load can
- * reach.
+ * The maximum of a call. The goal, measured in `bench/`, is a twentieth of the bound here, which no load on the machine
+ * can reach.
  */
 const CALL = 100
 const MAX_CPU_SECONDS = 1
 
-/** Of this thread's process, so that time in which others run does not count. */
+/** The CPU time of this process, which excludes the time in which other processes run. */
 function cpuSeconds(work: () => void): number {
   const start = process.cpuUsage()
   work()
@@ -56,7 +56,7 @@ test.each(texts.map(text => [text.slice(0, 40), text]))(
   },
 )
 
-/** How many characters the runtime normalizes for an input: what mapping and explaining cost besides patterns. */
+/** How many characters the runtime normalizes for an input. Only patterns cost besides. */
 function countNormalized(text: string): number {
   const { normalize } = String.prototype
   let count = 0
@@ -72,7 +72,7 @@ function countNormalized(text: string): number {
   return count
 }
 
-test('an input is normalized once, whatever mistakes are undone, and never what it expands to', () => {
+test('an input is normalized once, however many mistakes are undone, and its expanded form never', () => {
   // U+3316 stands for six characters. Letters that were mapped before are not normalized one by one.
   const expanding = ['\u3316'.repeat(512), `${'\u3316'.repeat(63)}.`.repeat(7), '\ufdfa'.repeat(512)]
   const counts = [...texts, ...expanding].map(text => [countNormalized(text), countNormalized(text), text] as const)
@@ -80,7 +80,7 @@ test('an input is normalized once, whatever mistakes are undone, and never what 
   expect(Math.max(...counts.map(([, count]) => count))).toBeGreaterThan(100)
 })
 
-test('mistakes are undone around at most 253 mapped characters in total, and around any number in ASCII', () => {
+test('a suggestion is found around at most 253 mapped characters in total, or any number of ASCII characters', () => {
   const wrap = (name: string) => `“${name}”`
   const isSuggested = (text: string) => 'suggestion' in classifyHostname(text)
   expect([wrap(`é${'\u00ad'.repeat(200)}.de`), wrap(`é${'\u00ad'.repeat(300)}.de`)].map(isSuggested)).toEqual([

@@ -18,14 +18,14 @@ function toALabels(name: string): string | null {
   return typeof reading === 'string' ? reading : null
 }
 
-/** Runs all cases and returns those that differ, so that one test can hold thousands. */
+/** Runs all cases and returns those that differ, so one test can cover thousands. */
 function findDifferences<Case>(cases: readonly Case[], check: (vector: Case) => unknown): unknown[] {
   return cases.map(vector => ({ vector, difference: check(vector) })).filter(({ difference }) => difference)
 }
 
-test('Public Suffix List: the registrable domain of every case', () => {
+test('Public Suffix List: every case gets the expected registrable domain', () => {
   const cases = readCases<[string, string | null]>('public-suffix-list.json')
-  /** Top-level labels outside the list are internal here; the list's own algorithm takes any label for a suffix. */
+  /** Top-level labels outside the list are internal here; the list's own algorithm takes any label as a suffix. */
   const unlisted = new Set(['example.example', 'b.example.example', 'a.b.example.example'])
   expect(cases.length).toBeGreaterThan(70)
   expect(
@@ -39,7 +39,7 @@ test('Public Suffix List: the registrable domain of every case', () => {
   ).toEqual([])
 })
 
-test('Public Suffix List: every rule is a suffix, every exception a name, and what is below either is a name', () => {
+test('Public Suffix List: every rule is a suffix; every exception, and every name below either, is a name', () => {
   expect(rules.length).toBeGreaterThan(10_000)
   const differences = findDifferences(rules, rule => {
     const name = toALabels(rule.replace(/^!/, '').replace(/^\*\./, 'any.')) ?? ''
@@ -54,7 +54,7 @@ test('Public Suffix List: every rule is a suffix, every exception a name, and wh
       classify(name)
     )
   })
-  // The list of 2026-10-07 is not the installed one: rules come and go.
+  // The list of 2026-10-07 is not the installed one, and rules are added and removed.
   expect(differences.length).toBeLessThan(20)
 })
 
@@ -64,7 +64,7 @@ test('Public Suffix List: every top-level label is in the public DNS', () => {
   const internal = [...topLevels].filter(label =>
     [label, `registrant.${label}`].some(name => classify(name) === 'internal_domain'),
   )
-  // The installed list, which is newer, has lost one.
+  // The installed list is newer, and no longer has one of them.
   expect(internal.toSorted()).toEqual(['arpa', 'helsinki', 'onion'])
 })
 
@@ -72,7 +72,7 @@ describe('Unicode 17 IdnaTestV2', () => {
   /** V2: hyphens in positions 3 and 4; V3: a hyphen first or last. We allow the first and reject the second. */
   const cases = readCases<[string, string, string[]]>('idna-test-v2.json')
 
-  test('every case has the expected result, except punctuation that IDNA2008 disallows', () => {
+  test('every case has the expected result, except for punctuation that IDNA2008 disallows', () => {
     expect(cases.length).toBeGreaterThan(6000)
     let punctuation = 0
     expect(
@@ -88,12 +88,12 @@ describe('Unicode 17 IdnaTestV2', () => {
     expect(punctuation).toBe(93)
   })
 
-  test('a name that UTS #46 rejects is never accepted, and one that it maps is never accepted as another', () => {
+  test('a name that UTS #46 rejects is rejected, and a name that it maps is accepted only in its mapped form', () => {
     expect(
       findDifferences(cases, ([source, ascii, status]) => {
         const classification = classifyHostname(source)
         if (!classification.valid) return null
-        // A trailing dot is the root of the DNS here, and an error of length there.
+        // A trailing dot is the DNS root here, and an error there: an empty label.
         const isTrailingDotOnly = status.every(code => code === 'A4_2') && /[.。．｡]$/.test(source)
         const isAllowed = status.every(code => code === 'V2') || isTrailingDotOnly
         return isAllowed && classification.domain === ascii.replace(/\.$/, '') ? null : classification
@@ -102,7 +102,7 @@ describe('Unicode 17 IdnaTestV2', () => {
   })
 })
 
-test('web platform toascii.json: the same A-labels, except for lengths, hyphens and punctuation', () => {
+test('web platform toascii.json: names get the same A-labels, except for lengths, hyphens and punctuation', () => {
   const cases = readCases<[string, string | null]>('wpt-toascii.json')
   expect(cases.length).toBeGreaterThan(80)
   const isTooLong = (name: string) => name.length > 253 || name.split('.').some(label => label.length > 63)
@@ -122,7 +122,7 @@ test('web platform toascii.json: the same A-labels, except for lengths, hyphens 
   expect(strict).toHaveLength(29)
 })
 
-test('urltestdata.json: what a URL parser reads as an address is not a name, and what it rejects is rejected', () => {
+test('urltestdata.json: hosts that URL parsers reject are rejected, and IP addresses there are not names', () => {
   const cases = readCases<[string, string | null]>('wpt-url-hosts.json')
   expect(cases.length).toBeGreaterThan(150)
   expect(
@@ -136,11 +136,11 @@ test('urltestdata.json: what a URL parser reads as an address is not a name, and
   ).toEqual([])
 })
 
-test('published spellings of addresses: none is a name, and all that mean a reserved address are rejected', () => {
+test('published spellings of addresses are not accepted as names, and those of reserved ones not at all', () => {
   const cases = readCases<[string, string, string[], string | null, string | null]>('ip-spellings.json')
   expect(cases.length).toBeGreaterThan(250)
   const isAddress = (text: string | null) => text !== null && /^\[|^[0-9.]+$/.test(text)
-  /** What counts is what a URL parser or inet_aton would connect to; a remark in parentheses is no address. */
+  /** What counts is what a URL parser or inet_aton would connect to; a remark in parentheses is not an address. */
   const readings = cases.map(([spelling, meaning, , url, aton]) => ({
     spelling,
     isAddress: isAddress(url) || isAddress(aton) || /^[0-9a-f:.]+$/.test(meaning),
@@ -158,7 +158,7 @@ test('published spellings of addresses: none is a name, and all that mean a rese
   expect(refused.length).toBe(218)
 })
 
-test('JSON Schema: hostnames have the expected result, except those listed with a reason', () => {
+test('JSON Schema: every hostname has the expected result, except those listed with a reason', () => {
   const cases = [
     ...readCases<[string, string, boolean]>('json-schema-hostname.json'),
     ...readCases<[string, string, boolean]>('json-schema-idn-hostname.json'),
@@ -170,7 +170,7 @@ test('JSON Schema: hostnames have the expected result, except those listed with 
     ],
     'other full stops and letters are mapped by UTS #46 here': ['example．com', '\u212Aelvin.example.com'],
     'hyphens in positions 3 and 4 of a U-label are fine here': ['XN--aa---o47jg78q'],
-    'of what RFC 5892 disallows, only punctuation is refused here': [
+    'of the characters that RFC 5892 disallows, only punctuation is rejected here': [
       'xn--07jt112bpxg.xn--9t4b11yi5a',
       'xn--chb89f',
       'xn--07jceefgh4c',
@@ -193,7 +193,7 @@ test('JSON Schema: hostnames have the expected result, except those listed with 
   expect(new Set(differing.map(([, data]) => data))).toEqual(listed)
 })
 
-test('every special-use name is internal with all names below it, except the three for examples', () => {
+test('every special-use name, and every name below it, is internal, except the three for examples', () => {
   const cases = readCases<[string]>('iana-special-use-domains.json')
   expect(cases.length).toBe(42)
   for (const [name] of cases) {
@@ -252,7 +252,7 @@ test('949 real international hostnames are mapped as the URL parser maps them', 
       : classification
   })
   expect(differences).toEqual([
-    // The owner of this name lets others register below it, and had it put on the Public Suffix List.
+    // The owner of this name lets others register names below it, so it is on the Public Suffix List.
     { vector: 'günstigbestellen.de', difference: expect.objectContaining({ code: 'public_suffix_domain' }) },
   ])
 })

@@ -11,7 +11,7 @@ const random = createRandom(seed)
 const scopes = ['domains:create', 'domains:delete']
 const names = [...manyDomains(12), '*.n1.com', 'x.n1.com', 'localhost']
 
-/** Makes calls at random, and repeats some, as after a lost response or one that says to retry. */
+/** Makes random calls, and repeats some of them, as clients do after a lost response or one that says to retry. */
 async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
   const store = createStore({
     teams: [
@@ -19,7 +19,7 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
       { id: '2', organizationId: '10', state: 'active' },
     ],
     synchronize() {
-      if (random.chance(0.3)) throw new Error('The monitor is away')
+      if (random.chance(0.3)) throw new Error('The monitor is unavailable')
     },
     onError() {},
   })
@@ -42,7 +42,7 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
       const { status } = await handle(request as Parameters<typeof handle>[0])
       answers.set(`${operation} ${status}`, (answers.get(`${operation} ${status}`) ?? 0) + 1)
     } while (random.chance(0.4))
-    // Which an application does itself, so that it has the result.
+    // The application transfers names itself, so it has the result.
     const [from = '', to = ''] = random.shuffle(['1', '2'])
     if (random.chance(0.2)) transferred.push(...(await transfer(store, { from, to, domains }).catch(() => [])))
   }
@@ -77,7 +77,7 @@ test('onResult and transfers report each registration once, despite repeated and
   for (const answer of ['create 200', 'create 403', 'create 503', 'delete 200']) expect([...answered]).toContain(answer)
 })
 
-test('a name that a store saved before it failed is reported as existing by the next call', async () => {
+test('if a store fails after it saved a name, the next call reports the name as existing', async () => {
   const lost: string[] = []
   const { idsOf, transferred, held } = await makeCalls(store => ({
     ...store,

@@ -12,26 +12,26 @@ const authenticate = () => ({ type: 'team', teamId: '1', scopes }) as const
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 const onError = () => {}
 
-/** What asks the database first, on a server of which all parts may. */
+/** The part that queries the database first. */
 const askers = {
-  'the key store': (database: Pool) => ({
+  'the key store’s': (database: Pool) => ({
     store: createPostgresStore({ database, findTeam }),
     keys: createPostgresKeyStore({ database }),
   }),
-  'the rate limiter': (database: Pool) => ({
+  'the rate limiter’s': (database: Pool) => ({
     store: createStore(),
     authenticate,
     rateLimiter: new RateLimiterPostgres({ storeClient: database, tableCreated: true, points: 9, duration: 1 }),
   }),
-  'the team look-up': (database: Pool) => ({
+  'findTeam’s': (database: Pool) => ({
     store: { ...createStore(), findTeam: async (id: string) => (await database.query('SELECT $1', [id])).rows[0] },
     authenticate,
   }),
-  'the store': (database: Pool) => ({ store: createPostgresStore({ database, findTeam }), authenticate }),
+  'the store’s': (database: Pool) => ({ store: createPostgresStore({ database, findTeam }), authenticate }),
 }
 
 test.each(Object.entries(askers))(
-  'while the database that %s asks is down, every operation answers 500 with Retry-After',
+  'while %s database is down, every operation returns 500 with Retry-After',
   async (_, ask) => {
     const database = new Pool({ host: '127.0.0.1', port: await findFreePort() })
     onTestFinished(() => database.end())

@@ -21,7 +21,7 @@ async function runExample(): Promise<{ answer: (request: Request) => Promise<Res
   }
 }
 
-test('the example of createHandler registers names, and reads no more of a body than the limit', async () => {
+test('the example of createHandler registers names, and does not read a body beyond the limit', async () => {
   const { answer, authorization } = await runExample()
   const post = (body: BodyInit) => {
     const headers = { authorization, 'content-type': 'application/json' }

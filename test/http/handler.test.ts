@@ -9,9 +9,7 @@ import { createKeys, createStore } from '../fixtures.ts'
 const body = '{"domains":["www.example.com"]}'
 const type = 'application/json'
 
-/**
- * What the handler is given by accessors and readers that only a host of its own brings, which no adapter of ours is.
- */
+/** A request whose accessors and readers come from an application's own adapter. */
 function request(fields: Record<string, unknown>, readBody: HandlerRequest['readBody'] = () => ({ text: body })) {
   return { header: (name: string) => fields[name] as string, readBody }
 }
@@ -36,7 +34,7 @@ afterEach(async () => {
 })
 
 describe('an accessor that returns the lines of a header as an array', () => {
-  test('is equivalent to one that joins them', async () => {
+  test('has the same effect as one that joins them', async () => {
     const { handle, authorization, other } = await createCase()
     const cases: [fields: Record<string, unknown>, status: number][] = [
       [{ authorization: [authorization], 'content-type': [type], 'content-length': ['31'] }, 200],
@@ -58,7 +56,7 @@ describe('a body', () => {
   const bytes = (text: string) => ({ bytes: new TextEncoder().encode(text) })
   const asText = (text: string) => ({ text })
 
-  test('gives the same result as a string and as bytes: with a byte order mark, with two, empty', async () => {
+  test('has the same result as a string and as bytes, even if it is empty or has byte order marks', async () => {
     const { handle, authorization } = await createCase()
     for (const [text, status] of [
       [body, 200],
@@ -74,7 +72,7 @@ describe('a body', () => {
     }
   })
 
-  test('is checked against the limit in bytes, even if the reader exceeds it', async () => {
+  test('is rejected above the limit in bytes, even if its reader returns it whole', async () => {
     const { handle, authorization } = await createCase({ bodyLimit: 60 })
     const text = JSON.stringify({ domains: ['ü'.repeat(25)] })
     expect(text.length).toBeLessThan(60)
@@ -112,13 +110,13 @@ test('if several checks fail, the call gets the error that docs/errors.md lists 
   expect(await ask()).toMatchObject({ status: 200, isLimited: true })
 
   const guide = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
-  // The first two are of adapters, which find the operation.
+  // The first two come from adapters, which find the operation.
   const [, , ...documented] = [...guide.matchAll(/^## \d+ `(\w+)`$/gm)].map(([, code]) => code)
   expect(answers.map(({ error }) => error)).toEqual(documented.slice(0, 9))
   expect(answers.map(({ isLimited }) => isLimited)).toEqual([false, ...Array(8).fill(true)])
 })
 
-test('a key that is revoked while the body arrives is rejected if that took more than 20 ms', async () => {
+test('a key that is revoked while the body arrives is rejected if the body took more than 20 ms', async () => {
   const { keys, issue } = createKeys()
   const handle = createHandler({ store: createStore(), keys })
   vi.useFakeTimers({ toFake: ['performance'] })
@@ -139,7 +137,7 @@ test('a key that is revoked while the body arrives is rejected if that took more
   vi.useRealTimers()
 })
 
-test('onResult gets each 200 with its call, key and duration, and cannot change the response', async () => {
+test('onResult is called for each 200 with the call, key and duration, and cannot change the response', async () => {
   const onResult = vi.fn(() => {
     throw new Error('audit log down')
   })
@@ -156,7 +154,7 @@ test('onResult gets each 200 with its call, key and duration, and cannot change 
   ])
 })
 
-test('for a 503, onResult gets what was saved, once, and onError the cause, both with the key', async () => {
+test('for a 503, onResult gets the saved names once, and onError the cause, both with the key', async () => {
   const [onResult, onError] = [vi.fn(), vi.fn()]
   const store = createStore({ synchronize: () => Promise.reject(new Error('away')) })
   const { handle, authorization } = await createCase({ store, onResult, onError })
@@ -190,7 +188,7 @@ describe('a failure', () => {
     ['list', 'list', 500, failingTo('list')],
     ['list', 'export', 500, failingTo('list')],
   ])(
-    'at %s of %s is reported once, with the cause, and hidden from the caller',
+    'in %s, during the operation "%s", is reported once with its cause, and hidden from the caller',
     async (step, operation, status, options) => {
       const onError = vi.fn()
       const operations = [operation]
@@ -208,14 +206,14 @@ describe('a failure', () => {
   test.each([
     new ApiError('internal_error', 'The identity provider is down.', { headers: { 'Retry-After': '5' }, cause }),
     new ApiError('domain_registration_unavailable', 'The identity provider is down.', { cause }),
-  ])('of authenticate with $code and Retry-After is reported with the step authenticate', async error => {
+  ])('of authenticate, thrown as an ApiError with $code, is reported with the step authenticate', async error => {
     const onError = vi.fn()
     const handle = createHandler({ store: createStore(), authenticate: () => Promise.reject(error), onError })
     expect((await handle(request({ 'content-type': type }))).status).toBe(error.status)
     expect(onError.mock.calls).toMatchObject([[cause, { step: 'authenticate', keyContext: undefined }]])
   })
 
-  test('is one line with its stack on the console if there is no onError', async () => {
+  test('is logged to the console as one line and its stack if there is no onError', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { handle, authorization } = await createCase(failingTo('register'))
     await handle(request({ authorization, 'content-type': type }))
@@ -228,14 +226,14 @@ describe('a failure', () => {
 
   test.each([
     ['throws', () => expect.fail('logger down')],
-    ['is rejected', async () => expect.fail('logger down')],
-  ])('gets a response even if onError %s', async (_, onError) => {
+    ['rejects', async () => expect.fail('logger down')],
+  ])('still leads to a response if onError %s', async (_, onError) => {
     const { handle, authorization } = await createCase({ ...failingTo('findTeam'), onError })
     expect((await handle(request({ authorization, 'content-type': type }))).status).toBe(500)
   })
 })
 
-test('a store that fails after the time limit does no harm', async () => {
+test('a key store that fails after the time limit causes no unhandled rejection', async () => {
   const { handle, authorization } = await createCase({
     timeLimit: 1,
     keys: { findKey: () => new Promise((_, reject) => setTimeout(reject, 3, new Error('late'))) },
@@ -243,23 +241,23 @@ test('a store that fails after the time limit does no harm', async () => {
   expect((await handle(request({ authorization, 'content-type': type }))).status).toBe(500)
 })
 
-describe('whatever is thrown, the handler returns a response', () => {
+describe('the handler returns a response even if authenticate throws', () => {
   const revoked = () => {
     const { proxy, revoke } = Proxy.revocable({}, {})
     revoke()
     return proxy
   }
-  /** As another version of this package, or plain JavaScript, may make it. */
+  /** An error as another version of this package, or plain JavaScript, may make it. */
   const apiError = (fields: object) => Object.assign(new ApiError('unauthorized', 'No.'), fields)
   const thrown: [what: string, make: () => unknown][] = [
-    ['a code that every object answers to', () => new ApiError('constructor' as 'unauthorized', 'No.')],
-    ['a status that is no error', () => apiError({ status: 200 })],
-    ['no status', () => apiError({ status: undefined })],
-    ['a header that cannot be sent', () => apiError({ headers: { 'X-A': 'a\nb' } })],
-    ['no headers', () => apiError({ headers: null })],
-    ['a message that is no text', () => apiError({ message: 7n })],
+    ['an error whose code is "constructor"', () => new ApiError('constructor' as 'unauthorized', 'No.')],
+    ['an error with the status 200', () => apiError({ status: 200 })],
+    ['an error without a status', () => apiError({ status: undefined })],
+    ['an error with a header that cannot be sent', () => apiError({ headers: { 'X-A': 'a\nb' } })],
+    ['an error whose headers are null', () => apiError({ headers: null })],
+    ['an error whose message is not a string', () => apiError({ message: 7n })],
     ['a revoked proxy', revoked],
-    ['nothing', () => undefined],
+    ['undefined', () => undefined],
   ]
   test.each(thrown)('%s', async (_, make) => {
     const onError = vi.fn()
@@ -276,7 +274,7 @@ describe('whatever is thrown, the handler returns a response', () => {
     expect(onError).toHaveBeenCalledTimes(1)
   })
 
-  test.each(['id', 'operation'])('and the request has an unreadable property "%s"', async name => {
+  test.each(['id', 'operation'])('an error, and the request has an unreadable property "%s"', async name => {
     const { handle } = await createCase({ keys: undefined, authenticate: () => Promise.reject(new Error('down')) })
     const get = () => {
       throw new Error('unreadable')
@@ -286,7 +284,7 @@ describe('whatever is thrown, the handler returns a response', () => {
   })
 })
 
-test('a parameter that is sent several times is one array without arrays in it', () => {
+test('a query parameter that is sent several times becomes one flat array', () => {
   expect({ ...readQuery('/v1/domains?a=1&b=2&a=3&a=4') }).toEqual({ a: ['1', '3', '4'], b: '2' })
 })
 

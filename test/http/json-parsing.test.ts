@@ -4,7 +4,7 @@ import { expectDocumented } from '../adapters/documented.ts'
 import { createStore, team1 } from '../fixtures.ts'
 import { readCases } from '../vectors/read.ts'
 
-/** Every text of the JSON parsing test suite. */
+/** Every input of the JSON parsing test suite. */
 const cases = readCases<[file: string, base64: string, times: number]>('json-parsing.json').map(
   ([file, base64, times]) => ({
     file,
@@ -18,10 +18,10 @@ test('the JSON parsing test suite has 95 inputs to accept, 188 to reject, and 35
 })
 
 test.each([
-  ['the whole body', '', ''],
-  ['the value of domains', '{"domains":', '}'],
-  ['an entry of domains', '{"domains":["www.example.com",', ']}'],
-])('as %s, an input is rejected if it must be, and accepted if it must be', async (_, before, after) => {
+  ['as the whole body', '', ''],
+  ['as the value of domains', '{"domains":', '}'],
+  ['as an entry of domains', '{"domains":["www.example.com",', ']}'],
+])('an input %s is accepted or rejected as the JSON parsing test suite requires', async (_, before, after) => {
   const onError = vi.fn()
   const handle = createHandler({ store: createStore(), authenticate: () => team1, onError })
   const header = (name: string) => (name === 'content-type' ? 'application/json' : null)

@@ -15,7 +15,7 @@ const AT_ONCE = 20
 
 afterEach(() => void vi.restoreAllMocks())
 
-test(`many calls that get 503 because the monitor is unavailable make at most ${MOST_LINES} lines of log`, {
+test(`many calls that get 503 because the monitor is unavailable write at most ${MOST_LINES} lines to the log`, {
   timeout: 3 * MINUTE,
 }, async ({ onTestFinished }) => {
   const shown = vi.spyOn(console, 'error').mockImplementation(() => {})
@@ -43,7 +43,7 @@ test(`many calls that get 503 because the monitor is unavailable make at most ${
   const statuses = (await Promise.all(Array.from({ length: AT_ONCE }, callOneByOne))).flat()
 
   expect([statuses.length, new Set(statuses)]).toEqual([counts.callsWithoutMonitor, new Set([503])])
-  // All failures of the first minute have been logged a minute after the last.
+  // A minute after the last failure, all failures of the first minute have been logged.
   if (isLong) await sleep(MINUTE + 1_000)
   expect(logs()[0]).toMatch(
     RegExp(`^[\\d-]+T[\\d:.]+Z domain-registration: .+ failed \\(.*monitor 127\\.0\\.0\\.1:${port}\\): .*ECONNREFUSED`),

@@ -7,13 +7,13 @@ const right = { store: createStore(), keys: createKeys().keys }
 const authenticate = () => ({ type: 'team', teamId: '1', scopes: [] })
 const rateLimiter = { consume: async () => ({ msBeforeNext: 0, remainingPoints: 1 }) }
 
-/** Functions that take an adapter's options; they report mistakes at once, not at the first call. */
+/** Functions that take an adapter's options. They report mistakes at once, not at the first call. */
 const makers: [string, (options: never) => unknown][] = [
   ['createHandler', createHandler],
   ['domainsRouter', domainsRouter],
 ]
 
-test.each(makers)('%s takes right options', (_, make) => {
+test.each(makers)('%s accepts valid options', (_, make) => {
   const { store, keys } = right
   const others = { keyPrefix: 'acme1', bodyLimit: 1, timeLimit: 0.5, onError: () => {}, rateLimiter }
   for (const options of [
@@ -54,7 +54,7 @@ const wrong: [option: string, message: RegExp, options: unknown][] = [
     /"bodyLimit" must be an integer number of bytes above 0/,
     { ...right, bodyLimit },
   ]),
-  // A timer of more than 32 bits would end at once.
+  // A timer of more than 31 bits would end at once.
   ...[Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 31, '30000', null].flatMap((limit): typeof wrong => [
     ['timeLimit', /"timeLimit" must be a number of milliseconds above 0/, { ...right, timeLimit: limit }],
     ['bodyTimeLimit', /"bodyTimeLimit" must be a number of milliseconds above 0/, { ...right, bodyTimeLimit: limit }],
@@ -63,15 +63,15 @@ const wrong: [option: string, message: RegExp, options: unknown][] = [
   ['onResult', /"onResult" must be a function/, { ...right, onResult: 'console' }],
   ['rateLimitPer', /"rateLimitPer" must be "call" or "name"/, { ...right, rateLimitPer: 'domain' }],
   ['rateLimitPolicy', /"rateLimitPolicy" must be a name/, { ...right, rateLimitPolicy: '' }],
-  ['options', /^The options must be an object$/, undefined],
+  ['(none)', /^The options must be an object$/, undefined],
   ['bodylimit', /^The option "bodylimit" does not exist; there are "store", .*"bodyLimit"/, { ...right, bodylimit: 1 }],
-  ['ratelimiter', /^The option "ratelimitr" does not exist; .*"rateLimiter"/, { ...right, ratelimitr: undefined }],
-  ['constructor', /^The option "__proto__" does not exist; there are "store", /, JSON.parse('{"__proto__":{}}')],
+  ['ratelimitr', /^The option "ratelimitr" does not exist; .*"rateLimiter"/, { ...right, ratelimitr: undefined }],
+  ['__proto__', /^The option "__proto__" does not exist; there are "store", /, JSON.parse('{"__proto__":{}}')],
   ['logger', /^The option "logger" does not exist; there are "store", .*"onError"/, { ...right, logger: console }],
 ]
 
 for (const [maker, make] of makers) {
-  test.each(wrong)(`${maker} refuses a wrong %s, with %s`, (_, message, options) => {
+  test.each(wrong)(`${maker} rejects an invalid option "%s" with a message that matches %s`, (_, message, options) => {
     const attempt = () => make(options as never)
     expect(attempt).toThrow(TypeError)
     expect(attempt).toThrow(message)
@@ -93,9 +93,9 @@ test('an adapter rejects an option that only another adapter has', () => {
 
 test('exactly one of keys and authenticate is required, at run time and by the types', () => {
   const { store, keys } = right
-  // @ts-expect-error: nobody identifies the caller
+  // @ts-expect-error: nothing identifies the caller
   expect(() => domainsRouter({ store })).toThrow(TypeError)
-  // @ts-expect-error: two identify the caller
+  // @ts-expect-error: two options identify the caller
   expect(() => domainsRouter({ store, keys, authenticate: () => team1 })).toThrow(TypeError)
 })
 

@@ -3,8 +3,8 @@ import { createHandler, type HandlerRequest } from '../../src/http/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 
 /**
- * What this package reads from objects that others make. `get`, `return` and other names that the language reads break
- * every program.
+ * The properties that this package reads from other people's objects. Properties that the language itself reads, such
+ * as `get` and `return`, would break every program.
  */
 const names = [
   ...['json', 'text', 'bytes', 'stream', 'body', 'raw', 'id', 'method', 'path', 'query', 'header', 'origin'],
@@ -15,7 +15,7 @@ const names = [
 ]
 const values = ['x', 1, true, null, () => 'x']
 
-/** Runs work while every object seems to have a property. */
+/** Calls `work` while every object seems to have a property. */
 async function whilePolluted<T>(name: string, value: unknown, work: () => Promise<T>): Promise<T> {
   Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true, enumerable: true })
   try {
@@ -25,9 +25,9 @@ async function whilePolluted<T>(name: string, value: unknown, work: () => Promis
   }
 }
 
-describe.each(names)('with a property "%s" on a polluted Object.prototype', name => {
+describe.each(names)('while Object.prototype is polluted with a property "%s"', name => {
   test.each([
-    ['a good call gets its response, or 500 whose cause is reported', 200, {}],
+    ['a valid call gets its response, or a 500 whose cause is reported', 200, {}],
     ['a body that is not JSON does not register anything', 400, { body: '{' }],
     ['a call without a key is rejected', 401, { key: '' }],
   ] as const)(

@@ -59,7 +59,7 @@ test('a caller that waits for Retry-After is accepted again', async () => {
   expect((await post()).status).toBe(200)
 })
 
-test('two servers share a limit in PostgreSQL; without its table every call is rejected', async () => {
+test('two servers share a limit in PostgreSQL, and reject every call if its table is missing', async () => {
   const server = await openDatabase()
   onTestFinished(() => server.stop())
   const pool = server.createPool()
@@ -81,7 +81,7 @@ test('two servers share a limit in PostgreSQL; without its table every call is r
   expect(onError.mock.calls).toMatchObject([[{ code: '42P01' }, { step: 'consume' }]])
 })
 
-test('a limiter counts each key separately, by its hash, and no call without a key', async () => {
+test('a limiter counts each key separately, by its hash, and does not count calls without a key', async () => {
   const limiter = new RateLimiterMemory({ points: 1, duration: 60 })
   const consume = vi.spyOn(limiter, 'consume')
   const { post, teamKey, issue } = await serve({ rateLimiter: limiter })
@@ -128,7 +128,7 @@ test('a RateLimiterUnion reports each limit by name, and Retry-After is the long
   expect(second.headers.get('RateLimit')).toMatch(/^"minute";r=0;t=[0-9]+$/)
 })
 
-test('points that are never restored have no window, and Retry-After is an hour', async () => {
+test('if points are never restored, the policy has no window, and Retry-After is an hour', async () => {
   const { post } = await serve({ rateLimiter: new RateLimiterMemory({ points: 1, duration: 0 }) })
   const { headers } = await post()
   expect([headers.get('RateLimit-Policy'), headers.get('RateLimit')]).toEqual(['"default";q=1', '"default";r=0'])
@@ -136,7 +136,7 @@ test('points that are never restored have no window, and Retry-After is an hour'
   expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '3600'])
 })
 
-test('a limit by name consumes a point per name: the first before the body is read, the others after', async () => {
+test('a limit per name consumes a point for each name: one before reading the body, the others after', async () => {
   const rateLimiter = new RateLimiterMemory({ points: 5, duration: 60 })
   const consume = vi.spyOn(rateLimiter, 'consume')
   const options = { rateLimiter, rateLimitPer: 'name', rateLimitPolicy: 'names' } as const
@@ -153,12 +153,12 @@ test('a limit by name consumes a point per name: the first before the body is re
 const left = (msBeforeNext: unknown, remainingPoints: unknown) => ({ msBeforeNext, remainingPoints })
 test.each([
   ['an endless wait', { points: 5 }, left(1e25, 0), 429, '"default";r=0;t=999999999999999', '"default";q=5'],
-  ['a white list', { points: 5 }, left(0, 2 ** 53 - 1), 200, '"default";r=999999999999999;t=1', '"default";q=5'],
+  ['an allow list', { points: 5 }, left(0, 2 ** 53 - 1), 200, '"default";r=999999999999999;t=1', '"default";q=5'],
   ['no number of points', { points: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', null],
-  ['no length of time', { points: 5, duration: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', '"default";q=5'],
-  ['bigint', { points: 5n, duration: 60n }, left(1000n, 4n), 200, '"default";r=4;t=1', '"default";q=5;w=60'],
-  ['a union of a limit without a name', {}, { '': left(1000, 4) }, 200, '"default";r=4;t=1', null],
-])('a limiter with %s still gives valid headers', async (_, policy, answer, status, field, policyField) => {
+  ['no duration', { points: 5, duration: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', '"default";q=5'],
+  ['bigint values', { points: 5n, duration: 60n }, left(1000n, 4n), 200, '"default";r=4;t=1', '"default";q=5;w=60'],
+  ['a union with an unnamed limit', {}, { '': left(1000, 4) }, 200, '"default";r=4;t=1', null],
+])('the headers are valid even if the limiter has %s', async (_, policy, answer, status, field, policyField) => {
   const consume = () => (status === 200 ? Promise.resolve(answer) : Promise.reject(answer))
   const { post } = await serve({ rateLimiter: { ...policy, consume } as never })
   const { status: answered, headers } = await post()
@@ -167,7 +167,7 @@ test.each([
   if (status === 429) expect(headers.get('Retry-After')).toBe('999999999999999')
 })
 
-/** Time passes for whoever waits: the limit of a call may then be long enough for everything else. */
+/** Lets the time limit of the call pass at once, so it can be long enough for everything else. */
 function hang(): Promise<never> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   setImmediate(() => {
@@ -179,16 +179,19 @@ function hang(): Promise<never> {
 
 const failures: [string, () => unknown][] = [
   ['rejects with an error', () => Promise.reject(new Error('down'))],
-  ['rejects with nothing', () => Promise.reject(undefined)],
+  ['rejects with undefined', () => Promise.reject(undefined)],
   ['throws', () => expect.fail('down')],
   ['hangs', hang],
-  ['resolves to nothing', () => Promise.resolve()],
-  ['resolves to something else', () => Promise.resolve({ allowed: true })],
-  ['resolves to no numbers', () => Promise.resolve({ msBeforeNext: Number.NaN, remainingPoints: '5' })],
+  ['resolves to undefined', () => Promise.resolve()],
+  ['resolves to another object', () => Promise.resolve({ allowed: true })],
+  [
+    'resolves to values that are not numbers',
+    () => Promise.resolve({ msBeforeNext: Number.NaN, remainingPoints: '5' }),
+  ],
 ]
 
 test.each(failures)(
-  'a limiter that %s rejects calls, or allows them if so configured, and onError is called',
+  'if the limiter %s, calls get 500, or are allowed if so configured, and onError is called',
   async (_, consume) => {
     const options = { rateLimiter: { points: 5, consume } as never }
     for (const rateLimiterFailure of ['refuse', 'allow'] as const) {
@@ -207,7 +210,7 @@ test.each(failures)(
   },
 )
 
-test('one exhausted limit of a union rejects a call, even if another fails and failures are allowed', async () => {
+test('an exhausted limit of a union rejects a call, even if another limit fails and failures are allowed', async () => {
   const answer = { minute: { msBeforeNext: 1500, remainingPoints: 0 }, day: new Error('down') }
   const rateLimiter = { consume: () => Promise.reject(answer) }
   const { post } = await serve({ rateLimiter, rateLimiterFailure: 'allow' })
@@ -215,7 +218,7 @@ test('one exhausted limit of a union rejects a call, even if another fails and f
   expect([status, headers.get('RateLimit'), headers.get('Retry-After')]).toEqual([429, '"minute";r=0;t=2', '2'])
 })
 
-test('with the application’s authenticate, all calls of an owner count together', async () => {
+test('if the application has its own authenticate, all calls of an owner count together', async () => {
   const limiter = new RateLimiterMemory({ points: 9, duration: 60 })
   const consume = vi.spyOn(limiter, 'consume')
   const contexts = [

@@ -26,7 +26,7 @@ describe('parseApiKey', () => {
     expect(parseApiKey(value as never)).toBeNull()
   })
 
-  test('the prefix can be set', () => {
+  test('an API key with a configured prefix is parsed', () => {
     expect(parseApiKey('acme_team_3_abc', { prefix: 'acme' })).toEqual({ type: 'team', id: '3', secret: 'abc' })
     expect(parseApiKey('svc_team_3_abc', { prefix: 'acme' })).toBeNull()
     expect(parseApiKey('a+c_team_3_abc', { prefix: 'a.c' })).toBeNull()
@@ -37,14 +37,14 @@ describe('generateApiKey', () => {
   test.each([
     ['organization', '10', /^svc_org_10_[0-9a-f]{64}$/],
     ['team', '3', /^svc_team_3_[0-9a-f]{64}$/],
-  ] as const)('a key of an %s holds 256 random bits and can be parsed', async (type, id, shape) => {
+  ] as const)('a new key for the owner type "%s" has 256 random bits and can be parsed', async (type, id, shape) => {
     const { key, hash } = await generateApiKey({ type, id })
     expect(key).toMatch(shape)
     expect(parseApiKey(key)).toMatchObject({ type, id })
     expect(hash).toBe(await hashApiKey(key))
   })
 
-  test('a key may have 512 characters', async () => {
+  test('a key of 512 characters is allowed', async () => {
     expect((await generateApiKey({ type: 'team', id: '1'.repeat(438) })).key).toHaveLength(512)
   })
 
@@ -53,7 +53,7 @@ describe('generateApiKey', () => {
     expect(new Set(keys.map(({ key }) => key)).size).toBe(1000)
   })
 
-  test('a hint shows everything except the secret, of which it has the last four characters', async () => {
+  test('a hint shows the whole key except the secret, of which it shows the last four characters', async () => {
     const { key, hint } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })
     expect(hint).toBe(`acme_team_3_…${key.slice(-4)}`)
   })
@@ -71,7 +71,7 @@ describe('generateApiKey', () => {
     [{ type: 'team', id: '3', prefx: 'a' }, /"prefx" does not exist/],
     [{ type: 'team', id: '1'.repeat(439) }, /^The key would be longer than 512 characters$/],
     [undefined, /^The options must be an object$/],
-  ])('%j is rejected', async (options, message) => {
+  ])('rejects the options %j', async (options, message) => {
     const error = await rejection(generateApiKey(options as never))
     expect(error).toBeInstanceOf(TypeError)
     expect((error as Error).message).toMatch(message)
@@ -87,7 +87,7 @@ describe('hashApiKey', () => {
     vi.resetModules()
   })
 
-  test('is SHA-256 in lower-case hex, on Node by its own digest, which needs no other thread', async () => {
+  test('returns the SHA-256 in lower-case hex, on Node by its own digest, which needs no other thread', async () => {
     const digest = vi.spyOn(crypto.subtle, 'digest')
     expect(await Promise.all(keys.map(hashApiKey))).toEqual(expected)
     expect(digest).not.toHaveBeenCalled()
@@ -95,11 +95,11 @@ describe('hashApiKey', () => {
   })
 
   test.each([
-    ['no process', undefined],
-    ['a process that gives no modules', {}],
-    ['a process without node:crypto', { getBuiltinModule: () => undefined }],
+    ['without a global process', undefined],
+    ['whose process provides no built-in modules', {}],
+    ['whose process does not provide node:crypto', { getBuiltinModule: () => undefined }],
     [
-      'a process that throws on access, like the one in Next.js’s edge runtime',
+      'whose process throws when it is used, as in Next.js’s edge runtime',
       {
         getBuiltinModule() {
           throw new Error(
@@ -108,7 +108,7 @@ describe('hashApiKey', () => {
         },
       },
     ],
-  ])('is the same with WebCrypto, in a runtime with %s', async (_runtime, process) => {
+  ])('returns the same hash with WebCrypto in a runtime %s', async (_runtime, process) => {
     const digest = vi.spyOn(crypto.subtle, 'digest')
     vi.resetModules()
     const { hashApiKey } = await import('../../src/keys/api-key.ts')

@@ -27,7 +27,7 @@ test.each([
   ['in upper case', 'BEARER '],
   ['in mixed case', 'bEaReR '],
   ['with several spaces after it', 'Bearer   '],
-])('the scheme may be written %s, and spaces may follow the key', async (_, scheme) => {
+])('the scheme "Bearer" is accepted %s, and spaces after the key are ignored', async (_, scheme) => {
   expect(await authenticate(`${scheme}${teamKey} `, keys)).toMatchObject({ type: 'team' })
 })
 
@@ -49,7 +49,7 @@ describe('401 unauthorized', () => {
     ['a key without a scheme', teamKey],
     ['another scheme that holds a bearer token', `Basic Bearer ${teamKey}`],
     ['a scheme that begins like Bearer', `Bearerer ${teamKey}`],
-  ])('%s: no token was sent, and the challenge names the scheme only', async (_, header) => {
+  ])('without a token (%s), the challenge names only the scheme', async (_, header) => {
     expect(await rejection(authenticate(header, keys))).toMatchObject({
       status: 401,
       code: 'unauthorized',
@@ -62,17 +62,17 @@ describe('401 unauthorized', () => {
     ['a key that nobody issued', () => `Bearer svc_team_3_${'0'.repeat(64)}`],
     ['a mistyped key', () => `Bearer ${teamKey.slice(0, -1)}${teamKey.endsWith('0') ? '1' : '0'}`],
     ['a key in upper case', () => `Bearer ${teamKey.toUpperCase()}`],
-    ['a key of the old form, without a type', () => 'Bearer svc_3_abcdef'],
+    ['a key without a type', () => 'Bearer svc_3_abcdef'],
     ['a key of another product', () => `Bearer x${teamKey}`],
     ['two tokens', () => `Bearer ${teamKey} ${organizationKey}`],
-    ['two headers, as joined by fetch', () => `Bearer ${teamKey}, Bearer ${teamKey}`],
+    ['two headers, which fetch has joined', () => `Bearer ${teamKey}, Bearer ${teamKey}`],
     ['a tab instead of a space', () => `Bearer x\t${teamKey}`],
     ['an absurdly long key', () => `Bearer svc_team_3_${'a'.repeat(1_000_000)}`],
     ['a revoked key', withRecord({ revokedAt: new Date(0) })],
-    ['a key that has a date of revocation to come', withRecord({ revokedAt: new Date(8.64e15) })],
+    ['a key with a revocation date in the future', withRecord({ revokedAt: new Date(8.64e15) })],
     ['a team key whose record is an organization’s', withRecord({ type: 'organization' })],
     ['a key whose record names another owner', withRecord({ ownerId: '4' })],
-  ])('%s: the challenge says that the token is invalid', async (_, header) => {
+  ])('with an invalid token (%s), the challenge says so', async (_, header) => {
     const error = await rejection(authenticate(await header(), keys))
     expect(error).toMatchObject({
       status: 401,
@@ -83,7 +83,7 @@ describe('401 unauthorized', () => {
     expect(JSON.stringify(error) + (error as Error).message).not.toContain(teamKey.slice(-64))
   })
 
-  test('a record with another hash than the key’s is rejected', async () => {
+  test('a record whose hash is not that of the key is rejected', async () => {
     const record = { hash: await hashApiKey(organizationKey), type: 'team', ownerId: '3', scopes } as const
     const careless = { findKey: () => record }
     expect(await rejection(authenticate(`Bearer ${teamKey}`, careless))).toMatchObject({ status: 401 })
@@ -104,7 +104,7 @@ test('a key store is called only with the hash of a well-formed key', async () =
   expect(asked).toEqual([await hashApiKey(teamKey)])
 })
 
-test('a failing key store leads to 500 internal_error, not 401', async () => {
+test('if the key store fails, the call gets 500 internal_error, not 401', async () => {
   const cause = new Error('connection lost')
   for (const findKey of [
     () => Promise.reject(cause),
@@ -121,23 +121,23 @@ test('a failing key store leads to 500 internal_error, not 401', async () => {
   }
 })
 
-describe('an invalid record from a key store leads to 500, and the cause says what is wrong', async () => {
+describe('if the key store returns an invalid record, the call gets 500 and the cause says what is wrong', async () => {
   const hash = await hashApiKey(teamKey)
   const record = { hash, type: 'team', ownerId: '3', scopes }
   test.each<[what: string, found: unknown, message: RegExp]>([
     ['a row', { hash, type: 'team', owner_id: '3', scopes }, /"ownerId" must be .* it is undefined$/],
     ['rows', [record], /"hash" must be .* it is undefined$/],
     ['an owner that is a number', { ...record, ownerId: 3 }, /"ownerId" must be .* a string of digits; it is 3$/],
-    ['scopes as text', { ...record, scopes: '["domains:create"]' }, /"scopes" must be an array of scopes/],
-    ['another type', { ...record, type: 'user' }, /"type" must be "organization" or "team"; it is "user"$/],
+    ['scopes in a string', { ...record, scopes: '["domains:create"]' }, /"scopes" must be an array of scopes/],
+    ['an unknown owner type', { ...record, type: 'user' }, /"type" must be "organization" or "team"; it is "user"$/],
     [
-      'a date as text',
+      'a date in a string',
       { ...record, expiresAt: '2030-01-01' },
       /"expiresAt" must be a Date from the year 1 on, or null; it is "2030/,
     ],
     ['an invalid date', { ...record, expiresAt: new Date('') }, /"expiresAt" must be .* it is an invalid Date$/],
     [
-      'a revocation as a number',
+      'a revocation date that is a number',
       { ...record, revokedAt: 0 },
       /"revokedAt" must be a Date from the year 1 on, or null; it is 0$/,
     ],
@@ -150,12 +150,12 @@ describe('an invalid record from a key store leads to 500, and the cause says wh
     expect((error as ApiError).cause).toMatchObject({ message: expect.stringMatching(message) })
   })
 
-  test('an unknown scope, such as the application’s own, is accepted', async () => {
+  test('but an unknown scope, such as the application’s own, is accepted', async () => {
     const findKey = () => ({ ...record, scopes: ['reports:read'] }) as KeyRecord
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ scopes: ['reports:read'] })
   })
 
-  test('extra fields are accepted, and undefined means that there is no key', async () => {
+  test('but extra fields are accepted, and undefined means that there is no key', async () => {
     const findKey = () => ({ ...record, id: 7, name: 'mine' }) as never
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ teamId: '3' })
     const unknown = { findKey: () => undefined as never }
@@ -163,17 +163,17 @@ describe('an invalid record from a key store leads to 500, and the cause says wh
   })
 })
 
-describe('a key expires', () => {
+describe('a key', () => {
   const now = Date.UTC(2026, 0, 1)
   beforeEach(() => void vi.useFakeTimers({ now, toFake: ['Date'] }))
   afterEach(() => void vi.useRealTimers())
 
   test.each<[when: string, expiresAt: KeyRecord['expiresAt'], isActive: boolean]>([
-    ['never, without a date', undefined, true],
-    ['never, with null', null, true],
-    ['in a moment', new Date(now + 1), true],
-    ['a moment ago', new Date(now - 1), false],
-    ['now', new Date(now), false],
+    ['without an expiry date is accepted', undefined, true],
+    ['whose expiry date is null is accepted', null, true],
+    ['that expires in a millisecond is accepted', new Date(now + 1), true],
+    ['that expired a millisecond ago is rejected', new Date(now - 1), false],
+    ['that expires at this moment is rejected', new Date(now), false],
   ])('%s', async (_, expiresAt, isActive) => {
     const key = await issue('team', '3', { expiresAt })
     const asked = authenticate(`Bearer ${key}`, keys)
@@ -182,7 +182,7 @@ describe('a key expires', () => {
   })
 })
 
-test('the prefix can be set', async () => {
+test('a key with a configured prefix is accepted only with that prefix', async () => {
   const store = createMemoryKeyStore()
   const { key, hash } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })
   store.addKey({ hash, type: 'team', ownerId: '3', scopes })

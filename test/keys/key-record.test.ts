@@ -6,12 +6,12 @@ const hash = 'f'.repeat(64)
 const record = { hash, hint: 'svc_team_3_…ffff', type: 'team', ownerId: '3', scopes }
 const add = (given: unknown) => createMemoryKeyStore().addKey(given as never)
 
-test('a key record is an object', () => {
+test('a key record that is not an object is rejected', () => {
   add(record)
   expect(() => add(null)).toThrow(/^The key record must be an object$/)
 })
 
-test('a key record has a label of up to 200 characters and a hint, or neither', () => {
+test('a label of up to 200 characters and a hint are accepted, and so are null for both', () => {
   for (const changes of [{ label: 'x'.repeat(200) }, { label: null, hint: null }])
     expect(() => add({ ...record, ...changes })).not.toThrow()
 })
@@ -40,7 +40,7 @@ test.each<[field: string, changes: object, message: RegExp]>([
   ['hint', { hint: `svc_team_3_${hash}` }, /"hint" must be the hint that generateApiKey returns.* not shown here$/],
   ['hint', { hint: 'svc_team_3_…abcd!' }, /"hint" must be/],
   ['hint', { hint: ' svc_team_3_…abcd' }, /"hint" must be/],
-  ['a field', { expireAt: new Date() }, /The field "expireAt" does not exist/],
-])('a key record with a wrong %s is rejected', (_, changes, message) => {
+  ['expireAt', { expireAt: new Date() }, /The field "expireAt" does not exist/],
+])('a key record with an invalid field "%s" is rejected', (_, changes, message) => {
   expect(() => add({ ...record, ...changes })).toThrow(message)
 })

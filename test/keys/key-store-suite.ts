@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { authenticate, generateApiKey, type KeyChanges, type KeyRecord, type ManagedKeyStore } from '../../src/index.ts'
 import { rejection, scopes } from '../fixtures.ts'
 
-/** What every key store of this package does. `keys` may hold keys of others. */
+/** Tests that every key store of this package must pass. `keys` may also contain other keys. */
 export function describeKeyStore(name: string, keys: () => ManagedKeyStore): void {
   const ownerId = () => `${Date.now()}${Math.random()}`.replaceAll(/\D/g, '')
 
@@ -22,7 +22,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
   }
 
   describe(`the key store in ${name}`, () => {
-    test('finds a key by its hash, with everything that was added and null for the rest', async () => {
+    test('finds a key by its hash, with all fields that were added and null for the others', async () => {
       const { record } = await createKey()
       expect(await keys().findKey(record.hash)).toBeNull()
       await keys().addKey(record)
@@ -47,7 +47,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().findKey(full.hash)).toEqual(full)
     })
 
-    test('does not change a record that is added again, so a revoked key stays revoked', async () => {
+    test('does not change a record if it is added again, so a revoked key stays revoked', async () => {
       const { key, record } = await createKey({ label: 'old' })
       expect(await keys().addKey(record)).toBe(true)
       await keys().revokeKey(record.hash)
@@ -74,7 +74,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await isAccepted(key)).toBe(false)
     })
 
-    test('adds a key once if it is added several times at once', async () => {
+    test('adds a key once if several calls add it simultaneously', async () => {
       const { record } = await createKey()
       const added = await Promise.all(['a', 'b', 'c'].map(async label => keys().addKey({ ...record, label })))
       expect(added.filter(Boolean)).toHaveLength(1)
@@ -82,17 +82,20 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
     })
 
     test.each<[what: string, changes: KeyChanges]>([
-      ['the label', { label: `Nightly "import", 'é'` }],
+      ['a new label', { label: `Nightly "import", 'é'` }],
       ['no label', { label: null }],
-      ['the scopes', { scopes: ['domains:delete', 'domains:read'] }],
+      ['new scopes', { scopes: ['domains:delete', 'domains:read'] }],
       ['no scope', { scopes: [] }],
-      ['the expiry', { expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
-      ['the first expiry there is', { expiresAt: new Date('0001-01-01T00:00:00.000Z') }],
-      ['the last expiry that a Date can hold', { expiresAt: new Date(8.64e15) }],
-      ['no expiry', { expiresAt: null }],
-      ['all three', { label: 'new', scopes: ['domains:read'], expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
+      ['a new expiry date', { expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
+      ['the earliest possible expiry date', { expiresAt: new Date('0001-01-01T00:00:00.000Z') }],
+      ['the latest expiry date that a Date can hold', { expiresAt: new Date(8.64e15) }],
+      ['no expiry date', { expiresAt: null }],
+      [
+        'a new label, scopes and expiry date',
+        { label: 'new', scopes: ['domains:read'], expiresAt: new Date('2031-01-02T03:04:05.678Z') },
+      ],
       ['nothing', {}],
-    ])('updates a key to have %s, and changes nothing else', async (_, changes) => {
+    ])('updates a key to have %s, and changes no other field', async (_, changes) => {
       const { record } = await createKey({ label: 'old', expiresAt: new Date('2030-01-02T03:04:05.678Z') })
       await keys().addKey(record)
       const before = await keys().findKey(record.hash)
@@ -115,7 +118,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().listKeys({ ...owner, ownerId: `${owner.ownerId}1` })).toEqual([])
     })
 
-    test('rejects a revoked key, keeps its first date, and returns whether the key exists', async () => {
+    test('revokes a key, keeps the first date of its revocation, and returns whether the key exists', async () => {
       const { key, record } = await createKey()
       await keys().addKey(record)
       expect(await isAccepted(key)).toBe(true)
@@ -128,7 +131,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().revokeKey('b'.repeat(64))).toBe(false)
     })
 
-    test('sets and removes the expiry of a key, without undoing a revocation', async () => {
+    test('sets and removes the expiry date of a key, without undoing a revocation', async () => {
       const { key, record } = await createKey()
       await keys().addKey(record)
       expect(await keys().updateKey(record.hash, { expiresAt: new Date() })).toBe(true)
@@ -146,17 +149,25 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
 
     const hash = 'b'.repeat(64)
     test.each<[what: string, call: (store: ManagedKeyStore) => unknown, message: RegExp]>([
-      ['a key in place of its hash', store => store.revokeKey('svc_team_3_ab'), /"hash" must be .* not shown here$/],
-      ['no hash', store => store.revokeKey(undefined as never), /"hash" must be the SHA-256 of the key/],
-      ['a key in place of its hash', store => store.updateKey('svc_team_3_ab', {}), /"hash" must be .* not shown/],
+      [
+        'a key instead of its hash in revokeKey',
+        store => store.revokeKey('svc_team_3_ab'),
+        /"hash" must be .* not shown here$/,
+      ],
+      ['an undefined hash', store => store.revokeKey(undefined as never), /"hash" must be the SHA-256 of the key/],
+      [
+        'a key instead of its hash in updateKey',
+        store => store.updateKey('svc_team_3_ab', {}),
+        /"hash" must be .* not shown/,
+      ],
       [
         'an invalid date',
         store => store.updateKey(hash, { expiresAt: new Date('soon') }),
         /"expiresAt" must be .* it is an invalid Date$/,
       ],
-      ['a date in place of changes', store => store.updateKey(hash, 7 as never), /^The changes must be an object$/],
+      ['changes that are not an object', store => store.updateKey(hash, 7 as never), /^The changes must be an object$/],
       [
-        'undoing a revocation',
+        'changes that would undo a revocation',
         store => store.updateKey(hash, { revokedAt: null } as never),
         /^The field "revokedAt" does not exist; there are "label", "scopes", "expiresAt"$/,
       ],
@@ -167,7 +178,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       ],
       ...[-8.64e15, Date.parse('0000-12-31T23:59:59.999Z')].map(
         (time): [string, (store: ManagedKeyStore) => unknown, RegExp] => [
-          `an expiry at ${time}, before year 1`,
+          `an expiry date of ${time} ms, before the year 1`,
           store => store.updateKey(hash, { expiresAt: new Date(time) }),
           /"expiresAt" must be a Date from the year 1 on, or null; it is /,
         ],
@@ -177,11 +188,19 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
         store => store.updateKey(hash, { label: 'a\ud800b' }),
         /"label" must be a string of at most 200 characters, in valid Unicode and without a key in it/,
       ],
-      ['holes for scopes', store => store.updateKey(hash, { scopes: new Array(2) }), /"scopes" must be an array/],
-      ['a key as label', store => store.updateKey(hash, { label: 'svc_team_3_ab' }), /"label" must be .* not shown/],
-      ['no owner', store => store.listKeys('3' as never), /^The owner must be an object$/],
-      ['an owner that is a number', store => store.listKeys({ type: 'team', ownerId: 3 } as never), /it is 3$/],
-      ['a wrong record', store => store.addKey({ hash } as never), /"type" must be/],
+      [
+        'scopes that are an array with holes',
+        store => store.updateKey(hash, { scopes: new Array(2) }),
+        /"scopes" must be an array/,
+      ],
+      [
+        'a label that is a key',
+        store => store.updateKey(hash, { label: 'svc_team_3_ab' }),
+        /"label" must be .* not shown/,
+      ],
+      ['an owner that is not an object', store => store.listKeys('3' as never), /^The owner must be an object$/],
+      ['an owner ID that is a number', store => store.listKeys({ type: 'team', ownerId: 3 } as never), /it is 3$/],
+      ['a record without a type', store => store.addKey({ hash } as never), /"type" must be/],
     ])('rejects %s', async (_, call, message) => {
       const error = await rejection((async () => call(keys()))())
       expect(error).toBeInstanceOf(TypeError)

@@ -113,8 +113,8 @@ async function callTransfer(store: RacedStore, from: string, names: readonly Kno
 }
 
 /**
- * With few IDs, each of which is of one registrable domain. Not for a team with a limit: none holds for imports, and a
- * call that counts at that moment need not see them, although others do.
+ * Imports names with few IDs, each for names of one registrable domain only. Not for a team with a limit: imports
+ * ignore it, and a call that counts at that moment may miss rows that other calls see.
  */
 async function callImport(store: RacedStore, random: Random, names: readonly Known[]): Promise<Operation> {
   const rows = names.map(name => ({
@@ -140,7 +140,7 @@ async function callImport(store: RacedStore, random: Random, names: readonly Kno
   const verdictOf = ({ domain, domainId, teamId }: Omit<ImportedRow, 'verdict'>) => {
     const [next] = codes
     if (next?.domain === domain && next.domainId === domainId && next.teamId === teamId) return codes.shift()?.code
-    // The second of two equal rows exists already.
+    // The second of two equal rows already exists.
     return saved.delete(domain) ? 'imported' : 'existing'
   }
   return { kind: 'import', rows: rows.map(row => ({ ...row, verdict: verdictOf(row) as string })) }

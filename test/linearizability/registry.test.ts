@@ -85,8 +85,12 @@ test.each<[what: string, order: 'at once' | 'in turn', operations: Operation[]]>
   ['an imported name missing from a later list', 'in turn', [bring(a, '1', 'imported'), list()]],
   ['an import below a wildcard', 'at once', [bring(x, '1', 'imported'), bring(wildcard, '2', 'imported')]],
   ['two names with one ID', 'at once', [bring(a, '1', 'imported'), bring(x, '1', 'imported')]],
-  ['an import over a registration', 'in turn', [created, bring(a, '2', 'existing')]],
-  ['a list with half of a call', 'at once', [register([a, 'created', '1'], [b, 'created', '2']), half, whole]],
+  ['an import that replaces a registration', 'in turn', [created, bring(a, '2', 'existing')]],
+  [
+    'a list that shows only some of the names of one call',
+    'at once',
+    [register([a, 'created', '1'], [b, 'created', '2']), half, whole],
+  ],
 ])('the checker rejects %s', (_, order, operations) => {
   const deeds = operations.map((operation, index) => ({
     client: String(index),

@@ -48,7 +48,7 @@ export interface Transferred extends Known {
   readonly domainId: string
 }
 
-/** The verdict on an imported registration: `imported`, `existing`, or why it was rejected. */
+/** The verdict on an imported registration: `imported`, `existing`, or the reason for its rejection. */
 export interface ImportedRow extends Held {
   readonly verdict: string
 }

@@ -18,7 +18,7 @@ import { createMariadbServer, createTables, findMariadb, type MariadbServer } fr
 const program = findMariadb()
 const name = program
   ? `the store of examples/mariadb-store.ts, on MariaDB ${program.version} with SEED=${seed},`
-  : 'MariaDB: skipped, since this machine has none (Debian: apt-get install mariadb-server)'
+  : 'MariaDB: skipped, because it is not installed (Debian: apt-get install mariadb-server)'
 
 const random = createRandom(seed)
 const RACES = isLong ? Math.ceil(counts.races / 4) : 4
@@ -88,7 +88,7 @@ describe.skipIf(!program)(name, () => {
   )
 
   test(
-    'work that goes on after the time limit saves nothing',
+    'rolls back work that is still running after its time limit',
     async () => {
       const pool = await open('late')
       await pool.query('CREATE TABLE notes (note INT NOT NULL)')
@@ -111,7 +111,7 @@ describe.skipIf(!program)(name, () => {
   )
 
   test(
-    'some order explains the answers of calls that race from several processes',
+    'is linearizable under calls that race from several processes',
     async () => {
       const database = await open('races')
       const config = { ...server.config, database: 'races' }
@@ -122,7 +122,7 @@ describe.skipIf(!program)(name, () => {
   )
 
   test(
-    'applications and a MariaDB that are killed again and again lose nothing that was acknowledged',
+    'loses no acknowledged registration if applications and MariaDB are killed repeatedly',
     async () => {
       const pool = await open('kills')
       await pool.query('CREATE TABLE pushes (domainId CHAR(36) NOT NULL, node INT NOT NULL)')

@@ -29,7 +29,7 @@ process.once('message', ({ config, keys: records, node }: NodeTask) => {
     findTeam: id => teams.find(team => team.id === id) ?? null,
     async synchronize(changes) {
       pushes += 1
-      if (pushes % REFUSED === 0) throw new Error('The monitor is away')
+      if (pushes % REFUSED === 0) throw new Error('The monitor is unavailable')
       await monitor.query('INSERT INTO pushes VALUES ?', [changes.map(({ domainId }) => [domainId, node])])
     },
     onError() {},

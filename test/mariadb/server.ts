@@ -15,7 +15,7 @@ export interface MariadbServer {
   readonly log: readonly string[]
   /** Starts it, and waits until it has recovered. */
   start(): Promise<void>
-  /** By SIGKILL. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>
   /** Stops it, and removes its files. */
   remove(): Promise<void>
@@ -32,7 +32,7 @@ export function findMariadb(): { path: string; version: string } | undefined {
 
 const READY = 'ready for connections'
 
-/** It has the default settings, but no accounts, which would take a second to install. */
+/** The server has the default settings, but no accounts, which would take a second to install. */
 export async function createMariadbServer(path: string): Promise<MariadbServer> {
   const directory = await mkdtemp(join(tmpdir(), 'mariadb-'))
   const port = await findFreePort()

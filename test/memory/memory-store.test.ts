@@ -5,7 +5,7 @@ import { type Change, createMemoryStore } from '../../src/index.ts'
 import { save, submitForCodes } from '../../src/testing/calls.ts'
 import { createStore, rejection } from '../fixtures.ts'
 
-test('teams can be given, added and replaced', async () => {
+test('teams can be passed to the store, added later and replaced', async () => {
   const store = createStore()
   expect(await store.findTeam('1')).toMatchObject({ id: '1', state: 'active' })
   expect(await store.findTeam('77')).toBeNull()
@@ -20,8 +20,12 @@ test.each([
   ['a push that is not a function', { synchronize: 'http://monitor' }, /"synchronize" must be a function/],
   ['an invalid time limit', { synchronizeTimeLimit: Number.NaN }, /"synchronizeTimeLimit" must be/],
   ['an onError that is not a function', { onError: true }, /"onError" must be a function/],
-  ['teams that are not an array', { teams: {} }, /"teams" must be an array/],
-  ['a number for an ID', { teams: [{ id: 1, organizationId: '1', state: 'active' }] }, /"id" of a team .* it is 1/],
+  ['an option "teams" that is not an array', { teams: {} }, /"teams" must be an array/],
+  [
+    'a team ID that is a number',
+    { teams: [{ id: 1, organizationId: '1', state: 'active' }] },
+    /"id" of a team .* it is 1/,
+  ],
   ['a team without an organization', { teams: [{ id: '1', state: 'active' }] }, /"organizationId" of a team/],
   ['a team without a state', { teams: [{ id: '1', organizationId: '1' }] }, /"state" of a team/],
 ])('%s is rejected when the store is created', (_, options, message) => {
@@ -29,7 +33,7 @@ test.each([
   expect(() => createMemoryStore(options as never)).toThrow(message)
 })
 
-test('a full store rejects a call or a release as a whole', async () => {
+test('a full store rejects a whole call or release', async () => {
   const store = createMemoryStore({ synchronize() {} })
   await save(store, '1', ['example.com'])
   const attempts: (() => unknown)[] = [
@@ -53,7 +57,7 @@ test('a team can be changed only through addTeam', async () => {
   expect(await store.findTeam('5')).toMatchObject({ state: 'active' })
 })
 
-test('a returned registration stays unchanged, and changing it does not change the store', async () => {
+test('the store never changes a returned registration, and changing it does not change the store', async () => {
   const store = createStore({
     synchronize(changes) {
       for (const change of changes) Object.assign(change, { domain: 'x.com', teamId: '2', domainId: '' })
@@ -80,7 +84,7 @@ test('a call of a hundred deep wildcards among ten thousand names blocks the eve
   expect(performance.now() - begun).toBeLessThan(5_000)
 })
 
-test('thirty calls of a hundred names with 124 labels each fit into 64 MB', async () => {
+test('the registrations of thirty calls of a hundred names with 124 labels each fit into 64 MB', async () => {
   const program = `
     const { createMemoryStore, registerDomains } = await import('domain-registration')
     const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })

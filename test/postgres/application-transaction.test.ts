@@ -66,13 +66,13 @@ describe("a store in the application's transaction", () => {
   for (const { name, run } of cases) test(name, run)
 })
 
-test("a store in the application's transaction pushes nothing, and says so", async () => {
+test("a store in the application's transaction pushes nothing, and its synchronizePending rejects", async () => {
   const store = await begin({ synchronize() {} })
   expect([store.synchronize, store.isInTransaction]).toEqual([undefined, true])
   await expect(store.synchronizePending()).rejects.toThrow('sweep with a store on a pool')
 })
 
-test('in a transaction that has already failed, a call fails after a few statements', async () => {
+test('in a transaction that has already failed, a call fails after only a few statements', async () => {
   await client.query('BEGIN')
   await expect(client.query('SELECT 1 / 0')).rejects.toThrow('division by zero')
   let sent = 0
@@ -83,7 +83,7 @@ test('in a transaction that has already failed, a call fails after a few stateme
   const store = createPostgresStore({ database: { query }, findTeam })
   const calling = registerDomains(team1, { domains: manyDomains(100) }, store)
   await expect(calling).rejects.toMatchObject({ status: 500, cause: { code: '25P02' } })
-  // One statement for each attempted part of the call.
+  // One statement for each part of the call that was tried.
   expect(sent).toBeLessThanOrEqual(10)
 })
 
@@ -99,7 +99,7 @@ test('a release through a store without a monitor is recorded, and pushed by a s
   expect(pushed).toEqual(['registered', 'released'])
 })
 
-describe('a change that another transaction has locked', () => {
+describe('a lock on a pending change', () => {
   const lock = (domain: string) =>
     client.query('SELECT FROM domain_registration.changes WHERE domain = $1 FOR UPDATE', [domain])
   const refused = new Error('refused')
@@ -107,7 +107,7 @@ describe('a change that another transaction has locked', () => {
   test.each([
     ['is pushed', () => {}, ['a.com']],
     ['is refused', () => Promise.reject(refused), ['a.com', 'b.com', 'c.com']],
-  ])('while it %s does not stop the sweep', async (_, answer, left) => {
+  ])('that another transaction takes while the change %s does not make the sweep wait', async (_, answer, left) => {
     let isOpen = true
     const store = createPostgresStore({
       database: pool,
@@ -125,7 +125,7 @@ describe('a change that another transaction has locked', () => {
     await store.release('1', domains)
     isOpen = false
     await client.query('BEGIN')
-    // Neither takes as long as waiting for the lock would.
+    // Neither takes as long as a wait for the lock would.
     const { synchronized, failed } = await store.synchronizePending()
     expect([synchronized, failed]).toEqual(left.length === 1 ? [3, 0] : [0, 3])
     expect(toDomains(await store.listPending())).toEqual(left)
@@ -134,7 +134,7 @@ describe('a change that another transaction has locked', () => {
     await client.query('ROLLBACK')
   })
 
-  test("does not come from a call that finds a pending name in the application's transaction", async () => {
+  test("is not taken by a call in the application's transaction that finds the name pending", async () => {
     const serving = createPostgresStore({ database: pool, findTeam, synchronize() {} })
     await save(serving, '1', ['a.com'])
     const store = await begin({ synchronize() {} })
@@ -144,7 +144,7 @@ describe('a change that another transaction has locked', () => {
   })
 })
 
-test('a name that cannot be saved leaves the transaction as it was, and costs one result', async () => {
+test('a name that cannot be saved leaves the transaction unchanged, and only its own result fails', async () => {
   await pool.query(poison)
   const store = await begin()
   await client.query('CREATE TABLE orders AS SELECT 1 AS number')
@@ -159,7 +159,7 @@ test('a name that cannot be saved leaves the transaction as it was, and costs on
   await pool.query(`DROP TRIGGER saboteur ON ${table}; DROP TABLE orders`)
 })
 
-test('settings of the transaction are the same after each call, even if it failed', async () => {
+test('the settings of the transaction are the same after each call, even if the call failed', async () => {
   const settings = async () =>
     (await client.query('SELECT name, setting FROM pg_settings ORDER BY name COLLATE "C"')).rows
   const store = await begin()
@@ -174,7 +174,7 @@ test('settings of the transaction are the same after each call, even if it faile
 })
 
 test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
-  'in %s it refuses, since it could not see what others commit',
+  'in a %s transaction, a call is rejected, because it could not see what others commit',
   async level => {
     const store = await begin({}, `BEGIN ISOLATION LEVEL ${level}`)
     await expect(save(store, '1', ['example.com'])).rejects.toThrow(`must be in READ COMMITTED; it is in ${level}`)
@@ -195,7 +195,7 @@ test('if findTeam waits for a second connection of an exhausted pool, the error 
   transaction.release()
 })
 
-test('a statement that the application sends during a call that fails is undone with the call', async () => {
+test('if a call fails, a statement that the application sent during the call is undone with it', async () => {
   await pool.query(`${poison}; CREATE TABLE orders (number integer)`)
   await client.query('BEGIN')
   const query = (text: string, values: unknown[]) => {
@@ -216,7 +216,7 @@ test('outside a transaction, a call is rejected and saves nothing', async () => 
   expect(await held()).toEqual([])
 })
 
-test('two stores on one client take turns: a failure of one undoes nothing of the other', async () => {
+test('two stores on one client take turns, so a failure of one undoes nothing of the other', async () => {
   await pool.query(poison)
   await client.query('BEGIN')
   const open = () =>
@@ -251,7 +251,7 @@ describe('a call that times out', () => {
     return { sent, store: createPostgresStore({ database: { query }, findTeam }) }
   }
 
-  test('while it waits for a lock leaves the transaction usable, and sends nothing more', async () => {
+  test('while it waits for a lock leaves the transaction usable, and sends no more statements', async () => {
     await save(createPostgresStore({ database: pool, findTeam }), '1', ['locked.com'])
     const { sent, store } = await beginWatched()
     const other = await pool.connect()
@@ -269,7 +269,7 @@ describe('a call that times out', () => {
   })
 
   test.each(['INSERT', 'SELECT current_setting', 'RELEASE'])(
-    'since its process stood still after it had sent %s has sent nothing outside the transaction',
+    'because its process froze after it sent %s sends nothing outside the transaction',
     async word => {
       const { sent, store } = await beginWatched(text => text.startsWith(word) && standStill(700))
       const answer = registerDomains(team1, { domains: ['www.frozen.com'] }, store, { timeLimit: 1000 })
@@ -281,7 +281,7 @@ describe('a call that times out', () => {
       await client.query('COMMIT')
       await new Promise(resolve => setTimeout(resolve, 100))
       expect(sent.length, sent.slice(count).join('\n')).toBe(count)
-      // Each registration is there whole, or not at all.
+      // Each registration was saved completely, or not at all.
       const { rows } = await pool.query('SELECT FROM domain_registration.locks WHERE registrable_domain = $1', [
         'frozen.com',
       ])
@@ -344,7 +344,7 @@ async function runTransaction(number: number, random: Random, shared: readonly s
   return { number, isCommitted: end === 'COMMIT', created, released, late }
 }
 
-test('competing transactions that freeze and time out keep acknowledged names, and no half-saved change', async () => {
+test('competing transactions that freeze and time out keep acknowledged names, and no half-saved changes', async () => {
   const random = createRandom(seed)
   const shared = manyDomains(6)
   const before = Array.from({ length: counts.transactions }, (_, number) =>

@@ -11,7 +11,7 @@ export interface Call {
 /** A response with status 200. */
 export interface Answer {
   readonly call: Call
-  /** The attempt to which it responds, from 1. */
+  /** The number of the attempt to which it responds, starting at 1. */
   readonly attempt: number
   readonly results: readonly DomainResult[]
 }
@@ -27,7 +27,7 @@ export interface CallersOptions {
 /** Callers at work. */
 export interface Callers {
   readonly answers: readonly Answer[]
-  /** What came instead of status 200: another status with its code, or `cut` if the connection was cut. */
+  /** Outcomes other than status 200: the status with its code, or `cut` if the connection was cut. */
   readonly refusals: readonly string[]
   /** Resolves when this many calls have all their results. */
   answeredFor(count: number): Promise<void>
@@ -38,7 +38,7 @@ export interface Callers {
 const CALLERS = 8
 const teamIds = ['1', '2', '3']
 
-/** Calls whose hostnames overlap within a call, between calls and between teams; each also has some of its own. */
+/** Calls whose hostnames overlap within a call, between calls and between teams. Each also has hostnames of its own. */
 export function createCalls(random: Random, count: number): Call[] {
   const zones = Array.from({ length: 12 }, (_, index) => `zone-${index}.com`)
   const shared = [
@@ -52,7 +52,7 @@ export function createCalls(random: Random, count: number): Call[] {
   })
 }
 
-/** Calls from about the same time want names that conflict, in a registrable domain that already has locks. */
+/** A name that conflicts with those of calls at about the same time, in a registrable domain that already has locks. */
 function contest(index: number): string {
   const round = Math.floor(index / 4)
   const base = `round-${round}.zone-${round % 12}.com`

@@ -46,7 +46,7 @@ afterAll(async () => {
 
 describe(`with SEED=${seed},`, () => {
   test.skipIf(isGiven && !engine.kill)(
-    'PostgreSQL that is killed repeatedly loses no acknowledged registration',
+    'no acknowledged registration is lost if PostgreSQL is killed repeatedly',
     async () => {
       const scene = await open('killed_postgres', 2)
       const callers = scene.startCallers(createCalls(random, CALLS_PER_KILL * 7))
@@ -87,7 +87,7 @@ describe(`with SEED=${seed},`, () => {
       expect(callers.refusals).toContain('cut')
       expect(countLearnedByRetry(callers)).toBeGreaterThan(0)
       expect(callers.answers.some(({ results }) => results.some(hasCode('domain_already_licensed')))).toBe(true)
-      expect(new Set(scene.nodes.failures)).toEqual(new Set(['Error: The monitor is away']))
+      expect(new Set(scene.nodes.failures)).toEqual(new Set(['Error: The monitor is unavailable']))
       const { rows } = await pool.query('SELECT DISTINCT node FROM monitor.pushes ORDER BY node')
       expect(rows).toEqual([{ node: 1 }, { node: 2 }, { node: 3 }, { node: 4 }])
     },

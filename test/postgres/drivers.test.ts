@@ -24,12 +24,12 @@ let sql: Sql
 beforeAll(async () => {
   server = await openDatabase()
   pool = server.createPool()
-  // Kysely and Drizzle lend clients without an error listener, as docs/postgres-drivers.md says.
+  // Kysely and Drizzle lend clients without an error listener: see docs/postgres-drivers.md.
   pool.on('connect', client => client.on('error', () => {}))
   sql = postgres(connection())
 })
 afterAll(async () => {
-  // Without a time limit, it never stops waiting for a connection that the server has ended.
+  // Without a time limit, it waits endlessly for a connection that the server has ended.
   await sql.end({ timeout: 1 })
   await server.stop()
 })
@@ -120,7 +120,7 @@ test.each([
   ['Kysely', overKysely],
   ['Drizzle', overDrizzle],
   ['pg', (through: Pool) => through],
-])('%s: transactions use READ COMMITTED, whatever the default is', async (_, open) => {
+])('%s: transactions use READ COMMITTED, even if the default is another isolation level', async (_, open) => {
   const strict = server.createPool({ options: '-c default_transaction_isolation=serializable' })
   const level = { name: 'isolation', text: "SELECT current_setting('transaction_isolation') AS level" }
   const database = toDatabase({ database: open(strict) })
@@ -128,7 +128,7 @@ test.each([
   expect(rows).toEqual([{ level: 'read committed' }])
 })
 
-test('a single connection of pg is rejected at start-up, and the error says what to pass instead', async () => {
+test('a single pg connection is rejected at start-up, and the error says what to pass instead', async () => {
   const client = new Client(server.config)
   const lent = await pool.connect()
   for (const connection of [client, lent] as never[]) {

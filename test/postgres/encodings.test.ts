@@ -4,7 +4,7 @@ import { submitForCodes } from '../../src/testing/calls.ts'
 import { openDatabase } from './server.ts'
 
 test.each(['LATIN1', 'WIN1252', 'KOI8R', 'EUC_JP', 'SQL_ASCII', 'UTF8'])(
-  'names and wildcards are registered in a database of encoding %s',
+  'names and wildcards can be registered in a database with the encoding %s',
   async encoding => {
     const server = await openDatabase({}, { encoding })
     const pool = server.createPool({ pipeline: true })

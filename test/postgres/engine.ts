@@ -28,7 +28,7 @@ let first: Pool | undefined
 /** Tables are created through the first node; everything else goes through each node in turn. */
 export const throughFirst = <AnyPool>(pool: AnyPool): AnyPool | Pool => first ?? pool
 
-/** The given server. Everything that the tests create in it is removed when they stop. */
+/** The given server. When the tests stop, everything that they created in it is removed. */
 export async function connectToGiven(): Promise<TestServer> {
   const configs = engine.urls.map(toConfig)
   const pools: Pool[] = []
@@ -48,7 +48,7 @@ export async function connectToGiven(): Promise<TestServer> {
     return rows.map(({ name }) => name)
   }
   const before = await findSchemas()
-  if (before.includes(OURS)) throw new Error(`The database has a schema ${OURS} already: give an empty one`)
+  if (before.includes(OURS)) throw new Error(`The database has a schema ${OURS} already: pass an empty one`)
 
   return {
     get config() {

@@ -72,7 +72,7 @@ describe('examples/postgres.ts', () => {
     ['in a folder', () => ({ DATA_FOLDER: join(directory, 'data') })],
     ['in PostgreSQL', () => toSettings(server)],
   ])(
-    'has its registrations and keys %s after it was killed, prints a line to paste each time, and exits on SIGTERM',
+    'keeps registrations and keys %s when it is killed, prints a curl line at each start, and exits on SIGTERM',
     async (_, settings) => {
       const first = await start(settings())
       const created = await first.register(first.key)
@@ -90,7 +90,7 @@ describe('examples/postgres.ts', () => {
         },
       })
       expect(await second.register(`${first.key?.slice(0, -1)}x`)).toMatchObject({ status: 401 })
-      expect(second.printed(), 'nothing was left to push').not.toContain('Watching')
+      expect(second.printed(), 'names watched after a restart').not.toContain('Watching')
       expect(await second.end('SIGTERM')).toBe(0)
     },
     90_000,

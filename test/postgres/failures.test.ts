@@ -71,9 +71,9 @@ describe.each([
   const countDeadlocks = () => server.readLog().split('ERROR:  deadlock detected').length - 1
 
   test.each([
-    ['has only promises', (pool: Pool) => () => pool.connect()],
-    ['is behind an asynchronous function', (pool: Pool) => async (done: never) => pool.connect(done)],
-  ])('takes a connection of a pool that %s, and says why it gets none', async (_, toConnect) => {
+    ['has only a promise interface', (pool: Pool) => () => pool.connect()],
+    ['is wrapped in an asynchronous function', (pool: Pool) => async (done: never) => pool.connect(done)],
+  ])('uses a pool that %s, and rejects with the reason if the pool has no connection', async (_, toConnect) => {
     const { database: pool, store } = createStore()
     const behind = createPostgresStore({ database: { connect: toConnect(pool) }, findTeam: () => null })
     await save(behind, '1', ['a.com', 'b.com'])
@@ -82,14 +82,14 @@ describe.each([
     await expect(save(behind, '1', ['c.com'])).rejects.toThrow('after calling end on the pool')
   })
 
-  test('rejects a name in a registrable domain that the request does not lock, and saves nothing', async () => {
+  test('rejects a name whose registrable domain the request does not lock, and saves nothing', async () => {
     const { store } = createStore()
     const request = createRequest('1', [toTestName('a.com')], [], () => ['a.com', 'b.com'].map(toTestName))
     await expect(store.register(request)).rejects.toThrow('not locked')
     expect(await held()).toEqual([])
   })
 
-  test('retries when it is chosen as the victim of a deadlock with another program', async () => {
+  test('retries a call that is the victim of a deadlock with another program', async () => {
     const { store } = createStore()
     await save(store, '1', ['a.com', 'm.com', 'z.com'])
     const before = countDeadlocks()
@@ -114,7 +114,7 @@ describe.each([
     await vi.waitFor(() => expect(countDeadlocks()).toBeGreaterThan(before))
   })
 
-  test('times out if a lock is not released, says so, and keeps its connection', async () => {
+  test('times out if a lock is not released, reports the lock timeout, and keeps its connection', async () => {
     const { database: pool, store } = createStore({ timeLimit: 500 }, { options: '-c lock_timeout=50ms' })
     await save(store, '1', ['example.com'])
     const failure = await whileLocked(() => rejection(save(store, '1', ['www.example.com', 'example.org'])))
@@ -124,14 +124,14 @@ describe.each([
     expect(await save(store, '1', ['www.example.com'])).toHaveLength(1)
   })
 
-  test('rejects if a trigger skips a row, and saves nothing of the call', async () => {
+  test('rejects a call if a trigger skips a row, and saves nothing of it', async () => {
     await sabotage('skipped', 'RETURN NULL')
     const { store } = createStore()
     expect(await rejection(save(store, '1', ['example.com', 'skipped.example.com']))).toMatchObject({ code: '22012' })
     expect(await held()).toEqual([])
   })
 
-  test('rejects if row-level security would hide rows', async () => {
+  test('rejects a call if row-level security would hide rows from it', async () => {
     const { store } = createStore()
     await save(store, '1', ['example.com'])
     await foreign.query(`
@@ -150,15 +150,18 @@ describe.each([
   test.each([
     ['a row', 'TRIGGER'],
     ['the commit', 'CONSTRAINT TRIGGER'],
-  ])('rejects if the database rejects %s, saves nothing of the call, and keeps its connection', async (_, kind) => {
-    await sabotage('poison', "RAISE EXCEPTION 'poisoned' USING ERRCODE = 'DR001'", kind)
-    const { database: pool, store } = createStore()
-    const names = ['example.com', 'poison.example.com', 'example.org']
-    await expect(rejection(save(store, '1', names))).resolves.toMatchObject({ code: 'DR001' })
-    expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
-    expect(await held()).toEqual([])
-    expect(toDomains(await save(store, '1', ['example.com']))).toEqual(['example.com'])
-  })
+  ])(
+    'rejects a call if the database rejects %s, saves nothing of the call, and keeps its connection',
+    async (_, kind) => {
+      await sabotage('poison', "RAISE EXCEPTION 'poisoned' USING ERRCODE = 'DR001'", kind)
+      const { database: pool, store } = createStore()
+      const names = ['example.com', 'poison.example.com', 'example.org']
+      await expect(rejection(save(store, '1', names))).resolves.toMatchObject({ code: 'DR001' })
+      expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
+      expect(await held()).toEqual([])
+      expect(toDomains(await save(store, '1', ['example.com']))).toEqual(['example.com'])
+    },
+  )
 
   test('discards a connection whose prepared statements were deallocated', async () => {
     const { database: pool, store } = createStore()
@@ -168,7 +171,7 @@ describe.each([
     expect(await save(store, '1', ['b.com', 'www.b.com'])).toHaveLength(2)
   })
 
-  test('discards a connection whose plans have different column types', async () => {
+  test('discards a connection whose plans have outdated column types', async () => {
     const { database: pool } = createStore()
     await foreign.query('DROP TABLE IF EXISTS changing; CREATE TABLE changing (value integer)')
     const database = toDatabase({ database: pool })
@@ -181,7 +184,7 @@ describe.each([
     expect(await read()).toEqual([])
   })
 
-  test('counts refusals even if extra_float_digits is low', async () => {
+  test('counts refusals correctly even if extra_float_digits is low', async () => {
     const synchronize = () => Promise.reject(new Error('refused'))
     const options = { synchronize, onError() {}, synchronizeTimeLimit: 1000 }
     const { store } = createStore(options, { options: '-c extra_float_digits=0' })
@@ -191,7 +194,7 @@ describe.each([
     await foreign.query('DELETE FROM domain_registration.changes')
   })
 
-  test('loses its locks and saves nothing if its process freezes while it holds them', async () => {
+  test('loses its locks and saves nothing if its process freezes while it holds the locks', async () => {
     const { store } = createStore({ timeLimit: 300 })
     await save(store, '1', ['example.com'])
     const freeze = () => {

@@ -48,7 +48,7 @@ async function countOverlaps(database: PostgresBridge, schema: string, rounds: n
   await migrate({ database: pool, schema })
   const stores = Array.from({ length: 2 }, () => createPostgresStore({ database, schema, findTeam }))
   const [one, two] = stores as [(typeof stores)[0], (typeof stores)[0]]
-  // This creates their lock rows. No wildcard covers its base.
+  // This creates the lock rows. A wildcard does not cover its base.
   await save(one, '1', manyDomains(rounds))
   let overlaps = 0
   for (const domain of manyDomains(rounds)) {
@@ -65,7 +65,7 @@ test('under snapshot isolation, simultaneous calls register no overlapping names
   expect(await countOverlaps(withSnapshots('PostgreSQL 11.2-YB-2.25.0.0-b0 on x86_64'), 'snapshots', 50)).toBe(0)
 })
 
-test('under snapshot isolation, a row lock without a write lets overlaps through', async () => {
+test('under snapshot isolation, a row lock without a write would let overlapping names through', async () => {
   expect(await countOverlaps(withSnapshots('PostgreSQL 18.0'), 'mistaken', 50)).toBeGreaterThan(0)
 })
 
@@ -79,7 +79,7 @@ test('on PostgreSQL, an existing lock row is locked without a write, and a relea
   expect(before).toHaveLength(20)
   await save(store, '1', manyDomains(20, 'www.'))
   expect(await readLocks()).toEqual(before)
-  // The release does not check whether other names need them: the next call inserts them again.
+  // The release does not check whether other names need the lock rows: the next call inserts them again.
   await store.release('1', manyDomains(20))
   expect(await readLocks()).toEqual([])
 })

@@ -35,7 +35,7 @@ export function expectAgreement(answers: readonly Answer[], rows: readonly HeldR
       told.set(domain, `${domainId} of team ${call.teamId}`)
       expect(registered.get(domain), domain).toBe(told.get(domain))
       if (result.status === 'existing') continue
-      expect(created, 'was created before').not.toContain(domain)
+      expect(created, 'the names that were created before').not.toContain(domain)
       created.add(domain)
     }
   }

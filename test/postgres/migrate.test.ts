@@ -15,7 +15,7 @@ const STARTS = 12
 test.each([
   ['there is no schema', 'fresh', 'SELECT'],
   ['the schema is empty', 'empty', 'CREATE SCHEMA empty'],
-])('servers that start simultaneously all find their tables when %s', async (_, schema, before) => {
+])('servers that migrate simultaneously when they start all find their tables if %s', async (_, schema, before) => {
   await server.createPool().query(before)
   const pools = Array.from({ length: STARTS }, () => server.createPool({ max: 1 }))
   await Promise.all(pools.map(pool => pool.query('SELECT')))
@@ -27,7 +27,7 @@ test.each([
   ).toHaveLength(1)
 })
 
-test('four servers whose role has a lock_timeout of 20 ms all find their tables', async () => {
+test('four servers that migrate with a role whose lock_timeout is 20 ms all find their tables', async () => {
   const pools = Array.from({ length: 4 }, () => server.createPool({ max: 1, options: '-c lock_timeout=20ms' }))
   for (let round = 0; round < 5; round += 1) {
     await Promise.all(pools.map(pool => migrate({ database: pool, schema: `impatient_${round}` })))
@@ -46,7 +46,7 @@ test('a second migration keeps all rows, and needs no CREATE privilege', async (
   expect(await store.list()).toEqual(before)
 })
 
-test('tables of a later version are rejected', async () => {
+test('migrate rejects tables of a later version', async () => {
   const pool = server.createPool()
   await migrate({ database: pool, schema: 'later' })
   await pool.query('INSERT INTO later.version (version) VALUES (1000)')
@@ -54,7 +54,7 @@ test('tables of a later version are rejected', async () => {
 })
 
 test.each(['names', 'changes', 'locks', 'monitor', 'keys'])(
-  'a dropped table "%s" is named, and not replaced by an empty one',
+  'migrate rejects if the table "%s" was dropped, and does not replace it by an empty one',
   async table => {
     const pool = server.createPool()
     const schema = `without "${table}`
@@ -66,7 +66,7 @@ test.each(['names', 'changes', 'locks', 'monitor', 'keys'])(
   },
 )
 
-test('a failure other than a race is reported, and leaves nothing half-created', async () => {
+test('if migrate fails, it rejects with the reason, and leaves nothing half-created', async () => {
   const pool = server.createPool()
   await pool.query('CREATE SCHEMA occupied; CREATE VIEW occupied.names AS SELECT 1 AS domain_id')
   await expect(rejection(migrate({ database: pool, schema: 'occupied', timeLimit: 2000 }))).resolves.toMatchObject({
@@ -76,6 +76,6 @@ test('a failure other than a race is reported, and leaves nothing half-created',
   expect(rows).toEqual([])
 })
 
-test.each(['', 'a\0b'])('%j is rejected as the name of a schema', schema => {
+test.each(['', 'a\0b'])('%j is rejected as a schema name', schema => {
   expect(() => postgresSchema({ schema })).toThrow(TypeError)
 })

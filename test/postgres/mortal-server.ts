@@ -15,21 +15,20 @@ export interface MortalServer {
   /**
    * Starts the server, and waits until it has recovered.
    *
-   * @param largestFile The largest size of a file, in bytes, a multiple of 1,024. By default there is no such
-   * limit.
+   * @param largestFile The maximum size of a file in bytes, a multiple of 1,024. Default: no limit.
    */
   start(largestFile?: number): Promise<void>
-  /** Kills only the postmaster, which accepts connections; the backends notice by themselves. */
+  /** Kills only the postmaster, which accepts connections. The backends notice by themselves. */
   killPostmaster(): Promise<void>
   /** Kills all its processes at once, and waits until none is left. */
   killAll(): Promise<void>
-  /** Kills the backend of one connection; PostgreSQL then ends all others, and recovers by itself. */
+  /** Kills the backend of one connection. PostgreSQL then ends all others, and recovers by itself. */
   killBackend(): Promise<void>
   /** Stops it, and removes its files. */
   remove(): Promise<void>
 }
 
-/** The state from one start to the next. */
+/** The state of the server between two starts. */
 interface Life {
   /** The postmaster, which accepts connections. */
   readonly postmaster: ChildProcess
@@ -47,7 +46,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
   const flags = ['-D', files.databaseDir, '-p', String(port), ...settings]
 
   let life: Life | undefined
-  /** The processes that the postmaster had started when it alone was killed. */
+  /** The processes that the postmaster had started before it alone was killed. */
   let orphans: readonly number[] = []
   const endWithUs = () => life?.postmaster.kill('SIGKILL')
   process.once('exit', endWithUs)
@@ -127,7 +126,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
 
 const isAlive = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null
 
-/** Whether the process was still there. */
+/** Returns whether the process still existed. */
 function isKilled(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')

@@ -1,4 +1,4 @@
-/** One of our servers, of which any number share a database, in its own process: run by `nodes.ts`. */
+/** One of our servers in its own process, run by `nodes.ts`. Any number of them share a database. */
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { Pool, type PoolConfig } from 'pg'
@@ -61,7 +61,7 @@ function pushToTable(monitor: PoolConfig, node: number): Push {
   let pushes = 0
   return async changes => {
     pushes += 1
-    if (pushes % REFUSED === 0) throw new Error('The monitor is away')
+    if (pushes % REFUSED === 0) throw new Error('The monitor is unavailable')
     const ids = changes.map(({ domainId }) => domainId)
     await pool.query('INSERT INTO monitor.pushes (domain_id, node) SELECT unnest($1::uuid[]), $2', [ids, node])
   }

@@ -12,7 +12,7 @@ export interface Node {
   /** Its current port, or the last one before it was killed. */
   origin(): string
   start(): Promise<void>
-  /** By SIGKILL. */
+  /** Kills the process with SIGKILL. */
   kill(): Promise<void>
 }
 

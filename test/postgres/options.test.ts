@@ -20,7 +20,7 @@ test.each<[string, (options: never) => unknown]>([
   ['migrate', migrate],
   ['createPostgresStore', createPostgresStore],
   ['createPostgresKeyStore', createPostgresKeyStore],
-])('%s without options throws a TypeError that says so', async (_, make) => {
+])('%s throws a TypeError if it is called without options', async (_, make) => {
   await expect((async () => make(undefined as never))()).rejects.toThrow('The options must be an object')
 })
 

@@ -40,7 +40,7 @@ const drivers: Readonly<Record<string, (order: Order) => Promise<unknown>>> = {
   Drizzle: order => placeWithDrizzle(drizzle(pool), order),
 }
 
-describe.each(Object.entries(drivers))('an order through %s', (driver, placeOrder) => {
+describe.each(Object.entries(drivers))('an order placed through %s', (driver, placeOrder) => {
   const name = driver.toLowerCase()
   const saved = async () => {
     const orders = await pool.query('SELECT id FROM orders WHERE id LIKE $1 ORDER BY id', [`${driver}%`])
@@ -50,13 +50,13 @@ describe.each(Object.entries(drivers))('an order through %s', (driver, placeOrde
     return [orders.rows.map(({ id }) => id), names.rows.map(({ domain }) => domain)]
   }
 
-  test('that fails saves neither the order nor a name', async () => {
+  test('and then rolled back saves neither the order nor a name', async () => {
     const order = { id: driver, teamId: '1', domains: [`kept.${name}.example.com`, 'localhost'] }
     expect(await rejection(placeOrder(order))).toMatchObject({ message: expect.stringContaining('localhost') })
     expect(await saved()).toEqual([[], []])
   })
 
-  test('commits with its names, even sixty at once on a pool of ten connections', async () => {
+  test('is committed with its names, even if there are sixty at once on a pool of ten connections', async () => {
     const orders = Array.from({ length: 60 }, (_, number) => ({
       id: `${driver} ${number}`,
       teamId: '1',

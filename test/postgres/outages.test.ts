@@ -100,7 +100,7 @@ describe('over HTTP', () => {
   }
 
   let borrowed: PoolClient | undefined
-  /** Changes only this database, because other test files share the server. It applies to new sessions. */
+  /** Changes only this database, because other test files share the server. Applies to new sessions. */
   const setDatabaseReadOnly = (value: 'on' | 'off') =>
     foreign.query(`ALTER DATABASE ${server.config.database} SET default_transaction_read_only = ${value}`)
   const becomeReadOnly = async () => {
@@ -124,10 +124,10 @@ describe('over HTTP', () => {
     ['no connection of the pool is free', borrow, async () => borrowed?.release()],
     ['connections are refused', () => network.goDown(), () => network.comeUp()],
     ['the network is silent', async () => network.suffer(silence), endFault],
-    ['every COMMIT is lost on its way', async () => network.suffer(loseCommit), endFault],
+    ['every COMMIT is lost on the way', async () => network.suffer(loseCommit), endFault],
     ['the server has become read-only', becomeReadOnly, () => setDatabaseReadOnly('off')],
     ['another session keeps a lock on the whole table', lockTable, unlockTable],
-  ])('while %s, a call gets a response and saves nothing, and it succeeds afterwards', async (_, begin, end) => {
+  ])('while %s, a call gets a response and saves nothing; the same call succeeds afterwards', async (_, begin, end) => {
     const domains = ['example.com', 'www.example.com', 'localhost', 'example.org']
     await begin()
     const failed = await post('/impatient/known-caller', domains)
@@ -154,7 +154,7 @@ describe('over HTTP', () => {
     expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
   })
 
-  test('a call across several registrable domains recovers by itself from a lost COMMIT response', async () => {
+  test('a call for several registrable domains recovers by itself if the response to its COMMIT is lost', async () => {
     const domains = ['example.com', 'example.org']
     network.suffer(onlyOnce(loseAnswerToCommit))
     const { data } = await post('/known-caller', domains)
@@ -206,7 +206,7 @@ describe.each([
     ['client', ['acknowledged, all saved', 'failed, nothing saved']],
     ['server', ['acknowledged, all saved', 'failed, all saved', 'failed, nothing saved']],
   ] as const)(
-    'a connection cut anywhere in what the %s sends leaves all of a call or nothing; a retry gets the same IDs',
+    'a call is saved whole or not at all, wherever the connection is cut in the data that the %s sends',
     async (end, expected) => {
       const before = network.carried[end]
       await call(['measured.com', 'www.measured.com', '*.sub.measured.com'])
@@ -228,7 +228,7 @@ describe.each([
     expect((await call(['example.com'])).totals.created).toBe(1)
   })
 
-  test('if a pooler rejects a BEGIN, a call saves nothing, and succeeds when retried', async () => {
+  test('if a pooler rejects its BEGIN, a call saves nothing, and succeeds when it is retried', async () => {
     const pool = createPool({ pipeline })
     const store = createPostgresStore({ database: pool, findTeam })
     await save(store, '1', ['a.com'])
@@ -261,7 +261,7 @@ describe.each([
   }
 })
 
-test('a full disk fails only calls that need space, and they succeed once there is space', async () => {
+test('on a full disk, only calls that need space fail, and they succeed once there is space', async () => {
   // A file that may not grow fails like one on a full disk. The log's files are smaller, so it continues.
   const full = await createMortalServer(['--wal-segsize=1'])
   try {

@@ -10,7 +10,7 @@ import { describeKeyStore, describeStore } from './suites.ts'
 const program = findPgBouncer()
 const name = program
   ? `PgBouncer ${program.version} in transaction mode, without prepared statements`
-  : 'PgBouncer: skipped, since this machine has none (Debian: apt-get install pgbouncer)'
+  : 'PgBouncer: skipped, because it is not installed (Debian: apt-get install pgbouncer)'
 
 const CALLERS = 12
 const CALLS = 8
@@ -43,7 +43,7 @@ describe.skipIf(!program)(name, () => {
       for (let call = 0; call < CALLS; call += 1) {
         const domains = [`caller-${caller}.com`, `www.call-${call}-${caller}.com`]
         const calling = registerDomains(team1, { domains }, store, { onError: error => failures.push(error) })
-        // A call that could save nothing.
+        // A call rejects if it could save nothing.
         await calling.catch(error => failures.push(error.cause ?? error))
       }
     }
@@ -54,13 +54,13 @@ describe.skipIf(!program)(name, () => {
   test.each([
     ['pipelined', true],
     ['one_after_the_other', false],
-  ])('all calls succeed if statements are sent without names, %s', async (schema, pipeline) => {
+  ])('all calls succeed if statements are sent without names (%s)', async (schema, pipeline) => {
     expect(await call(createPool(pipeline), schema, false)).toEqual([])
     const { rows } = await pool.query(`SELECT count(*)::integer FROM ${schema}.names`)
     expect(rows).toEqual([{ count: CALLERS + CALLERS * CALLS }])
   })
 
-  test('calls fail if statements are sent with names, so the option is needed', async () => {
+  test('calls fail if statements are sent with names, so preparedStatements: false is needed', async () => {
     const failures = await call(createPool(true), 'with_names', true)
     const codes = failures.map(error => (error as { code?: string }).code)
     expect(codes.filter(code => code === '26000' || code === '42P05').length).toBeGreaterThan(0)

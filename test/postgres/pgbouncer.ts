@@ -24,7 +24,7 @@ export function findPgBouncer(): { path: string; version: string } | undefined {
 
 /** The number of sessions with the server, for any number of clients. */
 const SESSIONS = 3
-/** It refuses to run as root. */
+/** The user that runs PgBouncer, which does not run as root. */
 const NOBODY = 65534
 
 export async function startPgBouncer(

@@ -10,7 +10,7 @@ afterAll(() => pool.close())
 describeStore('PGlite', () => pool)
 describeKeyStore('PGlite', () => pool)
 
-test('the SQL for a migration tool creates all that a store needs, and can run twice', async () => {
+test('the SQL from postgresSchema creates everything that a store needs, and can run twice', async () => {
   await pool.exec(postgresSchema({ schema: 'mine' }))
   await pool.exec(postgresSchema({ schema: 'mine' }))
   const store = createPostgresStore({ database: pool, schema: 'mine', findTeam: () => null })

@@ -21,7 +21,7 @@ const ownWithin = 'names_of_team_within: (registrable_domain = , team_id = , pat
 const ownBelow = 'names_of_team_below: (second_level_domain = , team_id = , path > , path < )'
 
 interface Case {
-  /** As SQL. */
+  /** The parameters, as SQL. */
   readonly values: readonly string[]
   /** The indexes that it reads, with their conditions. Nothing else is read from the tables. */
   readonly reads: readonly string[]
@@ -80,7 +80,7 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   listChanges: { values: [id, '1000'], reads: ['changes_pkey: (domain_id > )'] },
 }
 
-/** A parameter with values for 1,000 rows of the large tables, each in another second-level domain. */
+/** A parameter with values for 1,000 rows of the large tables, each in a different second-level domain. */
 const thousand = (toValue: (row: number) => string) =>
   `'{${Array.from({ length: 1000 }, (_, index) => toValue(index + 1))}}'`
 const domainOfRow = thousand(row => `n${row}.com`)
@@ -157,7 +157,7 @@ function probesPairs({ 'Index Cond': condition = '' }: Plan): boolean {
   return arrays.length > 1 || arrays.some(([, name]) => columns.filter(([, other]) => other === name).length > 1)
 }
 
-/** Describes what a scan reads, as in {@link Case.reads}; nothing for tables that are not ours. */
+/** Describes what a scan reads, as in {@link Case.reads}; empty for tables that are not ours. */
 function tellRead(plan: Plan): string[] {
   const { 'Index Name': index, 'Relation Name': table, 'Node Type': type, 'Index Cond': condition = '' } = plan
   if (index === undefined) return table === undefined ? [] : [`all of ${table}, by ${type}`]
@@ -169,12 +169,12 @@ function tellRead(plan: Plan): string[] {
   return [`${index}: (${columns.join(', ')})`]
 }
 
-/** In this order, because a connection keeps the plan that it made when a table was small. */
+/** The order matters: a connection keeps the plan that it made when a table was small. */
 const tables: readonly (readonly [what: string, sql: string])[] = [
   ['tables that were never analysed', 'SELECT'],
   ['tables that were analysed while they were empty', 'VACUUM ANALYZE'],
   [
-    'large tables, with the statistics of empty ones',
+    'large tables that have the statistics of empty ones',
     `INSERT INTO domain_registration.names
        SELECT ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, now(), 'crowd.com', '.n' || n,
          'n' || n || '.crowd.com', 'crowd.com', '1'
@@ -229,7 +229,7 @@ describe.each(servers)('on $where,', ({ open }) => {
     // The other statements are planned each time; for an empty table, any plan is fine.
     const isPlanned = ([name]: readonly [string, Case]) => !isEmpty || statementOf(name as keyof Statements).name !== ''
     const planned = (Object.entries(cases) as [keyof Statements, Case][]).filter(isPlanned)
-    test.each(planned)('%s reads by its index', async (name, expected) => {
+    test.each(planned)('the statement %s uses the expected indexes', async (name, expected) => {
       const scans = scansOf(await explain(client, name, expected.values))
       expect(scans.filter(probesPairs)).toEqual([])
       const reads = new Set(scans.flatMap(tellRead))
@@ -245,7 +245,7 @@ describe.each(servers)('on $where,', ({ open }) => {
         "SELECT domain FROM domain_registration.names WHERE team_id = '1' ORDER BY domain_id LIMIT 10",
         'names_(of_team|by_id)',
       ],
-    ])('%s uses an index if the planner has a choice', async (text, index) => {
+    ])('the planner uses an index for %s', async (text, index) => {
       const { rows } = await client.query(`EXPLAIN (FORMAT JSON) ${text}`)
       const plans = flatten(rows[0]['QUERY PLAN'][0].Plan)
       const { rows: counted } = await client.query('SELECT count(*)::integer AS count FROM domain_registration.names')
@@ -255,7 +255,7 @@ describe.each(servers)('on $where,', ({ open }) => {
     })
 
     test.runIf(what.startsWith('large')).each(Object.entries(ofThousand))(
-      '%s visits a few pages for each of 1,000 rows',
+      'the statement %s visits only a few pages for each of 1,000 rows',
       async (name, values) => {
         const plan = await explain(client, name as keyof Statements, values, ', ANALYZE, BUFFERS')
         const pages = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
@@ -273,11 +273,11 @@ describe.each(servers)('on $where,', ({ open }) => {
         .reduce((sum, rows) => sum + rows, 0)
 
     test.each([
-      ['crowd.com', "'1'", 1003, 'the team that has registered them'],
-      ['crowd.com', "'2'", 2, 'another team'],
-      ['cloud.com', "'1'", 10, 'another team, with names behind public suffixes'],
-      ['cloud.com', "'2'", 10, 'the team that has registered them, behind public suffixes'],
-    ])('checking a wildcard over %s for team %s reads at most %i rows: %s', async (base, team, limit) => {
+      ['crowd.com', "'1'", 1003, 'the team has registered the names'],
+      ['crowd.com', "'2'", 2, 'another team has registered the names'],
+      ['cloud.com', "'1'", 10, 'another team has registered the names, behind public suffixes'],
+      ['cloud.com', "'2'", 10, 'the team has registered the names, behind public suffixes'],
+    ])('a check of the wildcard over %s for team %s reads at most %i rows (%s)', async (base, team, limit) => {
       const [, ...ranges] = cases.findBelow.values.slice(0, 3)
       const values = [`'{${base}}'`, ...ranges, `'{"{${base}}"}'`, team]
       const plan = await explain(client, 'findBelow', values, ', ANALYZE')

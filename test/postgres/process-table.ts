@@ -37,7 +37,7 @@ export async function untilGone(pids: readonly number[]): Promise<void> {
     const left = await findAlive(pids)
     if (left.length === 0) return
     if (Date.now() > deadline) {
-      throw new Error(`Still there:\n${left.map(({ pid, command }) => `${pid} ${command}`).join('\n')}`)
+      throw new Error(`Still running:\n${left.map(({ pid, command }) => `${pid} ${command}`).join('\n')}`)
     }
     await new Promise(resolve => setTimeout(resolve, PAUSE))
   }

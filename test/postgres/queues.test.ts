@@ -30,7 +30,7 @@ function createCalls() {
 }
 
 describe('calls for the same registrable domain', () => {
-  test('run two at a time, in their order; others do not wait', async () => {
+  test('run two at a time, in their order, while other calls do not wait', async () => {
     const { begun, call, end } = createCalls()
     for (const name of ['1', '2', '3', '4']) void call(name, ['a.com'])
     void call('elsewhere', ['b.com'])
@@ -41,7 +41,7 @@ describe('calls for the same registrable domain', () => {
     expect(begun).toEqual(['1', '2', 'elsewhere', '3', '4'])
   })
 
-  test('leave the queue when they time out, and those behind them continue', async () => {
+  test('leave the queue when they time out, and the calls behind them continue', async () => {
     const { begun, call, end } = createCalls()
     for (const name of ['1', '2']) void call(name, ['b.com'])
     await expect(call('late', ['a.com', 'b.com'], 20)).rejects.toThrow(TimeLimitError)
@@ -52,7 +52,7 @@ describe('calls for the same registrable domain', () => {
     expect(begun).toEqual(['1', '2', '4', '5', '3'])
   })
 
-  test('leave the queue when they fail', async () => {
+  test('leave the queue when they fail, and the calls behind them continue', async () => {
     const queues = createQueues()
     const deadline = createDeadline(10_000)
     const fail = () => queues.run(['a.com'], deadline, () => Promise.reject(new Error('failed')))
@@ -60,7 +60,7 @@ describe('calls for the same registrable domain', () => {
     expect(failures.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
   })
 
-  test(`all get their turn, whatever domains they share, with SEED=${seed}`, async () => {
+  test(`all get their turn, regardless of which domains they share, with SEED=${seed}`, async () => {
     const random = createRandom(seed)
     const queues = createQueues()
     const running = new Map<string, number>()
@@ -89,7 +89,7 @@ describe('on PostgreSQL', () => {
   })
   afterAll(() => server.stop())
 
-  test('fifty calls for a locked registrable domain use two connections, and other calls succeed', async () => {
+  test('fifty calls for a locked registrable domain use only two connections, so other calls succeed', async () => {
     const pool = server.createPool({ max: 4 })
     const client = await server.createPool().connect()
     onTestFinished(async () => {

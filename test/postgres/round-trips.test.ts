@@ -56,7 +56,7 @@ async function tripsOf(domains: readonly string[], through = store): Promise<str
 const first = ['BEGIN;', 'claim', 'find_names']
 const second = ['insert_names', 'COMMIT']
 
-test('a call takes two round trips, even if it finds registrations', async () => {
+test('a call needs two round trips to the database, even if it finds registrations', async () => {
   // The first call of a store also queries the engine's version.
   await tripsOf(['warm-up.com'])
   expect(await tripsOf(['a.com', 'www.a.com'])).toEqual([first, second])
@@ -103,7 +103,7 @@ test('without pipelining, each statement waits for the previous one', async () =
   expect(await tripsOf(['unpipelined.com'], unpipelined)).toEqual([...first, ...second].map(each => [each]))
 })
 
-test('a release locks before it reads in the deleting transaction, in case Citus moves a shard', async () => {
+test('in the transaction that deletes, a release locks before it reads, in case Citus moves a shard', async () => {
   await tripsOf(['moved.com'])
   trips = []
   expect(await store.release('1', ['moved.com'])).toHaveLength(1)

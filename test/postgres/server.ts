@@ -21,10 +21,10 @@ export interface TestServer {
   stop(): Promise<void>
 }
 
-/** How any process of a test run reaches a server. */
+/** What any process of a test run needs to connect to a server. */
 export interface RunningServer {
   readonly config: PoolConfig
-  /** The server's own log file: it already contains every statement with a response. */
+  /** The server's own log file. It contains a statement before the response is sent. */
   readonly logFile: string
 }
 

@@ -3,10 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type RunningServer, startPostgres } from './server.ts'
 
-/** The environment variable with the address where test files request it. */
+/** The environment variable with the address at which test files request the server. */
 const ADDRESS = 'SHARED_POSTGRES'
 
-/** It has no `fsync`, because no test kills it, and connections for all files that run at once. */
+/** No `fsync`, because no test kills the server, and enough connections for all files that run at once. */
 const FLAGS = ['fsync=off', 'max_connections=300'].flatMap(setting => ['-c', setting])
 
 /**
@@ -15,7 +15,7 @@ const FLAGS = ['fsync=off', 'max_connections=300'].flatMap(setting => ['-c', set
  * @returns A function that stops it.
  */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
-  // Projects share it too.
+  // The projects share one server too.
   if (process.env[ADDRESS]) return
   let server: ReturnType<typeof startPostgres> | undefined
   const door = createServer(async (_, response) => {

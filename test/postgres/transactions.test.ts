@@ -127,7 +127,7 @@ describe.each(Object.entries(drivers))('%s:', (name, { overPool, begin }) => {
     await overThePool.synchronizePending()
   })
 
-  test('a transaction in any other form is rejected before anything is saved or pushed', async () => {
+  test('an invalid form of a transaction is rejected before anything is saved or pushed', async () => {
     pushed.length = 0
     await begin(pools, async (_, wrong) => {
       for (const database of wrong) {
@@ -162,7 +162,7 @@ test('the types accept the drivers, and reject a transaction or a single connect
     }))
 })
 
-test('the forms of a transaction in docs/postgres-drivers.md are the tested ones', () => {
+test('docs/postgres-drivers.md shows the forms of a transaction that are tested here', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const tests = read('transactions.test.ts') + read('../drivers/prisma.test.js')
   const used = tests.replaceAll(/: (?:string|unknown\[\])/g, '')

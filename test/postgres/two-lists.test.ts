@@ -17,7 +17,7 @@ describeTwoLists(async () => {
   return ({ createPostgresStore }) => createPostgresStore({ database: server.createPool(), schema, findTeam })
 })
 
-test("two suffix lists in use at once may let names overlap, and the guide's query finds those", async () => {
+test("two suffix lists in use at once may let names overlap, and the guide's query finds such names", async () => {
   const pool = server.createPool()
   await migrate({ database: pool })
   const olderLibrary = await buildOlderLibrary()

@@ -32,9 +32,10 @@ export async function buildOlderLibrary(): Promise<Library> {
 export const findTeam = (id: string) => ({ id, organizationId: '1', state: 'active' as const })
 
 /**
- * Proves that a change of the suffix list changes nothing about what is registered.
+ * Tests that a change of the suffix list does not affect existing registrations.
  *
- * @param prepare Makes an empty database, and returns what opens stores on it, with any teams. Called for each test.
+ * @param prepare Makes an empty database, and returns a function that opens stores on it, with any teams. Called for
+ *   each test.
  */
 export function describeTwoLists(prepare: () => Promise<(library: Library) => core.ManagedStore>): void {
   let olderLibrary: Library
@@ -63,7 +64,7 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
   }
 
   describe('a name that was registered before a change of the suffix list', () => {
-    test('is found, conflicts and can be released after its base became a public suffix', async () => {
+    test('is found, conflicts and can be released after its registrable domain became a public suffix', async () => {
       const { older, newer } = await openBoth()
       expect(await older.register('1', '*.codepen.app', 'codepen.app')).toEqual(['created', 'created'])
       expect(await newer.register('1', 'shop.codepen.app', '*.codepen.app')).toEqual(['wildcard_conflict', 'existing'])
@@ -78,7 +79,7 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
       expect(await newer.register('2', 'shop.codepen.app', '*.a.codepen.app')).toEqual(['created', 'created'])
     })
 
-    test('is found, conflicts and can be released after it became a registrable domain', async () => {
+    test('is found, conflicts and can be released after the name itself became a registrable domain', async () => {
       const { older, newer } = await openBoth()
       expect(await older.register('1', 'shop.codepen.app', 'a.b.codepen.app')).toEqual(['created', 'created'])
       expect(await newer.register('2', 'shop.codepen.app', '*.b.codepen.app')).toEqual([

@@ -31,7 +31,7 @@ test('IDs sort in the order of registration, even if the clocks of two processes
   expect(toDomains(await store.list())).toEqual(['a.com', 'b.com', 'c.com', 'd.com'])
 })
 
-test('a change that was postponed by a clock a day ahead is pushed once the clock is right', async () => {
+test('a change that was postponed while a clock was a day ahead is pushed once the clock is right', async () => {
   const { store, pushed } = openStore()
   const now = Date.now()
   setClock(now + DAY)
@@ -41,7 +41,7 @@ test('a change that was postponed by a clock a day ahead is pushed once the cloc
   expect(pushed).toEqual(['a.com'])
 })
 
-test('a time limit for pushes may be a fraction of a millisecond', async () => {
+test('a time limit for pushes of a fraction of a millisecond is accepted', async () => {
   const { store, pushed } = openStore()
   await store.synchronize?.(await save(store, '1', ['a.com']))
   await save(store, '1', ['b.com'])

@@ -43,15 +43,15 @@ describe('createSqliteStore rejects', () => {
   test.each<[string, unknown]>([
     ['nothing', undefined],
     ['a file name', 'registrations.db'],
-    ['a pool of pg', { connect() {}, query() {} }],
-    ['storage of a Durable Object without SQLite', { transactionSync() {}, sql: undefined }],
+    ['a pg pool', { connect() {}, query() {} }],
+    ['the storage of a Durable Object without SQLite', { transactionSync() {}, sql: undefined }],
   ])('%s as the database', (_, database) => {
     expect(() => createStore({ database: database as never })).toThrow(
       'The option "database" must be an open DatabaseSync of node:sqlite, a Database of better-sqlite3',
     )
   })
 
-  test('a database that uses callbacks, as the package sqlite3 does', () => {
+  test('a database with callbacks, such as that of the package sqlite3', () => {
     const statement = { all: () => statement, run: () => statement }
     expect(() => createStore({ database: { exec() {}, prepare: () => statement } as never })).toThrow(
       new TypeError('The option "database" must be a synchronous database, without callbacks or promises'),
@@ -69,7 +69,7 @@ describe('createSqliteStore rejects', () => {
   })
 })
 
-test('while another connection writes, a call times out, saves nothing, and says why', async () => {
+test('while another connection writes, a call times out, saves nothing, and rejects with the reason', async () => {
   const database = open('locked.db')
   const store = createStore({ database, timeLimit: 50 })
   const other = open('locked.db')
@@ -86,8 +86,8 @@ test('while another connection writes, a call times out, saves nothing, and says
   expect((await registerDomains(team1, { domains: ['www.example.com'] }, store)).data.totals.created).toBe(1)
 })
 
-describe('a call fails as a whole, and says why,', () => {
-  test('when the disk is full; it succeeds once there is room', async () => {
+describe('a whole call fails, with the reason,', () => {
+  test('when the disk is full, and succeeds once there is space', async () => {
     const database = open()
     const store = createStore({ database })
     database.prepare('PRAGMA max_page_count = 40').all()
@@ -106,13 +106,13 @@ describe('a call fails as a whole, and says why,', () => {
     expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
   })
 
-  test('when the disk becomes full during a release: none of its names is released', async () => {
+  test('when the disk becomes full during a release, and none of its names is released', async () => {
     const database = open('full-release.db')
     const store = createStore({ database, synchronize() {} })
     const domains = Array.from({ length: 900 }, (_, index) => `www.n${index}.com`)
     await save(store, '1', domains)
     const kinds = async () => new Set((await store.listPending()).map(({ kind }) => kind))
-    // Each change takes more room than deleting its registration frees.
+    // Each change takes more space than deleting its registration frees.
     database.exec(`CREATE TABLE ballast (x); CREATE TRIGGER fill AFTER INSERT ON domain_registration_changes
       BEGIN INSERT INTO ballast VALUES (zeroblob(8000)); END`)
     const [size] = database.prepare('PRAGMA page_count').all() as { page_count: number }[]
@@ -126,7 +126,7 @@ describe('a call fails as a whole, and says why,', () => {
     expect([countNames(database), ...(await kinds())]).toEqual([0, 'released'])
   })
 
-  test('when the handle was closed', async () => {
+  test('when the database handle was closed', async () => {
     const database = openDatabase()
     const store = createStore({ database })
     database.close()
@@ -135,7 +135,7 @@ describe('a call fails as a whole, and says why,', () => {
     )
   })
 
-  test('when the application has left a transaction open, which the store does not touch', async () => {
+  test('when the application has left a transaction open, and the store does not touch that transaction', async () => {
     const database = open()
     const store = createStore({ database })
     database.exec('CREATE TABLE other (x); BEGIN; INSERT INTO other VALUES (1)')
@@ -149,7 +149,7 @@ describe('a call fails as a whole, and says why,', () => {
 })
 
 // SQLite in WebAssembly has no write-ahead log.
-test.skipIf(engine === 'node-sqlite3-wasm')('with a read-only file, keys are found and nothing is saved', async () => {
+test.skipIf(engine === 'node-sqlite3-wasm')('on a read-only file, keys are found, and saving rejects', async () => {
   const database = open('archive.db')
   const record = { hash: 'a'.repeat(64), type: 'team', ownerId: '1', scopes: ['domains:create'] } as const
   await createSqliteKeyStore({ database }).addKey(record)

@@ -8,7 +8,7 @@ export interface TestDatabase extends SqliteHandle {
 
 type Open = (file: string, readOnly: boolean) => TestDatabase
 
-/** The folder of a built `better-sqlite3`; if it is set, all tests run on that. */
+/** The folder of a built `better-sqlite3`. If it is set, all tests run on that. */
 const { BETTER_SQLITE3 } = process.env
 
 const openers = {

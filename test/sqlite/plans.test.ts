@@ -77,7 +77,7 @@ const all = [
   ],
 ] as const
 
-test.each(all)('SQLite uses an index and does not sort for %s', (_, sql, plan) => {
+test.each(all)('SQLite has the expected plan, with an index and without sorting, for %s', (_, sql, plan) => {
   const parameters = sql.replace(/[^?]/g, '').length
   const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...Array<string>(parameters).fill('1')) as {
     detail: string

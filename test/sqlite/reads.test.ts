@@ -30,7 +30,7 @@ function interruptReads(database: TestDatabase, interrupt: () => void): TestData
   }
 }
 
-test('a preview sees one state of the database, even if another process registers the name during it', async () => {
+test('a preview sees one state of the database, even if another process registers a name meanwhile', async () => {
   const other = createSqliteStore({ database: open('one-state'), findTeam })
   const name = { domain: '*.example.com', registrableDomain: 'example.com' }
   let registered: unknown

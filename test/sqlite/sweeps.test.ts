@@ -11,7 +11,7 @@ afterAll(async () => void (await Promise.all(sweepers.map(sweeper => sweeper.kil
 
 const WAITING = 500
 
-test('processes that sweep one file push each of 500 changes exactly once', {
+test('processes that sweep the same file push each of 500 changes exactly once', {
   timeout: 60_000,
 }, async () => {
   const database = open('registrations.db')
@@ -28,7 +28,7 @@ test('processes that sweep one file push each of 500 changes exactly once', {
   sweepers = Array.from({ length: 4 }, () =>
     startProgram(new URL('sweeper.ts', import.meta.url), pathOf('registrations.db')),
   )
-  // All push simultaneously: none waits for the changes that another has leased.
+  // All push simultaneously: none waits for changes that another process has leased.
   expect(await Promise.all(sweepers.map(each => each.receive()))).toEqual(sweepers.map(() => 'pushing'))
   const pushed = (await Promise.all(sweepers.map(each => each.ask('go on')))).flat()
   expect(pushed.toSorted()).toEqual(

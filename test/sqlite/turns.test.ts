@@ -35,7 +35,7 @@ function openHeld(file: string) {
 
 /** SQLite in WebAssembly has no write-ahead log, so a lock blocks readers too. */
 const hasReaders = engine !== 'node-sqlite3-wasm'
-const why = hasReaders ? '' : ' (not in WebAssembly, where a writer keeps readers out)'
+const why = hasReaders ? '' : ' (skipped in WebAssembly, where a writer blocks readers)'
 
 describe.skipIf(!hasReaders)(`while another connection holds the write lock${why}`, () => {
   test('only the first of 100 waiting calls polls for the write lock, and the event loop runs in between', async () => {
@@ -86,12 +86,12 @@ describe.skipIf(!hasReaders)(`while another connection holds the write lock${why
   })
 })
 
-test('a release that fails at its last name releases nothing, and the store keeps working', async () => {
+test('a release that fails at its last name releases no name, and the store keeps working', async () => {
   const { store, counted } = openCounted('fails.db')
   await save(store, '1', manyDomains(700))
   counted.exec(`CREATE TRIGGER refuse BEFORE DELETE ON domain_registration_names WHEN old.domain = 'n699.com'
-    BEGIN SELECT raise(ABORT, 'refused, on purpose'); END`)
-  await expect((async () => store.release('1', manyDomains(700)))()).rejects.toThrow('refused, on purpose')
+    BEGIN SELECT raise(ABORT, 'rejected, on purpose'); END`)
+  await expect((async () => store.release('1', manyDomains(700)))()).rejects.toThrow('rejected, on purpose')
   expect(await store.count()).toBe(700)
   expect(await store.countPending()).toBe(0)
   expect(await store.release('1', manyDomains(5))).toHaveLength(5)

@@ -31,7 +31,7 @@ const options = {
   useSTD3ASCIIRules: true,
 }
 
-/** UTS #46 as others have written it: the U-labels of a name that is allowed. */
+/** The U-labels of an allowed name, by tr46, another implementation of UTS #46. */
 function toULabels(name: string): string | null {
   const { domain, error } = toUnicode(name, options)
   return error || /(?:^|\.)(?:[.-]|$)|-(?:\.|$)/.test(domain) ? null : domain
@@ -47,7 +47,7 @@ export function containsPunctuation(name: string, mapped = toULabels(name)): boo
   return mapped?.split('.').some(isRefused) === true
 }
 
-/** What `toALabels` must return. */
+/** The result that `toALabels` must return. */
 export function toALabelsByTr46(name: string): string | null {
   const mapped = toULabels(name)
   if (mapped === null || containsPunctuation(name, mapped)) return null

@@ -28,12 +28,14 @@ const characters = [...every.slice(0, 0x3000), ...sample(every.slice(0x3000), co
 const allowed = characters.filter(character => read(`a${character}b`, true) !== null)
 
 describe('A-labels equal those of tr46, an independent implementation, except for punctuation', () => {
-  test('for code points, all of them in the long run, within a label', { timeout: 120_000 }, () => {
+  test('for a label with any code point (in the long run, with each of them)', { timeout: 120_000 }, () => {
     expect(allowed.length).toBeGreaterThan(isLong ? 150_000 : 12_000)
     expect(findDisagreements(characters.map(character => `a${character}b`))).toEqual([])
   })
 
-  test('every code point that UTS #46 allows is accepted in an A-label, punctuation too', { timeout: 120_000 }, () => {
+  test('and every code point that UTS #46 allows is accepted in an A-label, even punctuation', {
+    timeout: 120_000,
+  }, () => {
     const aLabels = allowed.map(character => read(`a${character}b`, true) ?? '').filter(label => /^xn--/.test(label))
     expect(aLabels.length).toBeGreaterThan(isLong ? 150_000 : 10_000)
     expect(aLabels.filter(label => read(label) !== label)).toEqual([])
@@ -43,28 +45,28 @@ describe('A-labels equal those of tr46, an independent implementation, except fo
     expect(findDisagreements(punctuated.map(label => `xn--${punycode.encode(label)}`))).toEqual([])
   })
 
-  /** Beside letters of other directions, marks, joiners and what has conditions. */
+  /** Next to letters of the other direction, marks, joiners, and characters that are allowed only in some contexts. */
   test.each([
     ['alone', (character: string) => character],
     ['before a mark', (character: string) => `${character}\u0301`],
-    ['in a name with a label from right to left', (character: string) => `a${character}.א`],
-    ['after a letter from right to left', (character: string) => `א${character}`],
+    ['in a name that also has a right-to-left label', (character: string) => `a${character}.א`],
+    ['after a right-to-left letter', (character: string) => `א${character}`],
     ['before an Arabic digit', (character: string) => `ب${character}\u0663`],
-    ['before a joiner', (character: string) => `${character}\u200cب`],
-    ['after a joiner', (character: string) => `ب\u200c${character}`],
-    ['before a joiner of width zero', (character: string) => `${character}\u200da`],
-    ['beside a middle dot', (character: string) => `アl·${character}`],
+    ['before a zero-width non-joiner', (character: string) => `${character}\u200cب`],
+    ['after a zero-width non-joiner', (character: string) => `ب\u200c${character}`],
+    ['before a zero-width joiner', (character: string) => `${character}\u200da`],
+    ['next to a middle dot', (character: string) => `アl·${character}`],
     [
-      'beside signs of Greek, Hebrew and Kana',
+      'next to Greek, Hebrew and Kana signs',
       (character: string) => `${character}\u05f3.\u0375${character}.・${character}`,
     ],
-  ])('for every tenth character that may stand in a name, %s', { timeout: 60_000 }, (_, toName) => {
+  ])('for every tenth character that is allowed in a name, %s', { timeout: 60_000 }, (_, toName) => {
     const sampled = allowed.filter((character, index) => index % 10 === seed % 10 || character < '\u3000')
     expect(sampled.length).toBeGreaterThan(isLong ? 20_000 : 5_000)
     expect(findDisagreements(sampled.map(toName))).toEqual([])
   })
 
-  test('for generated names, of which many are allowed', { timeout: 120_000 }, () => {
+  test('for generated names, many of them allowed', { timeout: 120_000 }, () => {
     const random = createRandom(seed)
     const odd = [
       ...'.。-a1zlאبةم٣۳\u064b\u0651\u094d\u200c\u200d\u30fb\u00b7\u0375\u05f3αアA\u0301\u0345ßςıİ',
@@ -83,6 +85,6 @@ describe('A-labels equal those of tr46, an independent implementation, except fo
 })
 
 test('a misplaced joiner is rejected even after a valid one', () => {
-  // tr46 confuses the second with the first if both are in one label.
+  // tr46 confuses the second joiner with the first one if both are in one label.
   expect(toALabels('क्\u200cب\u200cब')).toMatchObject({ reason: 'misplaced joiner' })
 })

@@ -31,7 +31,7 @@ test.each(samples)('%s is encoded and decoded as RFC 3492 shows', (unicode, enco
   expect(decodePunycode(encoded)).toBe(unicode)
 })
 
-/** What a function does with a text. */
+/** The result of converting a string, or the fact that it throws. */
 const outcomeOf = (convert: (text: string) => string, text: string) => {
   try {
     return convert(text)
@@ -40,7 +40,7 @@ const outcomeOf = (convert: (text: string) => string, text: string) => {
   }
 }
 
-test('any text is encoded and decoded, or rejected, as by the package punycode', () => {
+test('any string is encoded, decoded or rejected just as the punycode package does it', () => {
   const { integer, pick } = createRandom(seed)
   const draw = (most: number, characterOf: () => string) =>
     Array.from({ length: integer(0, most) }, characterOf).join('')

@@ -7,7 +7,7 @@ import { isLong } from '../../counts.ts'
 const script = new URL('../../../src/hostname/idna/make-tables.mjs', import.meta.url)
 
 test.runIf(isLong)(
-  'the tables are what `npm run make:tables` makes of the data of Unicode (in the long run)',
+  'the tables are what `npm run make:tables` makes from the Unicode data (in the long run)',
   {
     timeout: 60_000,
   },
@@ -25,7 +25,7 @@ test('the tables are at least as new as the Unicode version of this runtime', ()
   expect(unicode).toMatch(/^\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)$/)
 })
 
-test('a table of runs is parsed as documented, and each code point has the kind of its run', () => {
+test('a table of runs is parsed as documented, and gives each code point the kind of its run', () => {
   const table = '_1A2BC1_zzD'
   expect(parseRuns(table)).toEqual([
     { first: 0, last: 1, kind: '_' },

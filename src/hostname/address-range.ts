@@ -1,7 +1,7 @@
 import { type AddressReading, readIPv4, readIPv6 } from './address.ts'
 import type { Mistake } from './mistake.ts'
 
-/** An address or the first bytes of an IPv4 address, followed by a number of bits or an IPv4 mask. */
+/** An address or the first bytes of an IPv4 address, followed by a slash and a prefix length or an IPv4 mask. */
 const prefix = /^(?=[^/]*[.:])([\da-f.:[\]]+(?:%[^/]*)?)\/(\d{1,4}|\d{1,3}(?:\.\d{1,3}){3})$/i
 
 /** `8.8.8.1-10`, `8.8.8-9.0-255`, `8.8.8.*`, `8.8.8.1 - 8.8.8.10`, `2606:4700::1 - 2606:4700::5` */
@@ -10,7 +10,7 @@ const ranges: readonly RegExp[] = [
   /^[\da-f]*:[\da-f:]*\s*[-\u2013]\s*[\da-f]*:[\da-f:]*$/i,
 ]
 
-/** Explains an input in a notation for several addresses at once. */
+/** Explains an input in a notation that stands for several addresses. */
 export function explainAddressRange(text: string): Mistake | undefined {
   if (!/^\[?\d|:/.test(text)) return undefined
   const [, network, size] = prefix.exec(text) ?? []

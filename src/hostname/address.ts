@@ -1,11 +1,11 @@
 import { topLevelOf } from './ldh-name.ts'
 import { cidrOf, ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
 
-/** An IP address, however it was spelled. */
+/** An IP address, read from any spelling. */
 export interface AddressReading {
   /** The address in canonical form: four decimal numbers, or RFC 5952. */
   readonly address: string
-  /** Which block reserves the address, as the end of a sentence with "is …". `null` for a public address. */
+  /** The block that reserves the address, in words that follow "is". `null` for a public address. */
   readonly reserved: string | null
 }
 
@@ -13,8 +13,8 @@ export interface AddressReading {
 type Groups = readonly number[]
 
 /**
- * Tells whether a URL parser reads the name as an IPv4 address, well formed or not (WHATWG URL, "ends in a number
- * checker"). No top-level domain is a number, so it cannot be a name.
+ * Returns whether a URL parser reads the string as an IPv4 address, well formed or not (WHATWG URL, "ends in a number
+ * checker"). No top-level domain is a number, so such a string cannot be a name.
  *
  * @param name Lower case, no trailing dot.
  */
@@ -24,7 +24,8 @@ export function endsInNumber(name: string): boolean {
 
 /**
  * Reads an IPv4 address in every spelling of the WHATWG URL parser ("IPv4 parser") and of `inet_aton`: one to four
- * numbers, decimal, octal after `0` or hexadecimal after `0x`. The last one fills the remaining bytes.
+ * numbers, each of them decimal, octal with the prefix `0`, or hexadecimal with the prefix `0x`. The last number fills
+ * the remaining bytes.
  *
  * @param text Lower case, no trailing dot.
  */
@@ -46,7 +47,7 @@ export function readIPv6(text: string): AddressReading | null {
 }
 
 /**
- * Reads the name that stands for an address in the reverse DNS (RFC 1035, section 3.5; RFC 3596, section 2.5).
+ * Reads a reverse DNS name, which stands for an address (RFC 1035, section 3.5; RFC 3596, section 2.5).
  *
  * @param name Canonical.
  * @returns The address in canonical form.
@@ -112,7 +113,7 @@ function parseIPv6(text: string): Groups | null {
   return [...start, ...zeros, ...end].map(group => Number.parseInt(group, 16))
 }
 
-/** By RFC 5952, section 4: lower case, without leading zeros, the first of the longest runs of zeros as `::`. */
+/** Formats by RFC 5952, section 4: lower case, no leading zeros, `::` for the first of the longest runs of zeros. */
 function formatIPv6(groups: Groups): string {
   const text = groups.map(group => group.toString(16)).join(':')
   const [longest] = [...text.matchAll(/\b0(?::0)+\b/g)].sort((one, other) => other[0].length - one[0].length)
@@ -148,7 +149,7 @@ function isGlobalUnicast([first = 0]: Groups): boolean {
   return first >> 13 === 1
 }
 
-/** Returns the IPv4 address embedded in an IPv6 address. The blocks of such addresses are all reserved. */
+/** Returns the IPv4 address embedded in an IPv6 address. All blocks that contain such IPv6 addresses are reserved. */
 function findEmbeddedIPv4(groups: Groups): number | null {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups
   const join = (high: number, low: number) => high * 0x10000 + low

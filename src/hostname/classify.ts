@@ -21,7 +21,10 @@ export interface ValidHostname {
   readonly valid: true
   /** A name, a wildcard for all names below a name, or an IP address. */
   readonly kind: 'name' | 'wildcard' | 'ip'
-  /** Canonical: lower case, A-labels, no trailing dot; `*.` before a wildcard; IPv6 by RFC 5952, without brackets. */
+  /**
+   * The canonical form: lower case, A-labels, no trailing dot. A wildcard begins with `*.`. An IPv6 address is written
+   * by RFC 5952, without brackets.
+   */
   readonly domain: string
   /** The public suffix and one more label, without `*.`. For an IP address, the address itself. */
   readonly registrableDomain: string
@@ -31,40 +34,40 @@ export interface ValidHostname {
 export interface InvalidHostname extends HostnameDetails {
   readonly valid: false
   readonly code: HostnameRejection
-  /** A more detailed code, for messages in other words or languages. */
+  /** A more detailed code, for your own messages in other words or languages. */
   readonly reason: HostnameReason
   /** The hostname to send instead, in canonical form, if it is certain what was meant. */
   readonly suggestion?: string | undefined
   /** The same name in A-labels, to send if the rejected character is intended: `xn--mysite-xg0c.com`. */
   readonly aLabels?: string | undefined
-  /** The part of the input that is left without the mistake, if it has another one that the message names. */
+  /** The input without its mistake, if what remains has another mistake that the message also mentions. */
   readonly rest?: string | undefined
-  /** For people: what is wrong with this input and, if that is certain, what to send instead. */
+  /** A message for people: what is wrong with this input and, if that is certain, what to send instead. */
   readonly message: string
 }
 
 /** The result of {@link classifyHostname}. */
 export type HostnameClassification = ValidHostname | InvalidHostname
 
-/** A mapped name has at most 253 octets. Its input may be longer: UTS #46 ignores and composes characters. */
+/**
+ * A mapped name has at most 253 octets. The input may be longer: UTS #46 removes some characters and combines others.
+ */
 const MAX_INPUT_LENGTH = 512
 
 /**
- * Tells whether an input is a public hostname, a wildcard over one, or a public IP address. If so, gives its canonical
- * form; if not, the reason. The first rule that applies decides:
+ * Checks whether an input is a public name, a wildcard over one, or a public IP address. Returns its canonical form if
+ * it is, and otherwise the reason. The first rule that applies decides:
  *
- * 1. nothing but white space: `empty_domain`;
- * 2. a spelling of an IP address, however odd: `reserved_ip` unless it is public, and `invalid_domain` if it is public
- *    but not written canonically;
- * 3. not a hostname by RFC 1123, RFC 5891 and UTS #46: `invalid_domain`;
- * 4. not in the public DNS, by RFC 6761 and the Public Suffix List: `internal_domain`;
- * 5. a public suffix, of the list's ICANN or private section: `public_suffix_domain`.
+ * 1. only white space: `empty_domain`; 2. an IP address in any spelling: `reserved_ip` unless the address is public,
+ * and `invalid_domain` if it is public but not in canonical form; 3. not a hostname by RFC 1123, RFC 5891 and UTS #46:
+ * `invalid_domain`; 4. not in the public DNS, by RFC 6761 and the Public Suffix List: `internal_domain`; 5. a public
+ * suffix, of the list's ICANN or private section: `public_suffix_domain`.
  *
  * White space around the input, one trailing dot and the case of letters do not matter. Nothing else is repaired.
  *
- * @param input Any string. One of more than 512 characters, white space included, is rejected as too long, unless it is
- *   nothing but white space.
- * @returns Never throws.
+ * @param input Any string. If it has more than 512 characters, including white space, it is rejected as too long,
+ *   unless it is only white space.
+ * @returns The canonical form or the reason. Never throws.
  *
  * @example
  * classifyHostname('https://example.com/')
@@ -96,7 +99,7 @@ export function classifyHostname(input: string): HostnameClassification {
 /**
  * Returns the canonical form of a well-formed name or wildcard, whether or not it is public; `null` for other strings.
  *
- * @param input Not longer than {@link classifyHostname} reads.
+ * @param input A string that is not too long for {@link classifyHostname}.
  */
 export function toCanonicalName(input: string): string | null {
   const text = input.trim()
@@ -108,7 +111,7 @@ export function toCanonicalName(input: string): string | null {
 /** A rejected hostname, before its message is written. */
 interface Rejection extends Mistake {
   readonly code: HostnameRejection
-  /** Whether the name may be accepted as A-labels. */
+  /** Whether the name might be accepted if it were sent in A-labels. */
   readonly isPunctuated?: boolean
 }
 
@@ -132,7 +135,10 @@ function classify(text: string): ValidHostname | Rejection {
   return isWildcard ? classifyWildcard(name, text) : classifyName(name, base, text)
 }
 
-/** Removes the dot of the DNS root, in any spelling of UTS #46. An IPv6 address is not a name and has no root dot. */
+/**
+ * Removes the dot of the DNS root, in any spelling that UTS #46 allows. An IPv6 address is not a name and has no root
+ * dot.
+ */
 const dropRootDot = (text: string) => (text.includes(':') ? text : text.replace(/[.\u3002\uff0e\uff61]$/, ''))
 
 function classifyIPv6({ address, reserved }: AddressReading, sent: string): ValidHostname | Rejection {
@@ -141,7 +147,7 @@ function classifyIPv6({ address, reserved }: AddressReading, sent: string): Vali
 }
 
 /**
- * Some names that exist as A-labels are rejected as characters (see `toALabels`). The message then says so.
+ * Some names are accepted in A-labels but rejected in Unicode (see `toALabels`). The message then offers the A-labels.
  *
  * @returns The A-labels to send.
  */
@@ -155,7 +161,7 @@ function findALabels(text: string): string | undefined {
 
 /**
  * @param name A canonical name.
- * @param base The same before it was mapped.
+ * @param base The same name before it was mapped.
  */
 function classifyName(name: string, base: string, sent: string): ValidHostname | Rejection {
   if (endsInNumber(name)) return classifyNumber(name, base.toLowerCase())
@@ -232,7 +238,7 @@ function rejectInternal(name: string, sent: string): Rejection {
   return reject('internal_domain', 'single_label', 'is a single label, a local name', { advice: FULL_NAME })
 }
 
-/** Names below `arpa` are in the public DNS, but for its infrastructure and not for servers. */
+/** Names below `arpa` are in the public DNS, but they belong to its infrastructure and not to servers. */
 function rejectReserved(name: string, details: { topLevel: string; source: string }, isAlone: boolean): Rejection {
   const { topLevel, source } = details
   const address = readReverseName(name)
@@ -290,9 +296,12 @@ const withoutUndefined = <Properties extends object>(properties: Properties): Pa
 /** How many nested mistakes to undo, such as a URL in quotes before a comma. */
 const MAX_MISTAKES = 4
 
-/** What is left of an input without its mistakes. */
+/** The remainder of an input without its mistakes. */
 interface Undone {
-  /** The canonical form, and the form as written unless it has invisible characters. Never shortened. */
+  /**
+   * The canonical form, and the form to show: as written, unless that has invisible characters. Neither is ever
+   * shortened.
+   */
   readonly suggestion?: string
   readonly shown?: string
   /** A part of the input that is a name or an address but cannot be registered, and a sentence that says what to do. */
@@ -303,10 +312,10 @@ interface Undone {
 /**
  * Undoes all mistakes.
  *
- * The cost is bounded: mapping by UTS #46 costs far more per character than everything else. It is done once for the
- * 512 characters of the input, a second time if it may be accepted as A-labels, and once for user names before an
- * "@". What is left after a mistake is mapped again, but at most the {@link MAX_NAME_LENGTH} characters of a
- * hostname in total, however many mistakes there are. ASCII is not mapped and costs nothing.
+ * The cost is bounded. Mapping by UTS #46 costs far more per character than everything else. The at most 512 characters
+ * of the input are mapped once, and a second time if the name might be accepted in A-labels. User names before an "@"
+ * are mapped once. The remainder after each mistake is mapped again, but at most {@link MAX_NAME_LENGTH} characters in
+ * total, regardless of the number of mistakes. ASCII is not mapped and costs nothing.
  */
 function undoMistakes(sent: string, rejection: Rejection): Undone {
   let rest = rejection.meant
@@ -325,7 +334,7 @@ function undoMistakes(sent: string, rejection: Rejection): Undone {
   return {}
 }
 
-/** The rest is mentioned only if there is advice about a name or an address in it. */
+/** Mentions the remainder only if it contains a name or an address, and there is advice about it. */
 function explainRest(sent: string, rest: string, { problem, advice }: Rejection): Undone {
   // The path that was removed from a URL may begin within a password.
   const isShown = hidePassword(sent).includes(rest) && /[.:]/.test(rest)

@@ -7,14 +7,16 @@ import { lookAlikes, shownScripts } from './idna/tables.ts'
  * Returns a hostname as people read it: each label in Unicode if that is safe, otherwise as an A-label. The result is
  * the same on every runtime. Use it in pages, messages and logs; compare, store and send `domain`.
  *
- * A label is shown in Unicode if its letters are of one script, or Chinese, Japanese or Korean mixed with Latin
- * ("highly restrictive", UTS #39, section 5.2); if all are for general use (Identifier_Status=Allowed); and if the
- * whole label does not look like ASCII. Labels with emoji, joiners or marks without a script stay A-labels.
+ * A label is shown in Unicode if three conditions hold. Its letters belong to one script, or mix Chinese, Japanese or
+ * Korean with Latin ("highly restrictive", UTS #39, section 5.2). All of them are for general use
+ * (Identifier_Status=Allowed). The label as a whole does not look like ASCII. Labels that contain emoji, joiners, or
+ * marks that belong to no script stay A-labels.
  *
- * Two names may still look alike: `bücher.de` and `bücheř.de` are both shown.
+ * Two names may still look alike: `bücher.de` and `bücheř.de` are both shown in Unicode.
  *
  * @param domain A canonical hostname, as {@link classifyHostname} returns it: a name, a wildcard or an IP address.
- * @returns A string that `classifyHostname` reads as the same hostname. Anything not canonical is returned unchanged.
+ * @returns A string that `classifyHostname` reads as the same hostname. A string that is not canonical is returned
+ *   unchanged.
  *
  * @example
  * displayHostname('*.xn--bcher-kva.de') // '*.bücher.de'
@@ -39,10 +41,12 @@ function showLabel(label: string): string {
   }
 }
 
-/** Read at the first call, so a bundle that never calls it leaves the tables out. */
+/**
+ * The tables are read at the first call, so a bundle that never calls {@link displayHostname} does not contain them.
+ */
 let tables: { scriptOf(codePoint: number): string; likenessOf(codePoint: number): string } | undefined
 
-/** Which scripts may be mixed (UTS #39, section 5.2), by the letters of `make-tables.mjs`. */
+/** Which scripts may be mixed (UTS #39, section 5.2), each as its letter in `make-tables.mjs`. */
 const together: readonly string[] = ['LHK', 'LHP', 'LHR']
 
 function isSafe(characters: readonly string[]): boolean {
@@ -57,7 +61,7 @@ function isSafe(characters: readonly string[]): boolean {
   }
   if (scripts.size > 1 && !together.some(allowed => [...scripts].every(script => allowed.includes(script))))
     return false
-  // Among Latin letters one look-alike is enough: `comノ`, which looks like a path, or `googleーlogin`.
+  // Among Latin letters, a single look-alike makes a label unsafe: `comノ`, which looks like a path, or `googleーlogin`.
   const isAlike = (character: string) => likenessOf(character.codePointAt(0) as number) !== NONE
   if (scripts.size > 1) return !characters.some(isAlike) && !/[a-z0-9][ー一]/.test(characters.join(''))
   return !characters.every(character => /[a-z0-9-]/.test(character) || isAlike(character))

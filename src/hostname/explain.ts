@@ -11,7 +11,7 @@ import { suffixList } from './suffix-list.ts'
  * Explains why an input is not a hostname.
  *
  * @param sent Trimmed, without a trailing dot.
- * @param fault What is wrong with its labels; for a wildcard, with those after `*.`.
+ * @param fault The fault in its labels; for a wildcard, in the labels after `*.`.
  */
 export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   const foreignDot = /^\*[\u3002\uff0e\uff61]/.exec(sent)?.[0].slice(1)
@@ -29,7 +29,7 @@ export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   }
   const isWildcard = /^\*\.\S/.test(whole)
   const text = isWildcard ? whole.slice(2) : whole
-  // A row without a problem matches one character that is not ASCII.
+  // A row without `problem` matches one character that is not ASCII.
   const row = rows.find(({ pattern, problem }) => (isForeign || problem !== undefined) && pattern.test(text))
   return row === undefined ? explainFault(fault, whole) : toMistake(row, text, isWildcard)
 }
@@ -54,7 +54,7 @@ function undo({ pattern, by, drop, undo }: MistakeKind, text: string, isWildcard
 
 const findForeign = (text: string) => /[^\0-\x7f]/u.exec(text)?.[0] ?? ''
 
-/** Tells whether separators divide two strings with dots, neither of which is a path or a query. */
+/** Returns whether separators divide the input into several strings with dots. Paths and queries do not count. */
 function containsSeveral(text: string): boolean {
   if (!separator.test(text)) return false
   let names = 0
@@ -69,7 +69,7 @@ function containsSeveral(text: string): boolean {
 
 const separator = /[\s,;|\u3001\uff0c\uff1b]/
 
-/** Says what is wrong with a label if no other mistake explains it. */
+/** Explains the fault in a label if no other mistake explains it. */
 function explainFault(fault: LabelFault, whole: string): Mistake {
   const { reason, label, character } = fault
   if (/^xn--/i.test(label) && reason !== 'long label' && reason !== 'long name' && reason !== 'bidi') {
@@ -107,7 +107,7 @@ function explainFault(fault: LabelFault, whole: string): Mistake {
   }
 }
 
-/** A label at the start is quoted already. */
+/** A label at the start of the input needs no quotation, because the message quotes the input already. */
 function explainLongLabel(label: string, whole: string): Mistake {
   const [has, shown] = whole.startsWith(label) ? ['begins with', ''] : ['has', `: ${quote(label)}`]
   const length = isAscii(label) ? label.length : undefined
@@ -139,7 +139,7 @@ function explainCharacter(character: string): Mistake {
   return { reason: isOnlyInALabels(character) ? 'punctuation' : 'character', problem, details }
 }
 
-/** The rule that a non-ASCII character breaks. */
+/** Describes the rule that a non-ASCII character breaks. */
 function ruleOf(character: string): string {
   if (isContextual(character)) return 'which is allowed only next to certain others (RFC 5892, appendix A)'
   return isOnlyInALabels(character)
@@ -149,7 +149,7 @@ function ruleOf(character: string): string {
 
 const isContextual = (character: string) => /[\u00b7\u0375\u05f3\u05f4\u30fb]|\u200c|\u200d/.test(character)
 
-/** UTS #46 allows it; IDNA2008 counts it as punctuation. */
+/** Whether UTS #46 allows a character that IDNA2008 counts as punctuation. */
 const isOnlyInALabels = (character: string) => (survey(mapCharacter(character) ?? '') & kinds.PUNCTUATION) !== 0
 
 /** Unmistakable misspellings: neither top-level domains nor likely names of private networks. */

@@ -6,8 +6,8 @@ export const MAX_LABEL_LENGTH = 63
 export const isLdhLabel = (text: string) => /^[a-z0-9]+(?:-+[a-z0-9]+)*$/.test(text)
 
 /**
- * Tells whether a name is certainly canonical, as most are, with nothing to trim, map or decode. In a name
- * no longer than a label may be, no label is too long; an A-label has two hyphens in a row.
+ * Returns whether a name is certainly canonical, as most names are: there is nothing to trim, map or decode. The name
+ * is no longer than a label may be, so no label is too long. It has no two hyphens in a row, so it has no A-label.
  */
 export const isPlainName = (text: string) =>
   text.length <= MAX_LABEL_LENGTH && /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(text)

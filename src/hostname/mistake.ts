@@ -1,11 +1,11 @@
 /**
- * Why an input cannot be registered as a hostname: a stable word for each rule and for each mistake that is recognized.
- * Within a major version a word keeps its meaning, and new ones may be added. All are listed in
- * `docs/reasons.md`, with the fields that come with them.
+ * Why an input cannot be registered as a hostname: one stable word for each rule and for each mistake that is
+ * recognized. Within a major version, a word keeps its meaning, and new words may be added. `docs/reasons.md` lists
+ * them all, with their additional fields.
  */
 export type HostnameReason = ListedReason | NotationReason | CharacterReason | LabelReason
 
-/** By lists and lengths: the text is a hostname or an address, or could be one. */
+/** A list or a length decides: the input is a hostname, or could be one. */
 type ListedReason =
   | 'not_a_string'
   | 'empty'
@@ -24,7 +24,7 @@ type ListedReason =
   | 'wildcard_over_address'
   | 'wildcard_too_long'
 
-/** In another notation, or with something around it. */
+/** The input is in another notation, or has something around it. */
 type NotationReason =
   | 'address_prefix'
   | 'address_range'
@@ -63,7 +63,7 @@ type NotationReason =
   | 'not_an_ipv6_address'
   | 'record_name'
 
-/** A character that does not belong there. */
+/** The input has a character that does not belong there. */
 type CharacterReason =
   | 'invisible_character'
   | 'typographic_quote'
@@ -83,7 +83,7 @@ type CharacterReason =
   | 'punctuation'
   | 'misplaced_character'
 
-/** A label that breaks a rule. */
+/** The input has a label that breaks a rule. */
 type LabelReason =
   | 'empty_label'
   | 'ignored_characters'
@@ -93,13 +93,13 @@ type LabelReason =
   | 'label_too_long'
   | 'not_an_a_label'
 
-/** What varies between inputs with the same {@link HostnameReason}. */
+/** The details that differ between inputs with the same {@link HostnameReason}. */
 export interface HostnameDetails {
-  /** The invalid character as it was sent; in an A-label, the one that it encodes. */
+  /** The invalid character as it was sent; in an A-label, the character that it encodes. */
   readonly character?: string | undefined
   /** The invalid label as it was sent. */
   readonly label?: string | undefined
-  /** The number of characters of what is too long, or of bits in a prefix. */
+  /** The number of characters in the part that is too long, or of bits in a prefix. */
   readonly length?: number | undefined
   /** The top-level label, as it was sent. */
   readonly topLevel?: string | undefined
@@ -109,18 +109,18 @@ export interface HostnameDetails {
   readonly address?: string | undefined
   /** Why an address is not public, in English: `in 127.0.0.0/8, Loopback (RFC 1122)`. */
   readonly block?: string | undefined
-  /** What reserves a name: `RFC 6761`. */
+  /** The document that reserves the name: `RFC 6761`. */
   readonly source?: string | undefined
 }
 
 /** A mistake in an input that is not a hostname. */
 export interface Mistake {
   readonly reason: HostnameReason
-  /** Continues a sentence that begins with the quoted input. */
+  /** The rest of a sentence that begins with the quoted input. */
   readonly problem: string
   /** What to do about it if it is not certain what was {@link meant}: `send a public address or a name`. */
   readonly advice?: string | undefined
   readonly details?: HostnameDetails | undefined
-  /** The input without the mistake, if the sender certainly meant that. It may have another mistake. */
+  /** The input without the mistake, if the sender certainly meant that. It may have further mistakes. */
   readonly meant?: string | undefined
 }

@@ -12,17 +12,20 @@ export interface MistakeKind {
   readonly problem?: string
   /** What to do if no suggestion is certain. */
   readonly advice?: string
-  /** What the sender meant in place of each match of the pattern. */
+  /** Replaces each match of the pattern by what the sender meant. */
   readonly by?: string
-  /** What to remove, if that is not what the pattern matches. */
+  /** Matches the part to remove, if that is not the part that `pattern` matches. */
   readonly drop?: RegExp
-  /** The whole hostname that the sender meant. @param text The faulty input; for a wildcard, the part after `*.`. */
+  /**
+   * Returns the whole hostname that the sender meant. @param text The faulty input; for a wildcard, the part after
+   * `*.`.
+   */
   readonly undo?: (text: string, isWildcard: boolean) => string | undefined
 }
 
 const NAMES_OF_LINE = 'send only its names, each as a separate entry'
 
-/** Returns what the group of a pattern matches. */
+/** Returns the part of a string that the group of a pattern matches. */
 const find = (pattern: RegExp) => (text: string) => pattern.exec(text)?.[1]
 
 const adBlockerRule = /^(?:@@)?\|\|([^|^$]+)\^?(?:\$.*)?$/
@@ -32,8 +35,9 @@ const unboundLine = /^local-zone:\s*"?([^\s"]+)"?\s+\w+$/
 const jsonObject = /^\{\s*"[^"]*"\s*:\s*"([^"]*)"\s*\}$/
 
 /**
- * Lines of files that contain a name. They are searched for first, in the whole input: their separators do not
- * separate hostnames. As in {@link rows}, each has its cases, and the first that matches names the mistake.
+ * Lines of files that contain a name. These patterns are tried first, on the whole input, because the separators in
+ * such lines do not separate hostnames. As in {@link rows}, each row has test cases, and the first pattern that matches
+ * determines the mistake.
  */
 export const lines: readonly MistakeKind[] = [
   {
@@ -111,13 +115,17 @@ export const lines: readonly MistakeKind[] = [
   },
 ]
 
-/** With its slashes, as URLs and people write it: `https://`, `jdbc:mysql://`, `//`, `http:/`, `https//:`. */
+/**
+ * A scheme and its slashes, as in URLs or as people mistype them: `https://`, `jdbc:mysql://`, `//`, `http:/`,
+ * `https//:`.
+ */
 const scheme = /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|\/{2,}|https?(?:[:;][\\/]*|[\\/]+:?[\\/]*))/i
 
 /**
- * The mistakes that people paste, the most specific first. The first pattern that matches names the mistake. Each row
- * has its cases in `test/vectors/pasted-names.json`. A row undoes only its own mistake, and the rest is examined again:
- * a URL in quotes before a comma takes three rows. No row guesses: what it suggests is in the input, or spelled there.
+ * Mistakes in pasted text, the most specific first. The first pattern that matches determines the mistake. Each row has
+ * test cases in `test/vectors/pasted-names.json`. A row undoes only its own mistake, and the remainder is examined
+ * again: a URL in quotes before a comma takes three rows. No row guesses: the input contains every suggestion, in the
+ * same or in another spelling.
  */
 export const rows: readonly MistakeKind[] = [
   // From chats, PDF files and web pages: byte order marks, zero-width characters and bidi marks.
@@ -188,7 +196,7 @@ export const rows: readonly MistakeKind[] = [
     problem: 'begins with a field name',
     by: '',
   },
-  // White space separates words of every kind, so it identifies few fields.
+  // White space separates words of every kind, so only a few names before it are certainly field names.
   {
     reason: 'field_name',
     pattern: /^(?:(?:server_?|host_)name\s+(?=\D)|(?:host|domain|url|site|website)\s+(?=[a-z]+:\/\/))/i,
@@ -307,7 +315,7 @@ function undoMarkdownLink(text: string): string | undefined {
   return shown.includes('.') && toHost(shown) !== toHost(target) ? undefined : target
 }
 
-/** A URL may contain another: `view-source:https://example.com`, `https://https://example.com`. */
+/** A URL may contain another URL: `view-source:https://example.com`, `https://https://example.com`. */
 function undoUrl(text: string): string | undefined {
   const rest = text.replace(scheme, '')
   return scheme.test(rest) ? rest : dropUserName(dropPath(rest))
@@ -320,7 +328,7 @@ function dropUserName(text: string): string | undefined {
   return parts.some(couldBeMeant) ? undefined : last
 }
 
-/** Tells whether a user name is itself a name or an address, or has a port. */
+/** Returns whether a user name is itself a name or an address, or has a port. */
 function couldBeMeant(userName: string): boolean {
   if (/:\d*$|[[\]]/.test(userName)) return true
   const labels = userName.split('.').filter(Boolean)
@@ -342,7 +350,7 @@ function stripEnd(text: string, characters: string): string {
   return text.slice(0, end)
 }
 
-/** `*example.com`, `www.*.example.com`, `**.example.com`. The meaning of a star inside a label is not certain. */
+/** `*example.com`, `www.*.example.com`, `**.example.com`. The meaning of a star inside a label is uncertain. */
 function undoStar(text: string): string | undefined {
   if (/^\*[^*._-][^*]*$/.test(text)) return `*.${text.slice(1)}`
   const labels = text.split('.')
@@ -358,7 +366,7 @@ function dropRecordLabels(text: string): string {
 }
 
 /**
- * Word processors turn hyphens into dashes; only between letters is it certain that a hyphen was meant. They also turn
+ * Word processors turn hyphens into dashes. Only between letters, a dash certainly stands for a hyphen. They also turn
  * the two hyphens in `xn--` into one dash.
  */
 function undoDashes(text: string): string | undefined {

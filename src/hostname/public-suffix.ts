@@ -4,7 +4,7 @@ import { specialUseTopLevels } from './special-use.ts'
 
 /**
  * Options of `tldts` for canonical names and both sections of the list: users of GitHub Pages are as separate as
- * registrants under `.com`. Given in full, so that `tldts` need not merge them with its defaults.
+ * registrants under `.com`. All options are given, so `tldts` need not merge them with its defaults.
  */
 const options = {
   allowIcannDomains: true,
@@ -30,8 +30,8 @@ export interface SuffixReading {
 
 /**
  * Looks a canonical name up in both sections of the Public Suffix List (https://publicsuffix.org/list/, the algorithm
- * under "Formal Algorithm"), as shipped with the installed `tldts`. The default rule `*` of that algorithm, made for
- * cookies, would make any label a suffix.
+ * under "Formal Algorithm"), as shipped with the installed `tldts`. It leaves out the default rule `*` of that
+ * algorithm, which is meant for cookies and would make any label a suffix.
  */
 export function readSuffix(name: string): SuffixReading {
   const { domain, isIcann, isPrivate } = parse(name, options)
@@ -41,10 +41,13 @@ export function readSuffix(name: string): SuffixReading {
   return { isInPublicDns, isPrivate: isPrivate === true, registrableDomain: domain }
 }
 
-/** Tells whether a top-level label can have names in the public DNS below it. */
+/** Returns whether names below a top-level label can be in the public DNS. */
 export const isInPublicDns = (topLevel: string) => readSuffix(topLevel).isInPublicDns
 
-/** Some labels are on the list only with rules below them: `ck` with `*.ck`, `za` with `co.za` and similar ones. */
+/**
+ * For some top-level labels, the list has only rules for names below them: `ck` with `*.ck`, `za` with `co.za` and
+ * similar ones.
+ */
 function hasRulesBelow(topLevel: string): boolean {
   return [`co.${topLevel}`, `com.${topLevel}`].some(name => {
     const { isIcann, isPrivate } = parse(name, options)

@@ -6,14 +6,14 @@ const MAX_QUOTED = 60
 const invisibleKindOf = createKindOf(invisible)
 
 /**
- * Tells whether a character does not show as itself: controls, format characters (bidi marks, zero-width ones), lone
- * surrogates, unusual spaces.
+ * Returns whether a character is not visible as itself: control and format characters (bidi marks, zero-width
+ * characters), lone surrogates, unusual spaces.
  */
 export const isInvisible = (character: string) => invisibleKindOf(character.codePointAt(0) as number) !== NONE
 
 const isEscaped = (character: string) => character !== ' ' && isInvisible(character)
 
-/** Tells whether every character shows as itself, and none may hide text, reorder it or break a line. */
+/** Returns whether every character is visible as itself, and none may hide text, reorder it or break a line. */
 export const isPrintable = (text: string) => !Array.from(text).some(isEscaped)
 
 /**
@@ -31,7 +31,8 @@ export function hidePassword(text: string): string {
 
 /**
  * Quotes a caller's input for a message, with any password hidden, shortened to {@link MAX_QUOTED} characters. Every
- * character that could hide text, reorder it or break a line is written as its code point. An ASCII space stays one.
+ * character that could hide text, reorder it or break a line is written as its code point. An ASCII space stays a
+ * space.
  */
 export function quote(text: string): string {
   const shown = hidePassword(text)

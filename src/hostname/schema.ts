@@ -1,6 +1,6 @@
 import { classifyHostname } from './classify.ts'
 
-/** The part of Standard Schema 1 (https://standardschema.dev) that a validator of a string fills. */
+/** The part of Standard Schema 1 (https://standardschema.dev) that a validator for strings implements. */
 export interface HostnameSchema {
   readonly '~standard': {
     readonly version: 1
@@ -10,14 +10,15 @@ export interface HostnameSchema {
     ) =>
       | { readonly value: string; readonly issues?: undefined }
       | { readonly issues: readonly { readonly message: string }[] }
-    /** Types only. */
+    /** Exists only for the types. */
     readonly types?: { readonly input: string; readonly output: string } | undefined
   }
 }
 
 /**
  * {@link classifyHostname} as a Standard Schema, for forms and routes that take one as a validator (TanStack Form,
- * tRPC, Hono and others). Its output is the canonical form, its only issue the message. It takes any value.
+ * tRPC, Hono and others). Its output is the canonical form, and its only issue has the message. It accepts any value as
+ * input.
  *
  * @example
  * hostnameSchema['~standard'].validate('WWW.Example.com.') // { value: 'www.example.com' }

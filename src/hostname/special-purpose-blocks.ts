@@ -1,10 +1,10 @@
-/** An address block, with its name and source. */
+/** Returns the CIDR notation of a block, without its name and source. */
 export const cidrOf = (block: string) => block.slice(0, block.indexOf(','))
 
 /**
- * The whole IANA IPv4 Special-Purpose Address Registry (https://www.iana.org/assignments/iana-ipv4-special-registry).
- * Its globally reachable blocks are included, because their addresses belong to no single machine. Then the multicast
- * block of the IANA IPv4 Address Space Registry.
+ * All blocks of the IANA IPv4 Special-Purpose Address Registry
+ * (https://www.iana.org/assignments/iana-ipv4-special-registry), and the multicast block of the IANA IPv4 Address Space
+ * Registry. Globally reachable blocks are included, because their addresses belong to no single machine.
  */
 export const ipv4Blocks: readonly string[] = [
   '0.0.0.0/8, This network (RFC 791)',
@@ -29,9 +29,10 @@ export const ipv4Blocks: readonly string[] = [
 ]
 
 /**
- * The whole IANA IPv6 Special-Purpose Address Registry (https://www.iana.org/assignments/iana-ipv6-special-registry),
- * with smaller blocks before the larger ones that contain them. Other addresses outside 2000::/3 are refused as well:
- * the IANA IPv6 Address Space registry has no other block for global unicast.
+ * All blocks of the IANA IPv6 Special-Purpose Address Registry
+ * (https://www.iana.org/assignments/iana-ipv6-special-registry), with smaller blocks before the larger ones that
+ * contain them. Other addresses outside 2000::/3 are rejected too, because the IANA IPv6 Address Space registry has no
+ * other block for global unicast.
  */
 export const ipv6Blocks: readonly string[] = [
   '::1/128, Loopback Address (RFC 4291)',

@@ -4,7 +4,7 @@
  * private use on 2024-07-29 (board resolution 2024.07.29.06).
  *
  * `example.com`, `example.net` and `example.org` are left out on purpose: they resolve like any other name. `arpa`
- * includes all names of the registry below it, such as `home.arpa`, and the rest of that infrastructure.
+ * stands for all names below it, both those of the registry, such as `home.arpa`, and the rest of the infrastructure.
  */
 export const specialUseTopLevels: ReadonlyMap<string, string> = new Map([
   ['alt', 'RFC 9476'],

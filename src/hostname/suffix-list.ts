@@ -4,11 +4,11 @@ import tldts from 'tldts/package.json' with { type: 'json' }
 export interface SuffixList {
   /** The version of `tldts`. */
   readonly version: string
-  /** When this version was published, as `2026-11-15`; `null` for a version that this release does not know. */
+  /** When this version was published, such as `2026-11-15`; `null` for a version that this release does not know. */
   readonly published: string | null
 }
 
-/** `tldts` does not give the date of its list. A test fails once another version is installed here. */
+/** `tldts` does not have the date of its list. A test fails if another version is installed in this repository. */
 const known: SuffixList = { version: '7.5.4', published: '2026-11-15' }
 
 /**

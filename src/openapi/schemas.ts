@@ -134,7 +134,7 @@ export const schemas = {
       count: {
         type: 'integer',
         minimum: 1,
-        description: 'How many registrations conflict. From 100 on, there may be more.',
+        description: 'How many registrations conflict. From 1,000 on, there may be more.',
       },
     }),
     required: [...Object.keys(invalid), 'reason'],

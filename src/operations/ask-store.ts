@@ -18,9 +18,9 @@ export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count'
 }
 
 /**
- * Runs work with a store.
+ * Calls a store, and turns its failure into an {@link ApiError}.
  *
- * @param failed A sentence for the error: what could not be done.
+ * @param failed The message of the error: a sentence that says what could not be done.
  * @throws {ApiError} 500 `internal_error`; 400 `invalid_request` if the store rejects the cursor that the caller sent.
  */
 export async function tryStore<T>(failed: string, work: () => Awaitable<T>): Promise<T> {

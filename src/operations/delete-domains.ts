@@ -11,15 +11,16 @@ import { requireActiveTeam } from './team.ts'
 
 /**
  * Deletes 1 to 100 registrations of one team, each with its own result. Other teams can register the names at once, and
- * the next sweep tells the monitor. Repeating the call is safe: names that it deleted before are then `missing`.
+ * the next sweep pushes the releases to the monitor. It is safe to repeat the call: names that it has already deleted
+ * are then `missing`.
  *
  * @param body `{ domains, team_id }`, as for registering.
  * @returns One result for each submitted name, in the submitted order, and totals. `missing` means that this team has
  *   not registered the name; another team may have. Deleting a wildcard deletes nothing below it.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
- *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`; 500 `internal_error` if the store failed. Then
- *   either all names were deleted or none; send the same call again.
- * @throws {TypeError} for a store without `release`.
+ *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`; 500 `internal_error` if the store failed. In that
+ *   case, either all names were deleted or none; send the same call again.
+ * @throws {TypeError} if the store has no `release`.
  *
  * @example
  * const { data } = await deleteDomains(keyContext, { domains: ['www.example.com', 'example.net'] }, store)
@@ -64,7 +65,7 @@ function toResults(
     const { domain, refusal } = read
     const domainId = ids.get(domain)
     if (domainId === undefined) return refusal ? toInvalidResult(input, refusal) : { status: 'missing', input }
-    // A repetition of the name in this call is `missing`.
+    // If the call repeats this name, the repetition is `missing`.
     ids.delete(domain)
     return { status: 'deleted', input, domain, domainId }
   })

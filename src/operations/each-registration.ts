@@ -3,19 +3,19 @@ import type { Awaitable } from '../time/awaitable.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
 
-/** Which registrations to walk through: {@link ListOptions} without the length of a page. */
+/** Which registrations to iterate over: {@link ListOptions} without the length of a page. */
 export type EachRegistrationOptions = Omit<ListOptions, 'limit'>
 
 /**
- * Walks through the registrations of one team or of all, in the order of the list. It reads a page of 1,000 when the
- * previous one has been consumed, and lets other work run in between.
+ * Iterates over the registrations of one team, or of all teams, in the order of the list. It reads the next page of
+ * 1,000 once the previous one has been consumed, and lets other work run in between.
  *
- * Registrations that stay are yielded once, even if others are registered or released in the meantime.
+ * Names that stay registered are yielded once, even if others are registered or released in the meantime.
  *
- * @param options As for `list`, without `limit`. To resume, pass as `after` the `domainId` of the last registration, or
- *   with `below` its `domain`.
- * @throws {TypeError} for a store without `list`, and for `limit`. The iterator throws it for other wrong options, and
- *   for a store that returns the same page twice.
+ * @param options The options of `list`, without `limit`. To resume, pass the `domainId` of the last registration as
+ *   `after`; with `below`, pass its `domain`.
+ * @throws {TypeError} if the store has no `list`, or if `limit` is passed. The iterator throws it if another option is
+ *   invalid, or if the store returns the same page twice.
  * @throws The failure of the store, from the iterator.
  *
  * @example
@@ -27,7 +27,7 @@ export function eachRegistration(
 ): AsyncGenerator<ListedRegistration, void, undefined> {
   const list = requireMethod(store, 'list')
   if ('limit' in options)
-    throw new TypeError('The option "limit" is not for a walk: leave the loop when you have enough')
+    throw new TypeError('The option "limit" does not exist here: leave the loop when you have enough')
   return eachOf(eachPage(list, options))
 }
 
@@ -35,7 +35,7 @@ async function* eachOf<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T,
   for await (const page of pages) yield* page
 }
 
-/** The walk over the pages of a list: the last one is not full, and none is empty. */
+/** Iterates over the pages of a list. It never yields an empty page; a page that is not full is the last one. */
 export async function* eachPage(
   list: (page: ListOptions) => Awaitable<readonly ListedRegistration[]>,
   options: EachRegistrationOptions,
@@ -52,7 +52,7 @@ export async function* eachPage(
 }
 
 /**
- * Walks through the registrations that a team has when the walk begins, without later ones: otherwise two transfers in
+ * Iterates over the registrations that a team has at the start, but not over later ones: otherwise two transfers in
  * opposite directions would never end.
  */
 export async function* eachPageHeld(

@@ -14,14 +14,14 @@ export interface HostnameOwner {
 }
 
 /**
- * Finds the registration that covers each hostname: that of the name itself, or of a wildcard above it. There is at
- * most one, because registrations do not overlap. For alerts ("whose hostname is this?") and for support. All lookups
+ * Finds the registration that covers each hostname: the name's own, or the one of a wildcard above it. There is at most
+ * one, because registrations do not overlap. Use it for alerts ("whose hostname is this?") and in support. All lookups
  * are by key, in batches.
  *
  * @param hostnames In any spelling that {@link classifyHostname} accepts. A string that is not a hostname has no
  *   registration.
  * @returns One entry for each hostname, in the same order.
- * @throws {TypeError} for a store without `find`, and if the hostnames are not an array of strings.
+ * @throws {TypeError} if the store has no `find`, or the hostnames are not an array of strings.
  * @throws The failure of the store.
  *
  * @example

@@ -13,11 +13,11 @@ export interface RegistrationToImport {
   /** A UUID of version 7, as all bundled stores generate. */
   readonly domainId: string
   readonly domain: string
-  /** According to the suffix list when it was registered. Default: according to today's. */
+  /** The registrable domain by the suffix list at the time of registration. Default: by today's list. */
   readonly registrableDomain?: string | undefined
   /** The ID of the team, which need not exist. */
   readonly teamId: string
-  /** A `Date`, or a string as from `Date.prototype.toISOString`. */
+  /** A `Date`, or a string as `Date.prototype.toISOString` returns it. */
   readonly createdAt: Date | string
   /** `true`: the monitor already knows it. `false`: the next sweep pushes it. */
   readonly synchronized: boolean
@@ -47,16 +47,17 @@ export interface ImportResult {
 }
 
 /**
- * Saves registrations from another store, with their IDs, teams and times, to move to another database. The rules of
- * overlap apply to existing and to imported registrations; limits of teams do not.
+ * Saves registrations from another store, with their IDs, teams and times. Use it to move to another database. The
+ * overlap rules apply to existing and to imported registrations. Limits of teams do not apply.
  *
- * It saves 1,000 at a time, each part in one atomic step. It holds one part and all rejections in memory. If it fails,
- * the earlier parts stay saved. Repeating an import is safe: registrations with the same ID and team stay as it is. A
- * name that was released since the first time comes back, so import before others release.
+ * It saves parts of 1,000 registrations, each in one atomic step. It holds one part and all rejections in memory. If it
+ * fails, the earlier parts stay saved. It is safe to repeat an import: registrations with the same ID and team stay as
+ * they are. But a repeated import also registers names again that were released in the meantime, so finish the import
+ * before teams release names.
  *
  * | code | why |
  * | --- | --- |
- * | those of {@link classifyHostname} | it is not a hostname, or its `registrableDomain` is not the name or above it |
+ * | those of {@link classifyHostname} | not a hostname, or its `registrableDomain` is neither the name nor above it |
  * | `invalid_id` | the ID is not a UUID of version 7, or is from the future |
  * | `invalid_date` | the time is not a date since 1970, a string not as from `toISOString`, or it is in the future |
  * | `domain_has_another_id` | the team has registered it already, with another ID |
@@ -65,11 +66,11 @@ export interface ImportResult {
  * | `subdomain_conflict` | the wildcard would cover registered names, of this team or another |
  * | `domain_already_licensed` | another team has registered it, or a wildcard that covers it |
  *
- * A name that today's suffix list no longer allows keeps its registration.
+ * Names that today's suffix list no longer allows are imported too.
  *
  * @param store A bundled store, or one that has the method `import`.
- * @throws {TypeError} for a store without `import`, and for a registration without the shape of {@link
- *   RegistrationToImport}, after the parts before it are saved.
+ * @throws {TypeError} if the store has no `import`, or if a registration does not have the shape of {@link
+ *   RegistrationToImport}; the parts before it are then saved.
  * @throws The failure of the store or of `registrations`.
  *
  * @example

@@ -21,10 +21,10 @@ import { requireTeam } from './team.ts'
  * @param query `team_id` (required with an organization key), `limit` (1 to 1,000, default 100), `after` (the `next` of
  *   the previous page), `order` (`oldest` or `newest`), `domain` (only exactly this name) or `below` (only names below
  *   this one, in the order of names).
- * @returns The page; `next` is `null` at the end.
+ * @returns The page. `next` is `null` on the last page.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
  *   `invalid_request`, 404 `team_not_found`; 500 `internal_error` if the store failed.
- * @throws {TypeError} for a store without `list`, and for a parameter that does not exist.
+ * @throws {TypeError} if the store has no `list`, or if a parameter is unknown.
  *
  * @example
  * const { data } = await listDomains(keyContext, { limit: 2, order: 'newest' }, store)
@@ -54,16 +54,16 @@ export async function listDomains(
 }
 
 /**
- * Exports all registrations of one team, oldest first, even if the team is suspended. One page at a time is in memory,
- * and the next one is read only when the previous one has been consumed.
+ * Exports all registrations of one team, oldest first, even if the team is suspended. It holds only one page in memory,
+ * and reads the next one once the previous one has been consumed.
  *
- * @param query `team_id` (required with an organization key), and `after`, the `domainId` of the last line of an
- *   incomplete export.
+ * @param query `team_id` (required with an organization key), and `after`. To resume an incomplete export, pass the
+ *   `domainId` of its last line as `after`.
  * @param options `timeLimit`: milliseconds for each page.
- * @returns Pages of registrations. All checks come before this resolves; a store that fails later makes the iterator
- *   throw.
- * @throws {ApiError} as {@link listDomains}.
- * @throws {TypeError} for a store without `list`, and for a parameter that does not exist.
+ * @returns Pages of registrations. All checks are done before the promise resolves. If the store fails later, the
+ *   iterator throws.
+ * @throws {ApiError} as for {@link listDomains}.
+ * @throws {TypeError} if the store has no `list`, or if a parameter is unknown.
  *
  * @example
  * for await (const page of await exportDomains(keyContext, {}, store)) {
@@ -84,14 +84,14 @@ export async function exportDomains(
   const team = await requireTeam(teamId, keyContext, store, deadline)
   const read = (start: string | undefined) =>
     ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
-  // Read before the response begins, so a store that is down gives a 500.
+  // The first page is read before the response begins, so the response is a 500 if the store is down.
   return toPages(await read(after), read)
 }
 
-/** The length of a page: a stalled reader costs the memory of a page and of its connection's buffers. */
+/** The length of a page. While a reader stalls, one page and the buffers of its connection stay in memory. */
 const EXPORT_PAGE = 200
 
-/** Not a generator, which would keep the previous page in memory between two pages. */
+/** Does not use a generator, which would keep the previous page in memory between two pages. */
 function toPages(
   first: readonly ListedRegistration[],
   read: (after: string) => Promise<readonly ListedRegistration[]>,

@@ -3,14 +3,14 @@ import { CALL_TIME_LIMIT, createDeadline, type Deadline, timeLimitRule } from '.
 
 /** Options of every operation. */
 export interface OperationOptions {
-  /** Milliseconds that the call may wait for the store, in all its steps together. Default 30,000. */
+  /** How many milliseconds the call may wait for the store in total. Default 30,000. */
   timeLimit?: number | undefined
 }
 
 /**
  * Checks the options of a call, and starts its time limit.
  *
- * @throws {TypeError} for an option that is wrong or does not exist.
+ * @throws {TypeError} if an option is invalid or unknown.
  */
 export function startDeadline(options: OperationOptions): Deadline {
   requireOptions(options, { timeLimit: timeLimitRule })

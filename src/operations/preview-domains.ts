@@ -12,14 +12,14 @@ import { type OperationOptions, startDeadline } from './operation-options.ts'
 import { requireActiveTeam } from './team.ts'
 
 /**
- * Returns what {@link registerDomains} would return now, and changes nothing: it saves, leases and pushes nothing.
- * Another call may change the results before the names are registered.
+ * Returns the results that {@link registerDomains} would return now, but changes nothing: it does not save, lease or
+ * push. Another call may change the results before the names are registered.
  *
  * @param body As for registering.
- * @returns As for registering, except that `created` has no `domainId`, and `invalid` has a `reason`, its values and,
- *   if one is certain, a `suggestion`.
+ * @returns As for registering, with two differences: `created` has no `domainId`; `invalid` has a `reason` with its
+ *   details and, if it is certain what was meant, a `suggestion`.
  * @throws {ApiError} as for registering, except 503.
- * @throws {TypeError} for a store without `find`.
+ * @throws {TypeError} if the store has no `find`.
  *
  * @example
  * const { data } = await previewDomains(keyContext, { domains: ['www.example.com'] }, store)
@@ -55,7 +55,7 @@ export async function previewDomains(
     if (verdict.status === 'invalid') return toInvalidPreview(input, verdict)
     const { domain } = read
     if (verdict.status === 'created') return { status: 'created', input, domain }
-    // A name that the same call would create first has no ID yet.
+    // A repetition of a name that this call would create has no ID yet.
     const domainId = idOf.get(domain)
     return { status: 'existing', input, domain, ...(domainId !== undefined && { domainId }) }
   })

@@ -12,26 +12,28 @@ export interface Watched {
   readonly teamId?: string | undefined
 }
 
-/** A step towards watching exactly the registered names. */
+/** A change to the monitor's list, so that it watches exactly the registered names. */
 export type Correction =
   | { readonly action: 'add'; readonly registration: Registration }
   | { readonly action: 'remove'; readonly watched: Watched }
 
-/** How many corrections are looked up again at once. They age while the caller handles them one by one. */
+/** How many corrections are looked up again together. They become outdated while the caller handles them one by one. */
 const MOST_CONFIRMED = 100
 
 /**
- * Compares the registrations with the list of a monitor, and yields what the monitor must add and remove. Both sides
- * change during the comparison, so it looks up each difference again right before it yields it, at most 100 at a time.
- * It leaves pending registrations, and the monitor's entries for those names, to the sweeps. A registration that is
- * watched for another team is removed and then added again. It holds one page in memory, whatever the number of names.
+ * Compares the registrations with the list of a monitor, and yields the hostnames that the monitor must add or remove.
+ * Both sides change during the comparison, so it looks up differences again, at most 100 at a time, right before it
+ * yields them. It leaves pending registrations, and the monitor's entries for those names, to the sweeps. If a
+ * registration is watched for another team, it is removed and then added again. Only one page is held in memory,
+ * regardless of the number of names.
  *
- * Pass a store on the primary database. A lagging replica does not have a new registration yet, so the monitor would be
- * told to remove it.
+ * Pass a store on the primary database. A lagging replica does not have the newest registrations yet, so the monitor
+ * would remove them.
  *
- * @param watched In ascending order of `domainId`.
- * @returns Corrections. Adding a watched name again, or removing one that is gone, must do no harm.
- * @throws {TypeError} for a store without `list` and `find`, and if `watched` or the store's own list is not in order:
+ * @param watched The monitor's list, in ascending order of `domainId`.
+ * @returns Corrections. It must do no harm to add a name that is already watched, or to remove one that is no longer
+ *   watched.
+ * @throws {TypeError} if the store has no `list` or no `find`, or if `watched` or the store's own list is not in order:
  *   IDs must ascend in the order of registration, as those of all bundled stores do.
  * @throws The failure of the store or of `watched`.
  *
@@ -48,8 +50,8 @@ export async function* reconcile(
   requireMethod(store, 'find')
   let differing: Correction[] = []
   for await (const correction of compare(
-    inOrder(eachRegistration(store), 'What is registered'),
-    inOrder(watched, 'What is watched'),
+    inOrder(eachRegistration(store), 'The registrations'),
+    inOrder(watched, 'The watched names'),
   )) {
     differing.push(correction)
     if (differing.length < MOST_CONFIRMED) continue
@@ -75,7 +77,7 @@ async function* compare(
       if (order >= 0) right = await watched.next()
     }
   } finally {
-    // If the caller stops early, its iterable, such as a cursor, is closed too.
+    // If the caller stops early, this also closes its iterable, such as a database cursor.
     await watched.return()
   }
 }
@@ -107,7 +109,7 @@ async function* inOrder<Side extends Watched>(
   }
 }
 
-/** Looks up the differences again, and keeps those that remain. */
+/** Looks up the differences again, and keeps those that still exist. */
 async function confirm(store: DomainStore, corrections: readonly Correction[]): Promise<readonly Correction[]> {
   if (corrections.length === 0) return []
   const find = requireMethod(store, 'find')

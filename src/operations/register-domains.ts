@@ -16,9 +16,9 @@ import { requireActiveTeam } from './team.ts'
 /** Options of {@link registerDomains}. */
 export interface RegisterDomainsOptions extends OperationOptions {
   /**
-   * Called with the cause of `internal_error` results, once for each distinct failure. For your logs; the caller never
-   * sees it. A failure of the whole call is thrown instead, with its `cause`. Errors and rejections of this function
-   * are ignored. Default: the causes are not reported.
+   * Called with the cause of `internal_error` results, once for each distinct failure. It is meant for your logs;
+   * clients never see the cause. If the whole call fails, the error is thrown instead, with its `cause`. Errors and
+   * rejections of this function are ignored. Default: the causes are not reported.
    */
   onError?: ((cause: unknown) => unknown) | undefined
 }
@@ -26,8 +26,8 @@ export interface RegisterDomainsOptions extends OperationOptions {
 /**
  * Registers 1 to 100 hostnames for one team, each with its own result: the operation `POST /v1/domains` without HTTP.
  *
- * Repeating a call is always safe, even without a response: names that it registered before are then `existing`, with
- * the same `domainId`.
+ * It is always safe to repeat a call, even if its response was lost: names that it has already registered are then
+ * `existing`, with the same `domainId`.
  *
  * @param keyContext The caller; see {@link authenticate}.
  * @param body The parsed JSON body: `{ domains, team_id }`. It may be any value, because it is validated here.
@@ -38,7 +38,7 @@ export interface RegisterDomainsOptions extends OperationOptions {
  *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`, 403 `domain_limit_reached`, which saves nothing, and
  *   503 `domain_registration_unavailable` if everything was saved but not yet synchronized. 500 `internal_error` if the
  *   team cannot be looked up, if the store failed for every hostname, or if it cannot count and the team has a limit.
- * @throws {TypeError} for an invalid time limit, before anything is done.
+ * @throws {TypeError} if the time limit is invalid, before anything is done.
  *
  * @example
  * const keyContext = await authenticate(request.headers.authorization, keys)
@@ -95,7 +95,10 @@ export const registerDomains = (
 
 const savedAnswers = new WeakMap<object, RegisterDomainsResponse>()
 
-/** Returns the error of a call that registered something and was not synchronized. */
+/**
+ * Takes the error of a call that registered names but did not synchronize them, and returns the response without that
+ * error.
+ */
 export const savedAnswerOf = (error: object): RegisterDomainsResponse | undefined => savedAnswers.get(error)
 
 const rules: Rules = {
@@ -111,7 +114,7 @@ async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, dead
   }
   if (pending.size === 0 || store.isInTransaction) return
   try {
-    if (!store.synchronize) throw new Error('The store saves registrations unsynchronized and has no synchronize')
+    if (!store.synchronize) throw new Error('The store saved unsynchronized registrations, but has no "synchronize"')
     await deadline.wait(store.synchronize([...pending.values()]))
   } catch (cause) {
     throw notSynchronized(cause)

@@ -5,7 +5,7 @@ import { requireTeamShape } from '../registry/store-arguments.ts'
 import { type Deadline, TimeLimitError } from '../time/deadline.ts'
 
 /**
- * Finds the team of a call. A team of another organization counts as one that does not exist.
+ * Finds the team of a call. A team of another organization is treated as if it did not exist.
  *
  * @returns The team from your application; its ID may be spelled differently than the submitted one.
  * @throws {ApiError} 404 `team_not_found`; 500 `internal_error` if the team cannot be looked up, or is malformed.
@@ -19,7 +19,7 @@ export async function requireTeam(
   let team: Team | null | undefined
   try {
     team = await deadline.wait(store.findTeam(teamId))
-    if (team !== null && team !== undefined) requireTeamShape(team, 'findTeam answered')
+    if (team !== null && team !== undefined) requireTeamShape(team, 'findTeam returned')
   } catch (cause) {
     throw teamNotLookedUp(store.isInTransaction && cause instanceof TimeLimitError ? waitedInTransaction(cause) : cause)
   }
@@ -29,7 +29,7 @@ export async function requireTeam(
   return team
 }
 
-/** If transactions like this one hold all connections of the pool, `findTeam` may never get one. */
+/** If transactions like this one hold all connections of the pool, `findTeam` may never get a connection. */
 const waitedInTransaction = (cause: TimeLimitError) =>
   new Error(
     'findTeam did not return in time. In your transaction, it must query through that transaction: the pool may have ' +

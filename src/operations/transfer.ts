@@ -12,7 +12,7 @@ export interface TransferOptions {
   readonly from: string
   /** The ID of the team that gets them. It must exist and be active. */
   readonly to: string
-  /** At most 1,000 names or values of `domainId`. Default: all that the team has registered. */
+  /** At most 1,000 names or values of `domainId`. Default: all registrations of the team. */
   readonly domains?: readonly string[] | undefined
 }
 
@@ -26,23 +26,23 @@ export interface Transferred {
 }
 
 /**
- * Transfers registrations from one team to another. At every moment, each name belongs to exactly one team. Each gets a
- * new `domainId`, because an ID belongs to one team permanently: no alert of one team reaches another. The monitor gets
- * the new ID before it must forget the former one.
+ * Transfers registrations from one team to another. At every moment, each name belongs to exactly one team. Each
+ * registration gets a new `domainId`, because an ID never moves to another team. So no alert of one team reaches
+ * another. The monitor gets the new ID before it must forget the former one.
  *
- * With `domains`, it is one atomic step that skips names which `from` has not registered. Without, it transfers the
- * registrations that `from` has when it begins, in steps of 1,000. If a step fails, the steps before it stay
- * transferred: call again for the rest. In PostgreSQL, it can be part of your own transaction.
+ * With `domains`, the transfer is one atomic step, and skips names that `from` has not registered. Without `domains`,
+ * it transfers all registrations that `from` has at the start, in steps of 1,000. If a step fails, the registrations of
+ * earlier steps stay transferred: call again for the others. In PostgreSQL, it can be part of your own transaction.
  *
- * @param store A bundled store, or one that has the method `transfer`; without `domains` also `list` and, for a team
- *   with `maxDomains`, `count`.
+ * @param store A bundled store, or one that has the method `transfer`. Without `domains`, it also needs `list`, and
+ *   `count` if the team `to` has `maxDomains`.
  * @returns The transferred registrations, in any order.
- * @throws {ApiError} 404 `team_not_found` and 403 `team_suspended` for the team `to`; 403 `domain_limit_reached` if it
- *   would exceed its `maxDomains`: then nothing was transferred, unless it registers names in the meantime; 500
- *   `internal_error` if the team cannot be looked up, or the store cannot count.
- * @throws {TypeError} for a store without `transfer`, for an option that is wrong or does not exist, for more than
- *   1,000 `domains`, and if both teams are the same.
- * @throws the failure of the store.
+ * @throws {ApiError} 404 `team_not_found` and 403 `team_suspended` for the team `to`; 403 `domain_limit_reached` if the
+ *   transfer would exceed the `maxDomains` of that team: then nothing was transferred, unless that team registers names
+ *   in the meantime; 500 `internal_error` if the team cannot be looked up, or the store cannot count.
+ * @throws {TypeError} if the store has no `transfer`, if an option is invalid or unknown, if there are more than 1,000
+ *   `domains`, or if both teams are the same.
+ * @throws The failure of the store.
  *
  * @example
  * const transferred = await transfer(store, { from: '7', to: '1' })
@@ -87,14 +87,16 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
 }
 
 /**
- * Releases all registrations that a team has when it begins, in steps of 1,000: for a team that leaves. Other teams can
- * then register the names, and the next sweep tells the monitor. If a step fails, call again: earlier steps are done.
+ * Releases all registrations that a team has at the start, in steps of 1,000. Use it when a team leaves. Other teams
+ * can then register the names, and the next sweep pushes the releases to the monitor. If a step fails, call again:
+ * earlier steps stay done.
  *
  * @param store A bundled store, or one that has the methods `list` and `release`.
- * @param teamId The team may no longer exist. Suspend it first: names that it registers in the meantime stay.
+ * @param teamId The ID of the team, which may no longer exist. Suspend the team first: names that it registers in the
+ *   meantime stay registered.
  * @returns How many registrations were released.
- * @throws {TypeError} for a store without `list` and `release`, and for an ID that is not a string.
- * @throws the failure of the store.
+ * @throws {TypeError} if the store has no `list` or no `release`, or if the ID is not a string.
+ * @throws The failure of the store.
  *
  * @example
  * await releaseAll(store, '7') // 2150

@@ -36,7 +36,7 @@ export interface Conflict {
    * team.
    */
   readonly conflicts?: readonly string[]
-  /** How many conflicting registrations the same team has. From 100 on, there may be more. */
+  /** How many conflicting registrations the same team has. From 1,000 on, there may be more. */
   readonly count?: number
   readonly message: string
 }

@@ -70,7 +70,7 @@ export interface InvalidPreview extends InvalidResult, HostnameDetails {
   rest?: string | undefined
   /** The same team's registrations that conflict, in canonical form: the first three if there are more. */
   conflicts?: readonly string[]
-  /** How many there are; 100 means 100 or more. */
+  /** How many conflicting registrations there are. From 1,000 on, there may be more. */
   count?: number
 }
 

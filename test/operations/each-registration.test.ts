@@ -40,7 +40,7 @@ test('a walk can cover all teams, one name, the names below a name, or all after
 test('a walk rejects wrong options, and a page length, which it chooses itself', async () => {
   const store = createMemoryStore()
   await expect(collect(store, { teamID: '1' } as object)).rejects.toThrow('"teamID" does not exist')
-  expect(() => eachRegistration(store, { limit: 5 } as object)).toThrow('The option "limit" is not for a walk')
+  expect(() => eachRegistration(store, { limit: 5 } as object)).toThrow('The option "limit" does not exist here')
   const { list: _, ...withoutList } = store
   expect(() => eachRegistration(withoutList)).toThrow('no method "list"')
 })

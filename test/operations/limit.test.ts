@@ -84,14 +84,14 @@ describe('a call', () => {
   test.each(wrong)('for a team whose limit is %s fails, and the cause says what a limit is', async maxDomains => {
     const badTeam = { ...toTeam(5), maxDomains: maxDomains as never }
     const store = createLimitedStore(5)
-    expect(() => store.addTeam(badTeam)).toThrow('"maxDomains" of a team must be an integer from 0')
+    expect(() => store.addTeam(badTeam)).toThrow('"maxDomains" of a team must be an integer of at least 0')
     const misled = { ...store, findTeam: () => badTeam }
     const body = { domains: ['a.com'] }
     const transferred = transfer(misled, { from: '2', to: '1', domains: ['a.com'] })
     for (const call of [register(misled, ['a.com']), previewDomains(team1, body, misled), transferred]) {
       const error = await rejection(call)
       expect(error).toMatchObject({ status: 500, code: 'internal_error' })
-      expect(String((error as Error).cause)).toContain('"maxDomains" of a team must be an integer from 0')
+      expect(String((error as Error).cause)).toContain('"maxDomains" of a team must be an integer of at least 0')
     }
   })
 })

@@ -138,9 +138,9 @@ describe('teams', () => {
   })
 
   test.each([
-    [{ id: 1 as never }, 'The "id" of a team must be a string; findTeam answered 1'],
-    [{ organizationId: 10 as never }, 'The "organizationId" of a team must be a string; findTeam answered 10'],
-    [{ state: 'ACTIVE' as never }, 'The "state" of a team must be "active" or "suspended"; findTeam answered "ACTIVE"'],
+    [{ id: 1 as never }, 'The "id" of a team must be a string; findTeam returned 1'],
+    [{ organizationId: 10 as never }, 'The "organizationId" of a team must be a string; findTeam returned 10'],
+    [{ state: 'ACTIVE' as never }, 'The "state" of a team must be "active" or "suspended"; findTeam returned "ACTIVE"'],
   ])('with %j fail as an internal error of the application', async (wrong, message) => {
     const found = { id: '1', organizationId: '10', state: 'active', ...wrong } as const
     const store: DomainStore = { ...createStore(), findTeam: () => found }
@@ -331,7 +331,7 @@ describe('synchronization', () => {
     const { synchronize, ...store } = createStore({ synchronize: () => {} })
     expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
       status: 503,
-      cause: { message: 'The store saves registrations unsynchronized and has no synchronize' },
+      cause: { message: 'The store saved unsynchronized registrations, but has no "synchronize"' },
     })
     await synchronize?.(await store.list())
     expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)

@@ -5,8 +5,8 @@ const LEFT_TO_RIGHT = LETTER | MARK | VIRAMA
 const THIN = THIN_MARK | THIN_VIRAMA
 
 /**
- * The Bidi rule (RFC 5893, section 2), for a label of a name with any right-to-left character. Nonspacing marks at the
- * end of the label are ignored.
+ * Returns whether a label keeps the Bidi rule (RFC 5893, section 2). Call it only for names that contain a
+ * right-to-left character. Nonspacing marks at the end of the label are ignored.
  */
 export function keepsBidiRule(label: string): boolean {
   let first = 0

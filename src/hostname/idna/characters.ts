@@ -2,17 +2,17 @@ import { createKindOf, parseRuns } from './code-point-runs.ts'
 import { nameCharacters } from './tables.ts'
 
 /**
- * What UTS #46, the Bidi rule (RFC 5893) and IDNA2008 distinguish about characters. Each kind is a bit, so that one
- * number holds the kinds of a whole label. Punctuation has a second kind as well.
+ * The kinds of characters that UTS #46, the Bidi rule (RFC 5893) and IDNA2008 distinguish. Each kind is a bit, so one
+ * number can hold the kinds of a whole label. A punctuation character also has a second kind.
  */
 export const kinds = {
   /** Disallowed by UTS #46 with UseSTD3ASCIIRules, or unassigned. */
   REFUSED: 1 << 0,
   /** Written from left to right. */
   LETTER: 1 << 1,
-  /** European digits, `0` to `9` among them. */
+  /** European digits, including `0` to `9`. */
   DIGIT: 1 << 2,
-  /** Without a direction: the hyphen, emoji. */
+  /** Characters without a direction, such as the hyphen and emoji. */
   NEUTRAL: 1 << 3,
   /** Hebrew, Arabic and other scripts that are written from right to left. */
   RIGHT_TO_LEFT: 1 << 4,
@@ -21,20 +21,20 @@ export const kinds = {
   MARK: 1 << 6,
   /** Nonspacing marks. */
   THIN_MARK: 1 << 7,
-  /** Marks after which a joiner may stand. */
+  /** Marks that a joiner may follow. */
   VIRAMA: 1 << 8,
   THIN_VIRAMA: 1 << 9,
   JOINER: 1 << 10,
-  /** Mapped to other characters. */
+  /** Characters that are mapped to others. */
   MAPPED: 1 << 11,
   IGNORED: 1 << 12,
-  /** Allowed by UTS #46 and disallowed by IDNA2008: the general categories P, Sm, Sc and Sk, without emoji. */
+  /** Allowed by UTS #46 and disallowed by IDNA2008: the general categories P, Sm, Sc and Sk, except emoji. */
   PUNCTUATION: 1 << 13,
 } as const
 
 const { REFUSED, LETTER, MAPPED, PUNCTUATION } = kinds
 
-/** The letters of the kinds in the table; `P` stands for alternating capital and small letters. */
+/** The letters that stand for the kinds in the table. `P` stands for alternating capital and small letters. */
 const letters: Readonly<Record<string, number>> = {
   L: LETTER,
   E: kinds.DIGIT,
@@ -54,7 +54,7 @@ const letters: Readonly<Record<string, number>> = {
   G: kinds.ARABIC_DIGIT | PUNCTUATION,
 }
 
-/** Returns the kinds of all characters of a text. */
+/** Returns the kinds of all characters of a string. */
 export function survey(text: string): number {
   let held = 0
   for (const character of text) held |= kindOf(character.codePointAt(0) as number)
@@ -63,7 +63,10 @@ export function survey(text: string): number {
 
 const LETTERS = LETTER | kinds.DIGIT | kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT | MAPPED
 
-/** Tells whether a string is one letter or digit, by the tables: the runtime may have another Unicode version. */
+/**
+ * Returns whether a string is one letter or digit. Uses the tables, because the runtime may have another Unicode
+ * version.
+ */
 export function isLetterOrDigit(character: string): boolean {
   const held = survey(character)
   return (held & LETTERS) !== 0 && (held & PUNCTUATION) === 0
@@ -72,7 +75,7 @@ export function isLetterOrDigit(character: string): boolean {
 const BASIC_PLANE = 0x10000
 const kindBeyond = createKindOf(nameCharacters)
 
-/** The kinds of common characters. Made for the first name that is not ASCII. */
+/** The kinds of common characters. Created when the first name that is not ASCII is read. */
 let basicPlane: Uint16Array | undefined
 
 export function kindOf(codePoint: number): number {

@@ -9,8 +9,8 @@ export interface CodePointRun {
 }
 
 /**
- * Reads a run-length table of all code points from 0 on: each kind is followed by the number of repetitions in base 36.
- * `_` is no kind. `_3AB9` is four code points of no kind, one A and ten Bs.
+ * Reads a run-length table of all code points, starting at 0. Each kind is followed by its number of repetitions, in
+ * base 36. `_` means no kind: `_3AB9` stands for four code points of no kind, one A and ten Bs.
  */
 export function parseRuns(table: string): CodePointRun[] {
   let next = 0
@@ -22,7 +22,7 @@ export function parseRuns(table: string): CodePointRun[] {
   })
 }
 
-/** Makes a function from a code point to its kind. It reads the table at its first call. */
+/** Creates a function that returns the kind of a code point. It reads the table at its first call. */
 export function createKindOf(table: string): (codePoint: number) => string {
   let runs: readonly CodePointRun[] | undefined
   return codePoint => {

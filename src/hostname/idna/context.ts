@@ -4,13 +4,13 @@ import { joiningTypes, scripts } from './tables.ts'
 
 type ContextRule = (label: readonly string[], index: number) => boolean
 
-/** RFC 5892, appendix A.1 and A.2, which UTS #46 has as well (CheckJoiners). */
+/** The rules of RFC 5892, appendix A.1 and A.2, which UTS #46 also has (CheckJoiners). */
 const joinerRules: ReadonlyMap<string, ContextRule> = new Map<string, ContextRule>([
   ['\u200c', (label, index) => isAfterVirama(label, index) || joins(label, index)],
   ['\u200d', isAfterVirama],
 ])
 
-/** RFC 5892, appendix A.3 to A.6, which UTS #46 does not have. */
+/** The rules of RFC 5892, appendix A.3 to A.6, which UTS #46 does not have. */
 const punctuationRules: ReadonlyMap<string, ContextRule> = new Map<string, ContextRule>([
   ['\u00b7', (label, index) => label[index - 1] === 'l' && label[index + 1] === 'l'],
   ['\u0375', (label, index) => isOfScript('G', label[index + 1])],
@@ -18,11 +18,11 @@ const punctuationRules: ReadonlyMap<string, ContextRule> = new Map<string, Conte
   ['\u05f4', (label, index) => isOfScript('H', label[index - 1])],
 ])
 
-/** Finds a joiner in a label that joins nothing. */
+/** Finds the first joiner that joins nothing. */
 export const findMisplacedJoiner = (label: string) => findMisplaced(label, joinerRules)
 
 /**
- * Finds punctuation that IDNA2008 allows only next to certain characters. The Katakana middle dot (appendix A.7)
+ * Finds punctuation that IDNA2008 allows only next to certain other characters. The Katakana middle dot (appendix A.7)
  * needs one Japanese character anywhere in the label.
  */
 export function findMisplacedPunctuation(label: string): string | undefined {
@@ -51,7 +51,7 @@ function isAfterVirama(label: readonly string[], index: number): boolean {
   return (kindOfCharacter(label[index - 1]) & (kinds.VIRAMA | kinds.THIN_VIRAMA)) !== 0
 }
 
-/** Tells whether the letters on both sides join across this character. Nonspacing marks are skipped. */
+/** Returns whether the letters on both sides join across this character. Nonspacing marks are skipped. */
 function joins(label: readonly string[], index: number): boolean {
   let before = index - 1
   while (joiningTypeOfCharacter(label[before]) === 'T') before -= 1

@@ -5,12 +5,12 @@ import { findMisplacedJoiner, findMisplacedPunctuation } from './context.ts'
 import { mapCharacter } from './mapping.ts'
 import { decodePunycode, encodePunycode } from './punycode.ts'
 
-/** A dot in every spelling of UTS #46. */
+/** A dot in every spelling that UTS #46 allows. */
 export const dots = /[.\u3002\uff0e\uff61]/
 
 export const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
 
-/** Why a name is not a hostname. */
+/** Why a name is not a valid hostname. */
 export interface LabelFault {
   readonly reason:
     | 'empty'
@@ -30,26 +30,27 @@ export interface LabelFault {
 }
 
 export interface LabelOptions {
-  /** Accepts punctuation that IDNA2008 disallows in U-labels too, as in A-labels. */
+  /** Accepts punctuation that IDNA2008 disallows even in U-labels. In A-labels, it is always accepted. */
   readonly acceptsPunctuation?: boolean
 }
 
 /**
- * Maps a name to its A-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4), non-transitional, with
- * UseSTD3ASCIIRules, CheckBidi, CheckJoiners and VerifyDnsLength. CheckHyphens is off, because many names such as
- * `r3---sn.example.com` are in use; but no label begins or ends with a hyphen (RFC 5891, section 4.2.3.1).
+ * Maps a name to its A-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4), without transitional
+ * processing, with UseSTD3ASCIIRules, CheckBidi, CheckJoiners and VerifyDnsLength. CheckHyphens is off, because many
+ * names such as `r3---sn.example.com` are in use. But no label may begin or end with a hyphen (RFC 5891, section
+ * 4.2.3.1).
  *
- * One rule of IDNA2008 is added: no punctuation (RFC 5891, section 5.4; RFC 5892, section 2.8), except what
- * `context.ts` allows. It applies to labels that are sent as characters. A-labels with punctuation are in use, and no
- * word processor writes them.
+ * One rule of IDNA2008 is added: a label may not contain punctuation (RFC 5891, section 5.4; RFC 5892, section 2.8),
+ * except where `context.ts` allows it. The rule applies only to labels that are sent in Unicode. A-labels with
+ * punctuation are in use, and no word processor writes them by mistake.
  *
- * @returns The canonical name, or the first mistake.
+ * @returns The canonical name, or the first fault.
  */
 export function toALabels(name: string, options: LabelOptions = {}): string | LabelFault {
   const isPlain = isAscii(name)
   if (isPlain && name.length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
   if (isPlainName(name)) return name
-  // All labels are mapped before any is normalized, which may take long.
+  // All labels are mapped before any label is normalized, because normalizing may take long.
   const mapped: string[] = []
   const sent = name.split(isPlain ? '.' : dots)
   for (const label of sent) {
@@ -82,10 +83,10 @@ const { REFUSED, MAPPED, IGNORED, PUNCTUATION, LETTER } = kinds
 const MARKS = kinds.MARK | kinds.THIN_MARK | kinds.VIRAMA | kinds.THIN_VIRAMA
 const RIGHT_TO_LEFT = kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT
 
-/** The longest canonical decomposition has four characters (UAX #15), so NFC cannot shorten a string further. */
+/** The longest canonical decomposition has four characters (UAX #15), so NFC shortens a string at most to a quarter. */
 const MAX_MAPPED_LENGTH = 4 * MAX_LABEL_LENGTH
 
-/** Section 4, step 1. */
+/** UTS #46, section 4, step 1. */
 function mapLabel(sent: string): string | LabelFault {
   if (isLdhLabel(sent)) return sent
   const held = survey(sent)
@@ -99,7 +100,7 @@ function mapLabel(sent: string): string | LabelFault {
   return isLonger(mapped, MAX_MAPPED_LENGTH) ? { reason: 'long label', label: sent } : mapped
 }
 
-/** Counts characters; some have two code units. */
+/** Counts characters, not code units. */
 const isLonger = (text: string, length: number) => text.length > length && Array.from(text).length > length
 
 function readLabel(sent: string, mapped: string, { acceptsPunctuation = false }: LabelOptions): Label | LabelFault {
@@ -121,7 +122,7 @@ function readLabel(sent: string, mapped: string, { acceptsPunctuation = false }:
 }
 
 /**
- * @returns `null` if the label does not decode, decodes to nothing but ASCII, or would be encoded differently (RFC
+ * @returns `null` if the label cannot be decoded, is only ASCII when decoded, or would be encoded differently (RFC
  *   5890, section 2.3.2.1).
  */
 function decode(aLabel: string): string | null {
@@ -136,7 +137,7 @@ function decode(aLabel: string): string | null {
 
 const encode = (unicode: string) => `xn--${encodePunycode(unicode)}`
 
-/** Section 4.1, for a composed and decoded label. */
+/** Checks a composed and decoded label by UTS #46, section 4.1. */
 function findFault(label: string, unicode: string, held: number): LabelFault | undefined {
   if (unicode === '') return { reason: 'empty', label }
   if (unicode.startsWith('-') || unicode.endsWith('-')) return { reason: 'outer hyphen', label }
@@ -161,7 +162,7 @@ function findPunctuation(unicode: string, held: number): string | undefined {
 const findSent = (sent: string, mapped: string) =>
   Array.from(sent).find(character => mapCharacter(character)?.includes(mapped)) ?? mapped
 
-/** The Bidi rule applies to all labels of a name if one has a character that is written from right to left. */
+/** The Bidi rule applies to all labels of a name if any of them has a character that is written from right to left. */
 function findBidiFault(labels: readonly Label[]): LabelFault | undefined {
   if (!labels.some(({ held }) => (held & RIGHT_TO_LEFT) !== 0)) return undefined
   const label = labels.find(({ unicode }) => !keepsBidiRule(unicode))

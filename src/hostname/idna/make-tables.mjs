@@ -1,13 +1,13 @@
 /**
- * Makes `tables.ts` from the Unicode Character Database (the development dependency `@unicode/unicode-*`) and the
- * mapping table of UTS #46 (in `tr46`), both of one version: `npm run make:tables`. How a table is read stands in
- * `code-point-runs.ts`, what its kinds mean in `characters.ts`.
+ * Generates `tables.ts` from the Unicode Character Database (the development dependency `@unicode/unicode-*`) and the
+ * mapping table of UTS #46 (in `tr46`), both of the same version: `npm run make:tables`. `code-point-runs.ts` reads the
+ * tables, and `characters.ts` defines their kinds.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-/** The version that this script knows. A newer one needs its date, and a look at {@link newlyMapped}. */
+/** The version that this script supports. For a newer one, also update the date and {@link newlyMapped}. */
 const VERSION = '17.0.0'
 const RELEASED = '2025-09-09'
 
@@ -19,13 +19,15 @@ const versions = [
   require('tr46/package.json').unicodeVersion,
 ]
 if (installed.length !== 1 || versions.some(version => version !== VERSION)) {
-  throw new Error(`This script knows Unicode ${VERSION}; installed are ${installed} and tr46 of ${versions.at(-1)}`)
+  throw new Error(
+    `This script supports Unicode ${VERSION}; installed are ${installed} and tr46 with ${versions.at(-1)}`,
+  )
 }
 
 const { STATUS_MAPPING } = require('tr46/lib/statusMapping.js')
 const { combiningClassVirama } = require('tr46/lib/regexes.js')
 
-/** What UTS #46 maps and Unicode has had only since version 16 (DerivedAge.txt): a runtime may not know it yet. */
+/** Mapped characters that were added in Unicode 16 or later (DerivedAge.txt): a runtime may not know them yet. */
 const newlyMapped = new Set(
   [
     [0x1c89, 0x1c89],
@@ -42,16 +44,16 @@ const newlyMapped = new Set(
   ].flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index)),
 )
 
-/** RFC 5892 has conditions for these, or allows them outright (U+0F0B). */
+/** RFC 5892 allows these under conditions, or unconditionally (U+0F0B). */
 const contextual = [0xb7, 0x375, 0x5f3, 0x5f4, 0xf0b, 0x30fb]
 
-/** The parts of UTS #39 that are needed, whose files no package has. */
+/** The parts of UTS #39 that are needed. No package contains its files. */
 const uts39 = JSON.parse(readFileSync(new URL('../../../test/vectors/uts39.json', import.meta.url), 'utf8'))
-if (uts39.version !== VERSION) throw new Error(`test/vectors/uts39.json is of Unicode ${uts39.version}`)
+if (uts39.version !== VERSION) throw new Error(`test/vectors/uts39.json has Unicode ${uts39.version}`)
 
 /**
- * The scripts that are shown: those that UAX #31, table 5, recommends for identifiers, but for Thaana and Tibetan, which
- * have no letter left. Hiragana and Katakana are one, since they always stand together.
+ * The scripts that are shown: those that UAX #31, table 5, recommends for identifiers, except Thaana and Tibetan, for
+ * which no letter is left. Hiragana and Katakana share a letter, because they are always used together.
  */
 const shownScripts = [
   ...['Arabic:A', 'Bengali:B', 'Cyrillic:C', 'Devanagari:D', 'Ethiopic:E', 'Armenian:F', 'Greek:G', 'Han:H'],
@@ -60,7 +62,7 @@ const shownScripts = [
   ...['Lao:X', 'Myanmar:Y', 'Thai:Z'],
 ]
 
-/** What UTS #46 says of each code point. */
+/** The status and the mapping of each code point in UTS #46. */
 const uts46 = require('tr46/lib/mappingTable.json').flatMap(([range, status, mapping]) => {
   const [first, last] = typeof range === 'number' ? [range, range] : range
   return Array.from({ length: last - first + 1 }, (_, index) => ({ codePoint: first + index, status, mapping }))
@@ -74,13 +76,13 @@ async function readCodePoints(...properties) {
 
 const categories = (...names) => readCodePoints(...names.map(name => `General_Category/${name}`))
 
-/** @param rows `[property, kind]`, the first that applies. */
+/** @param rows `[property, kind]`. The first row that applies decides. */
 async function createKinds(...rows) {
   const sets = await Promise.all(rows.map(async ([property, kind]) => [await readCodePoints(property), kind]))
   return codePoint => sets.find(([codePoints]) => codePoints.has(codePoint))?.[1] ?? ''
 }
 
-/** What UTS #46 allows and IDNA2008 calls disallowed, without the hyphen, emoji and their skin tones. */
+/** Characters that UTS #46 allows but IDNA2008 disallows, except the hyphen, emoji and their skin tones. */
 async function readPunctuation() {
   const punctuation = await categories('Punctuation', 'Math_Symbol', 'Currency_Symbol', 'Modifier_Symbol')
   for (const codePoint of [0x2d, ...contextual, ...(await readCodePoints('Binary_Property/Emoji'))]) {
@@ -89,7 +91,7 @@ async function readPunctuation() {
   return punctuation
 }
 
-/** The kinds of punctuation, by what it would be otherwise. */
+/** The kind of a punctuation character, by the kind that it would have otherwise. */
 const punctuationKinds = { L: 'B', N: 'Q', R: 'H', A: 'G' }
 
 async function createKindOf() {
@@ -123,7 +125,7 @@ async function createKindOf() {
   }
 }
 
-/** @returns The script of a character that may be shown (UTS #39), by its letter. */
+/** @returns A function from a code point to the letter of its script, if the character may be shown (UTS #39). */
 async function createShownScriptOf(isKept) {
   const allowed = new Set(
     uts39.allowed
@@ -137,17 +139,18 @@ async function createShownScriptOf(isKept) {
     ...shownScripts.map(each => each.split(':')).map(([name, kind]) => [`Script/${name}`, kind]),
   )
   return codePoint => {
-    // The mark of a long vowel, which both kinds of Kana have.
+    // The mark of a long vowel, which belongs to both kinds of Kana.
     if (codePoint === 0x30fc) return 'K'
     const script = isKept(codePoint) ? scriptOf(codePoint) : ''
-    // Of Chinese characters the status tells which are rare, in a table as long as all others.
+    // For Chinese characters, the status only distinguishes rare ones. That table would be as long as all others
+    // together.
     return script === 'H' || allowed.has(codePoint) ? script : ''
   }
 }
 
 /**
- * Characters of shown scripts that look like a text in ASCII. Of Latin letters only those that look like one letter:
- * nobody takes `æ` for `ae`.
+ * Characters of shown scripts that look like an ASCII string. Latin letters count only if they look like a single
+ * letter: nobody mistakes `æ` for `ae`.
  */
 function listLookAlikes(shownScriptOf) {
   const isLookAlike = (codePoint, shown) => shownScriptOf(codePoint) !== 'L' || /^[a-z]$/.test(shown)
@@ -163,10 +166,12 @@ function toPunctuationKind(kind, codePoint) {
   return punctuationKind
 }
 
-/** Capitals and small letters that take turns are one run, of kind `P`. */
+/** Alternating capital and small letters are one run, of kind `P`. */
 const joinPairs = table => table.replace(/(?:XL(?![0-9a-z])){2,}/g, pairs => `P${(pairs.length - 1).toString(36)}`)
 
-/** @param isAsked Nobody asks for other code points, so that runs may reach over them. */
+/**
+ * @param isAsked Whether anything reads the kind of a code point. Runs may extend over code points that nothing reads.
+ */
 function toRuns(kindOf, isAsked = () => true) {
   const runs = []
   for (let codePoint = 0; codePoint <= 0x10ffff; codePoint += 1) {
@@ -179,7 +184,10 @@ function toRuns(kindOf, isAsked = () => true) {
   return runs.map(({ kind, length }) => kind + (length === 1 ? '' : (length - 1).toString(36))).join('')
 }
 
-/** What the rule of `mapping.ts` does not give, or not on every runtime: `first-last:mapping of the first`. */
+/**
+ * The mappings that the rule in `mapping.ts` does not produce, at least not on every runtime: `first-last:mapping of
+ * the first`.
+ */
 function listMappings() {
   const fold = character => character.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
   const runs = []
@@ -196,7 +204,7 @@ function listMappings() {
   return runs.map(({ first, last, to }) => `${hex(first)}${last === first ? '' : `-${hex(last)}`}:${hex(to)}`).join(' ')
 }
 
-/** A constant of TypeScript, broken into lines of at most 120 columns. */
+/** Returns a TypeScript constant, broken into lines of at most 120 columns. */
 function toConstant(name, comment, table) {
   const lines = table.match(/.{1,112}/g).map(line => `'${line}'`)
   // The formatter counts some characters beyond ASCII twice.
@@ -228,33 +236,33 @@ export async function makeTables() {
   const hidden = await categories('Control', 'Format', 'Surrogate', 'Private_Use', 'Separator')
   const ignorable = await readCodePoints('Binary_Property/Default_Ignorable_Code_Point')
   return [
-    '/** Made by `npm run make:tables` in the repository. Do not edit. */\n',
+    '/** Generated by `npm run make:tables` in the repository. Do not edit. */\n',
     toConstant('unicode', 'The version of the Unicode Character Database and of UTS #46.', `${VERSION} (${RELEASED})`),
     toConstant(
       'nameCharacters',
-      'What a name may contain, by the kinds of `characters.ts`.',
+      'The characters that a name may contain, with their kinds from `characters.ts`.',
       joinPairs(toRuns(kindOf)),
     ),
-    toConstant('ownMappings', 'What UTS #46 maps otherwise than the rule of `mapping.ts`.', listMappings()),
+    toConstant('ownMappings', 'The mappings of UTS #46 that differ from the rule in `mapping.ts`.', listMappings()),
     toConstant(
       'joiningTypes',
-      'Joining_Type D, L, R and T. Nonspacing marks are T and left out.',
+      'Joining_Type D, L, R and T. Nonspacing marks are T, and left out.',
       toRuns(joiningTypeOf, isJoining),
     ),
     toConstant('scripts', 'Script=Greek (G), Hebrew (H), and Hiragana, Katakana or Han (K).', toRuns(scriptOf, isKept)),
     toConstant(
       'shownScripts',
-      'Script and Identifier_Status=Allowed of what may be shown (UTS #39), by the letters of `make-tables.mjs`.',
+      'The script of each character that may be shown (UTS #39), as its letter in `make-tables.mjs`.',
       toRuns(shownScriptOf, isKept),
     ),
     toConstant(
       'lookAlikes',
-      'What is shown and confusable with ASCII (UTS #39).',
+      'The characters that are shown and confusable with ASCII (UTS #39).',
       toRuns(codePoint => (lookAlikes.has(codePoint) ? 'Y' : ''), shownScriptOf),
     ),
     toConstant(
       'invisible',
-      'What does not show as itself: the general categories Cc, Cf, Cs, Co and Z, and Default_Ignorable_Code_Point.',
+      'Characters that are not visible as themselves: Cc, Cf, Cs, Co, Z, and Default_Ignorable_Code_Point.',
       toRuns(codePoint => (hidden.has(codePoint) || ignorable.has(codePoint) ? 'Y' : '')),
     ),
   ].join('\n')

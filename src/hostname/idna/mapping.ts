@@ -2,8 +2,8 @@ import { kindOf, kinds } from './characters.ts'
 import { ownMappings } from './tables.ts'
 
 /**
- * Returns what UTS #46 (section 4, step 1) maps a character to: itself, another string, or nothing; `null` if it is
- * disallowed.
+ * Maps a character by UTS #46 (section 4, step 1): to itself, to another string, or to the empty string. Returns `null`
+ * if the character is disallowed.
  */
 export function mapCharacter(character: string): string | null {
   const kind = kindOf(character.codePointAt(0) as number)
@@ -15,7 +15,7 @@ export function mapCharacter(character: string): string | null {
 /** The mappings found so far. The tables limit their number. */
 let mappings: Map<string, string> | undefined
 
-/** Unicode's own foldings give most mappings. The table has the others. */
+/** Most mappings follow from Unicode's own foldings. The table has the others. */
 function findMapping(character: string): string {
   mappings ??= readOwnMappings()
   const known = mappings.get(character)

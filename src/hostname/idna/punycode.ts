@@ -1,10 +1,10 @@
-/** The digits of Punycode, by their values. */
+/** The digits of Punycode, in order of their values. */
 const DIGITS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const BASE = DIGITS.length
 /** The first code point that is not ASCII. */
 const FIRST = 0x80
 const FIRST_BIAS = 72
-/** No label that is a name comes near it. */
+/** The numbers in valid labels are far smaller. */
 const MAX_NUMBER = 2 ** 31 - 1
 
 /** Encodes a label as Punycode (RFC 3492, section 6.3), without the prefix `xn--`: `bücher` as `bcher-kva`. */
@@ -37,7 +37,7 @@ export function encodePunycode(unicode: string): string {
   return encoded
 }
 
-/** Returns the lowest code point from `current` on. */
+/** Returns the lowest code point that is at least `current`. */
 function findNext(codePoints: readonly number[], current: number): number {
   let next = Number.POSITIVE_INFINITY
   for (const codePoint of codePoints) if (codePoint >= current && codePoint < next) next = codePoint
@@ -80,7 +80,7 @@ export function decodePunycode(encoded: string): string {
   return String.fromCodePoint(...codePoints)
 }
 
-/** Writes a number in digits of which each has a base of its own (section 3.3). */
+/** Writes a number in digits, each of which has its own base (section 3.3). */
 function encodeNumber(number: number, bias: number): string {
   let text = ''
   let rest = number
@@ -93,7 +93,7 @@ function encodeNumber(number: number, bias: number): string {
   }
 }
 
-/** A digit below it ends the number. @param digits How many digits there are up to this one. */
+/** A digit below the threshold ends the number. @param digits The position of the digit, starting at 1. */
 const thresholdOf = (digits: number, bias: number): number => Math.min(26, Math.max(1, BASE * digits - bias))
 
 /** Section 6.1. */

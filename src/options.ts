@@ -1,23 +1,23 @@
-/** What an option must be. */
+/** The rule for one option. */
 export interface Rule {
   /** Called with `undefined` for an option that was not passed; {@link optional} allows that. */
   readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean
-  /** Completes "The option … must be". */
+  /** Completes the sentence "The option … must be". */
   readonly expected: string
-  /** Whether a wrong string may be a secret. No message shows it then. */
+  /** Whether an invalid string may be a secret, so that no message may show it. */
   readonly isSecret?: boolean
 }
 
-/** Every option that exists, by name. */
+/** The rule of each option, by its name. */
 export type Rules = Readonly<Record<string, Rule>>
 
 /**
  * Checks options before they are used. An application may pass them untyped or read them from its settings, and a
  * limit that is misspelled or `NaN` would have no effect.
  *
- * @param part How messages call one property.
- * @param whole How messages call the object.
- * @throws {TypeError} for the first property that does not exist or is wrong. The message says what to pass instead.
+ * @param part The word for a property in messages.
+ * @param whole The word for the object in messages.
+ * @throws {TypeError} for the first property that is unknown or invalid. The message says what to pass instead.
  */
 export function requireOptions(options: unknown, rules: Rules, part = 'option', whole = 'options'): void {
   const names = isObject(options) ? Object.keys(options) : []
@@ -60,12 +60,12 @@ export const isFunction = (value: unknown): boolean => typeof value === 'functio
 export const hasMethods = (value: unknown, ...names: readonly string[]): boolean =>
   isObject(value) && names.every(name => isFunction(value[name]))
 
-/** UTF-16 code units of a string in a message. */
+/** How many UTF-16 code units of a string a message shows. */
 const LONGEST_SHOWN = 200
 
 /**
- * Shows a number or the start of a string, and only the type of any other value: a conversion could run code of the
- * value.
+ * Describes a value for a message. Shows a number or the start of a string, but only the type of any other value,
+ * because converting it could run the value's own code.
  */
 export function describe(value: unknown): string {
   if (typeof value === 'string') {

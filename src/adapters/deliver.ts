@@ -6,8 +6,9 @@ interface Delivery {
 }
 
 /**
- * Delivers the body of an export piece by piece. The response is cut off if there is no next piece, and if the caller
- * does not read one in time: a caller that stops reading would hold its connection and a page indefinitely.
+ * Delivers the body of an export piece by piece. The response is cut off if the next piece cannot be read, or if the
+ * caller does not read a piece in time. Otherwise a caller that stops reading would hold its connection and a page
+ * indefinitely.
  */
 export async function* deliver(
   pieces: AsyncIterable<string>,

@@ -17,12 +17,13 @@ import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 export type DomainsRouterOptions = HandlerOptions<AdapterRequest<Request>> & PathOption
 
 /**
- * What {@link domainsRouter} returns. `app.use` and `router.use` accept both at once. If a framework takes single
- * functions, the first is enough; the second responds to bodies that a body parser in front of it rejected.
+ * The two functions that {@link domainsRouter} returns. `app.use` and `router.use` accept both together. If a framework
+ * takes only single functions, the first is enough. The second responds to bodies that a body parser in front of it
+ * rejected.
  */
 export type DomainsRouter = [handleRequest: RequestHandler, handleError: ErrorRequestHandler]
 
-/** By the `type` of the error; the documentation of `body-parser` lists them. */
+/** Keyed by the `type` of the error. The documentation of `body-parser` lists all types. */
 const refusedBodies: RefusedBodies = {
   'entity.parse.failed': () => notJson(),
   'request.size.invalid': bodyWithoutItsLength,
@@ -33,14 +34,15 @@ const refusedBodies: RefusedBodies = {
 }
 
 /**
- * Makes the middleware that handles `POST /v1/domains` in an Express 4 or 5 application. Other methods and paths fall
- * through to your own. It works before and after your `express.json()`, and has its own body limit.
+ * Creates the middleware that handles `POST /v1/domains` in an Express 4 or 5 application. Requests with other methods
+ * and paths fall through to your own routes. It works before and after your `express.json()`, and has its own body
+ * limit.
  *
- * Bodies on our path that your body parser rejects get our error response. Any other error goes to your error
+ * If your body parser rejects a body on our path, the response is our own error. Any other error goes to your error
  * handler.
  *
  * @returns A request handler and an error handler, for `app.use`.
- * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
+ * @throws {TypeError} if an option is missing, invalid or unknown; the message says what to pass instead.
  *
  * @example
  * app.use(domainsRouter({ store, keys }))
@@ -92,6 +94,6 @@ export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
   ]
 }
 
-/** A compressed body that cannot be unpacked has the `code` of zlib or Brotli. */
+/** If a compressed body cannot be decompressed, the error has a `code` from zlib or Brotli. */
 const refusalOf = (error: { type?: unknown; code?: unknown } | null | undefined) =>
   /^(?:Z_|ERR__)/.test(String(error?.code)) ? 'encoding.unsupported' : error?.type

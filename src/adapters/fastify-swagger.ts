@@ -8,7 +8,9 @@ import { apiKeys } from '../openapi/security.ts'
 type DescribedOptions = Pick<HandlerSettings, 'keyPrefix' | 'bodyLimit' | 'rateLimiter' | 'operations'> &
   Pick<OpenApiOptions, 'security' | 'securitySchemes'> & { readonly keys?: unknown }
 
-/** What `@fastify/swagger` passes to the transformation of a route: `openapiObject` unless it writes Swagger 2. */
+/**
+ * What `@fastify/swagger` passes to the transformation of a route. `openapiObject` is missing if it writes Swagger 2.
+ */
 interface Transformation {
   readonly url: string
   readonly openapiObject?: {
@@ -19,8 +21,8 @@ interface Transformation {
 }
 
 /**
- * Makes the `swaggerTransform` of a route: it adds the operation to the document of `@fastify/swagger` as it is
- * in ours, and hides the route, which would appear there without its components and examples.
+ * Creates the `swaggerTransform` of a route. It copies the operation from our document to the document of
+ * `@fastify/swagger`. It hides the route itself, which would appear there without its components and examples.
  */
 export function describeForSwagger(name: OperationName, options: DescribedOptions) {
   const method = operations[name].method.toLowerCase()
@@ -60,7 +62,7 @@ function describeOperation(
 
 const SCHEMAS = '#/components/schemas/'
 
-/** If a schema of the application has the name of one of ours, ours is renamed. */
+/** If a schema of the application has the same name as one of ours, ours is renamed. */
 function withoutTakenNames(
   document: OpenApiDocument<string>,
   yours: Readonly<Record<string, unknown>>,

@@ -23,10 +23,10 @@ import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 /** Options of {@link domainsPlugin}, besides Fastify's own `prefix`. */
 export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>> &
   PathOption &
-  /** What `@fastify/swagger` shows; with `authenticate`, nothing by default. */
+  /** The authentication that `@fastify/swagger` shows. With `authenticate`, the default is none. */
   Pick<OpenApiOptions, 'security' | 'securitySchemes'>
 
-/** By the `code` of the error; Fastify's reference lists them. */
+/** Keyed by the `code` of the error. Fastify's reference lists all codes. */
 const refusedBodies: RefusedBodies = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: bodyWithoutItsLength,
   FST_ERR_CTP_BODY_TOO_LARGE: () => payloadTooLarge(),
@@ -35,7 +35,7 @@ const refusedBodies: RefusedBodies = {
 
 const ofFastify = { holds: () => true, expected: 'as Fastify says' }
 
-/** Fastify also passes the options that it defines itself to the plugin. */
+/** Fastify also passes its own options to the plugin. */
 const pluginRules: Rules = {
   ...securityRules,
   prefix: ofFastify,
@@ -48,12 +48,12 @@ const pluginRules: Rules = {
  * error handler and other routes are unaffected, and your hooks run as for your own routes. Fastify's `prefix` comes
  * before our `path`.
  *
- * If `@fastify/swagger` is registered first, its OpenAPI document holds the operation as {@link openapi} describes it.
- * With `authenticate`, describe how your callers authenticate in `security` and `securitySchemes`.
+ * If `@fastify/swagger` is registered first, its OpenAPI document contains the operation as {@link openapi} describes
+ * it. With `authenticate`, use `security` and `securitySchemes` to describe how your callers authenticate.
  *
- * Bodies on our route that Fastify rejects get our error response. Any other error goes to your error handler.
+ * If Fastify rejects a body on our route, the response is our own error. Any other error goes to your error handler.
  *
- * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
+ * @throws {TypeError} if an option is missing, invalid or unknown; the message says what to pass instead.
  *
  * @example
  * const app = fastify()
@@ -101,12 +101,12 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
           if (!readBody) throw error
           return respond(operation, request, reply, readBody)
         })
-        // Below a prefix, a route `/` matches with and without a trailing slash, whatever `ignoreTrailingSlash` is.
+        // Below a prefix, a route `/` matches with and without a trailing slash, regardless of `ignoreTrailingSlash`.
         route.route({
           method,
           url: '/',
           config,
-          // Fastify would handle HEAD like GET, which reads a page for nothing.
+          // Fastify would handle HEAD like GET, and read a page that it does not send.
           ...(method === 'GET' && { exposeHeadRoute: false }),
           handler: (request, reply) =>
             isExactly(own, request.raw.url ?? '')
@@ -120,17 +120,17 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
 }
 
 /**
- * Fastify's router decodes a path, and Fastify 4 ends it at a semicolon. The other adapters compare a path as it
- * is sent, and so does a gateway in front of them that lets only some paths through.
+ * Fastify's router decodes the path, and Fastify 4 ends it at a semicolon. The other adapters compare the path as it
+ * was sent. So does a gateway in front of them that permits only some paths.
  */
 function isExactly(own: string, url: string): boolean {
   const [requested = ''] = url.split('?', 1)
-  // Whether case and repeated slashes count is an option of the router.
+  // A router option decides whether case and repeated slashes matter.
   const path = withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase()
   return path.endsWith(own.toLowerCase()) && !path.includes(';')
 }
 
-/** The same as on the console, as fields; the logger has the time and the ID of the request. */
+/** Logs the same facts as on the console, but as fields. The logger adds the time and the ID of the request. */
 function toFastifyLog({ raw: { log } }: AdapterRequest<FastifyRequest>): (record: FailureRecord) => void {
   if (isNoLogger(log)) return writeToConsole
   return ({ requestId: _, ...record }) =>

@@ -27,24 +27,26 @@ export interface FetchRequest<Context = unknown> extends AdapterRequest<Request>
 /** Options of {@link domainsHandler}. */
 export type DomainsHandlerOptions<Context = unknown> = HandlerOptions<FetchRequest<Context>> & PathOption
 
-/** What {@link domainsHandler} returns. A context is required if the options give it a type. */
+/** The function that {@link domainsHandler} returns. A context is required if the options declare its type. */
 export type DomainsHandler<Context = unknown> = (
   request: Request,
   ...rest: unknown extends Context ? [context?: unknown] : [context: Context]
 ) => Promise<Response>
 
 /**
- * Makes a function from the Fetch API's `Request` to its `Response`, for Hono, Next.js, Bun, Deno, Workers and other
- * servers with this API.
+ * Creates a function that takes a `Request` of the Fetch API and returns a `Response`, for Hono, Next.js, Bun, Deno,
+ * Workers and other servers with this API.
  *
- * Your server routes a path to it, and with `operations` also the paths below. The path of the URL must end in exactly
- * the option `path`, or in it and the suffix of an operation that you offer, with or without one trailing slash;
- * nothing is decoded. But a `Request` has resolved dot segments: `/v1/domains/preview/..` and `…/%2e%2e` are
- * `/v1/domains`, so a gateway in front that permits paths must resolve them too. Any other path gets 404 `not_found`,
- * any other method 405 `method_not_allowed`, before any other check. The body must not have been read before.
+ * Your server routes a path to this function, and with `operations` also the paths below. The path of the URL must end
+ * in exactly the option `path`, or in it and the suffix of an operation that you offer, with or without one trailing
+ * slash. Nothing is decoded. But a `Request` has already resolved dot segments: `/v1/domains/preview/..` and `…/%2e%2e`
+ * become `/v1/domains`. So a gateway in front that permits only some paths must resolve them too. Any other path gets
+ * 404 `not_found`, and any other method gets 405 `method_not_allowed`, before any other check. The body must not have
+ * been read before.
  *
- * A body with a `Content-Length` is read at once: an HTTP server never delivers more than that. In a `Request` that
- * you make yourself, omit the header or set it correctly; a longer body is rejected only after it was read.
+ * A body with a `Content-Length` is read in one piece, because an HTTP server never delivers more than that. In a
+ * `Request` that you create yourself, omit the header or set it correctly: a longer body is rejected only after it was
+ * read.
  *
  * @example <caption>Hono, with and without a trailing slash</caption>
  * const handle = domainsHandler({ store, keys })
@@ -86,7 +88,7 @@ export type DomainsHandler<Context = unknown> = (
  *
  * @returns A function that takes the request and an optional context, which `authenticate` and `onError` get as
  *   `request.context`. It never rejects.
- * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
+ * @throws {TypeError} if an option is missing, invalid or unknown; the message says what to pass instead.
  */
 export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions<Context>): DomainsHandler<Context> {
   requireOptions(options, { ...handlerRules, path: pathRule })
@@ -116,7 +118,7 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
   }
 }
 
-/** Finds the operation by the method and the end of the path, as the parser of URLs gives it. */
+/** Finds the operation by the method and the end of the path, as the URL parser returns it. */
 function route({ method, url }: Request, path: string, offered: readonly OperationName[]) {
   const requested = withoutTrailingSlash(new URL(url).pathname)
   const isHere = (own: string) => (path === '' ? requested === own : requested.endsWith(own))
@@ -150,11 +152,11 @@ function toWebStream(pieces: AsyncIterable<string>, timeLimit: number): Readable
   )
 }
 
-/** The body is accessed only to read it: on Node, access alone makes it a web stream. */
+/** Accesses the body only when it is read: on Node, the access alone creates a web stream. */
 function createReading(request: Request) {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
 
-  /** For a body of unknown length. */
+  /** Reads a body of unknown length. */
   async function readChunks(limit: number): Promise<Uint8Array> {
     if (request.body?.locked) throw readBefore()
     const chunks = createChunks(limit)
@@ -171,7 +173,8 @@ function createReading(request: Request) {
           bytes: isReadAtOnce(request) ? new Uint8Array(await request.arrayBuffer()) : await readChunks(limit),
         }
       } catch (error) {
-        // It throws before reading if something else reads the body (https://fetch.spec.whatwg.org/#body-unusable).
+        // `arrayBuffer` throws before it reads anything if something else is reading the body
+        // (https://fetch.spec.whatwg.org/#body-unusable).
         if (!request.bodyUsed) throw readBefore()
         throw isApiError(error) ? error : bodyCutShort()
       }
@@ -185,8 +188,8 @@ function createReading(request: Request) {
 
 /**
  * Whether the body is known to have the length that was checked against the limit: the server reads as many bytes as
- * `Content-Length` says, unless `Transfer-Encoding` overrides it (RFC 9112, section 6.3). Such a body is read at once,
- * which is faster than the chunks of a web stream.
+ * `Content-Length` says, unless `Transfer-Encoding` overrides it (RFC 9112, section 6.3). Such a body is read in one
+ * piece, which is faster than reading the chunks of a web stream.
  */
 const hasKnownLength = ({ headers }: Request) => headers.has('content-length') && !headers.has('transfer-encoding')
 

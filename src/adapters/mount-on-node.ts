@@ -26,16 +26,17 @@ interface Exchange<Raw> {
   /** Node's request and response behind it. */
   readonly request: NodeRequest
   readonly response: ServerResponse
-  /** Default: the body of the request, or what your server's body parser made of it. */
+  /** Default: the body of the request, or the result of your server's body parser. */
   readonly readBody?: HandlerRequest['readBody'] | undefined
 }
 
 /**
- * What the adapters for Node frameworks share: it checks the options, finds the operation of a request,
- * and makes its response. An adapter only turns its framework's request into an {@link Exchange}, and writes.
+ * The part that the adapters for Node frameworks share. It checks the options, finds the operation of a request, and
+ * creates the response. An adapter only turns its framework's request into an {@link Exchange}, and writes the
+ * response.
  *
  * @param rules The options that only this adapter has.
- * @throws {TypeError} for an option that is missing, wrong or does not exist.
+ * @throws {TypeError} if an option is missing, invalid or unknown.
  */
 export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & PathOption, rules: Rules = {}) {
   requireOptions(options, { ...handlerRules, path: pathRule, ...rules })

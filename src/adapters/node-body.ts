@@ -6,8 +6,8 @@ import { type RequestBody, stopsReading } from '../http/request.ts'
 import { createChunks } from './chunks.ts'
 
 /**
- * Returns the value of a header. Node keeps only the first of several `Authorization` lines; here they are joined
- * like those of any other header, so they are not a valid token: a proxy may have checked a different one.
+ * Returns the value of a header. Node keeps only the first of several `Authorization` lines. This function joins them,
+ * as for any other header, so they are not a valid token: a proxy may have checked a different line than Node keeps.
  */
 export function readNodeHeader({ headers, rawHeaders }: IncomingMessage, name: string): string | undefined {
   if (name === 'authorization') {
@@ -34,11 +34,11 @@ export function readNodeBody(request: NodeRequest, limit: number): RequestBody |
 }
 
 /**
- * Call this before responding to a body that was not read to its end, so a body that never ends does not hold its
- * connection.
+ * Call this before responding to a body that was not read to its end, so a body that never ends does not keep its
+ * connection open.
  *
  * A 408 or a 413 closes the connection, or in HTTP/2 the stream (RFC 9113, section 8.1). Any other response, such as a
- * 401, keeps the connection for the next call if the rest of the body arrives within the limit.
+ * 401, keeps the connection for the next call if the rest of the body arrives within the time limit.
  */
 export function abandonBody(
   request: IncomingMessage & { readonly stream?: ServerHttp2Stream },
@@ -92,8 +92,8 @@ function readStream(request: NodeRequest, limit: number): Promise<RequestBody> {
 const INTERNAL_ERROR = 2
 
 /**
- * Ends a response so that it does not look complete: by closing the connection, or in HTTP/2 by resetting the stream
- * with an error, because a client reads any other end as the end of the body (RFC 9113, section 8.1).
+ * Ends a response so that it does not look complete: closes the connection, or in HTTP/2 resets the stream with an
+ * error. A client would take any other end for the end of the body (RFC 9113, section 8.1).
  */
 export function cutOff(response: ServerResponse & { readonly stream?: ServerHttp2Stream }): void {
   if (response.stream) response.stream.close(INTERNAL_ERROR)
@@ -101,8 +101,8 @@ export function cutOff(response: ServerResponse & { readonly stream?: ServerHttp
 }
 
 /**
- * The body of an export: one piece at a time, no faster than the caller reads. Once the caller disconnects, no more is
- * read; if there is no next piece, the response is cut off so that it does not look complete.
+ * Streams the body of an export, one piece at a time and no faster than the caller reads. Once the caller disconnects,
+ * no more pieces are read. If the next piece cannot be read, the response is cut off so that it does not look complete.
  */
 export const toReadable = (pieces: AsyncIterable<string>): Readable =>
   Readable.from(pieces, { objectMode: false, highWaterMark: 1 })

@@ -1,13 +1,13 @@
 import type { ApiError } from '../errors/api-error.ts'
 
-/** Our error for each reason why a framework rejects a body, by the framework's name for it. */
+/** Our error for each reason why a framework rejects a body, keyed by the framework's name for the reason. */
 export type RefusedBodies = Readonly<Record<string, (() => ApiError) | undefined>>
 
 /**
- * Turns the framework's rejection into a body that fails when read, so the checks before the body, such
- * as 401, still come first.
+ * Turns the framework's rejection into a body that fails when read, so the checks that precede the body, such as the
+ * one for a 401, still come first.
  *
- * @returns `null` for any other error, which is the application's to handle.
+ * @returns `null` for any other error, which the application handles.
  */
 export function toRefusedBody(refusedBodies: RefusedBodies, name: unknown): (() => never) | null {
   const toError = typeof name === 'string' && Object.hasOwn(refusedBodies, name) ? refusedBodies[name] : undefined

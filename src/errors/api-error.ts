@@ -1,7 +1,7 @@
 /**
- * Every way in which a whole call can fail, and its HTTP status. A code that is not in this table does not compile.
+ * The codes with which a whole call can fail, and their HTTP statuses. Code that uses any other code does not compile.
  *
- * Failures of a single hostname are not here: they are results, see {@link InvalidCode}.
+ * Failures of a single hostname are not listed here, because they are results; see {@link InvalidCode}.
  */
 export const statusByErrorCode = {
   invalid_request: 400,
@@ -27,7 +27,7 @@ export type ErrorCode = keyof typeof statusByErrorCode
 export interface ApiErrorOptions {
   /** The HTTP status, 400 to 599. Default: the status of the code; required for a code of your own. */
   status?: number | undefined
-  /** Headers of the response, names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
+  /** Headers of the response, with names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
   headers?: Readonly<Record<string, string>> | undefined
   /** The cause, for the logs of your server. The caller never sees it. */
   cause?: unknown
@@ -39,8 +39,9 @@ const brand = Symbol.for('domain-registration.ApiError')
  * The failure of a whole call, ready to send. The caller may see its status, code, message and headers; its `cause`
  * is for the logs of your server only.
  *
- * @throws {TypeError} for an error that cannot be sent: a code of your own without a status, a status outside of
- *   400 to 599, a header that HTTP does not allow, or one that says how the body is sent, which the server sets.
+ * @throws {TypeError} if the error cannot be sent: because your own code has no status, because the status is not from
+ *   400 to 599, because HTTP does not allow a header, or because a header describes how the body is sent, which the
+ *   server sets.
  *
  * @example
  * throw new ApiError('payment_required', 'The trial has ended; choose a plan.', { status: 402 })
@@ -59,7 +60,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode | (string & {})
   /** The HTTP status of the response, 400 to 599. */
   readonly status: number
-  /** Headers of the response, names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
+  /** Headers of the response, with names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>
 
   /** @param message For the caller: what is wrong and what to send instead. Never put a secret into it. */
@@ -68,7 +69,7 @@ export class ApiError extends Error {
   constructor(code: string, message: string, options: ApiErrorOptions = {}) {
     if (typeof options !== 'object' || options === null)
       throw new TypeError('The options of an ApiError must be an object, such as { status: 402 }')
-    // Nothing from a polluted Object.prototype.
+    // Ignores options from a polluted Object.prototype.
     const own: ApiErrorOptions = Object.assign(Object.create(null), options)
     super(message, 'cause' in own ? { cause: own.cause } : undefined)
     this.code = code
@@ -80,8 +81,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Tells whether a caught value is an {@link ApiError}. Unlike `instanceof`, it also recognizes errors from another copy
- * of this package: a process may load it both as an ES module and as CommonJS.
+ * Returns whether a caught value is an {@link ApiError}. Unlike `instanceof`, it also recognizes errors from another
+ * copy of this package: a process may load it both as an ES module and as CommonJS.
  *
  * @example
  * if (isApiError(error)) reply(error.status, error.headers, { error: error.code, message: error.message })
@@ -103,7 +104,7 @@ function statusOf(code: string): number {
 /**
  * Checks that an error can be sent.
  *
- * @throws {TypeError} with the first mistake.
+ * @throws {TypeError} for the first mistake.
  */
 export function requireSendable({ code, status, message, headers }: ApiError): void {
   if (typeof code !== 'string' || code === '') throw new TypeError('The code of an ApiError must be a non-empty string')

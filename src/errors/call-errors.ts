@@ -1,6 +1,6 @@
 /**
- * Every error response of a call, made here and nowhere else, in the order of the checks. `docs/errors.md`
- * has the cause and the fix of each.
+ * All error responses of a call are created in this file, in the order of the checks. `docs/errors.md` has the cause
+ * and the fix of each.
  */
 import { ApiError } from './api-error.ts'
 
@@ -19,7 +19,7 @@ export function methodNotAllowed(allowed: readonly string[] = ['POST']): ApiErro
   })
 }
 
-/** RFC 6750, section 3: the challenge holds an error only if the request held a token. */
+/** RFC 6750, section 3: the challenge contains an error only if the request contained a token. */
 export function unauthorized({ tokenSent }: { tokenSent: boolean }): ApiError {
   return new ApiError(
     'unauthorized',
@@ -55,7 +55,10 @@ export function notPlain(): ApiError {
   return new ApiError('unsupported_media_type', 'The request body must not be compressed: send no "Content-Encoding".')
 }
 
-/** @param limit Bytes; `undefined` for the limit of the application's body parser, which is not known here. */
+/**
+ * @param limit The limit in bytes; `undefined` if it is the limit of the application's body parser, which is not known
+ * here.
+ */
 export function payloadTooLarge(limit?: number): ApiError {
   const allowed = limit === undefined ? 'allowed' : `the ${limit} bytes allowed`
   return new ApiError('payload_too_large', `The request body is larger than ${allowed}.`)
@@ -97,7 +100,7 @@ export function teamSuspended(): ApiError {
   return new ApiError('team_suspended', 'The team is suspended: it can neither register nor delete domains.')
 }
 
-/** A call that is rejected as a whole because it would take its team over the limit. */
+/** A call that is rejected as a whole because its team would exceed the limit. */
 export interface LimitExcess {
   /** The limit of the team. */
   readonly maxDomains: number
@@ -109,16 +112,18 @@ export interface LimitExcess {
 
 export function domainLimitReached({ maxDomains, held, added }: LimitExcess): ApiError {
   const limit = `${maxDomains} ${maxDomains === 1 ? 'domain' : 'domains'}`
-  const call = `${added} new ${added === 1 ? 'one' : 'ones'}`
-  return new ApiError('domain_limit_reached', `The team may hold ${limit}, holds ${held}, and this call has ${call}.`)
+  return new ApiError(
+    'domain_limit_reached',
+    `The team may have ${limit}, has ${held}, and this call would add ${added}.`,
+  )
 }
 
-/** Seconds after which to retry a valid call: the cause of the failure is expected to pass within moments. */
+/** Seconds after which to retry a valid call: such failures usually pass within moments. */
 const soon = { 'Retry-After': '5' }
 
 /**
- * @param what What failed, as a sentence. A store that fails or times out may have done its work. The cause is for the
- *   application's log, not for the caller.
+ * @param what A sentence that says what failed. A store that fails or times out may still have done its work. The cause
+ *   is for the application's log, not for the caller.
  */
 export function internalError(what = 'The call could not be processed.', cause?: unknown): ApiError {
   return new ApiError('internal_error', `${what} Send the same call again: that is safe.`, { headers: soon, cause })

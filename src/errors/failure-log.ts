@@ -1,12 +1,12 @@
 import { ignoreErrors } from './ignore-errors.ts'
 import { toPlainText } from './plain-text.ts'
 
-/** What was being done when it failed. */
+/** The work that failed. */
 export interface FailedWork {
-  /** Such as `registering names`. */
+  /** A phrase such as `registering names`. */
   readonly step: string
   readonly operation?: string | undefined
-  /** The ID of the request, where the framework has one. */
+  /** The ID of the request, if the framework assigns one. */
   readonly requestId?: string | undefined
   readonly teamId?: string | undefined
   /** How many names were submitted, or how many changes failed. */
@@ -15,15 +15,15 @@ export interface FailedWork {
   readonly change?: string | undefined
 }
 
-/** A failure as it is logged: no hostname, no key, no password in a URL. */
+/** A failure as it is logged: without hostnames, keys, or passwords in URLs. */
 export interface FailureRecord extends FailedWork {
   /** The first line of the error and of each of its causes. */
   readonly error: string
   /** The host of the monitor, if a webhook failed. */
   readonly monitor?: string | undefined
-  /** Of the first failure of a kind. */
+  /** The stack. Only the first failure of a kind has it. */
   readonly stack?: string | undefined
-  /** How many failures of the kind were not logged since the last record. */
+  /** How many failures of the same kind were not logged since the last record. */
   readonly more?: number | undefined
 }
 
@@ -33,18 +33,21 @@ interface FailureLogging {
   readonly domain?: string
 }
 
-/** Milliseconds for which failures of a kind are only counted. */
+/** For how many milliseconds further failures of the same kind are only counted. */
 const QUIET = 60_000
-/** Failures beyond so many kinds count as one kind. */
+/** Beyond this number of kinds, all other failures count as one kind. */
 const MOST_KINDS = 25
-/** Of an error's first line: room for its name, and for what a webhook quotes of the monitor. */
+/**
+ * The maximum length of an error's first line. It has room for its name, and for a webhook's quotation from the
+ * monitor.
+ */
 const LONGEST_DESCRIPTION = 255
 const MOST_CAUSES = 4
 
 /**
- * Makes the function that logs failures where an application sets no `onError`. The first failure of a kind is logged
- * with its stack, at once. The others of the next minute are counted and logged as one. Failures of one step whose
- * messages differ only in numbers and IDs are of one kind.
+ * Creates the function that logs failures if an application sets no `onError`. The first failure of a kind is logged at
+ * once, with its stack. Further failures of that kind within the next minute are counted, and logged as one. Two
+ * failures are of the same kind if they have the same step, and their messages differ only in numbers and IDs.
  */
 export function createFailureLog() {
   const kinds = new Map<string, { since: number; more: number; writeLast: (more: number) => void }>()
@@ -64,7 +67,7 @@ export function createFailureLog() {
     if (typeof timer === 'object') (timer as { unref(): void }).unref()
   }
 
-  /** @param domain Of the change that failed: it is not shown. */
+  /** @param domain The hostname of the change that failed. It is not shown. */
   return (failure: unknown, work: FailedWork, { write = writeToConsole, domain }: FailureLogging = {}): void => {
     const record = { ...work, ...describeFailure(failure, domain) }
     const own = `${work.step} ${record.error.replace(/[0-9a-f-]+/gi, toKindOfWord)}`
@@ -74,7 +77,7 @@ export function createFailureLog() {
     if (counted) {
       counted.more += 1
       counted.writeLast = writeLast
-      // Where a timer ends with its request, the next failure does its work.
+      // On runtimes where a timer ends with its request, the next failure does the work of the timer.
       if (performance.now() - counted.since > QUIET) end(kind)
       return
     }
@@ -84,7 +87,7 @@ export function createFailureLog() {
   }
 }
 
-/** One line; for the first failure of a kind also where to read on, and the stack below it. */
+/** Writes one line. For the first failure of a kind, adds where to read on, and the stack below it. */
 export function writeToConsole(record: FailureRecord): void {
   const { stack, more } = record
   const end = more ? `, and ${more} more in the last minute` : ''
@@ -136,7 +139,7 @@ function describeFailure(failure: unknown, domain?: string) {
   let monitor: string | undefined
   for (let error = failure; error !== undefined && error !== null && lines.length <= MOST_CAUSES; ) {
     const { cause, errors, monitor: host } = (error instanceof Error ? error : {}) as AggregateError & Monitored
-    // Node's, if every address of a host refuses the connection, says nothing itself.
+    // If every address of a host refuses the connection, Node's error has no message of its own.
     const saysNothing = errors?.length > 0 && (error as Error).message === ''
     if (!saysNothing) lines.push(describeFirstLine(error, domain))
     monitor ??= host
@@ -146,10 +149,10 @@ function describeFailure(failure: unknown, domain?: string) {
   return { error: lines.join('; cause: '), ...(monitor && { monitor }) }
 }
 
-/** Numbers and IDs differ between failures of one kind. */
+/** Numbers and IDs may differ between failures of the same kind. */
 const toKindOfWord = (word: string): string => (/\d/.test(word) ? '#' : word)
 
-/** The line before it contains the message. */
+/** Returns the stack without the lines before it, which contain the message. */
 const readStack = (failure: unknown): string | undefined =>
   failure instanceof Error
     ? failure.stack

@@ -1,6 +1,6 @@
 /**
- * Makes an application's reporter safe to call: reporting a failure must not cause another. What the reporter throws is
- * ignored, and so is a rejection of its promise, which would end the process if it went unhandled.
+ * Makes an application's reporter safe to call: reporting a failure must not cause another one. Errors that the
+ * reporter throws are ignored. So are rejections of its promise, which would end the process if they went unhandled.
  */
 export function ignoreErrors<Parameters extends unknown[]>(
   report: ((...parameters: Parameters) => unknown) | undefined,

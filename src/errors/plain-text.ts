@@ -1,8 +1,8 @@
 /**
- * Shortens another system's text for an error, a log or a table: one line, without characters that control a terminal,
- * reorder the text or hide in it.
+ * Shortens text from another system to one line, for an error, a log or a table. Replaces characters that control a
+ * terminal, reorder the text or are invisible in it.
  *
- * @param length In UTF-16 code units.
+ * @param length The maximum length, in UTF-16 code units.
  */
 export const toPlainText = (text: string, length: number): string =>
   text.slice(0, length).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')

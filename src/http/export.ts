@@ -1,18 +1,19 @@
 import { isApiError } from '../errors/api-error.ts'
 
-/** Milliseconds for which a check of an export's caller stays valid. */
+/** How long a check of an export's caller stays valid, in milliseconds. */
 const CALLER_IS_CURRENT_FOR = 5000
 
 interface Guard {
-  /** Looks the caller up again. @throws if it may no longer read. */
+  /** Looks up the caller again. @throws if the caller may no longer read. */
   readonly requireCaller: () => Promise<void>
-  /** Called with an error in the middle of the response, and whether it came from looking up the caller. */
+  /** Called with an error in the middle of the response, and with the step that failed. */
   readonly report: (error: unknown, step: 'authenticate' | 'list') => void
 }
 
 /**
- * Passes on the pieces of an export. It looks up the caller again every few seconds, so an export does not outlive
- * its key, and reports failures. In either case it throws, and the adapter cuts off the response.
+ * Passes on the pieces of an export, and reports failures. It looks up the caller again every few seconds, so an export
+ * does not outlive its key. If the key is no longer valid, or after a failure, it throws, and the adapter cuts off the
+ * response.
  */
 export async function* guardExport(
   pieces: AsyncIterable<string>,
@@ -37,7 +38,7 @@ export async function* guardExport(
       yield value
     }
   } finally {
-    // Also when the caller is gone, which a stream of Node throws in here, and is no failure.
+    // This also runs if the caller has disconnected. Node's stream then throws here, which is not a failure.
     await iterator.return?.()
   }
 }

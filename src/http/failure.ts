@@ -5,16 +5,16 @@ import type { HandlerRequest, OperationName } from './request.ts'
 
 /** The circumstances of a failure. */
 export interface FailureContext<Request extends HandlerRequest = HandlerRequest> {
-  /** The call; with an adapter, `request.raw` is the framework's own. */
+  /** The call; with an adapter, `request.raw` is the framework's request. */
   readonly request: Request
-  /** Who is calling; `undefined` if the failure came before that was known. */
+  /** The caller; `undefined` if the failure came before the caller was known. */
   readonly keyContext: KeyContext | undefined
-  /** Which key called; `undefined` before that is known, and where your application authenticates. */
+  /** The key of the call; `undefined` if it was not yet known, or if your application authenticates. */
   readonly key: CallingKey | undefined
-  /** What was being done when it failed. */
+  /** The step that failed. */
   readonly step: Step
   readonly operation: OperationName
-  /** The team of the call, as far as it is known. */
+  /** The team of the call, if it is known. */
   readonly teamId: string | undefined
   /** How many names were submitted; `undefined` before the body is read. */
   readonly count: number | undefined
@@ -22,23 +22,25 @@ export interface FailureContext<Request extends HandlerRequest = HandlerRequest>
   readonly requestId: string | undefined
 }
 
-/** A step of a call, by the name of the function: of the key store, the limiter, the adapter or the store. */
+/** A step of a call, named after the function of the key store, the limiter, the adapter or the store. */
 export type Step = keyof typeof steps
 
-/** What failed, in the log. */
+/** How the log describes each step. */
 const steps = {
-  authenticate: 'finding out who is calling',
-  consume: 'asking the rate limiter',
+  authenticate: 'identifying the caller',
+  consume: 'calling the rate limiter',
   readBody: 'reading the body',
   findTeam: 'looking up the team',
   register: 'registering names',
-  synchronize: 'synchronizing what was saved',
-  find: 'looking names up',
+  synchronize: 'synchronizing saved names',
+  find: 'looking up names',
   release: 'deleting names',
   list: 'listing registrations',
 } as const
 
-/** Makes the `onError` of an application that sets none. `write` returns where the failure of a request goes. */
+/**
+ * Creates the `onError` for an application that sets none. `write` returns the function that logs a request's failure.
+ */
 export function createDefaultOnError<Request extends HandlerRequest>(
   write: (request: Request) => (record: FailureRecord) => void = () => writeToConsole,
 ): (error: unknown, context: FailureContext<Request>) => void {

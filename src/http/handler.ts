@@ -26,15 +26,15 @@ import { type HandlerRequest, type OperationName, readHeader, readJson } from '.
 import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
 /**
- * Makes the request handler that all adapters share, without a framework: it turns headers and a body into a
- * status, headers and a body. The adapter routes the method and the path to it.
+ * Creates the request handler that all adapters share. It depends on no framework: it turns headers and a body into a
+ * status, headers and a body. The adapter routes requests to it by their method and path.
  *
  * It checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`, 403
  * `domain_limit_reached`. It reads the body only once it knows that the caller is allowed. After a 408 or a 413,
  * part of the body may still arrive: close the connection.
  *
- * @returns Never rejects.
- * @throws {TypeError} for an option that is missing, wrong or does not exist; it says what to pass instead.
+ * @returns The handler. It never rejects.
+ * @throws {TypeError} if an option is missing, invalid or unknown; the message says what to pass instead.
  *
  * @example
  * const handle = createHandler({ store, keys })
@@ -140,7 +140,10 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   }
 }
 
-/** What failures say of a call, whose input may be wrong: the team, if it can be one, and how many names. */
+/**
+ * Describes a call for failures, even if its input is invalid: its team, if the ID is well formed, and its number of
+ * names.
+ */
 function readWork({ operation = 'create' }: HandlerRequest, keyContext: KeyContext | undefined, input: unknown) {
   const { domains, team_id: asked } = (input ?? {}) as { domains?: unknown; team_id?: unknown }
   const teamId = keyContext?.type === 'team' ? keyContext.teamId : asked
@@ -151,7 +154,7 @@ function readWork({ operation = 'create' }: HandlerRequest, keyContext: KeyConte
   }
 }
 
-/** An adapter of your own may route more to the handler than it is to offer. */
+/** Your own adapter may route operations to the handler that are not offered. */
 function requireOffered<Request extends HandlerRequest>(
   { operation = 'create' }: Request,
   { operations: offered = DEFAULT_OPERATIONS }: HandlerOptions<Request>,
@@ -161,8 +164,8 @@ function requireOffered<Request extends HandlerRequest>(
 }
 
 /**
- * Milliseconds. A key may be revoked while the body of its call arrives: if the body took longer than this, the key is
- * looked up again.
+ * A key may be revoked while the body of its call arrives. If the body took longer than this many milliseconds, the key
+ * is looked up again.
  */
 const KEY_IS_CURRENT_FOR = 20
 
@@ -174,9 +177,9 @@ function countSubmitted(body: unknown): number {
 
 interface Caller {
   readonly keyContext: KeyContext
-  /** Which key called, unless the application authenticates. */
+  /** The key of the call, unless the application authenticates. */
   readonly key: CallingKey | undefined
-  /** The key by which its calls are limited. */
+  /** The key that the rate limiter gets. */
   readonly limiterKey: string
 }
 
@@ -186,7 +189,7 @@ async function identify<Request extends HandlerRequest>(
   deadline: Deadline,
 ): Promise<Caller> {
   if (keys) {
-    // Not from a polluted Object.prototype.
+    // Ignores a prefix from a polluted Object.prototype.
     const prefix = Object.hasOwn(options, 'keyPrefix') ? options.keyPrefix : undefined
     const record = await deadline.wait(findKeyRecord(readHeader(request, 'authorization'), keys, { prefix }))
     const { hash, label = null, hint = null } = record
@@ -198,7 +201,10 @@ async function identify<Request extends HandlerRequest>(
   return { keyContext, key: undefined, limiterKey: `${keyContext.type}:${owner}` }
 }
 
-/** Returns what was thrown if it can be sent. Your `authenticate` or a store may throw anything. */
+/**
+ * Returns the thrown error if it can be sent, otherwise an `internal_error`. Your `authenticate` or a store may throw
+ * any value.
+ */
 function toApiError(error: unknown): ApiError {
   try {
     if (!isApiError(error)) return internalError(undefined, error)

@@ -17,7 +17,7 @@ import type { Step } from './failure.ts'
 import type { OperationName } from './request.ts'
 import { type HandlerResponse, respondWithStream } from './response.ts'
 
-/** What an operation needs. */
+/** Everything that an operation needs. */
 interface OperationCall {
   readonly keyContext: KeyContext
   /** The parsed body of a POST, or the parameters of a GET. */
@@ -28,7 +28,7 @@ interface OperationCall {
 
 type OperationAnswer = RegisterDomainsResponse | PreviewDomainsResponse | DeleteDomainsResponse | ListDomainsResponse
 
-/** What an operation returned. An export is a stream, and has no data. */
+/** The result of an operation. An export is a stream, so its `data` is `null`. */
 export type OperationResult =
   | ({ readonly operation: 'create' } & RegisterDomainsResponse)
   | ({ readonly operation: 'preview' } & PreviewDomainsResponse)
@@ -41,15 +41,15 @@ interface HttpOperation {
   /** Appended to the path of the API. */
   readonly suffix: '' | '/preview' | '/delete' | '/export'
   readonly scope: Scope
-  /** The optional methods of a store that it needs. */
+  /** The optional methods of a store that the operation needs. */
   readonly needs: readonly ('find' | 'release' | 'list')[]
-  /** The step that the store performs for it. */
+  /** The step that the store performs for the operation. */
   readonly step: Step
   /** @returns The JSON of the response, or a response that is a stream. */
   run(call: OperationCall): Promise<OperationAnswer | HandlerResponse>
 }
 
-/** Every operation: its route, its scope and the function of the core behind it. */
+/** All operations. Each has its route, its scope and the function of the core that performs it. */
 export const operations: Readonly<Record<OperationName, HttpOperation>> = {
   create: {
     method: 'POST',
@@ -104,7 +104,10 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
 export const operationNames = Object.keys(operations) as readonly OperationName[]
 
 const formats = {
-  /** RFC 4180. No value needs quotes or is a formula to a spreadsheet: names begin with a letter, a digit or `*`. */
+  /**
+   * RFC 4180. No value needs quotation marks, and no spreadsheet takes a value for a formula: names begin with a
+   * letter, a digit or `*`.
+   */
   csv: {
     contentType: 'text/csv; charset=utf-8; header=present',
     head: 'domain,domainId,createdAt\r\n',
@@ -117,7 +120,7 @@ const formats = {
   },
 } as const
 
-/** Writes each page as one string, and keeps none of it while the caller reads it. */
+/** Writes each page as one string, and keeps no page in memory while the caller reads. */
 async function* write(
   pages: AsyncIterator<readonly ListedDomain[], void>,
   { head, toLine }: (typeof formats)[keyof typeof formats],

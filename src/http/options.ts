@@ -13,10 +13,10 @@ import type { HandlerRequest, OperationName } from './request.ts'
 
 export const DEFAULT_PATH = '/v1/domains'
 
-/** Bytes in a request body: 100 hostnames of the maximum length fit. */
+/** The maximum size of a request body, in bytes. 100 hostnames of the maximum length fit. */
 export const DEFAULT_BODY_LIMIT = 256 * 1024
 
-/** Milliseconds until the request body must have arrived. */
+/** Within how many milliseconds the request body must arrive. */
 export const DEFAULT_BODY_TIME_LIMIT = 10_000
 
 /** Milliseconds within which the caller must read a page of an export. */
@@ -33,26 +33,26 @@ export interface CallersByKey {
   authenticate?: undefined
 }
 
-/** Your application knows its callers: by sessions, tokens or addresses. */
+/** Your application identifies its callers, by sessions, tokens or addresses. */
 export interface CallersByApplication<Request extends HandlerRequest = HandlerRequest> {
   keys?: undefined
   /**
    * Identifies the caller in your own way. In an adapter, `request.raw` is the framework's request, with its
    * session, user and address.
    *
-   * @returns Who is calling.
+   * @returns The caller.
    * @throws {ApiError} to reject the caller: `new ApiError('unauthorized', …)`.
    */
   authenticate: (request: Request) => Awaitable<KeyContext>
 }
 
-/** What an adapter needs besides a way to identify callers. */
+/** The options of an adapter, except for how it identifies callers. */
 export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest> {
   /** The store of teams and registrations, such as one from {@link createMemoryStore}. */
   store: DomainStore
   /**
-   * The operations to offer. Each except `create` is off until you enable it. Deleting, listing and exporting need
-   * separate scopes: `domains:delete`, `domains:read`. Default `['create']`.
+   * The operations to offer. All except `create` are off until you enable them. Deleting needs the scope
+   * `domains:delete`; listing and exporting need the scope `domains:read`. Default `['create']`.
    *
    * | operation | call |
    * | --- | --- |
@@ -65,44 +65,45 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   operations?: readonly OperationName[] | undefined
   /** The prefix of API keys: ASCII letters and digits. Default `svc`. */
   keyPrefix?: string | undefined
-  /** Called with points for each authenticated call, keyed by API key. Default: no limit. */
+  /** Limits how often each API key may call: consumes points for each authenticated call. Default: no limit. */
   rateLimiter?: RateLimiter | undefined
   /**
-   * What costs a point: each `call`, or each submitted `name`. If a call costs several points, the first is
-   * consumed before the body is read and the others after it; the first stays consumed if the rest do not suffice.
-   * Give the limiter at least 100 points for `name`: a call with 100 names needs them. Default `call`.
+   * What costs a point: each `call`, or each submitted `name`. If a call costs several points, the first is consumed
+   * before the body is read, and the others afterwards. If too few points remain, the first stays consumed. With
+   * `name`, give the limiter at least 100 points, because a call with 100 names needs that many. Default `call`.
    */
   rateLimitPer?: 'call' | 'name' | undefined
   /** The name of the limit in `RateLimit` and `RateLimit-Policy`: printable ASCII. Default `default`. */
   rateLimitPolicy?: string | undefined
   /**
    * What happens to a call if the limiter fails: `refuse` returns 500 `internal_error`, `allow` lets it through.
-   * Default `refuse`. A limiter that does not respond fails at the time limit; to wait less, give it its own time
-   * limit.
+   * Default `refuse`. A limiter that does not respond fails when the time limit is reached; to wait less, give the
+   * limiter its own time limit.
    */
   rateLimiterFailure?: RateLimiterFailure | undefined
-  /** Bytes in a request body. Default 262,144, which holds 100 hostnames of any length. */
+  /** The maximum size of a request body, in bytes. Default 262,144, which is enough for 100 hostnames of any length. */
   bodyLimit?: number | undefined
   /**
-   * Milliseconds until the request body must have arrived, at most 2,147,483,647. Default 10,000. After that, the call
-   * gets 408 `request_timeout` and the connection is closed. It does not limit your server's body parser.
+   * Within how many milliseconds the request body must arrive, at most 2,147,483,647. Default 10,000. After that, the
+   * call gets 408 `request_timeout` and the connection is closed. This limit does not apply to your server's body
+   * parser.
    */
   bodyTimeLimit?: number | undefined
   /**
-   * Milliseconds for the caller to read a page of an export, about 20 kB; at most 2,147,483,647. Default
-   * 30,000. After that, the response is cut off.
+   * Within how many milliseconds the caller must read a page of an export, which has about 20 kB; at most
+   * 2,147,483,647. Default 30,000. After that, the response is cut off.
    */
   pageTimeLimit?: number | undefined
   /**
-   * Milliseconds that a call may wait for the key store and the limiter together, and once more for the store. At most
-   * 2,147,483,647; default 30,000.
+   * How many milliseconds a call may wait for the key store and the limiter together, and then once more for the store.
+   * At most 2,147,483,647; default 30,000.
    */
   timeLimit?: number | undefined
   /**
    * Called once for each distinct failure in a call, with the cause of an `internal_error`, of a 503, or of a rate
-   * limit that could not be checked. The caller never sees the cause. Default: one line in the log for each kind of
-   * failure and minute, by Fastify's `request.log.error` if there is a logger, or else by `console.error`; the first of
-   * a kind has a stack. What it throws or rejects with is ignored.
+   * limit that could not be checked. The caller never sees the cause. Default: logs each kind of failure at most once
+   * per minute, with Fastify's `request.log.error` if there is a logger, otherwise with `console.error`. The first line
+   * of a kind has a stack. Errors and rejections of this function are ignored.
    *
    * @example
    * domainsRouter({
@@ -115,9 +116,9 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    */
   onError?: ((error: unknown, context: FailureContext<Request>) => void) | undefined
   /**
-   * Called with each response of status 200, and with each 503 of a call that registered something: saved, but not yet
-   * synchronized. For an audit log, or to count usage: each registration is `created` once. The response does not wait
-   * for it, and what it throws or rejects with is ignored.
+   * Called with each response of status 200. Also called with each 503 of a call that registered names, which are then
+   * saved but not yet synchronized. Use it for an audit log, or to count usage: each registration is `created` once.
+   * The response does not wait for this function, and its errors and rejections are ignored.
    *
    * @example
    * domainsRouter({
@@ -132,14 +133,14 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
 }
 
 /**
- * A call that returned 200 with this `data`, whose type depends on `operation`; or 503, where `data` is what
- * was saved.
+ * A call that returned 200 with this `data`, whose type depends on `operation`. Or a call that returned 503; its `data`
+ * then contains the saved results.
  */
 export type ResultContext<Request extends HandlerRequest = HandlerRequest> = OperationResult & {
-  /** The call; with an adapter, `request.raw` is the framework's own. */
+  /** The call; with an adapter, `request.raw` is the framework's request. */
   readonly request: Request
   readonly keyContext: KeyContext
-  /** Which key called; `undefined` if your application authenticates. */
+  /** The key of the call; `undefined` if your application authenticates. */
   readonly key: CallingKey | undefined
   readonly status: 200 | 503
   /** Milliseconds from the call to its response; for an export, to the start of the response. */
@@ -148,7 +149,7 @@ export type ResultContext<Request extends HandlerRequest = HandlerRequest> = Ope
   readonly requestId: string | undefined
 }
 
-/** The path of an adapter that routes. */
+/** The path of the operations, for adapters that do their own routing. */
 export interface PathOption {
   /** The path below the mount point; it matches with and without a trailing slash. Default `/v1/domains`. */
   path?: string | undefined
@@ -157,7 +158,7 @@ export interface PathOption {
 export const handlerRules = {
   store: {
     holds: store => hasMethods(store, 'findTeam', 'register'),
-    expected: 'a DomainStore, such as createMemoryStore({ teams }) makes',
+    expected: 'a DomainStore, such as createMemoryStore({ teams })',
   },
   operations: {
     holds: optional(names => Array.isArray(names) && names.length > 0 && names.every(isOperationName)),
@@ -165,14 +166,14 @@ export const handlerRules = {
   },
   keys: {
     holds: (keys, { authenticate }) => (authenticate === undefined ? hasMethods(keys, 'findKey') : keys === undefined),
-    expected: 'a KeyStore, such as createMemoryKeyStore() makes; or pass "authenticate" in its place, never both',
+    expected: 'a KeyStore, such as createMemoryKeyStore(); or pass "authenticate" instead, never both',
     isSecret: true,
   },
   authenticate: { holds: optional(isFunction), expected: 'a function from a request to a KeyContext' },
   keyPrefix: keyPrefixRule,
   rateLimiter: {
     holds: optional(limiter => hasMethods(limiter, 'consume')),
-    expected: 'an object with a method "consume", such as a limiter of rate-limiter-flexible',
+    expected: 'an object with a method "consume", such as a limiter from rate-limiter-flexible',
   },
   rateLimiterFailure: {
     holds: optional(failure => failure === 'refuse' || failure === 'allow'),
@@ -201,7 +202,7 @@ function isOperationName(name: unknown): boolean {
   return operationNames.includes(name as OperationName)
 }
 
-/** @throws {TypeError} for an operation that the store cannot do. */
+/** @throws {TypeError} if the store lacks a method that an operation needs. */
 export function requireOffer({ store, operations: offered = DEFAULT_OPERATIONS }: HandlerSettings): void {
   for (const name of offered) {
     const missing = operations[name].needs.find(method => !hasMethods(store, method))

@@ -1,6 +1,9 @@
 import type { RateLimiter, RateLimiterResult } from './rate-limiter.ts'
 
-/** What remains of each of a caller's limits, by name; `null` as the name for a limiter with one limit. */
+/**
+ * The state of each limit of a caller, with the name of the limit. The name is `null` if the limiter has a single
+ * limit.
+ */
 export type RateLimitState = readonly (readonly [policy: string | null, result: RateLimiterResult])[]
 
 /** The name of the policy, as in the examples of the draft. */
@@ -10,8 +13,8 @@ const DEFAULT_POLICY = 'default'
 const MAX_INTEGER = 999_999_999_999_999
 
 /**
- * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11 of 2026-05-23, sections 3 and 4), without a
- * partition key: the caller knows which key it sent.
+ * Returns the headers RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11 of 2026-05-23, sections 3
+ * and 4). They have no partition key, because the caller knows which key it sent.
  */
 export function toRateLimitFields(
   { points, duration }: RateLimiter,
@@ -30,11 +33,13 @@ export function toRateLimitFields(
   }
 }
 
-/** A window is an integer number of seconds above 0. Points that are never restored have no window. */
+/** A window is an integer number of seconds above 0. If points are never restored, there is no window. */
 const toWindow = (duration: RateLimiter['duration']): string =>
   Number(duration) > 0 ? `;w=${toInteger(Math.ceil(Number(duration)))}` : ''
 
-/** Whole seconds, rounded up, so a caller does not retry too early. `null` if no end is known. */
+/**
+ * Converts to whole seconds, rounded up, so a caller does not retry too early. `null` if there is no known reset time.
+ */
 export function toSeconds(milliseconds: number): number | null {
   if (milliseconds < 0 || milliseconds === Number.POSITIVE_INFINITY) return null
   return Math.min(MAX_INTEGER, Math.max(1, Math.ceil(milliseconds / 1000)))

@@ -18,12 +18,12 @@ interface LimitedCall {
 const RETRY_AFTER_UNKNOWN = 3600
 
 /**
- * Makes the function that consumes points for a call.
+ * Creates the function that consumes points for a call.
  *
- * @returns The headers for the caller (draft-ietf-httpapi-ratelimit-headers-11); none if there is no limiter, if
- *   no points are consumed, or if the limiter failed and `rateLimiterFailure` is `allow`. It throws 429
+ * @returns The headers for the caller (draft-ietf-httpapi-ratelimit-headers-11); none if there is no limiter, if no
+ *   points are consumed, or if the limiter failed and `rateLimiterFailure` is `allow`. It throws 429
  *   `too_many_requests` with `Retry-After`, and 500 `internal_error` if the limiter failed and `rateLimiterFailure` is
- *   `refuse`: not 503, which means that something was saved.
+ *   `refuse`. It does not throw 503, because that would mean that registrations were saved.
  */
 export function createRateLimit({ rateLimiter, rateLimiterFailure = 'refuse', rateLimitPolicy }: RateLimitOptions) {
   return async (points: number, { key, deadline, onError }: LimitedCall): Promise<Record<string, string>> => {
@@ -57,12 +57,12 @@ async function consume(limiter: RateLimiter, key: string, points: number, deadli
   const state = toState(answer)
   if (state.length > 0) return { isAllowed, state }
   if (answer instanceof Error) throw answer
-  throw new TypeError('The rate limiter gave no msBeforeNext and remainingPoints', { cause: answer })
+  throw new TypeError('The rate limiter returned no msBeforeNext and remainingPoints', { cause: answer })
 }
 
 /**
- * Empty for anything that is not a limiter's result. A union returns one for each limit; those that failed are
- * skipped.
+ * Reads the result of a limiter. Any other value gives an empty array. A union of limiters returns one result for each
+ * limit; limits that failed are skipped.
  */
 function toState(answer: unknown): RateLimitState {
   const single = toResult(answer)

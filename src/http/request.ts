@@ -13,36 +13,37 @@ import { createDeadline, TimeLimitError } from '../time/deadline.ts'
 import type { Query } from '../wire/query.ts'
 
 export interface BodyLimits {
-  /** Bytes. */
+  /** The maximum size of a body, in bytes. */
   readonly bodyLimit: number
-  /** Milliseconds. */
+  /** Within how many milliseconds the body must arrive. */
   readonly bodyTimeLimit: number
 }
 
-/** What a handler may offer, by name. */
+/** The names of the operations that a handler may offer. */
 export type OperationName = 'create' | 'preview' | 'delete' | 'list' | 'export'
 
-/** A request, the same from every adapter. */
+/** A request, in the same form from every adapter. */
 export interface HandlerRequest {
-  /** The requested operation, by method and path; see {@link HandlerOptions.operations}. Default `create`. */
+  /** The requested operation, found by method and path; see {@link HandlerOptions.operations}. Default `create`. */
   readonly operation?: OperationName | undefined
-  /** The ID of the request, if the framework gives it one: for `onError`, `onResult` and the log. */
+  /** The ID of the request, if the framework assigns one. It is used for `onError`, `onResult` and the log. */
   readonly id?: string | undefined
-  /** The decoded query parameters; one that is sent several times is an array. For `list` and `export`. */
+  /** The decoded query parameters, for `list` and `export`. A parameter that is sent several times is an array. */
   readonly query?: Query | undefined
   /**
    * Returns the value of a header.
    *
    * @param name In lower case.
-   * @returns For a header with several lines, all joined with commas (RFC 9110, section 5.3), as `Headers` does;
-   *   never only one of several `Authorization` lines.
+   * @returns The value. Several lines are joined with commas (RFC 9110, section 5.3), as `Headers` does. If there are
+   *   several `Authorization` lines, it is never only one of them.
    */
   header(name: string): string | null | undefined
   /**
    * Reads the body. Called at most once, after the caller is accepted. If it takes longer than the time limit, the call
    * gets 408 and the promise is ignored; the adapter should then stop reading, as after a 413.
    *
-   * @param limit Bytes. Beyond it, stop reading and throw an {@link ApiError} with the code `payload_too_large`.
+   * @param limit The maximum size in bytes. If the body is larger, stop reading and throw an {@link ApiError} with the
+   *   code `payload_too_large`.
    */
   readBody(limit: number): Awaitable<RequestBody>
 }
@@ -56,7 +57,7 @@ export interface AdapterRequest<Raw> extends HandlerRequest {
 /** The body as it was sent, or as your server's body parser parsed it. */
 export type RequestBody = { readonly bytes: Uint8Array } | { readonly text: string } | { readonly json: unknown }
 
-/** Whether a response of this status precedes the end of the body, so the connection cannot be reused. */
+/** Whether a response with this status is sent before the end of the body, so the connection cannot be reused. */
 export const stopsReading = (status: number): boolean => status === 408 || status === 413
 
 /** Returns a header's value, even from an untyped accessor that returns its lines as an array. */
@@ -69,7 +70,7 @@ export function readHeader(request: HandlerRequest, name: string): string | unde
 /**
  * Reads a JSON body: `application/json` in UTF-8, not compressed.
  *
- * It ignores a byte order mark, as RFC 8259, section 8.1, permits. If an object has duplicate names, the last counts,
+ * It ignores a byte order mark, as RFC 8259, section 8.1, permits. If an object has duplicate names, the last one wins,
  * as in `JSON.parse`.
  *
  * @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large`, 408 `request_timeout`, 400
@@ -87,7 +88,7 @@ export async function readJson(request: HandlerRequest, limits: BodyLimits): Pro
   return parseJson(has(body, 'text') ? body.text : decodeUtf8(body.bytes))
 }
 
-/** Like `in`, except that a polluted `Object.prototype` does not count as a body. */
+/** Like `in`, except that it ignores a polluted `Object.prototype`. */
 const has = <Name extends 'json' | 'text'>(
   body: RequestBody,
   name: Name,

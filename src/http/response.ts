@@ -1,15 +1,15 @@
 import type { ApiError } from '../errors/api-error.ts'
 import type { ErrorResponse } from '../wire/response.ts'
 
-/** A response, the same for every adapter. */
+/** A response, in the same form for every adapter. */
 export interface HandlerResponse {
   status: number
   headers: Record<string, string>
   /** JSON; empty if there is a {@link stream}. */
   body: string
   /**
-   * The body of an export, piece by piece. Take a piece once the previous one is sent; end the iteration when the
-   * caller stops reading. If it throws, cut off the response so that it does not look complete.
+   * The body of an export, piece by piece. Take the next piece once the previous one was sent, and end the iteration
+   * when the caller stops reading. If the iteration throws, cut off the response so that it does not look complete.
    */
   stream?: AsyncIterable<string>
 }

@@ -16,22 +16,22 @@ export interface ApiKeyOptions {
   prefix?: string | undefined
 }
 
-/** Whose key {@link generateApiKey} makes. */
+/** The owner for whom {@link generateApiKey} creates a key. */
 export interface GenerateApiKeyOptions extends ApiKeyOptions {
   type: 'organization' | 'team'
   /** The owner's ID, digits only. */
   id: string
 }
 
-/** A new key, and what is stored in its place. */
+/** A new key, and the values to store in its place. */
 export interface GeneratedApiKey {
   /** The key. Show it to its owner once and forget it. */
   key: string
-  /** Its SHA-256 in hex. Store this. */
+  /** The SHA-256 of the key in hex. Store this. */
   hash: string
   /**
-   * Shows which key it is: all but the secret, and its last four characters, such as `svc_team_42_…9f3a`. They
-   * are 16 of the 256 random bits, and the other 240 cannot be guessed.
+   * Lets the owner recognize the key. It has all of the key except the secret, and the last four characters of the
+   * secret, such as `svc_team_42_…9f3a`. These are 16 of the 256 random bits; the other 240 cannot be guessed.
    */
   hint: string
 }
@@ -42,7 +42,7 @@ const MAX_KEY_LENGTH = 512
 /** The prefix of API keys if none is set. */
 export const DEFAULT_PREFIX = 'svc'
 const SECRET_BYTES = 32
-/** Characters of the secret in a hint. */
+/** How many characters of the secret a hint has. */
 const SHOWN_CHARACTERS = 4
 
 export const keyPrefixRule: Rule = {
@@ -61,7 +61,7 @@ const keyAfterPrefix = /^_(org|team)_([0-9]+)_([A-Za-z0-9\-._~+/]+=*)$/
  * Reads an API key: `svc_org_<digits>_<secret>` or `svc_team_<digits>_<secret>`.
  *
  * @param text At most 512 characters.
- * @returns `null` for anything else, including keys in the old format without a type.
+ * @returns The parts of the key; `null` for any other string, including keys in the old format without a type.
  *
  * @example
  * parseApiKey('svc_team_42_Zm9v') // { type: 'team', id: '42', secret: 'Zm9v' }
@@ -73,13 +73,15 @@ export function parseApiKey(text: string, { prefix = DEFAULT_PREFIX }: ApiKeyOpt
   return { type: word === 'org' ? 'organization' : 'team', id, secret }
 }
 
-/** Tells whether a string contains the part that every key has, with any prefix, and no hash or hint. */
+/**
+ * Returns whether a string contains the part that every key has, with any prefix. Hashes and hints do not contain it.
+ */
 export const looksLikeKey = (text: string): boolean => /_(?:org|team)_[0-9]+_[^…]/.test(text)
 
 /**
- * Makes a new API key with 256 random bits.
+ * Generates a new API key with 256 random bits.
  *
- * @throws {TypeError} for an option that is missing or wrong, and for a key that would be longer than 512 characters.
+ * @throws {TypeError} if an option is missing or invalid, or if the key would be longer than 512 characters.
  *
  * @example
  * const { key, hash, hint } = await generateApiKey({ type: 'team', id: '42' })

@@ -3,20 +3,20 @@ import { insufficientScope } from '../errors/call-errors.ts'
 /** The scope that a key needs to register domains. */
 export const REQUIRED_SCOPE = 'domains:create'
 
-/** What a key may be used for: registering and previewing, deleting, listing and exporting. */
+/** All scopes, which permit to register and preview, to delete, and to list and export. */
 export const SCOPES = [REQUIRED_SCOPE, 'domains:delete', 'domains:read'] as const
 
 /** One of {@link SCOPES}. */
 export type Scope = (typeof SCOPES)[number]
 
-/** Who is calling. {@link authenticate} returns it, and so does the application's `authenticate`. */
+/** The caller. {@link authenticate} returns it, and so does the application's `authenticate`. */
 export type KeyContext =
   | { readonly type: 'organization'; readonly organizationId: string; readonly scopes: readonly string[] }
   | { readonly type: 'team'; readonly teamId: string; readonly scopes: readonly string[] }
 
 /**
- * Rejects anything that is not a key context. An application may be untyped, and a mistake there must not let a
- * caller into another team.
+ * Rejects anything that is not a key context. An application may be untyped, and a mistake there must not give a caller
+ * access to another team.
  */
 export function requireKeyContext(keyContext: KeyContext): void {
   const owner = keyContext?.type === 'organization' ? keyContext.organizationId : keyContext?.teamId
@@ -29,9 +29,9 @@ export function requireKeyContext(keyContext: KeyContext): void {
 }
 
 /**
- * Rejects a key without a scope.
+ * Rejects a caller that lacks a scope.
  *
- * @throws {TypeError} for anything that is not a key context.
+ * @throws {TypeError} if the value is not a key context.
  * @throws {ApiError} 403 `insufficient_scope`, with the challenge of RFC 6750, section 3.1.
  */
 export function requireScope(keyContext: KeyContext, scope: Scope = REQUIRED_SCOPE): void {

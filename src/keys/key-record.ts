@@ -2,9 +2,9 @@ import { isText, matches, optional, type Rule, type Rules, requireFields, requir
 import { looksLikeKey, ownerIdRule, ownerTypeRule } from './api-key.ts'
 import { SCOPES } from './key-context.ts'
 
-/** What a {@link KeyStore} knows of an API key: its hash, and never the key itself. */
+/** What a {@link KeyStore} knows about an API key: its hash, but never the key itself. */
 export interface KeyRecord {
-  /** SHA-256 of the key in lower-case hex, as {@link hashApiKey} makes it. */
+  /** SHA-256 of the key in lower-case hex, as {@link hashApiKey} returns it. */
   readonly hash: string
   readonly type: 'organization' | 'team'
   /** The ID of the organization or team that the key belongs to, digits only. */
@@ -15,7 +15,9 @@ export interface KeyRecord {
   readonly label?: string | null | undefined
   /** The hint from {@link generateApiKey}, by which its owner recognizes the key. */
   readonly hint?: string | null | undefined
-  /** When the key was made, from the year 1 on, like the other dates. Default: when it is added. */
+  /**
+   * When the key was created. Like the other dates, it must not be before the year 1. Default: when the key is added.
+   */
   readonly createdAt?: Date | null | undefined
   /** If this is set, to any date, the key is rejected. */
   readonly revokedAt?: Date | null | undefined
@@ -23,7 +25,9 @@ export interface KeyRecord {
   readonly expiresAt?: Date | null | undefined
 }
 
-/** The key of a call, for an audit log: enough to tell it from the owner's others, and never the key itself. */
+/**
+ * The key of a call, for an audit log: enough to distinguish it from the owner's other keys, but never the key itself.
+ */
 export interface CallingKey {
   /** SHA-256 of the key in lower-case hex: the `hash` of its record. */
   readonly hash: string
@@ -57,10 +61,10 @@ export type KeyOwner = Pick<KeyRecord, 'type' | 'ownerId'>
 
 const LONGEST_LABEL = 200
 
-/** PostgreSQL writes earlier years in another way. */
+/** PostgreSQL writes earlier years in another format. */
 const YEAR_1 = Date.parse('0001-01-01')
 const isDate = (value: unknown): boolean => value === null || (value instanceof Date && value.getTime() >= YEAR_1)
-const dateRule = { holds: optional(isDate), expected: 'a Date from the year 1 on, or null' }
+const dateRule = { holds: optional(isDate), expected: 'a Date in or after the year 1, or null' }
 
 const isLabel = (text: unknown): boolean =>
   isText(text) && text.length <= LONGEST_LABEL && !/[\0\p{Cs}]/u.test(text) && !looksLikeKey(text)
@@ -96,7 +100,7 @@ const rules = {
 } satisfies Rules
 
 /**
- * Checks a key record before it is stored. A wrong one would always lead to 401, or accept a caller for too long.
+ * Checks a key record before it is stored. An invalid record would always lead to 401, or accept a caller for too long.
  *
  * @throws {TypeError} that says what to pass instead.
  */
@@ -114,7 +118,7 @@ const rulesOfFound: Rules = { hash, type, ownerId, scopes: foundScopes, revokedA
 const rulesOfChanges: Rules = { label, scopes: { ...scopes, holds: optional(scopes.holds) }, expiresAt }
 
 /**
- * Checks what the application's key store found. One that returned its rows unconverted would otherwise
+ * Checks the record that the application's key store found. Otherwise a store that returned its rows unconverted would
  * reject every key. Additional properties are ignored.
  *
  * @throws {TypeError} that says what the record must have.
@@ -123,17 +127,19 @@ export function requireFoundRecord(record: KeyRecord): void {
   requireFields(record, rulesOfFound, 'field', 'key record that the key store found')
 }
 
-/** @throws {TypeError} for anything but an owner. */
+/** @throws {TypeError} if the value is not an owner. */
 export function requireOwner(owner: KeyOwner): void {
   requireFields(owner, { type, ownerId }, 'field', 'owner')
 }
 
-/** @throws {TypeError} for anything but a hash, which matters most for a key itself; it would be revoked in vain. */
+/**
+ * @throws {TypeError} if the value is not a hash. This matters most for a key itself, which would be revoked in vain.
+ */
 export function requireHash(hash: string): void {
   requireOptions({ hash }, { hash: rules.hash }, 'field')
 }
 
-/** @throws {TypeError} for a property that is wrong or cannot be changed. */
+/** @throws {TypeError} if a property is invalid or cannot be changed. */
 export function requireChanges(changes: KeyChanges): void {
   requireOptions(changes, rulesOfChanges, 'field', 'changes')
 }

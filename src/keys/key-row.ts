@@ -1,16 +1,16 @@
 import type { StoredKeyRecord } from './key-record.ts'
 
-/** A key as a database returns it: drivers read arrays, dates and large numbers differently. */
+/** A key as a database returns it: drivers return arrays, dates and large numbers in different forms. */
 export interface KeyRow extends Omit<StoredKeyRecord, 'scopes' | 'createdAt' | 'revokedAt' | 'expiresAt'> {
   /** As JSON. */
   readonly scopes: string
-  /** In milliseconds since 1970, like the others; some drivers return a string. */
+  /** In milliseconds since 1970, like the other dates. Some drivers return a string. */
   readonly createdAt: number | string
   readonly revokedAt: number | string | null
   readonly expiresAt: number | string | null
 }
 
-/** The columns of a key in all tables, by the properties of its row. */
+/** The column of each property of a row, the same in all tables. */
 export const keyColumns = {
   hash: 'hash',
   type: 'type',

@@ -6,16 +6,16 @@ export interface KeyStore {
   /**
    * Finds a key by its hash.
    *
-   * MUST resolve to `null` for an unknown hash. MUST reject if it cannot tell: the call then returns 500. `null` would
-   * lead to 401, and a caller would discard a valid key. A record without the properties of a {@link KeyRecord} also
-   * leads to 500, and the log says what is missing.
+   * MUST resolve to `null` for an unknown hash. MUST reject if it cannot find out: the call then returns 500. `null`
+   * would lead to 401, and the client would discard a valid key. A record without the properties of a {@link KeyRecord}
+   * also leads to 500, and the log says what is missing.
    *
    * @param hash 64 lower-case hex digits.
    */
   findKey(hash: string): Awaitable<KeyRecord | null>
 }
 
-/** What the key stores of this package share. They save hashes, never keys. */
+/** The interface that all key stores of this package share. They save hashes, never keys. */
 export interface ManagedKeyStore extends KeyStore {
   findKey(hash: string): Awaitable<StoredKeyRecord | null>
   /**
@@ -23,14 +23,14 @@ export interface ManagedKeyStore extends KeyStore {
    * keys at each start.
    *
    * @returns Whether the key was added; `false` if the store has it already.
-   * @throws {TypeError} for a record that is wrong, or has an unknown scope; the message says what to pass instead.
+   * @throws {TypeError} if the record is invalid or has an unknown scope; the message says what to pass instead.
    */
   addKey(record: KeyRecord): Awaitable<boolean>
   /**
-   * Rejects a key from now on. It cannot be undone. A key that was revoked before keeps its date.
+   * Revokes a key, so it is rejected from now on. This cannot be undone. A key that was revoked before keeps its date.
    *
    * @returns Whether the store has the key.
-   * @throws {TypeError} for anything but a hash, such as the key itself.
+   * @throws {TypeError} if the string is not a hash but, for instance, the key itself.
    */
   revokeKey(hash: string): Awaitable<boolean>
   /**
@@ -38,7 +38,7 @@ export interface ManagedKeyStore extends KeyStore {
    *
    * @param changes A property that is missing or `undefined` does not change.
    * @returns Whether the store has the key.
-   * @throws {TypeError} for anything but a hash, and for a change that is wrong or names another field.
+   * @throws {TypeError} if the string is not a hash, or if a change is invalid or names another property.
    *
    * @example
    * // Rotation: both keys work for a week.
@@ -47,10 +47,10 @@ export interface ManagedKeyStore extends KeyStore {
    */
   updateKey(hash: string, changes: KeyChanges): Awaitable<boolean>
   /**
-   * Lists the records of an owner's keys, including revoked and expired ones, the oldest first. Keys of the same
-   * millisecond come in the order in which they were added; in PostgreSQL in any order.
+   * Lists the records of an owner's keys, including revoked and expired ones, oldest first. Keys of the same
+   * millisecond are in the order in which they were added; in PostgreSQL, they are in any order.
    *
-   * @throws {TypeError} for anything but an owner.
+   * @throws {TypeError} if the value is not an owner.
    */
   listKeys(owner: KeyOwner): Awaitable<readonly StoredKeyRecord[]>
 }

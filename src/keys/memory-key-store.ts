@@ -12,7 +12,7 @@ import type { ManagedKeyStore, Synchronous } from './key-store.ts'
 export interface MemoryKeyStore extends Synchronous<ManagedKeyStore> {}
 
 /**
- * Makes an empty {@link MemoryKeyStore}, for development, tests, and applications with a handful of keys in their
+ * Creates an empty {@link MemoryKeyStore}, for development, tests, and applications with a handful of keys in their
  * settings.
  *
  * @example
@@ -64,7 +64,7 @@ export function createMemoryKeyStore(): MemoryKeyStore {
   }
 }
 
-/** The application may change its objects later, those that it got as well as those that it passed. */
+/** Copies a record, because the application may later change the objects that it passed and those that it got. */
 const copy = (record: KeyRecord): StoredKeyRecord => ({
   ...record,
   scopes: [...record.scopes],

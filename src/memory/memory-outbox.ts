@@ -3,11 +3,11 @@ import type { Change, Registration } from '../registry/store.ts'
 
 interface Waiting {
   readonly change: Change
-  /** By the monotonic clock, in milliseconds. */
+  /** When the change is due, in milliseconds of the monotonic clock. */
   due: number
   refusals: number
   lastFailure: string | null
-  /** Of a release: the ID whose registration is to be pushed before. */
+  /** Only for a release: the ID whose registration must be pushed first. */
   follows?: string
 }
 
@@ -18,7 +18,7 @@ export interface MemoryOutbox extends StoreOutbox {
 }
 
 export function createMemoryOutbox(): MemoryOutbox {
-  /** By `domainId`. */
+  /** Keyed by `domainId`. */
   const changes = new Map<string, Waiting>()
   const after = (milliseconds: number) => performance.now() + milliseconds
 

@@ -26,7 +26,7 @@ import { createMemoryOutbox, type MemoryOutbox } from './memory-outbox.ts'
 
 /** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions extends Omit<ManagedStoreOptions, 'findTeam'> {
-  /** The first teams. Default: none; see {@link MemoryStore.addTeam}. */
+  /** The initial teams. Default: none; see {@link MemoryStore.addTeam}. */
   teams?: readonly Team[] | undefined
 }
 
@@ -40,11 +40,11 @@ export interface MemoryStore extends ManagedStore {
 type StoredRegistration = Omit<ListedRegistration, 'synchronized'>
 
 /**
- * Makes a store in memory, for a start and for tests. Its registrations are lost when the process ends. Each
- * wildcard, a call of a team with a limit, a release and a sweep scan all of them: for more than about ten
- * thousand, use SQLite.
+ * Creates a store in memory, for a first try and for tests. Its registrations are lost when the process ends.
+ * Wildcards, calls of teams with a limit, releases and sweeps scan all registrations. For more than about ten thousand
+ * registrations, use SQLite.
  *
- * @throws {TypeError} for an option that is wrong or does not exist.
+ * @throws {TypeError} if an option is invalid or unknown.
  *
  * @example
  * const store = createMemoryStore({ teams: [{ id: '1', organizationId: '7', state: 'active' }] })
@@ -67,10 +67,10 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   return { ...store, addTeam }
 }
 
-/** The most entries of a `Map` in V8. */
+/** The maximum number of entries in a `Map` of V8. */
 const MOST = 2 ** 24
 
-/** Keeps registrations in the order of registration, which is that of the IDs. */
+/** Keeps registrations in the order of registration, which is also the order of their IDs. */
 function createTable() {
   const byDomain = new Map<string, StoredRegistration>()
   let ordered: StoredRegistration[] = []
@@ -112,9 +112,9 @@ function createTable() {
   }
 }
 
-/** Looks registrations up, and adds whether they are synchronized. */
+/** Looks up registrations, and adds whether they are synchronized. */
 function createLookUps(table: ReturnType<typeof createTable>, outbox: MemoryOutbox) {
-  // Field by field, for each name of a call: a spread of the whole registration is far slower.
+  // Copies field by field, because this runs for each name of a call, and a spread is far slower.
   const toRegistration = ({ domainId, domain, registrableDomain, teamId, createdAt }: StoredRegistration) => {
     const synchronized = !outbox.has(domainId)
     return { domainId, domain, registrableDomain, teamId, synchronized, createdAt } satisfies Registration
@@ -144,7 +144,7 @@ function createLookUps(table: ReturnType<typeof createTable>, outbox: MemoryOutb
   return { find, findOwn, namesIn, toRegistration }
 }
 
-/** Makes the backend of a memory store. Each of its steps is atomic, because all of it is synchronous. */
+/** Creates the backend of a memory store. Each of its steps is atomic, because each is synchronous. */
 export function createMemoryBackend(): StoreBackend {
   const table = createTable()
   const outbox = createMemoryOutbox()
@@ -212,7 +212,7 @@ export function createMemoryBackend(): StoreBackend {
   }
 }
 
-/** Called before anything is saved: a full `Map` would throw in the middle. */
+/** Called before anything is saved: a full `Map` would throw in the middle of a step. */
 function requireRoom(registrations: number, changes: number): void {
   if (registrations > MOST || changes > MOST)
     throw new Error(`The store in memory is full: it holds at most ${MOST} registrations and pending changes`)
@@ -252,7 +252,7 @@ function findId(ordered: readonly StoredRegistration[], id: string): StoredRegis
   return held?.domainId === id ? held : undefined
 }
 
-/** A page is read from its cursor on: reading all pages visits each registration once. */
+/** Begins at the cursor, so reading all pages visits each registration only once. */
 function listPage(ordered: readonly StoredRegistration[], page: ListPage): StoredRegistration[] {
   const { teamId, after, limit, order, below } = page
   if (below !== undefined) {
@@ -261,7 +261,7 @@ function listPage(ordered: readonly StoredRegistration[], page: ListPage): Store
   }
   const step = order === 'oldest' ? 1 : -1
   const first = order === 'oldest' ? 0 : ordered.length - 1
-  // The one at the cursor is not on the page.
+  // The registration at the cursor is not on the page.
   const start = after === undefined ? first : findIndex(ordered, after) + Math.min(step, 0)
   const listed: StoredRegistration[] = []
   for (let index = start; listed.length < limit; index += step) {
@@ -272,7 +272,7 @@ function listPage(ordered: readonly StoredRegistration[], page: ListPage): Store
   return listed
 }
 
-/** Lists what is below a base by its path, after the given name. */
+/** Lists the registrations below a base in the order of their paths, after the given name. */
 function listBelow(all: readonly StoredRegistration[], base: string, start: string | undefined): StoredRegistration[] {
   const { secondLevelDomain, after, before } = keysBelow(base, start)
   return all

@@ -1,7 +1,7 @@
 import type { Rule } from '../options.ts'
 import { runWithin } from '../time/run-within.ts'
 
-/** A URL that `fetch` can call. It is not shown in messages, because it may hold a password. */
+/** A URL that `fetch` can call. It is not shown in messages, because it may contain a password. */
 export const httpUrlRule = (example: string): Rule => ({
   holds: isHttpUrl,
   expected: `an http: or https: URL without a user name or password in it, such as "${example}"`,
@@ -18,7 +18,7 @@ function isHttpUrl(value: unknown): boolean {
 /** A response that was read to its end, or to the limit of its body. */
 export interface ReceivedResponse {
   readonly status: number
-  /** Milliseconds to wait before the next request, 0 to one hour, if the response says so. */
+  /** Milliseconds to wait before the next request, 0 to one hour, if the response specifies it. */
   readonly retryAfter: number | undefined
   readonly text: string
   /** Whether the body is longer than its limit. `text` is then its beginning. */
@@ -29,7 +29,7 @@ interface RequestOptions {
   readonly fetch?: typeof globalThis.fetch | undefined
   /** Milliseconds for the whole exchange. */
   readonly timeLimit: number
-  /** The most bytes to read of the body, counted after decompression. */
+  /** The maximum number of bytes to read from the body, counted after decompression. */
   readonly bodyLimit: number
   readonly signal?: AbortSignal | undefined
 }
@@ -54,7 +54,7 @@ export function sendRequest(
   })
 }
 
-/** A few bytes on the wire may decompress to gigabytes, so the body is read no further than its limit. */
+/** A few bytes on the wire may decompress to gigabytes, so the body is read only up to its limit. */
 async function readText({ body }: Response, limit: number): Promise<Pick<ReceivedResponse, 'text' | 'isCut'>> {
   const reader = body?.getReader()
   const decoder = new TextDecoder()
@@ -65,7 +65,7 @@ async function readText({ body }: Response, limit: number): Promise<Pick<Receive
     text += decoder.decode(value.subarray(0, left), { stream: true })
     left -= value.byteLength
     if (left >= 0) continue
-    // Closes the connection. The response is known, whether or not that succeeds.
+    // Closes the connection. Even if that fails, the response is known.
     reader.cancel().catch(() => {})
     return { text, isCut: true }
   }
@@ -75,12 +75,12 @@ async function readText({ body }: Response, limit: number): Promise<Pick<Receive
 /** One hour. If the response asks for a longer wait, the next request is sent after an hour. */
 const LONGEST_RETRY_AFTER = 3_600_000
 
-/** Whole seconds, or a date (RFC 9110, section 10.2.3); `undefined` for anything else. */
+/** Reads whole seconds or a date (RFC 9110, section 10.2.3); `undefined` for anything else. */
 function readRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined
   const wait = /^[0-9]+$/.test(value) ? Number(value) * 1000 : readDate(value) - Date.now()
   return Number.isNaN(wait) ? undefined : Math.min(LONGEST_RETRY_AFTER, Math.max(0, wait))
 }
 
-/** Without `GMT`, `Date.parse` reads "1.5" and "-5" as dates. */
+/** `GMT` is required, because `Date.parse` also reads "1.5" and "-5" as dates. */
 const readDate = (value: string): number => (value.endsWith(' GMT') ? Date.parse(value) : Number.NaN)

@@ -1,8 +1,8 @@
 import { findBuiltinModule } from './builtin-module.ts'
 
 /**
- * What subscribers of a tracing channel get for one step. It never contains a key or a hostname. Fields are set as they
- * become known: subscribe to `asyncEnd` to see all of them.
+ * The data that subscribers of a tracing channel get for one step. It never contains a key or a hostname. Fields are
+ * set as they become known: subscribe to `asyncEnd` to see all of them.
  */
 export interface TraceContext {
   /** The team that the call acts on. */
@@ -12,19 +12,19 @@ export interface TraceContext {
   /** How many names were submitted, or changes pushed. */
   count?: number
   /**
-   * How many results have each status: `{ created: 2, existing: 0, invalid: 1, internal_error: 0 }`. Those that are
+   * How many results have each status: `{ created: 2, existing: 0, invalid: 1, internal_error: 0 }`. Results with
    * `internal_error` are not counted as `invalid`.
    */
   totals?: Readonly<Record<string, number>>
   /** Milliseconds from start to end. */
   duration?: number
   /**
-   * Why the step failed; set before the channel's `error` and `asyncEnd`. A call whose names could not be saved, and
-   * which had an answer for other names, has one too.
+   * Why the step failed; set before the channel's `error` and `asyncEnd`. Also set if a call created nothing because of
+   * names that could not be saved, but still returned results for its other names.
    */
   error?: unknown
   /**
-   * What became of the step. `saved`: registered, but not synchronized (503). `rejected`: the call is wrong or not
+   * The outcome of the step. `saved`: registered, but not synchronized (503). `rejected`: the call is invalid or not
    * allowed (4xx). `failed`: nothing new was saved, or nothing pushed.
    */
   outcome?: 'done' | 'saved' | 'rejected' | 'failed'
@@ -33,7 +33,7 @@ export interface TraceContext {
 /** The steps that can be traced: the channel of `register` is `domain-registration:register`. */
 export type TracedStep = 'register' | 'delete' | 'authenticate' | 'push' | 'sweep'
 
-/** The part of a `TracingChannel` of `node:diagnostics_channel` that is used. */
+/** The used part of a `TracingChannel` from `node:diagnostics_channel`. */
 interface Channel {
   readonly start: { readonly hasSubscribers: boolean }
   readonly asyncEnd: { readonly hasSubscribers: boolean }
@@ -65,7 +65,7 @@ export function trace<T>(step: TracedStep, work: (context: TraceContext) => Prom
     return work(context)
   const begun = performance.now()
   let result: T
-  // What the promise resolves to becomes part of the context, and the result of a call has hostnames in it.
+  // The result of the promise would become part of the context, and the result of a call contains hostnames.
   const traced = channel.tracePromise(async () => {
     try {
       result = await work(context)
@@ -80,7 +80,7 @@ export function trace<T>(step: TracedStep, work: (context: TraceContext) => Prom
   return traced.then(() => result)
 }
 
-/** By what an `ApiError` has. */
+/** Derives the outcome from the properties of an `ApiError`. */
 function toOutcome(error: unknown): NonNullable<TraceContext['outcome']> {
   const { code, status } = (error ?? {}) as { readonly code?: unknown; readonly status?: unknown }
   if (code === 'domain_registration_unavailable') return 'saved'

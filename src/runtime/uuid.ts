@@ -1,9 +1,10 @@
 /**
- * Makes UUIDs of version 7 (RFC 9562, section 5.7): the time in milliseconds, then a counter, then random bits, so that
- * they sort in the order of creation and are adjacent in a database index.
+ * Creates a generator of UUIDs of version 7 (RFC 9562, section 5.7). Each has the time in milliseconds, then a counter,
+ * then random bits, so UUIDs sort in the order of creation and are adjacent in a database index.
  *
- * The counter is method 1 of section 6.2: 12 bits in `rand_a`, started at random below 2,048 each millisecond; when it
- * overflows, the time advances by a millisecond, as that section allows. 62 bits are random in each.
+ * The counter follows method 1 of section 6.2: it has 12 bits in `rand_a`, and begins at a random number below 2,048
+ * each millisecond. If it overflows, the time advances by a millisecond, as that section allows. Each UUID has 62
+ * random bits.
  *
  * @example
  * const createId = createUuidGenerator()
@@ -25,7 +26,7 @@ export function createUuidGenerator(): (now?: number) => string {
 
   function drawWord(): number {
     if (used === random.length) {
-      // Many words at once, because each call is expensive.
+      // Draws many words at once, because each call is expensive.
       crypto.getRandomValues(random)
       used = 0
     }
@@ -47,7 +48,9 @@ export function createUuidGenerator(): (now?: number) => string {
 /** RFC 9562, section 5.7: a UUID of version 7 begins with its time, in milliseconds. */
 export const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** Writes four words of 32 bits, most significant first. From character codes: joined parts would take more memory. */
+/**
+ * Writes four words of 32 bits, the most significant first. Uses character codes: joined parts would take more memory.
+ */
 function format(a: number, b: number, c: number, d: number): string {
   // biome-ignore format: one line for each group
   return String.fromCharCode(

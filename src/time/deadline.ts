@@ -3,7 +3,7 @@ import type { Awaitable } from './awaitable.ts'
 
 /** The time that a call may still wait for the store. */
 export interface Deadline {
-  /** The limit that was set, in milliseconds, as errors name it. */
+  /** The limit that was set, in milliseconds. Errors name it. */
   readonly timeLimit: number
   /** Milliseconds left; never below 0. */
   remaining(): number
@@ -23,7 +23,7 @@ export class TimeLimitError extends Error {
 /** Milliseconds that a call may wait for the key store and limiter together, and then for the store. */
 export const CALL_TIME_LIMIT = 30_000
 
-/** Timers count in 32 bits on every runtime. A longer one, or `NaN`, would end at once. */
+/** Timers count in 32 bits on every runtime. A longer timer, or one of `NaN`, would end at once. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
 export const timeLimitRule: Rule = {
@@ -31,7 +31,7 @@ export const timeLimitRule: Rule = {
   expected: `a number of milliseconds above 0 and at most ${LONGEST_TIMER}, such as 30000`,
 }
 
-/** @param timeLimit The limit that was set, if this is a part of it. */
+/** @param timeLimit The limit that was set, if `milliseconds` is only a part of it. */
 export function createDeadline(milliseconds: number, timeLimit = milliseconds): Deadline {
   const end = performance.now() + milliseconds
   const remaining = () => Math.max(0, end - performance.now())
@@ -51,8 +51,8 @@ export function createDeadline(milliseconds: number, timeLimit = milliseconds): 
 }
 
 /**
- * Waits for a store. One that works in the application's transaction keeps the time limit itself, and is
- * done when it returns: the application may end its transaction as soon as the call returns.
+ * Waits for a store. A store that works in the application's transaction enforces the time limit itself, and has
+ * finished when it returns: the application may end its transaction as soon as the call returns.
  */
 export const waitForStore = <T>(
   { isInTransaction }: { readonly isInTransaction?: boolean },
@@ -70,7 +70,7 @@ function settleWithin<T>(value: PromiseLike<T>, milliseconds: number, message: s
     const timer = setTimeout(() => {
       reject(new TimeLimitError(message))
     }, milliseconds)
-    // A thenable that throws is a rejection.
+    // An error that a thenable throws becomes a rejection.
     Promise.resolve(value)
       .then(resolve, reject)
       .finally(() => clearTimeout(timer))

@@ -4,7 +4,7 @@ import { TimeLimitError } from './deadline.ts'
 /** When to stop waiting for some work. */
 export interface Limits {
   readonly milliseconds: number
-  /** The message of the error after that time. */
+  /** The message of the error when the time limit is reached. */
   readonly message: string
   /** Ends the wait earlier. */
   readonly signal?: AbortSignal | undefined

@@ -7,7 +7,7 @@ import { isAddress, isWildcard, type Name } from '../registry/name.ts'
 import { MOST_AT_ONCE } from '../registry/store.ts'
 import { isName, readSubmitted, toName } from '../registry/submitted.ts'
 
-/** The allowed values of the fields that are a choice. */
+/** The allowed values of each field that has a fixed set of values. */
 export const choices = {
   order: ['oldest', 'newest'],
   format: ['csv', 'ndjson'],
@@ -21,26 +21,26 @@ export const requestFields = {
   exportFormat: ['format'],
 } as const
 
-/** The fields that must be sent; all others may be missing. A team key brings its `team_id`. */
+/** The fields that must be sent; all others may be missing. With a team key, the `team_id` comes from the key. */
 const requiredFields = ['domains', 'team_id'] as const
 
-/** The most hostnames in one call. */
+/** The maximum number of hostnames in one call. */
 export const MAX_DOMAINS = 100
 
-/** The most digits in a team ID. Any 128-bit number fits, and so does the ID in a key of any database. */
+/** The maximum number of digits in a team ID. Any 128-bit number fits, and so does the integer key of any database. */
 export const MAX_TEAM_ID_LENGTH = 64
 
-/** The most registrations on a page. */
+/** The maximum number of registrations on a page. */
 export const MAX_LIMIT = MOST_AT_ONCE
 export const DEFAULT_LIMIT = 100
 
-/** The most characters in a cursor. The store that made it checks the rest. */
+/** The maximum number of characters in a cursor. The store that created the cursor checks everything else. */
 export const MAX_CURSOR_LENGTH = 512
 
 /**
- * The schemas of all fields that a call may have, in a body or a query. They validate, and modify nothing that was
- * sent. An error completes a sentence that begins with the path of the field. They are created at the first call, so
- * a bundle that does not need them omits the schema library.
+ * Returns the schemas of all fields that a call may have, in a body or a query. The schemas validate values but never
+ * modify them. Each error completes a sentence that begins with the path of the field. The schemas are created at the
+ * first call, so a bundle that does not need them omits the schema library.
  */
 export function fieldSchemas() {
   schemas ??= createSchemas()
@@ -95,7 +95,7 @@ function isPlainName(text: string): boolean {
 /** A parameter of a query that was sent twice is an array. */
 const parameter = () => string('must be sent once.')
 
-/** That of the library checks formats too, which a bundle need not hold. */
+/** Replaces the `string` of the library, which also checks formats and would make bundles larger. */
 const string = (error: string) => z.custom<string>(isText, { error })
 
 const choice = (all: readonly string[]) =>
@@ -108,8 +108,8 @@ type FieldValues<Name extends keyof Schemas> = {
 }
 
 /**
- * Reads fields of a body or of a query, in the order of their names here; others are ignored, so a newer client
- * can talk to an older server. A team key acts on its own team: `team_id` is ignored, whatever it is.
+ * Reads fields of a body or of a query, in the order of `names`. Other fields are ignored, so a newer client can call
+ * an older server. A team key always acts on its own team: `team_id` is ignored, even if it is invalid.
  *
  * @throws {ApiError} 400 `invalid_request`. The message names the path of the first error, such as `domains[3]`, and
  *   does not repeat the value.
@@ -124,7 +124,7 @@ export function readFields<Name extends keyof Schemas>(
   return Object.fromEntries(names.map(name => [name, read(name)])) as FieldValues<Name>
 }
 
-/** Field by field: the schema of an object compiles itself by `new Function`, and adds to a bundle. */
+/** Reads one field. A schema of the whole object would compile itself with `new Function`, and make bundles larger. */
 function readField(sent: object, name: keyof Schemas): unknown {
   const value = (sent as Record<string, unknown>)[name]
   if (value === undefined && !requiredFields.some(required => required === name)) return undefined

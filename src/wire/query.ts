@@ -4,7 +4,7 @@ import { type Rule, requireOptions } from '../options.ts'
 import { toName } from '../registry/submitted.ts'
 import { choices, DEFAULT_LIMIT, readFields, requestFields } from './fields.ts'
 
-/** The parameters of a query as a framework read them: strings, or something else, such as arrays. */
+/** The parameters of a query as a framework parsed them: strings, or other values such as arrays. */
 export type Query = Readonly<Record<string, unknown>>
 
 /** The parameters of an export, `GET /v1/domains/export`. */
@@ -15,26 +15,26 @@ export interface ExportDomainsQuery {
   readonly after?: string | null | undefined
 }
 
-/** The parameters of a list, `GET /v1/domains`. An empty one counts as missing. */
+/** The parameters of a list, `GET /v1/domains`. An empty parameter counts as missing. */
 export interface ListDomainsQuery extends Omit<ExportDomainsQuery, 'after'> {
   /** The `next` of the previous page. */
   readonly after?: string | null | undefined
   /** The length of a page, 1 to 1,000. Default 100. */
   readonly limit?: number | string | undefined
-  /** By the time of registration. Default `oldest`. Not with `below`. */
+  /** The order by time of registration. Default `oldest` first. Cannot be combined with `below`. */
   readonly order?: 'oldest' | 'newest' | '' | undefined
-  /** Only the registration of exactly this hostname. */
+  /** Lists only the registration of exactly this hostname. */
   readonly domain?: string | undefined
-  /** Only registrations below this name, at any depth, in the order of names. Not with `domain`. */
+  /** Lists only registrations below this name, at any depth, sorted by name. Cannot be combined with `domain`. */
   readonly below?: string | undefined
 }
 
-/** Picks some parameters. A caller over HTTP may send others, for a newer or another server. */
+/** Picks the given parameters. A client may send others over HTTP, which are meant for a newer or another server. */
 export const takeParameters = (query: Query, names: readonly string[]): Query =>
   Object.fromEntries(names.map(name => [name, Object.hasOwn(query, name) ? query[name] : undefined]))
 
 /**
- * Rejects parameters that do not exist: a misspelled filter would list everything.
+ * Rejects unknown parameters, because a misspelled filter would list everything.
  *
  * @throws {TypeError} that names the parameter.
  */
@@ -79,7 +79,7 @@ export function parseFormat(query: object, keyContext: KeyContext): 'csv' | 'ndj
   return choices.format.find(each => each === format) ?? 'csv'
 }
 
-/** An empty parameter counts as one that was not sent. A number is read as its digits, like a string. */
+/** Leaves out empty parameters, which count as not sent. Turns a `limit` that is a number into a string. */
 const withoutEmpty = (query: object): Query =>
   Object.fromEntries(
     Object.entries(query)

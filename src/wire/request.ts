@@ -14,21 +14,23 @@ export interface RegisterDomainsRequest {
 /** A validated request. */
 interface ParsedRequest {
   readonly domains: readonly string[]
-  /** The team to act on: with an organization key that of the body, with a team key that of the key. */
+  /**
+   * The team to act on: with an organization key, the team in the body; with a team key, the team that owns the key.
+   */
   readonly teamId: string
 }
 
 /**
  * Validates the parsed JSON body of a call that registers, previews or deletes.
  *
- * @throws {ApiError} 400 `invalid_request`, as {@link readFields}.
+ * @throws {ApiError} 400 `invalid_request`, as for {@link readFields}.
  */
 export function parseRequest(body: unknown, keyContext: KeyContext): ParsedRequest {
   const { domains, team_id: teamId } = readFields(readSent(body), requestFields.body, keyContext)
   return { domains, teamId }
 }
 
-/** Only reading the body can be the sender's mistake; what fails after that is a failure of this server. */
+/** Only an error in reading the body can be the sender's mistake. Any later error is a failure of this server. */
 function readSent(body: unknown): object {
   try {
     if (typeof body !== 'object' || body === null || Array.isArray(body))

@@ -11,7 +11,7 @@ export type InvalidCode =
   | 'domain_already_licensed'
   | 'internal_error'
 
-/** The hostname is registered: by this call, or in this team before it. */
+/** The hostname is registered: by this call, or earlier by the same team. */
 export interface RegisteredResult {
   status: 'created' | 'existing'
   /** The hostname exactly as it was submitted. */
@@ -28,7 +28,7 @@ export interface InvalidResult {
   /** The hostname exactly as it was submitted. */
   input: string
   code: InvalidCode
-  /** For people: what is wrong and, if that is clear, what to send instead. */
+  /** A message for people: what is wrong and, if that is clear, what to send instead. */
   message: string
 }
 
@@ -45,7 +45,7 @@ export interface Totals {
 /** The body of a `200` response. */
 export interface RegisterDomainsResponse {
   data: {
-    /** One for each submitted hostname, in the submitted order. */
+    /** One result for each submitted hostname, in the submitted order. */
     results: DomainResult[]
     totals: Totals
   }
@@ -54,21 +54,21 @@ export interface RegisterDomainsResponse {
 /** The result of one hostname in a call of {@link previewDomains}. */
 export type PreviewResult =
   | { status: 'created'; input: string; domain: string }
-  /** Without a `domainId` if an earlier hostname of the same call would create it. */
+  /** There is no `domainId` if an earlier hostname of the same call would create the registration. */
   | { status: 'existing'; input: string; domain: string; domainId?: string }
   | InvalidPreview
 
 /** A hostname that would not be registered, with more details than registering returns. */
 export interface InvalidPreview extends InvalidResult, HostnameDetails {
-  /** A more detailed code, for messages in other words or languages; see `docs/reasons.md`. */
+  /** A more detailed code, for your own messages in other words or languages; see `docs/reasons.md`. */
   reason: HostnameReason | ConflictCode
   /** The hostname to send instead, in canonical form, if it is certain what was meant. */
   suggestion?: string | undefined
   /** The same name in A-labels, to send if the rejected character is intended. */
   aLabels?: string | undefined
-  /** The part of the input that is left without the mistake, if it cannot be registered either. */
+  /** The input without the mistake, if it cannot be registered either. */
   rest?: string | undefined
-  /** The same team's registrations that conflict, in canonical form: the first three if there are more. */
+  /** The conflicting registrations of the same team, in canonical form, at most three. */
   conflicts?: readonly string[]
   /** How many conflicting registrations there are. From 1,000 on, there may be more. */
   count?: number
@@ -82,7 +82,7 @@ export interface PreviewDomainsResponse {
 /** The result of one hostname to delete. */
 export type DeleteResult =
   | { status: 'deleted'; input: string; domain: string; domainId: string }
-  /** This team has not registered it, whether or not another team has. */
+  /** This team has not registered the hostname. Another team may have. */
   | { status: 'missing'; input: string }
   | { status: 'invalid'; input: string; code: HostnameRejection; message: string }
 
@@ -103,7 +103,7 @@ export interface ListedDomain {
 export interface ListDomainsResponse {
   data: {
     domains: ListedDomain[]
-    /** Send it as `after` for the next page; `null` at the end. */
+    /** Send it as `after` to get the next page. `null` on the last page. */
     next: string | null
   }
 }
@@ -122,7 +122,7 @@ export const toListedDomain = (registration: {
 export interface ErrorResponse {
   /** For programs: one of {@link ErrorCode}, or a code of your own. */
   error: ErrorCode | (string & {})
-  /** For people: what was wrong and what to send instead. */
+  /** A message for people: what was wrong and what to send instead. */
   message: string
 }
 
@@ -150,13 +150,13 @@ function count<Status extends string>(
   return totals
 }
 
-/** The result of a hostname that registering would reject. */
+/** Creates the result of a hostname that registering would reject. */
 export function toInvalidPreview(input: string, refused: InvalidHostname | Conflict): InvalidPreview {
   const { valid: _, ...result } = { valid: false, ...refused }
   return { ...result, status: 'invalid', input }
 }
 
-/** The result of a hostname that was rejected. */
+/** Creates the result of a hostname that was rejected. */
 export const toInvalidResult = <Code>(
   input: string,
   { code, message }: { readonly code: Code; readonly message: string },

@@ -227,7 +227,11 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         await call(app, '/v1/domains', headers)
       }
       expect(log.mock.calls).toEqual([
-        [expect.stringMatching(/ domain-registration: registering names failed \(create, .*: Error: disk full\n/)],
+        [
+          expect.stringMatching(
+            / domain-registration: registering names failed \(create, .*: Error: disk full; see docs\/runbook\.md\n/,
+          ),
+        ],
       ])
       expect(lines.filter(line => line.includes('Error: frozen'))).toHaveLength(1)
       log.mockRestore()

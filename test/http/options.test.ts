@@ -29,7 +29,7 @@ test.each(makers)('%s accepts valid options', (_, make) => {
 const wrong: [option: string, message: RegExp, options: unknown][] = [
   ['store', /"store" must be a DomainStore, .* it is undefined$/, {}],
   ['store', /"store" must be a DomainStore/, { ...right, store: { findTeam() {} } }],
-  ['keys', /"keys" must be a KeyStore, .* "authenticate" in its place/, { store: right.store }],
+  ['keys', /"keys" must be a KeyStore, .* "authenticate" instead/, { store: right.store }],
   ['keys', /"keys" must be a KeyStore/, { ...right, keys: new Map() }],
   ['keys', /never both/, { ...right, authenticate }],
   ['keys', /"keys" must be a KeyStore, .*; it is a string, not shown here$/, { ...right, keys: 'svc_team_1_00' }],

@@ -133,13 +133,13 @@ describe('if the key store returns an invalid record, the call gets 500 and the 
     [
       'a date in a string',
       { ...record, expiresAt: '2030-01-01' },
-      /"expiresAt" must be a Date from the year 1 on, or null; it is "2030/,
+      /"expiresAt" must be a Date in or after the year 1, or null; it is "2030/,
     ],
     ['an invalid date', { ...record, expiresAt: new Date('') }, /"expiresAt" must be .* it is an invalid Date$/],
     [
       'a revocation date that is a number',
       { ...record, revokedAt: 0 },
-      /"revokedAt" must be a Date from the year 1 on, or null; it is 0$/,
+      /"revokedAt" must be a Date in or after the year 1, or null; it is 0$/,
     ],
     ['a hash in upper case', { ...record, hash: hash.toUpperCase() }, /"hash" must be .* in lower case/],
     ['a text', hash, /^The key record that the key store found must be an object$/],

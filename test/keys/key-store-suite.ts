@@ -180,7 +180,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
         (time): [string, (store: ManagedKeyStore) => unknown, RegExp] => [
           `an expiry date of ${time} ms, before the year 1`,
           store => store.updateKey(hash, { expiresAt: new Date(time) }),
-          /"expiresAt" must be a Date from the year 1 on, or null; it is /,
+          /"expiresAt" must be a Date in or after the year 1, or null; it is /,
         ],
       ),
       [

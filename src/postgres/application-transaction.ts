@@ -18,10 +18,10 @@ const WORKING_SHARE = 0.9
 /** The share of the remaining time that one statement may take on the server. */
 const STATEMENT_SHARE = 0.6
 
-/** The last call in each session, of any store. Calls run one after another, because savepoints cannot overlap. */
+/** The last call of any store in each session. Calls run one after another, because savepoints cannot overlap. */
 const lastTurn = new Map<string, Promise<unknown>>()
 
-/** The command that rolls back to the savepoint, in any session. */
+/** The rollbacks to savepoints that are under way in any session. */
 const rollbacks = new Set<Promise<unknown>>()
 
 export function fromTransaction(transaction: PostgresTransaction): Database {
@@ -31,7 +31,7 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
     session ??= await deadline.wait(identify(transaction, deadline))
     const key = session
     const before = lastTurn.get(key)
-    // Once a call has begun, it keeps its time limit itself: it returns only after it has sent its last statement.
+    // Once a call has begun, it enforces its time limit itself: it returns only after it has sent its last statement.
     const turn = Promise.resolve(deadline.wait(before)).then(() => inSavepoint(transaction, deadline, work))
     const settled = Promise.allSettled([before, turn])
     lastTurn.set(key, settled)
@@ -80,7 +80,7 @@ async function inSavepoint<T>(
   async function query({ text, values = [] }: BoundStatement): Promise<Answer> {
     if (serverLimit !== Number.POSITIVE_INFINITY && serverLimit > working.remaining())
       await transaction.query(`SET LOCAL statement_timeout = '${limit()}'`, [])
-    if (isOver) throw new TimeLimitError('The time was over before the next statement')
+    if (isOver) throw new TimeLimitError('The time limit was reached before the next statement')
     return transaction.query(text, values)
   }
   const sequence = createSequence(query, { deadline: working })
@@ -92,7 +92,8 @@ async function inSavepoint<T>(
   } catch (error) {
     isOver = true
     sequence.end()
-    // Sent at once, after a statement that still runs, and before any statement of the application.
+    // The rollback is sent at once: after a statement that is still running, and before any statement of the
+    // application.
     const rollback = settle(transaction.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, []))
     rollbacks.add(rollback)
     void rollback.then(() => rollbacks.delete(rollback))
@@ -104,20 +105,22 @@ async function inSavepoint<T>(
   return result
 }
 
-/** The error of the call says why the transaction has ended. */
+/** Ignores errors: the error of the call says why the transaction has ended. */
 const settle = (answer: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(answer).catch(ignore)
 
-/** Identifies the session, whatever object sends its statements: process IDs are unique on a running server. */
+/**
+ * Identifies the session, regardless of which object sends its statements. Process IDs are unique on a running server.
+ */
 async function identify(transaction: PostgresTransaction, deadline: Deadline): Promise<string> {
   const text = `SELECT concat_ws(' ', pg_backend_pid(), inet_server_addr(), inet_server_port()) AS session`
   for (;;) {
-    if (deadline.remaining() === 0) throw new TimeLimitError('The time was over before the call began')
+    if (deadline.remaining() === 0) throw new TimeLimitError('The time limit was reached before the call began')
     try {
       const { rows } = await transaction.query(text, [])
       return (rows[0] as { session: string }).session
     } catch (error) {
       // A statement of another store may just have failed in its savepoint. That store rolls back before this timer
-      // ends.
+      // fires.
       await new Promise(resolve => setTimeout(resolve))
       if (!hasCode(error, aborted) || rollbacks.size === 0) throw error
       await deadline.wait(Promise.all(rollbacks))
@@ -134,7 +137,8 @@ async function readSettings(sequence: Sequence, names: readonly string[]): Promi
   const text = `SELECT ${["current_setting('transaction_isolation') AS isolation", ...columns].join(', ')}`
   const [row] = (await sequence.add({ text })).rows as [Record<string, string | null>]
   const { isolation, ...settings } = row
-  // Under any other level, a statement does not see rows that others committed while it waited for their lock.
+  // Under any other level, a statement does not see rows that other transactions committed while it waited for their
+  // locks.
   if (isolation !== 'read committed')
     throw new Error(`Your transaction must be in READ COMMITTED; it is in ${isolation?.toUpperCase()}`)
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value ?? '']))

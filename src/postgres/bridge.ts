@@ -2,8 +2,8 @@ import { createSequence, type Database, type Sequence, type Settings, toCommands
 import { type Answer, type BoundStatement, bind } from './statement.ts'
 
 /**
- * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, a PostgreSQL in the process, already has
- * this shape.
+ * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, which runs PostgreSQL in the process,
+ * already has these methods.
  *
  * @example <caption>Kysely</caption>
  * import { CompiledQuery, type Kysely } from 'kysely'
@@ -25,14 +25,16 @@ export interface PostgresBridge extends PostgresTransaction {
   transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): PromiseLike<T>
 }
 
-/** Sends statements in a transaction of a {@link PostgresBridge}, or in your own. */
+/** Sends statements in a transaction of a {@link PostgresBridge}, or in your own transaction. */
 export interface PostgresTransaction {
   /**
-   * @param text With `$1`, `$2` and so on.
+   * @param text The SQL, with `$1`, `$2` and so on for the values.
    * @param values Strings, numbers, booleans and `null`.
    */
   query(text: string, values: unknown[]): PromiseLike<Answer>
-  /** Pools and clients of `pg` have it: pass the pool itself, or an object with `query` alone. */
+  /**
+   * Pools and clients of `pg` have this method. Instead of them, pass the pool itself, or an object with only `query`.
+   */
   connect?: never
 }
 
@@ -64,8 +66,9 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
 }
 
 /**
- * When work fails, postgres.js sends ROLLBACK, which ends the process if the connection is closed
- * (https://github.com/porsager/postgres/issues/1208). It has already rejected then, so such work is left unsettled.
+ * If the work fails, postgres.js sends ROLLBACK, which ends the process if the connection is closed
+ * (https://github.com/porsager/postgres/issues/1208). `sql.begin` has already rejected by then, so the work is left
+ * unsettled.
  */
 async function begin<T>(sql: PostgresJs, work: (transaction: PostgresJsTransaction) => Promise<T>): Promise<T> {
   let isSettled = false
@@ -128,7 +131,8 @@ export function apply(sequence: Sequence, settings: Settings): void {
 
 /**
  * Rejects a bridge over a transaction, such as Drizzle's `tx`: changes would be pushed to the monitor before they are
- * committed. A local setting ends with its statement, unless that is part of a transaction.
+ * committed. This is detected by a local setting, which ends with its statement unless the statement is part of a
+ * transaction.
  */
 async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
   const name = `domain_registration.transaction`
@@ -137,6 +141,6 @@ async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
   if ((rows[0] as { state?: unknown } | undefined)?.state !== 'open') return
   throw new TypeError(
     'The option "database" is a bridge whose "query" runs in a transaction. For your own transaction, pass an ' +
-      'object with "query" alone; else make the bridge over the pool',
+      'object with only "query"; otherwise create the bridge from the pool',
   )
 }

@@ -1,7 +1,7 @@
 import { type Deadline, TimeLimitError } from '../time/deadline.ts'
 import { type Answer, type BoundStatement, bind, type Statement, type Value } from './statement.ts'
 
-/** The operations that the stores need of a database. Each kind of driver has an adapter to it. */
+/** The operations that the stores need from a database. Each kind of driver has an adapter to this interface. */
 export interface Database {
   /** Whether all work is part of the application's transaction, which commits later. */
   readonly isInTransaction: boolean
@@ -26,21 +26,21 @@ export interface Transaction {
   /** Locks and looks up. A transaction that does nothing else may be rolled back, which does not wait for the disk. */
   readonly ask: Send
   /**
-   * Makes changes that must be committed. It must be sent after a result, unless it is harmless alone: the `BEGIN`
-   * before it may have failed.
+   * Makes changes that must be committed. Send them only after the result of an earlier statement, unless they do no
+   * harm on their own: the `BEGIN` before them may have failed.
    */
   readonly change: Send
 }
 
 /**
- * Sends a statement in a transaction. Statements sent without waiting in between are pipelined if the driver can, and
- * still run in order.
+ * Sends a statement in a transaction. Statements that are sent without waiting in between are pipelined if the driver
+ * can do that, but still run in order.
  *
- * @returns The result, once all earlier statements have theirs too: it rejects with the first failure of all.
+ * @returns The result, once all earlier statements have a result too. Rejects with the first failure of any of them.
  */
 export type Send = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Promise<Answer<Row>>
 
-/** Returns the commands that apply settings: drivers allow several in one text. */
+/** Returns the commands that apply settings, as one string: drivers allow several commands in one string. */
 export const toCommands = (settings: Settings): string =>
   Object.entries(settings)
     .map(([name, value]) => `SET LOCAL ${name} = '${value.replaceAll("'", "''")}'`)
@@ -51,9 +51,9 @@ export interface Sequence extends Transaction {
   add(query: BoundStatement): Promise<Answer>
   /** Whether any change must be committed. */
   hasChanges(): boolean
-  /** Waits for the last result. Rejects with the first failure of all, and past the deadline. */
+  /** Waits for the last result. Rejects with the first failure of any statement, and after the deadline. */
   allAnswered(): Promise<void>
-  /** Sends nothing more. */
+  /** Ends the sequence: nothing more is sent. */
   end(): void
 }
 
@@ -66,7 +66,8 @@ export function createSequence(
   let isOver = false
 
   async function send(next: BoundStatement): Promise<Answer> {
-    if (isOver || deadline.remaining() === 0) throw new TimeLimitError('The time was over before the next statement')
+    if (isOver || deadline.remaining() === 0)
+      throw new TimeLimitError('The time limit was reached before the next statement')
     return query(next)
   }
 
@@ -74,7 +75,7 @@ export function createSequence(
     const previous = last
     const sent = isPipelined ? send(next) : previous.then(() => send(next))
     const answer = previous.then(() => sent)
-    // Later results reject with it too.
+    // Later results reject with the same error.
     sent.catch(ignore)
     answer.catch(ignore)
     last = answer
@@ -92,7 +93,7 @@ export function createSequence(
     hasChanges: () => hasChanges,
     async allAnswered() {
       await last
-      if (deadline.remaining() === 0) throw new TimeLimitError('Not done in time')
+      if (deadline.remaining() === 0) throw new TimeLimitError('The transaction did not finish in time')
     },
     end() {
       isOver = true

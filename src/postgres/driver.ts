@@ -16,8 +16,8 @@ export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | Postgr
 export interface DriverOptions {
   /**
    * A `Pool` of `pg`, a `PGlite`, the `sql` of postgres.js, a {@link PostgresBridge} to another driver, or your own
-   * transaction, see {@link PostgresTransaction}. You keep control of it: session settings change only within a
-   * transaction.
+   * transaction, see {@link PostgresTransaction}. Your connections stay as they are: session settings change only
+   * within a transaction.
    */
   database: PostgresDriver
   /**
@@ -36,7 +36,7 @@ export const driverRules = {
   timeLimit: timeLimitRule,
 } satisfies Rules
 
-/** @throws {TypeError} for anything else, so the mistake shows when the application starts. */
+/** @throws {TypeError} for any other value, so the mistake is found when the application starts. */
 export function toDatabase({ database, preparedStatements = true }: DriverOptions): Database {
   return explaining(adapt(database, preparedStatements))
 }
@@ -69,7 +69,7 @@ function adapt(database: PostgresDriver, preparedStatements: boolean): Database 
 /** The SQLSTATEs of a missing schema, table, column, or unique constraint for `ON CONFLICT`. */
 const missing = new Set(['3F000', '42P01', '42703', '42P10'])
 
-/** Explains missing parts of tables. */
+/** Explains errors about missing tables, and about missing parts of them. */
 function explaining(database: Database): Database {
   function explain(error: unknown): never {
     const code = findCode(error, missing)

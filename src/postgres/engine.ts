@@ -12,7 +12,7 @@ const BY_INDEX: Settings = {
   jit: 'off',
 }
 
-/** Makes calls through different nodes lock in one order, each over one connection to a worker. */
+/** Makes calls through different nodes lock in the same order. Each call uses a single connection to a worker. */
 const BY_ONE_CONNECTION: Settings = {
   'citus.enable_local_execution': 'off',
   'citus.enable_deadlock_prevention': 'off',
@@ -21,8 +21,8 @@ const BY_ONE_CONNECTION: Settings = {
 }
 
 /**
- * Applies settings on the workers too: for each setting that comes after it, Citus sends them the whole SQL again. So
- * exactly one setting comes after it.
+ * Applies settings on the workers too. For each setting that comes after this one, Citus sends the whole SQL to the
+ * workers again. So exactly one setting comes after it.
  */
 const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 
@@ -30,7 +30,7 @@ const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 const PLANNING = {
   /** A prepared statement is planned once, because planning it takes longer than running it. */
   PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
-  /** PostgreSQL with the extension, which needs the values of parameters to find their shards. */
+  /** PostgreSQL with the Citus extension, which needs the values of parameters to find their shards. */
   Citus: { ...BY_ONE_CONNECTION, ...BY_INDEX, ...ON_WORKERS_TOO, plan_cache_mode: 'force_custom_plan' },
   /** Any other engine with the same protocol, which may only have snapshot isolation. */
   other: {},
@@ -39,20 +39,24 @@ const PLANNING = {
 export type Engine = keyof typeof PLANNING
 
 /**
- * A condition that leads Citus to the shards of the second-level domains in an array parameter; empty elsewhere. No
- * index has its collation, so none is scanned for it; Citus would not send the default collation to its workers.
+ * A condition that limits Citus to the shards of the second-level domains in an array parameter. Empty for other
+ * engines. No index has the collation of the condition, so no index is scanned for it. The default collation is not
+ * used, because Citus would not send it to its workers.
  */
 export const inShards = (engine: Engine, table: string, parameter: string): string =>
   engine === 'Citus' ? `AND ${table}.second_level_domain = ANY (${parameter}::text[] COLLATE "POSIX")` : ''
 
 export type Isolation = 'read committed' | 'repeatable read'
 
-/** The share of a statement's time for locks: a statement that waits for one then fails with an error that says so. */
+/**
+ * The share of a statement's time that it may wait for locks. If it waits longer, it fails with an error that says so.
+ */
 const LOCK_SHARE = 0.9
 
 /**
- * The settings of a transaction. The time limits end the locks of a process that freezes. With `row_security` off, the
- * server fails statements from which row-level security hides rows: hidden names would be registered twice.
+ * Returns the settings of a transaction. The time limits release the locks of a process that freezes. With
+ * `row_security` off, statements fail if row-level security would hide rows from them: hidden names would be registered
+ * twice.
  */
 export function toSettings(engine: Engine, milliseconds: number, isolation: Isolation): Settings {
   const limit = toLimit(milliseconds)

@@ -3,7 +3,7 @@ import { prepared, type Statement, unprepared, type Value } from './statement.ts
 
 type Row = readonly (string | number | null)[]
 
-/** Makes a statement that inserts rows, with its parameters. */
+/** Creates a statement that inserts rows, with its parameters. */
 export type Insert = (rows: readonly Row[], ...shared: readonly Value[]) => readonly [Statement, ...Value[]]
 
 interface Insertion {
@@ -13,13 +13,13 @@ interface Insertion {
   readonly types: readonly string[]
   /** The types of the values that all rows share. */
   readonly shared?: readonly string[]
-  /** Returns the SQL of a row with its own values and the shared ones. */
+  /** Returns the SQL of a row, from its own values and the shared ones. */
   toRow(values: readonly string[], shared: readonly string[]): string
   readonly onConflict?: string
 }
 
 /**
- * Makes an `INSERT`. Without `onConflict`, it fails if one of your triggers skips a row, because a row that was not
+ * Creates an `INSERT`. Without `onConflict`, it fails if one of your triggers skips a row, because a row that was not
  * saved must not be reported as saved. Citus has no triggers.
  */
 export function createInsert(

@@ -20,7 +20,7 @@ export interface PostgresKeyStore extends Promised<ManagedKeyStore> {}
 /**
  * Keeps API keys in PostgreSQL, by their hash. Create the table first; see {@link migrate}.
  *
- * @throws {TypeError} for an option that is missing, wrong or does not exist.
+ * @throws {TypeError} if an option is missing, invalid or unknown.
  *
  * @example
  * const keys = createPostgresKeyStore({ database })

@@ -36,7 +36,7 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40
  * Creates the tables if they are missing. Call it when your server starts; any number of processes may do so at once.
  * If the tables are up to date, it only reads, and needs no CREATE privilege.
  *
- * @throws {TypeError} for an option that is wrong or does not exist.
+ * @throws {TypeError} if an option is invalid or unknown.
  * @throws {Error} if the tables belong to a later version of this package, or if some of them have been dropped.
  *
  * @example
@@ -67,9 +67,9 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 }
 
 interface State {
-  /** 0 if the tables are missing. */
+  /** The version of the tables; 0 if they are missing. */
   readonly version: number
-  /** The missing tables, if others have a version; null if none is missing. */
+  /** The names of missing tables, if a version is recorded; `null` if no table is missing. */
   readonly missing: string | null
 }
 
@@ -81,7 +81,7 @@ async function findState(database: Database, deadline: Deadline, { schema: _, ..
   try {
     const [row] = await database.ask(deadline, select, Object.values(tables))
     const version = row?.version ?? 0
-    // Without a version the tables are created.
+    // If no version is recorded, the tables are created.
     return { version, missing: version === SCHEMA_VERSION ? (row?.missing ?? null) : null }
   } catch (error) {
     if (hasCode(error, absent)) return { version: 0, missing: null }
@@ -89,6 +89,9 @@ async function findState(database: Database, deadline: Deadline, { schema: _, ..
   }
 }
 
-/** "Tuple concurrently updated" has no specific code. With a hint, it is Citus, which refers to the coordinator. */
+/**
+ * "Tuple concurrently updated" has no specific code. If an error has a hint, it is from Citus, which refers to the
+ * coordinator.
+ */
 const isRace = (error: unknown) =>
   hasCode(error, races) || (hasCode(error, new Set(['XX000'])) && !(error as { hint?: unknown }).hint)

@@ -27,12 +27,12 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
 
   return {
     /**
-     * Inserts missing lock rows of registrable domains, and locks the existing ones, in the given order, which must be
-     * ascending, so that two calls cannot deadlock. `WHERE false` locks a row without writing to it.
+     * Inserts missing lock rows of registrable domains, and locks the existing ones, in the given order. The order must
+     * be ascending, so that two calls cannot deadlock. `WHERE false` locks a row without writing to it.
      *
      * A concurrent call for the same registrable domain waits. Its lookups are separate statements, because only those
-     * have a snapshot from after the wait (READ COMMITTED). An engine that may only have snapshot isolation detects the
-     * other call through a write.
+     * have a snapshot from after the wait (READ COMMITTED). An engine that may only have snapshot isolation needs a
+     * write to detect the other call.
      */
     claim: createInsert(engine, {
       name: 'claim',
@@ -43,7 +43,10 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
        DO UPDATE SET registrable_domain = excluded.registrable_domain${engine === 'other' ? '' : ' WHERE false'}`,
     }),
 
-    /** Deletes lock rows, so unused registrable domains have none. A call that waits for one inserts it again. */
+    /**
+     * Deletes lock rows, so unused registrable domains have none. A call that is waiting for such a row inserts it
+     * again.
+     */
     unlock: unprepared(
       `DELETE FROM ${locks} AS lock
        USING unnest($1::text[], $2::text[]) AS asked (second_level_domain, registrable_domain)
@@ -73,7 +76,9 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     findTakenIds: unprepared<Id>(selectIds(names)),
     findPendingIds: unprepared<Id>(selectIds(changes)),
 
-    /** Gives the names with IDs $1 the IDs $2, the team $3 and the time $4. Your rows that refer to them stay. */
+    /**
+     * Sets the IDs of names from $1 to $2, their team to $3 and their time to $4. Your rows that refer to them stay.
+     */
     transferNames: unprepared<Id>(
       `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $3::text,
          created_at = ${toTime('$4::double precision')}
@@ -100,16 +105,16 @@ const selectIds = (table: string) =>
 
 /** Finds names by their domain; on Citus, in the shards of their second-level domains, $2. */
 function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {
-  // A hash index cannot be scanned in order, so there is no other plan, whatever the size of the tables.
+  // A hash index cannot be scanned in order, so there is no other plan, regardless of the size of the tables.
   return `${select(inShards(engine, 'waiting', '$2'))}
     FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain
     WHERE true ${inShards(engine, 'name', '$2')}`
 }
 
 /**
- * Finds the names below bases; on Citus, below one. $1 to $3 are their second-level domains and ranges of paths, $4 the
- * registrable domains that a name within each may have, as array literals, $5 the team. Returns JSON, because drivers
- * read arrays differently.
+ * Finds the names below several bases; on Citus, below one base. $1 to $3 are the second-level domains of the bases and
+ * their ranges of paths. $4 has an array literal for each base: the registrable domains that a name within it may have.
+ * $5 is the team. Returns JSON, because drivers return arrays in different forms.
  */
 function findBelow(names: string, engine: Engine): string {
   const inRange = 'name.path > base.after AND name.path < base.before'
@@ -152,7 +157,7 @@ const listsById = (select: string) => ({
   listNewest: unprepared<NameRow>(
     `${select} WHERE name.domain_id < $1::uuid ORDER BY name.domain_id DESC LIMIT $2::bigint`,
   ),
-  // Compares rows, not single columns: otherwise the planner may read all by ID, and filter out other teams' names.
+  // Compares rows, not single columns: otherwise the planner may read all names by ID, and filter out other teams'.
   listOldestOfTeam: unprepared<NameRow>(
     `${select} WHERE (name.team_id, name.domain_id) > ($3::text, $1::uuid)
        AND (name.team_id, name.domain_id) <= ($3::text, '${LAST_ID}'::uuid)

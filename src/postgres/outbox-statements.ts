@@ -4,9 +4,9 @@ import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
 import { type Id, prepared, returningId, toMilliseconds, toTime, unprepared } from './statement.ts'
 
-/** The time of the statement. The transaction may have begun long before and waited for locks. */
+/** The time of the statement. The transaction may have begun long before, and then have waited for locks. */
 const NOW = 'statement_timestamp()'
-/** Without an interval: on Citus, a column cannot be set from an expression that depends on the time zone. */
+/** Uses no interval: on Citus, a column cannot be set from an expression that depends on the time zone. */
 const afterWait = (milliseconds: string) =>
   `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${milliseconds}::double precision / 1000)`
 
@@ -32,9 +32,9 @@ const stats = toSelectList<StatsRow>({
 })
 
 /**
- * Statements on the pending changes. Waits are in milliseconds. Changes are selected by their IDs, $1, and on Citus by
- * their second-level domains too, the last parameter. Only one column of an index is compared with an array: before
- * version 17, PostgreSQL looks up each pair of two arrays.
+ * Statements on the pending changes. Waits are in milliseconds. Changes are selected by their IDs ($1), and on Citus
+ * also by their second-level domains (the last parameter). Only one column of an index is compared with an array:
+ * before version 17, PostgreSQL looks up each pair of values from two arrays.
  */
 export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>
@@ -75,31 +75,33 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
        WHERE waiting.follows = asked.domain_id ${inShards(engine, 'waiting', '$3')}`,
     ),
 
-    /** Leases registrations to a call for $2, unless they are due even later. */
+    /** Leases registrations to a call for $2 milliseconds, unless they are already due later. */
     lease: unprepared(
       `UPDATE ${changes} AS waiting SET due = greatest(due, ${afterWait('$2')}) WHERE ${isNamed('$3')}`,
     ),
-    /** Forgets registrations that a release replaces. */
+    /** Deletes pending registrations that a release replaces. */
     replace: prepared<Id>(
       'replace',
       `DELETE FROM ${changes} AS waiting WHERE ${isNamed('$2')} AND kind = 'registered' ${returningId}`,
     ),
 
-    /** Makes changes due that a since corrected clock postponed further than $1. */
+    /**
+     * Makes changes due that are not due within $1 milliseconds: a clock that has since been corrected postponed them.
+     */
     hastenFresh: hasten('refusals = 0'),
     hastenRefused: hasten('refusals > 0'),
     /** Finds due changes, except those that other sweeps are leasing. */
     findFresh: find('refusals = 0'),
     findRefused: find('refusals > 0'),
-    /** Leases the found changes for $2, if they are still due. */
+    /** Leases the found changes for $2 milliseconds, if they are still due. */
     take: unprepared<Id>(
       `UPDATE ${changes} AS waiting SET due = ${afterWait('$2')} WHERE ${isNamed('$3')} AND due <= ${NOW}
        ${returningId}`,
     ),
 
-    /** Forgets changes of the kind $2. */
+    /** Deletes changes of the kind $2. */
     finish: prepared('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
-    /** Makes releases due that have replaced pushed registrations. */
+    /** Makes releases due if they have replaced pushed registrations. */
     hastenReleases: prepared(
       'hasten_releases',
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
@@ -117,8 +119,8 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 }
 
 /**
- * Postpones changes that are not locked: $1 are their IDs, $2 their kinds, $3 the waits, $4 the failures, $5 how many
- * refusals count.
+ * Postpones changes that are not locked. $1 are their IDs, $2 their kinds, $3 the waits, $4 the failures, $5 the
+ * numbers of refusals to add.
  */
 function postpone(changes: string, engine: Engine): string {
   const rows = `unnest($1::uuid[], $2::text[], $3::double precision[], $4::text[], $5::integer[])
@@ -135,7 +137,7 @@ function postpone(changes: string, engine: Engine): string {
        WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${inShards(engine, 'waiting', '$6')}`
 }
 
-/** Statements that make changes due whose push failed. */
+/** Statements that make changes due if their push failed. */
 function createRetries(changes: string, engine: Engine) {
   const isFree = isFreeIn(changes, engine)
   const retry = (condition: string) =>
@@ -150,7 +152,7 @@ function createRetries(changes: string, engine: Engine) {
   }
 }
 
-/** Statements on whether any process pushes. */
+/** Statements on the record that some process pushes. */
 const createMonitorStatements = (monitor: string) => ({
   findMonitor: unprepared<{ id: number }>(`SELECT id FROM ${monitor}`),
   addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
@@ -158,7 +160,9 @@ const createMonitorStatements = (monitor: string) => ({
 
 const passOverOf = (engine: Engine) => (engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED')
 
-/** Rows that are not locked, so no transaction of an application stops a sweep. Citus cannot lock these rows. */
+/**
+ * Selects rows that are not locked, so no transaction of an application stops a sweep. Citus cannot lock these rows.
+ */
 const isFreeIn = (changes: string, engine: Engine) => (condition: string) =>
   engine === 'Citus'
     ? condition

@@ -6,7 +6,7 @@ import { FIRST_ID } from './name-statements.ts'
 import { toArrays, type Value } from './statement.ts'
 import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
-/** A lock that is not a registrable domain. */
+/** The lock that sweeps share. Its name is not a registrable domain. */
 const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>

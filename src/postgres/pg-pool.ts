@@ -9,7 +9,7 @@ import { type Answer, type BoundStatement, bind } from './statement.ts'
 export interface PostgresPool {
   /** May return a promise of the client instead of calling back. */
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
-  /** Only a client has it, which is a single connection, not a pool. */
+  /** Only clients have this method. A client is a single connection, not a pool. */
   escapeIdentifier?: never
 }
 
@@ -30,11 +30,11 @@ export interface PostgresClient {
 const ROLLBACK_TIME_LIMIT = 1000
 
 /**
- * The SQLSTATEs with which a session would keep failing, while another session may not. Its connection is closed.
+ * The SQLSTATEs of failures that would recur in this session, but perhaps not in another one. The connection is closed.
  */
 const lastingFailures = new Set([
   '25006', // read_only_sql_transaction: the server has become a standby
-  '26000', // invalid_sql_statement_name: somebody has thrown our prepared statements away
+  '26000', // invalid_sql_statement_name: somebody has deallocated our prepared statements
   '42P05', // duplicate_prepared_statement: a pooler has swapped the session
   '0A000', // feature_not_supported: the cached plan must not change its result type
 ])
@@ -106,7 +106,7 @@ function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike
 
 /**
  * Takes a client from the pool. Uses the callback, because the server may close a connection as soon as it is open, and
- * with a promise, the listener for that error would come too late. A pool without callbacks returns a promise.
+ * with a promise, the listener for that error would be added too late. A pool without callbacks returns a promise.
  */
 function connect(pool: PostgresPool) {
   return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {

@@ -16,7 +16,7 @@ const RUNNING = 2
 
 interface LockQueue {
   running: number
-  /** Functions that each start a call, in order. */
+  /** The waiting calls in order, each as a function that starts it. */
   readonly waiting: Set<() => void>
 }
 
@@ -42,7 +42,7 @@ export function createQueues(): Queues {
     try {
       await deadline.wait(turn)
     } catch (error) {
-      // Its turn may have come at the same moment.
+      // The turn of this call may have come at the same moment.
       if (!waiting.delete(start)) leave(key)
       throw error
     }

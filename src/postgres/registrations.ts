@@ -30,7 +30,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
         timeLimit: step.timeLimit,
         claims: claimsOf(step),
       }),
-    // Under snapshot isolation, because it locks nothing.
+    // Uses snapshot isolation, because it locks nothing.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
     async release(teamId, keys, recording) {
       const registrableDomains = await findClaims(transact, teamId, keys)
@@ -65,7 +65,7 @@ const claimsOf = ({
 }: Pick<RegistrationStep, 'teamId' | 'registrableDomains' | 'counted'>) =>
   counted ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains
 
-/** Claims, looks up, decides, saves. */
+/** Locks, looks up, decides, and saves. */
 async function register(
   transaction: StoreTransaction,
   { lease, decide, ...step }: RegistrationStep,
@@ -117,7 +117,7 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
 const findNames = ({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) =>
   ask(statements.findNames, domains, ...(engine === 'Citus' ? toArrays(domains.map(toKey), 'secondLevelDomain') : []))
 
-/** Claims, looks up, decides, saves. */
+/** Locks, looks up, decides, and saves. */
 async function importAll(
   transaction: StoreTransaction,
   { registrableDomains, domainIds, decide, ...question }: ImportRequest,
@@ -150,8 +150,9 @@ function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly
 /**
  * Finds the registrable domains to lock for a team's names; `null` if it has registered none of them.
  *
- * It runs in a separate transaction: if Citus moves a shard between the first statement on it and the lock, a worker
- * sends the rest of the transaction to the shard's former place, and its deletions there are lost.
+ * This runs in a separate transaction. In the same transaction, Citus could move a shard between the first statement on
+ * it and the lock. A worker would then send the rest of the transaction to the shard's former node, and deletions there
+ * would be lost.
  */
 async function findClaims(transact: Transact, teamId: string, keys: ReleaseKeys): Promise<readonly string[] | null> {
   if (keys.names.length + keys.domainIds.length === 0) return null
@@ -180,7 +181,8 @@ async function release(
   const deleting = change(statements.deleteNames, ...ids)
   const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
   const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
-  // Queried after the pending registrations: a first push that ends in between removes one, but leaves a record first.
+  // Queried after the pending registrations are deleted. A first push that ends in between removes one of them, but
+  // only after it has recorded that there is a monitor.
   const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
   const recorded = isMonitored ? released : released.filter(({ domainId }) => replaced.has(domainId))
   // A push of the pending registration may be under way.
@@ -195,7 +197,7 @@ interface Transferring extends TransferRequest, ReleaseRecording {
   createId(): string
 }
 
-/** Locks, looks up, decides, gives names to the team, records the changes, and deletes the lock rows. */
+/** Locks, looks up, decides, transfers names to the team, records the changes, and deletes the lock rows. */
 async function transfer(
   transaction: StoreTransaction,
   { from, to, counted, decide, keys, lease, isPushed, registrableDomains, createId }: Transferring,
@@ -232,7 +234,7 @@ async function transfer(
   return { found, saved }
 }
 
-/** Returns the team's registrations with these names and IDs, by ID. */
+/** Returns the team's registrations with these names and IDs, keyed by ID. */
 async function findHeld(
   transaction: StoreTransaction,
   teamId: string,
@@ -242,7 +244,7 @@ async function findHeld(
   const domains = names.map(({ domain }) => domain)
   const answers = await Promise.all([
     findNames(transaction, domains),
-    // Citus queries all its shards for them.
+    // Citus queries all its shards for IDs.
     domainIds.length > 0 ? ask(statements.findIds, domainIds) : { rows: [] },
   ])
   const held = answers.flatMap(({ rows }) => rows).filter(row => row.teamId === teamId)

@@ -37,7 +37,9 @@ const isRetryable = (error: unknown, attempt: number) =>
 /** Whether an error, or a cause that an ORM wrapped in it, has one of these SQLSTATEs. */
 export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
 
-/** How deep to search for causes: deeper than any ORM wraps, and finite for a cause that is its own cause. */
+/**
+ * How many nested causes to search: more than any ORM wraps. The limit ends the search if an error is its own cause.
+ */
 const DEEPEST = 8
 
 /** Prisma uses `originalCode` and `meta`. */

@@ -2,7 +2,7 @@ import { optional, type Rule, requireOptions } from '../options.ts'
 
 /** Where the tables are. */
 export interface PostgresSchemaOptions {
-  /** The schema that holds the tables. Any name. Default `domain_registration`. */
+  /** The schema that contains the tables. It may have any name. Default `domain_registration`. */
   schema?: string | undefined
 }
 
@@ -32,7 +32,7 @@ export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {
 
 export type Tables = ReturnType<typeof toTables>
 
-/** PostgreSQL documentation, section 4.1.1: any characters except NUL, with quotes doubled. */
+/** Quotes an identifier (PostgreSQL documentation, section 4.1.1): any characters except NUL, with quotes doubled. */
 export function quoteIdentifier(name: string): string {
   if (name === '' || name.includes('\0'))
     throw new TypeError('The name of a schema must be a non-empty string without \\0')
@@ -40,8 +40,8 @@ export function quoteIdentifier(name: string): string {
 }
 
 /**
- * Returns the SQL that creates the tables of {@link createPostgresStore} and {@link createPostgresKeyStore}, for a
- * migration tool of your own; {@link migrate} runs it for you. Running it again changes nothing.
+ * Returns the SQL that creates the tables of {@link createPostgresStore} and {@link createPostgresKeyStore}, for your
+ * own migration tool; {@link migrate} runs it for you. Running it again changes nothing.
  *
  * The table `names` has one row for each registration, for you to read, to join and to reference:
  *
@@ -49,7 +49,7 @@ export function quoteIdentifier(name: string): string {
  * SELECT team_id, domain_id, created_at FROM domain_registration.names WHERE domain = 'www.example.com';
  * ```
  *
- * @throws {TypeError} for an option that does not exist, and if the name of the schema is empty or contains NUL.
+ * @throws {TypeError} if an option is unknown, or if the name of the schema is empty or contains NUL.
  *
  * @example
  * import { writeFile } from 'node:fs/promises'
@@ -63,7 +63,7 @@ export function postgresSchema(options: PostgresSchemaOptions = {}): string {
     .join('\n')
 }
 
-/** Returns the statements one by one, for engines that accept only one in a command. */
+/** Returns the statements separately, for engines that accept only one statement in a command. */
 export function createSchema(options: PostgresSchemaOptions, isDistributed = false): string[] {
   const tables = toTables(options)
   return [
@@ -71,14 +71,14 @@ export function createSchema(options: PostgresSchemaOptions, isDistributed = fal
     // If tables are distributed, a unique key must contain the distribution column.
     ...createNames(tables, isDistributed ? 'domain_id, second_level_domain' : 'domain_id'),
     ...createChanges(tables),
-    `-- The registrable domains of calls, to lock. A release deletes the row of its own; the next call inserts it again.
--- And teams with a limit, as '#' and the ID.
+    `-- The rows that calls lock: one for each registrable domain, and one for each team with a limit ('#' and the ID). A
+-- release deletes the rows that it has locked; the next call inserts them again.
 CREATE TABLE IF NOT EXISTS ${tables.locks} (
   second_level_domain text COLLATE "C" NOT NULL,
   registrable_domain text COLLATE "C" NOT NULL,
   PRIMARY KEY (second_level_domain, registrable_domain)
 )`,
-    `-- A row once anybody pushes. Without one there is no monitor, and a store without a push records no release.
+    `-- Has a row once any process pushes. Without it there is no monitor, and a store without a push records no release.
 CREATE TABLE IF NOT EXISTS ${tables.monitor} (
   id integer PRIMARY KEY CHECK (id = 1),
   since timestamptz NOT NULL DEFAULT now()
@@ -94,15 +94,15 @@ CREATE TABLE IF NOT EXISTS ${tables.monitor} (
 }
 
 const createNames = ({ names }: Tables, id: string) => [
-  `-- One row for each registered name. A name is found by its text alone: by the last two labels of it (of an IP
--- address, the address), and by the path of the others from right to left, such as '.b.a' for a.b.example.com.
+  `-- One row for each registered name. Its key depends only on the name: the last two labels (for an IP address, the
+-- address), and the path of the other labels from right to left, such as '.b.a' for a.b.example.com.
 CREATE TABLE IF NOT EXISTS ${names} (
   domain_id uuid NOT NULL, -- version 7: in the order of registration
   created_at timestamptz NOT NULL,
   second_level_domain text COLLATE "C" NOT NULL,
   path text COLLATE "C" NOT NULL,
   domain text COLLATE "C" NOT NULL,
-  registrable_domain text COLLATE "C" NOT NULL, -- by the suffix list at the time
+  registrable_domain text COLLATE "C" NOT NULL, -- by the suffix list of that time
   team_id text COLLATE "C" NOT NULL,
   PRIMARY KEY (second_level_domain, path)
 )`,
@@ -110,18 +110,18 @@ CREATE TABLE IF NOT EXISTS ${names} (
 CREATE UNIQUE INDEX IF NOT EXISTS names_by_id ON ${names} (${id})`,
   `-- For the lists of one team.
 CREATE INDEX IF NOT EXISTS names_of_team ON ${names} (team_id, domain_id)`,
-  `-- For the lists of what one team holds below a base.
+  `-- For the lists of one team's names below a base.
 CREATE INDEX IF NOT EXISTS names_of_team_below ON ${names} (second_level_domain, team_id, path)`,
-  `-- For wildcards: what lies within a base, of all teams, and of one. The conditions differ so that each question has
--- one index only. A name that is its own registrable domain lies within no base.
+  `-- For wildcards: the names within a base, of all teams and of one team. The conditions differ, so each query matches
+-- only one index. A name that is its own registrable domain is not within any base.
 CREATE INDEX IF NOT EXISTS names_within ON ${names} (registrable_domain, path) WHERE domain <> registrable_domain`,
   `CREATE INDEX IF NOT EXISTS names_of_team_within ON ${names} (registrable_domain, team_id, path) WHERE path > ''`,
-  `-- For questions by the name. A hash index is small, and can only be looked up in.
+  `-- For lookups by name. A hash index is small, and cannot be read in order.
 CREATE INDEX IF NOT EXISTS names_by_domain ON ${names} USING hash (domain)`,
 ]
 
 const createChanges = ({ changes }: Tables) => [
-  `-- What the monitor does not know yet. A registration without a row is synchronized.
+  `-- The pending changes. A registration without a row is synchronized.
 CREATE TABLE IF NOT EXISTS ${changes} (
   domain_id uuid NOT NULL,
   due timestamptz NOT NULL, -- when a sweep may push it
@@ -133,11 +133,11 @@ CREATE TABLE IF NOT EXISTS ${changes} (
   registrable_domain text COLLATE "C" NOT NULL,
   team_id text COLLATE "C" NOT NULL,
   last_failure text, -- why the last push failed
-  follows uuid, -- of a release after a transfer: the ID whose registration is to be pushed before
+  follows uuid, -- for a release after a transfer: the ID whose registration must be pushed first
   PRIMARY KEY (domain_id, second_level_domain)
 )`,
   `CREATE INDEX IF NOT EXISTS changes_following ON ${changes} (follows) WHERE follows IS NOT NULL`,
-  `-- For sweeps, which take first what was never refused.
+  `-- For sweeps, which first take changes that were never refused.
 CREATE INDEX IF NOT EXISTS changes_fresh ON ${changes} (due, domain_id) WHERE refusals = 0`,
   `CREATE INDEX IF NOT EXISTS changes_refused ON ${changes} (due, domain_id) WHERE refusals > 0`,
 ]
@@ -158,8 +158,8 @@ const createKeys = ({ keys }: Tables) => [
 ]
 
 /**
- * Distributes tables that are not yet distributed over the servers of Citus. A statement goes to the shards of the
- * second-level domains in its parameters, or otherwise to all; see docs/citus.md.
+ * Distributes the tables over the servers of Citus, unless they are already distributed. A statement goes to the shards
+ * of the second-level domains in its parameters; if it has none, it goes to all shards. See docs/citus.md.
  */
 const distribute = ({ locks, names, changes, monitor, keys, version }: Tables): string[] => [
   toDistributed(locks, "'none'"),

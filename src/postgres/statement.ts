@@ -5,7 +5,7 @@ export interface Statement<Row = never> {
   /** The name of the prepared statement on each connection. Without a name, it is not prepared. */
   readonly name: string
   readonly text: string
-  /** The type of a result row; never set. */
+  /** Exists only for the type of a result row; never set. */
   readonly row?: Row
 }
 
@@ -23,16 +23,16 @@ export interface Answer<Row = unknown> {
 }
 
 /**
- * Makes a statement that each connection plans once, perhaps while the tables are empty: the plan must be right for
- * tables of any size. The name also depends on the SQL, because versions of this package and schemas may share a
- * connection.
+ * Creates a statement that each connection plans once, perhaps while the tables are empty: the plan must be right for
+ * tables of any size. The name also depends on the SQL, because several versions of this package, or several schemas,
+ * may share a connection.
  */
 export const prepared = <Row = never>(name: string, text: string): Statement<Row> => ({
   name: `domain_registration_${name}_${checksum(text)}`,
   text,
 })
 
-/** Makes a statement that is planned each time, for the current size of the tables. */
+/** Creates a statement that is planned each time, for the current size of the tables. */
 export const unprepared = <Row = never>(text: string): Statement<Row> => ({ name: '', text })
 
 /** FNV-1a. */
@@ -70,19 +70,22 @@ export function toArrayLiteral(elements: readonly Element[]): string {
 const SPECIAL = /["\\]/
 const quoteElement = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
 
-/** Returns the array parameters of a statement on many rows: one for each of these properties. */
+/** Returns the array parameters of a statement on many rows: one array for each of these properties. */
 export const toArrays = <Name extends string>(
   rows: readonly Readonly<Record<Name, Element>>[],
   ...names: readonly Name[]
 ): Element[][] => names.map(name => rows.map(row => row[name]))
 
-/** A time in milliseconds since 1970, as a string, because drivers read times and large numbers differently. */
+/**
+ * SQL for a time in milliseconds since 1970. It is a string, because drivers return times and large numbers in
+ * different forms.
+ */
 export const toMilliseconds = (time: string) => `round(extract(epoch FROM ${time}) * 1000)::bigint::text`
 
-/** The time at some milliseconds since 1970. */
+/** SQL for the time that is some milliseconds after 1970. */
 export const toTime = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
 
-/** A result row of a statement that returns which rows it changed. */
+/** A result row of a statement that returns the rows that it changed. */
 export interface Id {
   readonly domainId: string
 }

@@ -33,7 +33,7 @@ export type PostgresStore = ManagedStore
  * See docs/postgres-drivers.md for drivers and poolers, and docs/postgres-transaction.md for a call in
  * your own transaction.
  *
- * @throws {TypeError} for an option that is wrong or does not exist.
+ * @throws {TypeError} if an option is invalid or unknown.
  *
  * @example
  * const database = new pg.Pool({ connectionString, pipeline: true })

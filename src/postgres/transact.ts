@@ -28,15 +28,17 @@ export type Transact = <T>(
   options?: {
     readonly timeLimit?: number
     readonly isolation?: Isolation
-    /** The registrable domains that it will lock, in ascending order. */
+    /** The registrable domains that the transaction will lock, in ascending order. */
     readonly claims?: readonly string[]
   },
 ) => Promise<T>
 
-/** The share of the remaining time for the server: it times out first, so the connection can be kept. */
+/**
+ * The share of the remaining time that the server gets. So the server times out first, and the connection can be kept.
+ */
 const SERVER_SHARE = 0.9
 
-/** @param longest Milliseconds for each transaction. */
+/** @param longest The time limit of each transaction, in milliseconds. */
 export function createTransact(database: Database, tables: Tables, longest: number): Transact {
   let known: { readonly engine: Engine; readonly statements: Statements } | undefined
   const queues = createQueues()
@@ -68,12 +70,15 @@ export function claim({ ask, statements }: StoreTransaction, registrableDomains:
 }
 
 /**
- * Returns the lock of a team, which makes its calls take turns. It sorts before those of registrable domains in the
- * order of all locks: no hostname begins with `#` or an earlier character.
+ * Returns the name of a team's lock, which makes the team's calls take turns. In the order of all locks, it comes
+ * before registrable domains, because no hostname begins with `#` or an earlier character.
  */
 export const lockOfTeam = (teamId: string): string => `#${teamId}`
 
-/** Deletes the lock rows of registrable domains that this transaction has locked. It must be its last statement. */
+/**
+ * Deletes the lock rows of registrable domains that this transaction has locked. This must be the last statement of the
+ * transaction.
+ */
 export function unlock({ change, statements }: StoreTransaction, registrableDomains: readonly string[]): void {
   void change(statements.unlock, registrableDomains.map(toSecondLevelDomain), registrableDomains)
 }

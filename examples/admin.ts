@@ -1,6 +1,7 @@
 /**
- * An admin page: the names of a team, to add, search, delete and export, and its API keys, to create, rotate and
- * revoke. It needs no script. Prints its address. It has no access control: put your own login in front of it.
+ * An admin page on which a team adds, searches, deletes and exports its names, and creates, rotates and revokes its API
+ * keys. The page needs no script. The program prints its address. It has no access control, so put your own login in
+ * front of it.
  */
 import {
   createMemoryKeyStore,
@@ -52,7 +53,7 @@ nav a { display: inline-block; line-height: 44px; } textarea { display: block; w
 const explain = (error: Error) => `<p role="alert">${escapeHtml(error.message)}</p>`
 const report = (text: string) => `<p role="status">${escapeHtml(text)}</p>`
 
-/** Asks before an action that cannot be undone: the same form again, with a question. */
+/** Asks before an action that cannot be undone: shows the same form again, with a question. */
 const ask = (question: string, action: string, fields: readonly (readonly [name: string, value: string])[]) =>
   page(
     question,
@@ -68,7 +69,7 @@ async function showNames(query: Request['query'], said = ''): Promise<string> {
   const [search, kind] = [read('search'), read('in') === 'domain' ? 'domain' : 'below']
   const filter: ListDomainsQuery = search === '' ? { order: 'newest' } : { [kind]: search }
   const form = `${said}<form method="post" action="/names/add">
-    <label>Names to add, one on a line<textarea name="domains" rows="3" required></textarea></label>
+    <label>Names to add, one per line<textarea name="domains" rows="3" required></textarea></label>
     <button>Add</button></form>
     <form>
     <input name="search" aria-label="Name" value="${escapeHtml(search)}" placeholder="example.com">
@@ -91,7 +92,7 @@ async function showNames(query: Request['query'], said = ''): Promise<string> {
   const more = new URLSearchParams({ search, in: kind, after: next ?? '' })
   return `${form}<form method="post" action="/names/delete">
     <table><tr><th>Name</th><th>Since</th></tr>${rows.join('')}</table>
-    <button>Delete the chosen ones</button></form>
+    <button>Delete the selected names</button></form>
     ${domains.length === 0 ? '<p>No names.</p>' : ''}
     ${next === null ? '' : `<p><a href="/?${escapeHtml(String(more))}">More</a></p>`}`
 }
@@ -127,8 +128,8 @@ app.use((request, response, next) => {
       "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     'Cache-Control': 'no-store',
   })
-  // A form on another site must not delete or create anything here. Browsers send at least one of the two headers,
-  // except very old ones.
+  // A form on another site must not delete or create anything here. All but very old browsers send at least one of
+  // these two headers.
   const { 'sec-fetch-site': site, origin } = request.headers
   const isForeign =
     (site !== undefined && site !== 'same-origin' && site !== 'none') ||
@@ -171,7 +172,7 @@ app.post('/keys/rotate', async (request, response) => {
   const old = findOwnKey(request)
   if (!old) return void response.redirect(303, '/keys')
   const key = await createKey(old.label)
-  // Both keys work for a week, or until the old one expires, so programs can switch.
+  // Both keys work for a week, or until the old key expires, so that programs can switch to the new one.
   const inAWeek = new Date(Date.now() + WEEK)
   if (old.expiresAt === null || old.expiresAt > inAWeek) keys.updateKey(old.hash, { expiresAt: inAWeek })
   response.send(page('API keys', showKeys(key)))
@@ -190,7 +191,7 @@ app.use(((error, _request, response, next) => {
   else next(error)
 }) satisfies ErrorRequestHandler)
 
-/** Finds only keys of the team, whatever the form sends. */
+/** Finds only the team's own keys, even if the form sends the hash of another key. */
 const findOwnKey = ({ body }: Request): StoredKeyRecord | undefined =>
   keys.listKeys(owner).find(({ hash }) => hash === body?.hash)
 

@@ -1,9 +1,9 @@
 /**
- * Your own store, here on LevelDB: copy and change it, and test it with `domain-registration/testing`.
+ * Your own store, here on LevelDB. Copy it, change it, and test it with `domain-registration/testing`.
  *
- * LevelDB is a sorted map. Each registration has three entries, so lookups are by key or by range; each pending change
- * has one. A wildcard costs a scan of the names below it, and a sweep a scan of the pending changes. Only one process
- * at a time can open a folder.
+ * LevelDB is a sorted map. Each registration has three entries, so that every lookup is by key or by range; each
+ * pending change has one entry. Registering a wildcard scans the names below it, and a sweep scans the pending changes.
+ * Only one process at a time can open a folder.
  */
 import { type BatchOperation, ClassicLevel } from 'classic-level'
 import {
@@ -35,7 +35,7 @@ type Held = Omit<Registration, 'synchronized' | 'createdAt'> & { readonly create
 /** A change as stored. Times are milliseconds since 1970. */
 type Waiting = Omit<PendingChange, 'at' | 'nextAttempt'> & { readonly at: number; readonly due: number }
 
-/** A change that is due later than this plus a lease is due at once: a clock was wrong. */
+/** If a change is due later than this plus a lease, a clock was wrong, and the change is due at once. */
 const HOUR = 3_600_000
 
 export async function createLevelStore({ folder, ...options }: LevelStoreOptions) {
@@ -44,7 +44,7 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
   return { ...store, close: backend.close }
 }
 
-/** Separate from the store, so a test can explore it. */
+/** Separate from the store, so that a test can explore it. */
 export async function createLevelBackend(folder: string) {
   const database = new ClassicLevel<string, Held | Waiting | true>(folder, { valueEncoding: 'json' })
   await database.open()
@@ -55,7 +55,10 @@ export async function createLevelBackend(folder: string) {
     keys.map(key => ({ type: 'put', key, value }))
   const remove = (keys: readonly string[]): Operation[] => keys.map(key => ({ type: 'del', key }))
 
-  /** LevelDB has no transactions: work runs in turn, and ends with one batch, which is saved as a whole. */
+  /**
+   * LevelDB has no transactions. So steps run one after the other, and each ends with one batch, which is saved as a
+   * whole.
+   */
   let turns: Promise<unknown> = Promise.resolve()
   function takeTurn<T>(work: (operations: Operation[]) => Promise<T>): Promise<T> {
     const turn = turns.then(async () => {
@@ -74,7 +77,7 @@ export async function createLevelBackend(folder: string) {
     (await database.values({ gt: from, lt: before, limit, reverse }).all()) as T[]
   const allWaiting = () => range<Waiting>('waiting ', 'waiting!')
 
-  /** Adds to registrations whether they are synchronized, that is, have no pending change. */
+  /** Adds `synchronized` to registrations: whether they have no pending change. */
   async function toRegistrations(held: readonly Held[]): Promise<Registration[]> {
     const waiting = new Set((await get<Waiting>(held.map(waitingKey))).map(({ domainId }) => domainId))
     return held.map(({ createdAt, ...registration }) => ({
@@ -229,7 +232,7 @@ export async function createLevelBackend(folder: string) {
   return { ...backend, close: () => database.close() }
 }
 
-/** The labels of a name from right to left, so names below it are adjacent. No hostname contains \0. */
+/** The labels of a name from right to left, so that the names below it are adjacent. No hostname contains \0. */
 function nameKey(domain: string): string {
   const { secondLevelDomain, path } = toKey(domain)
   return `name ${secondLevelDomain}\0${path}`

@@ -1,6 +1,6 @@
 /**
  * Starts the program of `express.ts` on a free port, calls it over HTTP as its users would, and checks every response.
- * Exits 0 if each is as expected; otherwise shows the difference and exits 1.
+ * Exits with 0 if every response is as expected; otherwise shows the differences and exits with 1.
  */
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual, styleText } from 'node:util'
@@ -64,7 +64,7 @@ function printTable(results: readonly DomainResult[]): void {
   }
 }
 
-/** A Chinese, Japanese or Korean character takes two columns in a terminal. */
+/** In a terminal, a Chinese, Japanese or Korean character takes two columns. */
 const displayWidth = (text: string) =>
   [...text].reduce((width, character) => width + (/[\u1100-\u115f\u2e80-\uffdc]/.test(character) ? 2 : 1), 0)
 

@@ -1,5 +1,5 @@
 /**
- * A store in MariaDB, for any number of processes that share a database. Copy it with the tables of mariadb-tables.sql,
+ * A store in MariaDB, for any number of processes that share a database. Copy it together with mariadb-tables.sql,
  * change it, and test it with `domain-registration/testing`. See docs/recipes/mysql.md.
  */
 import {
@@ -17,10 +17,13 @@ import { type Ask, createTransact, type Transact } from './mariadb-transact.ts'
 
 /** The database's clock, in milliseconds since 1970: the clocks of its clients may differ. */
 const NOW = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
-/** A change that is due later than this plus a lease is due now: a clock was wrong. */
+/** If a change is due later than this plus a lease, a clock was wrong, and the change is due now. */
 const HOUR = 3_600_000
 
-/** A table from one value, with any number of rows. A value that does not fit fails, whatever the SQL mode. */
+/**
+ * Makes a table of any number of rows from one JSON value. A value that does not fit its column is an error in every
+ * SQL mode.
+ */
 const sent = (...fields: readonly string[]) =>
   `JSON_TABLE(?, '$[*]' COLUMNS (${fields.map(
     field => `${field} VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.${field}' ERROR ON ERROR`,
@@ -45,7 +48,7 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
     register: step =>
       transact(async ask => {
         const { teamId, lease } = step
-        // Calls of a team with a limit take turns. Its lock comes first, because '#' sorts before all names.
+        // Calls of a team with a limit take turns. The team's lock comes first, because '#' sorts before all names.
         await claim(ask, step.counted ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
         const found = await find(ask, step)
         const { created, waiting } = step.decide(found)
@@ -163,7 +166,7 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
   }
 }
 
-/** Locks registrable domains until the transaction ends, so calls that share one take turns. */
+/** Locks registrable domains until the transaction ends, so that calls for the same one take turns. */
 const claim = (ask: Ask, registrableDomains: readonly string[]) =>
   ask(
     `INSERT INTO domain_locks SELECT * FROM ${sent('registrableDomain')}
@@ -201,7 +204,10 @@ async function findBelow(ask: Ask, base: string, teamId: string) {
   }
 }
 
-/** A release replaces a pending registration, and is due only when no push of that can still be under way. */
+/**
+ * A release replaces a pending registration. It is due only when a push of that registration can no longer be in
+ * progress.
+ */
 const addChanges = (ask: Ask, kind: string, registrations: readonly Registration[], wait: number, lease: number) =>
   ask(
     `INSERT INTO domain_changes (domainId, domain, registrableDomain, teamId, kind, at, due)

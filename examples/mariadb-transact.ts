@@ -1,13 +1,16 @@
-/** Transactions for mariadb-store.ts: with a time limit, and retried after a conflict with another one. */
+/**
+ * Transactions for mariadb-store.ts, which have a time limit and are retried after a conflict with another transaction.
+ */
 import type { Pool } from 'mysql2/promise'
 
 /**
- * Sends a statement, and resolves to its rows. Arrays among its values are sent as JSON; an empty one needs no query.
+ * Sends a statement, and resolves to its rows. Arrays among its values are sent as JSON. If an array is empty, no query
+ * is sent.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the statement determines the type of a row
 export type Ask = (sql: string, ...values: (string | number | readonly object[])[]) => Promise<any[]>
 
-/** After these nothing was saved: ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK. */
+/** Nothing was saved after these errors: ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK. */
 const CONFLICTS = [1205, 1213]
 /** Milliseconds. */
 const LONGEST_PAUSE = 50
@@ -47,7 +50,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
     throw error
   })
   let isOver = false
-  /** Work that timed out may still be running: after the rollback, its statements would be saved at once. */
+  /** Work that timed out may still be running. After the rollback, each of its statements would be saved at once. */
   function requireTransaction(): void {
     if (isOver) throw new Error('The transaction is over')
   }
@@ -67,7 +70,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
   try {
     const result = await inTime(end, run())
     if (performance.now() >= end) throw new Error('No time is left to commit')
-    // Only the response shows whether it was saved.
+    // Only the response to COMMIT shows whether the transaction was saved.
     await inTime(end + GRACE, connection.commit())
     connection.release()
     return result
@@ -77,7 +80,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
       () => connection.release(),
       () => {
         connection.destroy()
-        // It may wait for a lock and hold others.
+        // The connection may be waiting for a lock and holding others.
         database.query('KILL ?', [connection.threadId]).catch(() => {})
       },
     )

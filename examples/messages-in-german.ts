@@ -1,7 +1,7 @@
 /**
- * Explains rejected hostnames in German: `npx tsx examples/messages-in-german.ts`. A catalogue by `reason`, which
- * `classifyHostname` and previews have besides `code`. The compiler checks that no reason is missing; at run time, a
- * newer reason falls back to the English message.
+ * Explains rejected hostnames in German: `npx tsx examples/messages-in-german.ts`. It has a text for each `reason`,
+ * which `classifyHostname` and previews return in addition to `code`. The compiler checks that no reason is missing. At
+ * run time, an unknown newer reason gets the English message.
  */
 import { classifyHostname, type HostnameDetails, type HostnameReason, type InvalidHostname } from 'domain-registration'
 
@@ -87,13 +87,13 @@ export const german: Readonly<Record<HostnameReason, Sentence>> = {
   wildcard_over_public_suffix: ({ suffix }) => `ist ein Platzhalter über dem öffentlichen Suffix „${suffix}“`,
 }
 
-/** Invisible characters are shown by their code point. */
+/** Shows invisible characters by their code points. */
 function name(character = ''): string {
   const codePoint = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
   return /[\p{C}\p{Z}\p{M}]/u.test(character) ? `U+${codePoint}` : `„${character}“ (U+${codePoint})`
 }
 
-/** @param input Shown unchanged: escape it as the place where it is shown requires. */
+/** @param input Is part of the message unchanged: escape it for the place where you show it. */
 export function explainInGerman(input: string, refused: InvalidHostname): string {
   const sentence = (german as Partial<typeof german>)[refused.reason]
   if (sentence === undefined) return refused.message

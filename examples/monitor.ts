@@ -1,6 +1,6 @@
 /**
- * A monitor that follows the registry: it receives the pushes of `createWebhook`, and shows its watched names. It may
- * be killed at any moment: it acknowledges only changes that are on disk.
+ * A monitor that follows the registry: it receives the pushes of `createWebhook`, and shows the names that it watches.
+ * It may be killed at any moment, because it acknowledges only changes that are on disk.
  *
  *     WEBHOOK_SECRET=whsec_$(openssl rand -base64 32) tsx examples/monitor.ts
  */
@@ -10,9 +10,9 @@ import { text } from 'node:stream/consumers'
 import { verifyWebhook, type WebhookChange, WebhookVerificationError } from 'domain-registration/webhook'
 
 const { WEBHOOK_SECRET: secret, PORT = '4000', JOURNAL = 'changes.ndjson' } = process.env
-if (!secret) throw new Error('Set WEBHOOK_SECRET to that of createWebhook')
+if (!secret) throw new Error('Set WEBHOOK_SECRET to the secret of createWebhook')
 
-/** By `domainId`. With a database, keep both there, and change them in one transaction for each request. */
+/** Both by `domainId`. If you have a database, keep both there, and change them in one transaction for each request. */
 const watched = new Map<string, string>()
 const released = new Set<string>()
 
@@ -26,7 +26,7 @@ function apply({ kind, domainId, domain }: WebhookChange): void {
   }
 }
 
-/** One line for each request. An incomplete line was never acknowledged, so its changes arrive again. */
+/** The file has one line for each request. An incomplete line was never acknowledged, so its changes arrive again. */
 const journal = await open(JOURNAL, 'a+')
 for (const line of (await journal.readFile('utf8')).split('\n')) for (const change of parse(line)) apply(change)
 
@@ -44,7 +44,7 @@ async function save(changes: readonly WebhookChange[]): Promise<void> {
   await journal.datasync()
 }
 
-/** Responds with 4xx if a retry cannot help, and with 503, by throwing, while it cannot save anything. */
+/** Responds with 4xx if a retry cannot help. Throws while it cannot save anything, and the response is then 503. */
 async function receive(request: IncomingMessage): Promise<{ status: number; body?: unknown }> {
   if (request.method === 'GET') return { status: 200, body: Object.fromEntries(watched) }
   if (!(Number(request.headers['content-length']) <= 1_000_000)) return { status: 413 }

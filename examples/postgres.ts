@@ -5,9 +5,9 @@ import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-reg
 import express from 'express'
 import pg from 'pg'
 
-// A PostgreSQL server, for any number of processes like this one. Without one, PGlite: PostgreSQL in this process, with
-// its data in a folder that only one process may open. The data survives the process, but PGlite does not flush to
-// disk: a power cut may lose the last changes.
+// A PostgreSQL server serves any number of processes like this one. Without a server, this program uses PGlite:
+// PostgreSQL inside the process, with its data in a folder that only one process may open. The data survives the
+// process, but PGlite does not flush to disk, so a power cut may lose the last changes.
 const { DATABASE_URL, DATA_FOLDER = 'data', PORT = '3000' } = process.env
 const pool = DATABASE_URL
   ? new pg.Pool({ connectionString: DATABASE_URL, pipeline: true, connectionTimeoutMillis: 5000 })
@@ -20,7 +20,7 @@ const store = createPostgresStore({
   database: pool,
   findTeam: id => teams.get(id) ?? null,
   synchronize(changes) {
-    // Stands for your monitoring.
+    // Stands for your monitor.
     for (const { kind, domain } of changes) console.log(kind === 'registered' ? `Watching ${domain}` : `Not ${domain}`)
   },
 })
@@ -39,7 +39,7 @@ curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${key}' \\
   -H 'Content-Type: application/json' -d '{"domains":["www.example.com","*.example.org","localhost"]}'`)
 })
 
-// Pushes releases, and registrations whose push failed or whose process ended first.
+// Pushes releases, and registrations whose push failed or whose process ended before it pushed them.
 const synchronizing = startSynchronizing(store)
 
 for (const signal of ['SIGINT', 'SIGTERM']) {

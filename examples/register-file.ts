@@ -1,6 +1,6 @@
 /**
- * Registers the hostnames of a file, one on each line, with a service that has this operation. Shows a progress bar,
- * and then the invalid names with the reasons.
+ * Registers the hostnames of a file, which has one per line, by calling such a service. Shows a progress bar, and then
+ * the invalid names with their reasons.
  *
  *     API_KEY=svc_team_… tsx examples/register-file.ts https://api.example.com/v1/domains hostnames.txt
  */

@@ -13,7 +13,7 @@ interface Step {
 interface Picture {
   readonly title: string
   readonly steps: readonly Step[]
-  /** Whether the steps follow one another. */
+  /** Whether each step leads to the next one. */
   readonly isFlow?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The site: `docs/` as it is, with the pages of `site/pages` and what `generate.js` makes. Nothing is loaded from
- * elsewhere, neither by a build nor by a page.
+ * The site: `docs/` unchanged, with the pages of `site/pages` and those that `generate.js` writes. Neither the build
+ * nor a page loads anything from another host.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,14 +24,17 @@ const exclude = (folder, pages) =>
     .filter(name => !pages.includes(name))
     .flatMap(name => [`${folder}${name}`, `${folder}${name}/**`])
 
-/** For programs that read: a list of the pages, and all guides in one file. */
+/** For language models: a list of the pages, and all guides in one file. */
 function writeForPrograms(folder) {
   const list = pages.map(({ path, text }) => `- [${text}](${base}${toLink(path).slice(1)})`).join('\n')
   writeFileSync(join(folder, 'llms.txt'), `# domain-registration\n\n> ${description}\n\n${list}\n`)
   writeFileSync(join(folder, 'llms-full.txt'), pages.map(({ path }) => read(path)).join('\n\n'))
 }
 
-/** Pages outside `site/` do not find `vue` in its `node_modules`; what renders them on Node does. */
+/**
+ * Pages outside `site/` do not find `vue` in the `node_modules` of `site/`. VitePress, which renders them on Node, does
+ * find it.
+ */
 const vueOfTheSite = {
   name: 'vue of the site',
   enforce: 'pre',
@@ -44,7 +47,7 @@ export default defineConfig({
   lang: 'en',
   base,
   srcDir: '..',
-  // VitePress takes every Markdown file below srcDir that is not excluded.
+  // VitePress makes a page of every Markdown file below srcDir that is not excluded.
   srcExclude: [
     ...exclude('', ['docs', 'site', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'AGENTS.md', 'CONTRIBUTING.md']),
     ...exclude('site/', ['pages', 'reference', 'examples']),
@@ -60,7 +63,7 @@ export default defineConfig({
     },
   },
   markdown: {
-    // VitePress's own themes have comments and keywords with too little contrast.
+    // In VitePress's default themes, comments and keywords have too little contrast.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: toAnchor },
     config: md => adaptMarkdown(md, root),
@@ -82,7 +85,7 @@ export default defineConfig({
       provider: 'local',
       options: {
         miniSearch: {
-          // Guides before the reference, which has each of their words as well, and before what maintainers read.
+          // Ranks guides above the reference, which contains each of their words too, and above pages for maintainers.
           searchOptions: {
             boostDocument: id =>
               id.includes('/reference/')

@@ -1,4 +1,4 @@
-/** Where the files of the repository stand on the site, and what makes links and anchors of their Markdown fit. */
+/** Maps files of the repository to pages of the site, and adapts the links and anchors of their Markdown. */
 import { dirname, join, relative } from 'node:path/posix'
 
 /**
@@ -40,7 +40,7 @@ export function adaptMarkdown(md, root) {
     for (const token of tokens) resolveLinks(token, source)
     if (/^docs\/(?:errors|results|reasons[\w-]*)\.md$/.test(source)) addCodeAnchors(tokens)
   })
-  // Without v-pre, Vue takes {{ }} in code for an expression of its own, and the page stays empty.
+  // Without v-pre, Vue evaluates {{ }} in code as an expression, and the page stays empty.
   md.renderer.rules.code_inline = (tokens, index) => `<code v-pre>${md.utils.escapeHtml(tokens[index].content)}</code>`
 }
 
@@ -54,7 +54,10 @@ function resolveLinks({ children }, source) {
   }
 }
 
-/** `## 403 \`team_suspended\`` and rows that begin with a code can be linked by the code: `docs/errors#team_suspended`. */
+/**
+ * `## 403 \`team_suspended\`` and rows that begin with a code get their code as an anchor:
+ * `docs/errors#team_suspended`.
+ */
 function addCodeAnchors(tokens) {
   const seen = new Set()
   for (const [index, { type, tag, children }] of tokens.entries()) {

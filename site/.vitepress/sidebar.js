@@ -1,4 +1,4 @@
-/** The pages in the order in which somebody meets them, each by its path in the repository. */
+/** The pages in reading order, each by its path in the repository. */
 const groups = [
   [
     'Try',
@@ -97,7 +97,7 @@ const reference = [
 /**
  * Makes the sidebar.
  *
- * @param {(path: string) => string} readTitle What a page is called in it.
+ * @param {(path: string) => string} readTitle Returns the title of a page in the sidebar.
  */
 export function createSidebar(readTitle) {
   const guides = groups.map(([text, paths]) => ({

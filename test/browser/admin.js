@@ -60,12 +60,12 @@ test('what is exported is what is registered', async () => {
 
 test('chosen names are deleted, and no others', async () => {
   for (const name of ['host-60.example.com', 'host-58.example.com']) await page.getByLabel(name).check()
-  await button('Delete the chosen ones').click()
+  await button('Delete the selected names').click()
   assert.equal(await page.getByRole('heading').innerText(), 'Delete 2 names?')
   await button('Yes').click()
   assert.equal(await page.getByRole('status').innerText(), '2 deleted')
   assert.deepEqual((await readNames()).slice(0, 3), ['*.example.org', 'host-59.example.com', 'host-57.example.com'])
-  await button('Delete the chosen ones').click()
+  await button('Delete the selected names').click()
   assert.equal(await page.getByRole('status').innerText(), '0 deleted')
 })
 

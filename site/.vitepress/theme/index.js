@@ -2,7 +2,7 @@ import theme from 'vitepress/theme-without-fonts'
 import { defineAsyncComponent } from 'vue'
 import './style.css'
 
-/** Loaded by the playground alone: its parts bring the package. */
+/** Loaded only by the playground, because its components import the package. */
 const components = {
   PasteHostnames: defineAsyncComponent(() => import('./playground/PasteHostnames.vue')),
   TwoTeams: defineAsyncComponent(() => import('./playground/TwoTeams.vue')),

@@ -10,13 +10,13 @@ export const teams = ['1', '2']
 /**
  * Starts a service without registrations.
  *
- * @returns Functions that change it, each with the exchange over HTTP if there is one, and `look`, which reads it.
+ * @returns Functions that change the service, and `look`, which reads its state. `call` returns the HTTP request and response.
  */
 export async function createService() {
   const watched = new Map()
   const monitor = { isOn: true, refused: '' }
 
-  /** Takes all changes of a push or none, like a monitor with a database. */
+  /** Accepts all changes of a push or none, like a monitor with a database. */
   function synchronize(changes) {
     if (!monitor.isOn) throw new MonitorUnavailableError('The monitor is off')
     const refused = changes.find(({ domain }) => domain === monitor.refused)
@@ -42,7 +42,7 @@ export async function createService() {
   const handle = domainsHandler({ store, keys, operations, onError() {} })
 
   return {
-    /** Sends a call as a client would, and shows it as it would go over HTTP. */
+    /** Sends a call as a client does, and returns the request and response as they look over HTTP. */
     async call(operation, team, domains) {
       const to = url + suffixes[operation]
       const body = JSON.stringify({ domains })

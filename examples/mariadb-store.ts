@@ -20,10 +20,7 @@ const NOW = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 100
 /** If a change is due later than this plus a lease, a clock was wrong, and the change is due now. */
 const HOUR = 3_600_000
 
-/**
- * Makes a table of any number of rows from one JSON value. A value that does not fit its column is an error in every
- * SQL mode.
- */
+/** Makes a table from one JSON value. A value that does not fit its column is an error in every SQL mode. */
 const sent = (...fields: readonly string[]) =>
   `JSON_TABLE(?, '$[*]' COLUMNS (${fields.map(
     field => `${field} VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.${field}' ERROR ON ERROR`,
@@ -204,10 +201,7 @@ async function findBelow(ask: Ask, base: string, teamId: string) {
   }
 }
 
-/**
- * A release replaces a pending registration. It is due only when a push of that registration can no longer be in
- * progress.
- */
+/** A release replaces a pending registration. It is due once no push of that registration can be in progress. */
 const addChanges = (ask: Ask, kind: string, registrations: readonly Registration[], wait: number, lease: number) =>
   ask(
     `INSERT INTO domain_changes (domainId, domain, registrableDomain, teamId, kind, at, due)

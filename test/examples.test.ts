@@ -16,7 +16,7 @@ describe('examples/demo.ts', () => {
   test('shows every status and code, reports success, and exits', async () => {
     const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', 'examples/demo.ts'], { cwd: root })
     expect(stderr.replaceAll(/^ {4}at .+\n/gm, '')).toMatch(
-      /^\S+Z domain-registration: synchronizing what was saved failed \(create, .*\): Error: The monitor is offline\n$/,
+      /^\S+Z domain-registration: synchronizing saved names failed \(create, .*\): Error: The monitor is offline\n$/,
     )
     for (const shown of [
       ...['200: 100 created, 0 existing, 0 invalid', '200: 0 created, 100 existing, 0 invalid'],

@@ -71,14 +71,15 @@ export function createSchema(options: PostgresSchemaOptions, isDistributed = fal
     // If tables are distributed, a unique key must contain the distribution column.
     ...createNames(tables, isDistributed ? 'domain_id, second_level_domain' : 'domain_id'),
     ...createChanges(tables),
-    `-- The rows that calls lock: one for each registrable domain, and one for each team with a limit ('#' and the ID). A
--- release deletes the rows that it has locked; the next call inserts them again.
+    `-- The rows that calls lock: one for each registrable domain, and one for each team with a limit ('#' and the ID).
+-- A release deletes the rows that it has locked; the next call inserts them again.
 CREATE TABLE IF NOT EXISTS ${tables.locks} (
   second_level_domain text COLLATE "C" NOT NULL,
   registrable_domain text COLLATE "C" NOT NULL,
   PRIMARY KEY (second_level_domain, registrable_domain)
 )`,
-    `-- Has a row once any process pushes. Without it there is no monitor, and a store without a push records no release.
+    `-- Has a row once any process pushes. Without it there is no monitor, and a store without a push records no
+-- release.
 CREATE TABLE IF NOT EXISTS ${tables.monitor} (
   id integer PRIMARY KEY CHECK (id = 1),
   since timestamptz NOT NULL DEFAULT now()

@@ -429,14 +429,18 @@ test('when a failover left a standby, callers, the log, metrics and doctor match
   const after = new Pool(server.config)
   after.on('error', () => {})
   const store = createPostgresStore({ database: after, findTeam })
-  const { finding } = await compareWithRunbook('a failover left a standby', server.config, store)
+  const { finding } = await compareWithRunbook(
+    'after a failover, the server is connected to a standby',
+    server.config,
+    store,
+  )
   await after.end()
   rmSync(signal)
   expect(finding).toBe('the server is a standby, and read-only')
 })
 
 test('when a clock is ahead, a key that expires within that time gets the 401 of the runbook', async () => {
-  expect(runbook.get('a clock is wrong')?.callersGet).toContain('401 for keys with a date')
+  expect(runbook.get('a clock is wrong')?.callersGet).toContain('401 for keys that expire')
   const server = await openWithTables()
   const database = server.createPool()
   const keys = createPostgresKeyStore({ database })

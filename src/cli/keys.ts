@@ -30,8 +30,11 @@ function readOwner({ team, organization }: Values): KeyOwner {
 
 /** @throws {UsageError} for an invalid date. */
 function readDate(text: string, option: string): Date {
+  const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
+  // `Date` reads "2030-02-31" as a day in March.
+  const isDay = new Date(day).toJSON()?.startsWith(day)
   const date = new Date(text)
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(date.getTime()))
+  if (!isDay || Number.isNaN(date.getTime()))
     throw new UsageError(`--${option} must be a date such as 2030-12-31 or 2030-12-31T12:00:00Z`)
   return date
 }

@@ -29,7 +29,6 @@ export const importKeys: Command = {
 }
 
 function parse(line: string, number: number): StoredKeyRecord {
-  const toDate = (value: unknown) => (typeof value === 'string' ? new Date(value) : value)
   try {
     const record = JSON.parse(line)
     const { createdAt, revokedAt, expiresAt } = record
@@ -37,4 +36,12 @@ function parse(line: string, number: number): StoredKeyRecord {
   } catch {
     throw new Error(`Line ${number} is not a record: pass what "keys export" writes`)
   }
+}
+
+/** @throws {TypeError} for a date that is not as `toISOString` writes it. */
+function toDate(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  const date = new Date(value)
+  if (date.toJSON() !== value) throw new TypeError(`${value} is not a date`)
+  return date
 }

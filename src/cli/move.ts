@@ -44,11 +44,13 @@ const toImportLine = (registration: ListedRegistration) =>
 
 const columns = ['domain', 'domainId', 'teamId', 'createdAt', 'synchronized'] as const
 
-/** RFC 4180. No value needs quotes, and none is a formula in a spreadsheet. */
+/** RFC 4180, section 2. Only a team ID may need quotes. */
 function toCsv({ createdAt, ...registration }: ListedRegistration): string {
   const row = { ...registration, createdAt: createdAt.toISOString() }
-  return `${columns.map(column => row[column]).join()}\r\n`
+  return `${columns.map(column => quote(String(row[column]))).join()}\r\n`
 }
+
+const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /** An import has registrations alone: a release that is still pending would never reach the monitor. */
 async function requireNoReleases(store: ManagedStore): Promise<void> {

@@ -73,7 +73,7 @@ function read(parameters: readonly string[]): Request | 'help' | 'version' {
     throw new UsageError(`The command comes first, and is one of: ${Object.keys(commands).join(', ')}`)
   }
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: parameters.slice(name.split(' ').length),
       options: {
         ...toOptions('string', ['database', 'schema', ...(command.options ?? [])]),
@@ -81,9 +81,11 @@ function read(parameters: readonly string[]): Request | 'help' | 'version' {
         help: { type: 'boolean', short: 'h' },
       },
       allowPositionals: true,
+      tokens: true,
     })
     if (values.help) return 'help'
     requireWords(positionals, command)
+    requireEachOnce(tokens.flatMap(token => (token.kind === 'option' ? token.name : [])))
     const flags = Object.entries(values).flatMap(([option, value]) => (value === true ? [option] : []))
     return { command, values: values as Values, flags: new Set(flags), operands: positionals }
   } catch (error) {
@@ -97,6 +99,11 @@ const toOptions = <Type extends 'string' | 'boolean'>(type: Type, names: readonl
 function requireWords(words: readonly string[], { words: { least, most } = NO_WORDS, synopsis }: Command): void {
   if (words.length >= least && words.length <= most) return
   throw new UsageError(`The command takes ${most === 0 ? 'only options' : synopsis}`)
+}
+
+function requireEachOnce(options: readonly string[]): void {
+  const repeated = options.find((option, index) => options.indexOf(option) < index)
+  if (repeated) throw new UsageError(`Pass --${repeated} only once`)
 }
 
 const NO_WORDS = { least: 0, most: 0 }

@@ -96,7 +96,8 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   pageTimeLimit?: number | undefined
   /**
    * How many milliseconds a call may wait for the key store and the limiter together, and then once more for the store.
-   * At most 2,147,483,647; default 30,000.
+   * With `rateLimitPer: 'name'`, it may wait as long again for the second call of the limiter. At most 2,147,483,647;
+   * default 30,000.
    */
   timeLimit?: number | undefined
   /**

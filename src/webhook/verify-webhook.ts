@@ -70,6 +70,8 @@ export async function verifyWebhook(
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new TypeError('The body must be the string or bytes as received, before any parsing')
   }
+  // A copy, because the application may reuse the buffer while the signature is checked.
+  const received = typeof body === 'string' ? body : Uint8Array.from(body)
   const keys = await readSecrets(secret)
   const [id, timestamp, signature] = [ID, TIMESTAMP, SIGNATURE].map(name => readWebhookHeader(headers, name))
   if (!id || !timestamp || !signature) {
@@ -83,10 +85,10 @@ export async function verifyWebhook(
       `The request was not sent in the last ${tolerance / 1000} seconds, or a clock is wrong`,
     )
   }
-  if (!(await hasValidSignature(signature, { id, timestamp, body }, keys))) {
+  if (!(await hasValidSignature(signature, { id, timestamp, body: received }, keys))) {
     throw new WebhookVerificationError('No signature matches')
   }
-  return parse(body)
+  return parse(received)
 }
 
 function readWebhookHeader(headers: WebhookHeaders, name: string): string | undefined {
@@ -97,7 +99,7 @@ function readWebhookHeader(headers: WebhookHeaders, name: string): string | unde
   return isText(value) ? value : undefined
 }
 
-/** Of the runtime, or of a package. */
+/** Recognizes the `Headers` of the runtime and those of a package. */
 const isFetchHeaders = (headers: WebhookHeaders): headers is Headers => typeof headers.get === 'function'
 
 function parse(body: string | Uint8Array): WebhookBody {

@@ -34,6 +34,9 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
     ],
     ['an owner that is not a number', ['keys', 'create', '--team', 'a', '--database', address], /string of digits/],
     ['an invalid date', ['keys', 'create', '--team', '1', '--expires', 'soon'], /must be a date/],
+    ['a day that no calendar has', ['keys', 'create', '--team', '1', '--expires', '2030-02-31'], /must be a date/],
+    ['a time without a zone', ['keys', 'expire', 'x', '--at', '2030-12-31T12:00'], /must be a date/],
+    ['an option given twice', ['list', '--team', '1', '--team', '2'], /Pass --team only once/],
     ['a date in the past', ['keys', 'create', '--team', '1', '--expires', '2020-01-01'], /in the past/],
     ['an invalid prefix', ['keys', 'create', '--team', '1', '--prefix', 'a_b'], /ASCII letters/],
     ['an unknown scope', ['keys', 'create', '--team', '1', '--scopes', 'domain:create'], /domains:create/],
@@ -325,6 +328,13 @@ describe('on PostgreSQL', () => {
     const rows = lines.map(line => Object.values(JSON.parse(line)).join())
     expect(rows).toHaveLength(2)
     expect(stdout).toBe(['domain,domainId,teamId,createdAt,synchronized', ...rows, ''].join('\r\n'))
+  })
+
+  test('export --format csv quotes a team ID with a comma, a quote or a line break', async () => {
+    const teamId = 'a,"b"\r\nc'
+    await database.withStore(async store => void (await save(store, teamId, ['quoted.example.org'])))
+    const { stdout } = await database.run(['export', '--team', teamId, '--format', 'csv'])
+    expect(stdout).toMatch(/^quoted\.example\.org,[-\w]+,"a,""b""\r\nc",[-\d]+T[\d:.]+Z,\w+\r\n$/m)
   })
 })
 

@@ -1,15 +1,15 @@
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { importDomains } from '../../src/operations/import-domains.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { transfer } from '../../src/operations/transfer.ts'
-import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { createPostgresStore, migrate, type PostgresPool } from '../../src/postgres/index.ts'
 import type { ManagedStore } from '../../src/registry/managed-store.ts'
 import { isLong } from '../counts.ts'
 import { openDatabase, type TestServer } from '../postgres/server.ts'
 import { type Caller, createCaller, runAllOrders, type Work } from './statements.ts'
 
-type Action = (store: ManagedStore) => Promise<string>
+type Action = (store: ManagedStore, pool: PostgresPool) => Promise<string>
 
 const keyOf = (teamId: string) => ({ type: 'team', teamId, scopes: ['domains:create'] }) as const
 const register =
@@ -34,12 +34,24 @@ const bring =
     const { imported, rejected } = await importDomains(store, [row])
     return imported === 1 ? 'imported' : `${rejected[0]?.code}`
   }
+/** An action in a transaction of the application, which ends with a command. */
+const inTransaction =
+  (ending: 'COMMIT' | 'ROLLBACK', action: Action): Action =>
+  async (_, pool) => {
+    const client = (await (pool as Pool).connect()) as PoolClient
+    const query = (text: string, values: unknown[] = []) => client.query({ text, values })
+    await query('BEGIN')
+    const outcome = await action(createPostgresStore({ database: { query }, findTeam }), pool)
+    await query(ending)
+    client.release()
+    return `${outcome} ${ending}`
+  }
 
 interface Scenario {
   readonly name: string
   readonly before?: Action
   readonly actions: readonly [Action, Action]
-  /** The permitted outcomes of the two, in all orders. */
+  /** The permitted outcomes of the two and the names at the end, in all orders. */
   readonly endings: readonly string[]
   /** The number of orders. */
   readonly orders: number
@@ -57,40 +69,55 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'two teams register names that overlap',
     actions: [register('1', '*.example.com'), register('2', 'a.example.com')],
-    endings: ['created | domain_already_licensed', 'domain_already_licensed | created'],
+    endings: ['created | domain_already_licensed: *.example.com', 'domain_already_licensed | created: a.example.com'],
     orders: 44,
   },
   {
     name: 'two calls register the same two names in different order',
     actions: [register('1', 'a.com', 'b.com'), register('1', 'b.com', 'a.com')],
-    endings: ['created,created | existing,existing', 'existing,existing | created,created'],
+    endings: ['created,created | existing,existing: a.com,b.com', 'existing,existing | created,created: a.com,b.com'],
     orders: 36,
   },
   {
     name: 'a wildcard is released while another team registers below it',
     before: register('1', '*.example.com'),
     actions: [release('1', '*.example.com'), register('2', 'a.example.com')],
-    endings: ['released 1 | created', 'released 1 | domain_already_licensed'],
+    endings: ['released 1 | created: a.example.com', 'released 1 | domain_already_licensed: '],
     orders: 183,
   },
   {
     name: 'two calls of a team come to its limit',
     actions: [register('9', 'a.com'), register('9', 'b.com')],
-    endings: ['created | failed', 'failed | created'],
+    endings: ['created | failed: a.com', 'failed | created: b.com'],
     orders: 50,
   },
   {
     name: 'a name is transferred while its team releases it',
     before: register('1', 'a.example.com'),
     actions: [move('1', '2'), release('1', 'a.example.com')],
-    endings: ['transferred 1 | released 0', 'transferred 0 | released 1'],
+    endings: ['transferred 1 | released 0: a.example.com', 'transferred 0 | released 1: '],
     orders: 8484,
   },
   {
     name: 'a name is imported while another team registers a wildcard above it',
     actions: [bring('1', 'a.example.com'), register('2', '*.example.com')],
-    endings: ['imported | domain_already_licensed', 'domain_already_licensed | created'],
+    endings: ['imported | domain_already_licensed: a.example.com', 'domain_already_licensed | created: *.example.com'],
     orders: 58,
+  },
+  {
+    name: 'an application that registered rolls back beside a call',
+    actions: [inTransaction('ROLLBACK', register('1', '*.example.com')), register('2', 'a.example.com')],
+    endings: ['created ROLLBACK | created: a.example.com', 'domain_already_licensed ROLLBACK | created: a.example.com'],
+    orders: 2083,
+  },
+  {
+    name: 'an application that registered commits beside a call',
+    actions: [inTransaction('COMMIT', register('1', '*.example.com')), register('2', 'a.example.com')],
+    endings: [
+      'created COMMIT | domain_already_licensed: *.example.com',
+      'domain_already_licensed COMMIT | created: a.example.com',
+    ],
+    orders: 2083,
   },
 ]
 
@@ -108,7 +135,9 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const readNames = async () =>
-  (await observer.query('SELECT domain FROM domain_registration.names')).rows.map(({ domain }): string => domain)
+  (await observer.query('SELECT domain FROM domain_registration.names ORDER BY domain')).rows.map(
+    ({ domain }): string => domain,
+  )
 
 describe('in every order of the statements of two PostgreSQL sessions, no names overlap', () => {
   test.each(isLong ? scenarios : scenarios.filter(({ orders }) => orders < 100))(
@@ -119,14 +148,19 @@ describe('in every order of the statements of two PostgreSQL sessions, no names 
       const seen = new Set<string>()
       async function prepare(): Promise<readonly Work[]> {
         await observer.query('DELETE FROM domain_registration.names; DELETE FROM domain_registration.locks')
-        await scenario.before?.(direct)
-        return scenario.actions.map((action, index) => () => action(stores[index] as ManagedStore))
+        await scenario.before?.(direct, observer as PostgresPool)
+        return callers.map(
+          ({ pool }, index) =>
+            async () =>
+              `${await scenario.actions[index]?.(stores[index] as ManagedStore, pool)}`,
+        )
       }
       const orders = await runAllOrders(callers, prepare, async (endings, story) => {
-        const ending = endings.map(each => each?.replace(/^failed.*/s, 'failed')).join(' | ')
+        const names = await readNames()
+        const outcomes = endings.map(each => each?.replace(/^failed.*/s, 'failed')).join(' | ')
+        const ending = `${outcomes}: ${names}`
         seen.add(ending)
         expect(scenario.endings, story.join('\n')).toContain(ending)
-        const names = await readNames()
         const overlaps = names.filter(wildcard =>
           names.some(name => name !== wildcard && name.endsWith(wildcard.slice(1))),
         )

@@ -80,6 +80,7 @@ const groups = [
       'docs/opentelemetry.md',
       'docs/prometheus.md',
       'docs/proof.md',
+      'docs/proof-broken.md',
       'SECURITY.md',
     ],
   ],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import type { ManagedStore, StoreBackend } from '../../src/registry/managed-store.ts'
@@ -164,4 +165,20 @@ test('the report of a violation lists which process did what', async () => {
       'caller: postpone registered a.example.com is done',
     ].join('\n'),
   )
+})
+
+test('docs/proof-broken.md lists each broken outbox and store, and what finds it', () => {
+  const page = readFileSync(new URL('../../docs/proof-broken.md', import.meta.url), 'utf8')
+  const outboxes = brokenOutboxes.map(
+    ({ breaks, scenario, isFoundBySimulation }) =>
+      `| ${breaks} | ${scenario} | ${isFoundBySimulation ? 'yes' : 'no'} |`,
+  )
+  const stores = lossy.map(
+    ([id, scenario]) => `| ${brokenStores.find(store => store.id === id)?.breaks} | ${scenario} |`,
+  )
+  const rows = page.split('\n').filter(line => line.startsWith('| '))
+  expect(rows).toEqual([
+    ...['| an outbox that | exploration finds it when | the simulation finds it |', '| --- | --- | --- |', ...outboxes],
+    ...['| a store that | exploration finds it when |', '| --- | --- |', ...stores],
+  ])
 })

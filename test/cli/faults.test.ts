@@ -10,6 +10,7 @@ import { Client, Pool, type PoolConfig } from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { domainsHandler } from '../../src/adapters/fetch.ts'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { examineTrip } from '../../src/cli/doctor/postgres.ts'
 import { examineGrowth } from '../../src/cli/doctor/postgres-growth.ts'
 import { examineLocks, findLockers } from '../../src/cli/doctor/postgres-locks.ts'
 import { generateApiKey } from '../../src/index.ts'
@@ -281,6 +282,10 @@ test('doctor notes the duration of a call on a database that is 40 ms away', asy
     expect.closeTo(2, 1),
     expect.closeTo(5, 1),
   ])
+})
+
+test('a round trip is wrong if five of them exceed the default time limit', () => {
+  expect([10, 21, 2000, 2001].map(elapsed => examineTrip(elapsed).state)).toEqual(['ok', 'note', 'note', 'wrong'])
 })
 
 test('when no connections are left, callers, the log, metrics and doctor match the runbook', async () => {

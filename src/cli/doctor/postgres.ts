@@ -1,3 +1,4 @@
+import { DEFAULT_TRANSACTION_TIME_LIMIT } from '../../postgres/driver.ts'
 import { isStockPostgres } from '../../postgres/engine.ts'
 import { type Finding, note, ok, wrong } from './finding.ts'
 import { type Ask, connectToPostgres, LOCKED } from './postgres-connection.ts'
@@ -117,13 +118,16 @@ async function* examineTrips(ask: Ask): AsyncGenerator<Finding> {
   yield examineClock(median)
 }
 
-function examineTrip(elapsed: number): Finding {
+/** Examines the median of the round trips. */
+export function examineTrip(elapsed: number): Finding {
   if (elapsed <= LONGEST_TRIP) return ok('round trip', `at most ${LONGEST_TRIP} ms to the database and back`)
-  const [least, most] = [2 * elapsed, 5 * elapsed].map(milliseconds => Math.round(milliseconds))
+  const least = Math.round(2 * elapsed)
+  const most = Math.round(5 * elapsed)
   const finding =
     `${Math.round(elapsed)} ms to the database and back: a call waits for at least ${least} ms, ` +
     `and for ${most} ms without "pipeline: true" of the pool`
-  return note('round trip', finding, 'Run the server near its database, or find out what slows the network')
+  const state = most > DEFAULT_TRANSACTION_TIME_LIMIT ? wrong : note
+  return state('round trip', finding, 'Run the server near its database, or find out what slows the network')
 }
 
 function examineClock({ elapsed, skew }: { elapsed: number; skew: number }): Finding {

@@ -5,6 +5,8 @@ import { type Command, type Invocation, type Result, readLimit, UsageError } fro
 import { toDisplayed } from './names.ts'
 import { plural, toTable } from './text.ts'
 
+/** So many changes can be read without a summary. */
+const FEW = 10
 const filters = ['team', 'limit', 'after']
 
 export const pending: Command = {
@@ -51,9 +53,18 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
   const table = toTable(heads, rows, 'None of them is one that you asked for.')
   const more = next === null ? '' : `\nThere are more: --after ${next}\n`
   return {
-    text: count === 0 ? 'Nothing is pending.\n' : `${summary}\n${table}${more}`,
+    text: count === 0 ? 'Nothing is pending.\n' : `${summary}\n${table}${countFailures(page)}${more}`,
     data: { count, refused, oldest, changes: page.map(toData), next },
   }
+}
+
+/** How many of many changes failed with the same message. */
+function countFailures(changes: readonly PendingChange[]): string {
+  const counts = new Map<string, number>()
+  for (const { lastFailure } of changes) if (lastFailure) counts.set(lastFailure, (counts.get(lastFailure) ?? 0) + 1)
+  if (changes.length <= FEW || counts.size === 0) return ''
+  const rows = [...counts].sort(([, one], [, other]) => other - one).map(([failure, count]) => [count, failure])
+  return `\n${toTable(['CHANGES', 'LAST FAILURE'], rows, '')}`
 }
 
 async function* eachPending(store: ManagedStore, start: string | undefined): AsyncGenerator<PendingChange, void> {

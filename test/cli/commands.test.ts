@@ -321,6 +321,21 @@ describe('on PostgreSQL', () => {
     expect([rest.domains, rest.next]).toEqual([['two.example.org'], null])
   })
 
+  test('pending counts the failures of more than ten changes by their message', async () => {
+    await database.withStore(async store => {
+      const saved = await save(
+        store,
+        '33',
+        Array.from({ length: 11 }, (_, index) => `n${index}.example.org`),
+      )
+      await Promise.resolve(store.synchronize?.(saved)).catch(() => {})
+    })
+    const { stdout } = await database.run(['pending', '--team', '33'])
+    expect(stdout).toMatch(/\nCHANGES +LAST FAILURE\n11 +Error: The monitor is offline\n/)
+    const few = await database.run(['pending', '--team', '33', '--limit', '10'])
+    expect(few.stdout).not.toContain('CHANGES ')
+  })
+
   test('export --format csv prints a header line and a line for each registration', async () => {
     await database.withStore(async store => void (await save(store, '41', ['*.csv.example.org', 'csv.example.net'])))
     const { stdout } = await database.run(['export', '--team', '41', '--format', 'csv'])

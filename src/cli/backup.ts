@@ -19,12 +19,12 @@ export const backup: Command = {
   },
 }
 
-/** Renames the copy to its final name once it is complete and on disk. */
+/** Copies to a temporary file, and renames it once it is complete and on disk. */
 function copy(source: string, file: string): number {
   const database = openExisting(source)
   const part = `${file}.part`
   try {
-    // SQLite accepts an empty file. The copy contains hashes of keys, so it is as private as the source.
+    // `VACUUM INTO` accepts an empty file. The copy contains hashes of keys, so it gets the file mode of the source.
     closeSync(openSync(part, 'wx', statSync(source).mode & 0o777))
     try {
       database.prepare('VACUUM INTO ?').run(part)
@@ -41,7 +41,7 @@ function copy(source: string, file: string): number {
   }
 }
 
-/** SQLite leaves the flush to its caller (sqlite.org/lang_vacuum.html#vacuuminto). */
+/** Flushes the copy to disk, which SQLite leaves to the caller (sqlite.org/lang_vacuum.html#vacuuminto). */
 function flush(file: string): void {
   const descriptor = openSync(file, 'r+')
   fsyncSync(descriptor)

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline'
 import type { OpenDatabase } from './connection.ts'
 
-/** The output of a command: in words, and with `--json` as data. */
+/** The output of a command: `text` for people, `data` for `--json`. */
 export interface Result {
   readonly text: string
   readonly data: unknown
-  /** Whether something is wrong; then the process exits 1. Default: nothing is. */
+  /** Whether something is wrong, so that the process exits with 1. Default: `false`. */
   readonly isWrong?: boolean
 }
 
@@ -25,33 +25,33 @@ export interface Invocation {
   readonly values: Values
   /** The options that take no value. */
   readonly flags: ReadonlySet<string>
-  /** The words after the name of the command. */
+  /** The words after the command's name. */
   readonly operands: readonly string[]
   readonly surroundings: Surroundings
-  /** The database of `--database` or `DATABASE_URL`, or else the address `otherwise`. It opens nothing. */
+  /** Reads the address of the database: `--database`, or else `DATABASE_URL`, or else `otherwise`. Opens nothing. */
   readonly target: (otherwise?: string) => Target
   /**
    * Connects to the database for the duration of the command.
    *
-   * @param options `mayCreate`: whether a file that is missing is created.
-   * @throws {Error} that says what is missing: the driver, the file, the tables in it.
+   * @param options `mayCreate`: whether to create the file if it is missing.
+   * @throws {Error} if the driver, the file or its tables are missing; the message says which.
    */
   connect(options?: { readonly mayCreate?: boolean }): OpenDatabase
-  /** Writes to the standard output; resolves when there is room for more. */
+  /** Writes to standard output. The promise resolves when there is room for more. */
   write(text: string): Promise<void>
 }
 
 export interface Command {
-  /** The words after the name, as the usage shows them. Default: none. */
+  /** The words after the command's name, as the usage shows them. Default: none. */
   readonly synopsis?: string
-  /** How many words it takes after its name, besides options. Default: none. */
+  /** How many words the command takes after its name, not counting options. Default: none. */
   readonly words?: { readonly least: number; readonly most: number }
   readonly purpose: string
   /** The options that take a value. */
   readonly options?: readonly string[]
   /** The options that take no value. */
   readonly flags?: readonly string[]
-  /** @returns The output; nothing if the command has already written it. */
+  /** @returns The output, or nothing if the command has already written it. */
   run(invocation: Invocation): Promise<Result | undefined>
 }
 
@@ -60,7 +60,7 @@ export type Target =
   | { readonly kind: 'postgres'; readonly url: string; readonly schema: string | undefined }
   | { readonly kind: 'sqlite'; readonly file: string }
 
-/** The command was called incorrectly: exit code 2. */
+/** An error in how the command was called. The exit code is 2. */
 export class UsageError extends Error {}
 
 /** @throws {UsageError} if the option was not passed. */
@@ -70,20 +70,20 @@ export function requireValue(values: Values, name: string, expected: string): st
   return value
 }
 
-/** @throws {UsageError} for anything but an integer from 1 to `most`. */
+/** @throws {UsageError} if the limit is not an integer from 1 to `most`. */
 export function readLimit({ limit = '100' }: Values, most = 999_999_999): number {
   if (/^[1-9]\d{0,8}$/.test(limit) && Number(limit) <= most) return Number(limit)
   throw new UsageError(`--limit must be an integer from 1 to ${most}`)
 }
 
-/** Yields the lines of the standard input, without empty ones. */
+/** Yields the lines of standard input, except empty ones. */
 export async function* readLines({ stdin }: Surroundings): AsyncGenerator<string, void> {
   for await (const line of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() !== '') yield line.trim()
   }
 }
 
-/** Reads the lines of the standard input, without empty ones. */
+/** Reads the lines of standard input, except empty ones. */
 export async function readInput(surroundings: Surroundings): Promise<string[]> {
   const lines: string[] = []
   for await (const line of readLines(surroundings)) lines.push(line)

@@ -7,9 +7,9 @@ import type { ManagedStore } from '../registry/managed-store.ts'
 /** An open database. */
 export interface OpenDatabase {
   /**
-   * A store without a monitor: what it releases is pending until a sweep of the application.
+   * Creates a store without a monitor. Its releases stay pending until the application's next sweep pushes them.
    *
-   * @param options `timeLimit`: milliseconds for each call; default that of the stores.
+   * @param options `timeLimit`: milliseconds for each call. By default, the store's own default applies.
    */
   createStore(options?: { readonly timeLimit?: number }): ManagedStore
   createKeyStore(): ManagedKeyStore
@@ -20,15 +20,18 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/** SQL for {@link OpenDatabase.listOwners}. IDs are digits, so a longer one is a larger number. */
+/** SQL for {@link OpenDatabase.listOwners}. IDs are digits, so a longer ID is a larger number. */
 export const selectOwners = (table: string): string =>
   `SELECT type, owner_id AS "ownerId" FROM ${table}
    GROUP BY type, owner_id ORDER BY type, length(owner_id), owner_id`
 
-/** Only the application knows its teams; no command looks one up. */
+/** A store needs this function, but no command looks up a team: only the application knows its teams. */
 export const findTeam = () => null
 
-/** Loads a package of the application, found from the current directory; `undefined` if it is not installed. */
+/**
+ * Loads a package that the application has installed, searching from the current directory. Returns `undefined` if
+ * there is none.
+ */
 export function loadDriver<Driver>(name: string): Driver | undefined {
   const load = createRequire(join(process.cwd(), 'package.json'))
   try {

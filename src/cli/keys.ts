@@ -16,7 +16,7 @@ import { toTable } from './text.ts'
 
 const ownerOptions = ['team', 'organization']
 
-/** How long both keys of a rotation work, in milliseconds. */
+/** How long the old key still works after a rotation, in milliseconds. */
 const OVERLAP_OF_KEYS = 7 * 24 * 60 * 60 * 1000
 
 /** @throws {UsageError} unless exactly one owner was passed. */
@@ -28,7 +28,7 @@ function readOwner({ team, organization }: Values): KeyOwner {
   return { type: team === undefined ? 'organization' : 'team', ownerId }
 }
 
-/** @throws {UsageError} for an invalid date. */
+/** @throws {UsageError} if the date is invalid. */
 function readDate(text: string, option: string): Date {
   const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
   // `Date` reads "2030-02-31" as a day in March.
@@ -67,7 +67,7 @@ function readExpiry({ expires }: Values): Date | null {
   return date
 }
 
-/** Reads the IDs of the application's teams, one on each line, from the file of `--teams`. */
+/** Reads the IDs of the application's teams, one on each line, from the file that `--teams` names. */
 async function readTeams(
   { teams: file }: Values,
   surroundings: Surroundings,
@@ -161,7 +161,7 @@ function stateOf({ revokedAt, expiresAt }: StoredKeyRecord): string {
   return `${expiresAt.getTime() <= Date.now() ? 'expired' : 'valid until'} ${expiresAt.toISOString()}`
 }
 
-/** Reads the hash of a key. The key itself comes from standard input, where no shell history records it. */
+/** Reads the hash of a key. A key itself is read only from standard input, because a shell history would record it. */
 async function readHash(operands: readonly string[], surroundings: Surroundings): Promise<string> {
   const [hash] = operands as [string]
   if (hash === '-') {

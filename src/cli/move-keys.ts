@@ -38,7 +38,7 @@ function parse(line: string, number: number): StoredKeyRecord {
   }
 }
 
-/** @throws {TypeError} for a date that is not as `toISOString` writes it. */
+/** @throws {TypeError} if a date is not in the format of `toISOString`. */
 function toDate(value: unknown): unknown {
   if (typeof value !== 'string') return value
   const date = new Date(value)

@@ -6,7 +6,7 @@ import { type Command, type Invocation, type Result, readLines, UsageError } fro
 import { toData } from './names.ts'
 import { plural, toTable } from './text.ts'
 
-/** The last line of `export --all`: without it, the export may be incomplete. */
+/** The last line of `export --all`. If it is missing, the export may be incomplete. */
 interface End {
   readonly end: true
   readonly registrations: number
@@ -44,7 +44,7 @@ const toImportLine = (registration: ListedRegistration) =>
 
 const columns = ['domain', 'domainId', 'teamId', 'createdAt', 'synchronized'] as const
 
-/** RFC 4180, section 2. Only a team ID may need quotes. */
+/** RFC 4180, section 2. Only team IDs may need quotes. */
 function toCsv({ createdAt, ...registration }: ListedRegistration): string {
   const row = { ...registration, createdAt: createdAt.toISOString() }
   return `${columns.map(column => quote(String(row[column]))).join()}\r\n`
@@ -52,7 +52,10 @@ function toCsv({ createdAt, ...registration }: ListedRegistration): string {
 
 const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/** An import has registrations alone: a release that is still pending would never reach the monitor. */
+/**
+ * Rejects the export while a release is pending. An export contains only registrations, so the release would never
+ * reach the monitor.
+ */
 async function requireNoReleases(store: ManagedStore): Promise<void> {
   for (let after: string | undefined; ; ) {
     const page = await store.listPending({ after })

@@ -8,7 +8,7 @@ import { toUuid } from '../registry/store-arguments.ts'
 import { type Command, type Invocation, type Result, readInput, readLimit } from './command.ts'
 import { toPrintable, toTable } from './text.ts'
 
-/** The canonical name, and its readable form if that differs. */
+/** Returns the canonical name, followed by its readable form in parentheses if that differs. */
 export function toDisplayed(domain: string): string {
   const shown = displayHostname(domain)
   return shown === domain ? domain : `${domain} (${shown})`
@@ -33,7 +33,7 @@ export const list: Command = {
     const found: ListedRegistration[] = []
     for await (const registration of eachRegistration(store, { teamId, below, domain, order, after })) {
       found.push(registration)
-      // One more than requested shows whether there are others.
+      // Read one more than requested, to know whether there are more.
       if (found.length > limit) break
     }
     const page = found.slice(0, limit)
@@ -64,7 +64,7 @@ export const find: Command = {
       const domainId = toUuid(hostname)
       const found = domainId === null ? registration : await findById(store, domainId)
       const { domain = null, teamId = null, domainId: id = null } = found ?? {}
-      // A registered name is shown even if it could not be registered today.
+      // A registered name gets no message, even if it could not be registered today.
       const message = found || domainId !== null ? null : explain(hostname)
       data.push({ hostname, domain, teamId, domainId: id, message })
     }
@@ -94,7 +94,7 @@ function explain(input: string): string | null {
   return hostname.valid ? null : hostname.message
 }
 
-/** Stores list by ID, so the registration is the first one after the preceding ID. */
+/** Stores list registrations by ID, so the one with this ID is the first after the preceding ID. */
 async function findById(store: ManagedStore, domainId: string): Promise<Registration | null> {
   const [registration] = await store.list({ after: precedingUuid(domainId), limit: 1 })
   return registration?.domainId === domainId ? registration : null

@@ -38,7 +38,7 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
     if (values.team !== undefined && change.teamId !== values.team) continue
     if (flags.has('refused') && change.refusals === 0) continue
     changes.push(change)
-    // One more than requested shows whether there are others.
+    // Read one more than requested, to know whether there are more.
     if (changes.length > limit) break
   }
   const next = changes.length > limit ? (changes[limit - 1]?.domainId ?? null) : null
@@ -76,7 +76,7 @@ async function* eachPending(store: ManagedStore, start: string | undefined): Asy
   }
 }
 
-/** Some stores return additional fields with a change. */
+/** Leaves out the additional fields that some stores return with a change. */
 const toData = ({ kind, domain, domainId, teamId, at, refusals, nextAttempt, lastFailure }: PendingChange) => ({
   kind,
   domain,

@@ -7,7 +7,7 @@ import { createPostgresStore } from '../postgres/store.ts'
 import type { Target } from './command.ts'
 import { findTeam, loadDriver, type OpenDatabase, selectOwners } from './connection.ts'
 
-/** The part of a `Pool` of `pg` that commands use. */
+/** The part of a `pg` pool that commands use. */
 export type Pool = PostgresPool & {
   connect(): Promise<Pick<Pool, 'query'> & { release(): void }>
   query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>
@@ -19,16 +19,17 @@ interface Pg {
   Pool: new (options: object) => Pool
 }
 
-/** Milliseconds to wait for a connection. */
+/** The time limit for opening a connection, in milliseconds. */
 const PATIENCE = 10_000
 
-/** Makes a pool of one connection, which is opened by the first statement. */
+/** Creates a pool of one connection, which the first statement opens. */
 export function createPool(url: string): Pool {
   const pg = loadDriver<Pg>('pg')
   if (!pg) throw new Error('For PostgreSQL the package "pg" is needed in this folder: npm install pg')
   const options = { connectionString: url, max: 1, connectionTimeoutMillis: PATIENCE }
   const pool = new pg.Pool({ ...options, application_name: 'domain-registration' })
-  // A lost connection fails the statement that needs it.
+  // Without a listener, a lost connection would end the process. With one, the statement that needs the connection
+  // fails.
   pool.on('error', () => {})
   return pool
 }

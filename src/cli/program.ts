@@ -124,7 +124,6 @@ async function run({ command, ...request }: Request, surroundings: Surroundings,
   }
 }
 
-/** The program is in a subfolder of the package. */
 const open = (target: Target, options?: { readonly mayCreate?: boolean }): OpenDatabase =>
   target.kind === 'postgres' ? openPostgres(target) : openSqlite(target.file, options)
 
@@ -135,7 +134,7 @@ const createWrite =
   text =>
     new Promise((resolve, reject) => stdout.write(text, error => (error ? reject(error) : resolve())))
 
-/** An option or field that the library rejects came from the command line. */
+/** Whether the command line caused the error. Any option or field that the library rejects was passed there. */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof TypeError && /^The (?:option|field) "/.test(error.message))
 
@@ -160,7 +159,7 @@ export async function runProgram(parameters: readonly string[], surroundings: Su
     }
     return await run(request, surroundings, write)
   } catch (error) {
-    // The reader of the output, such as head, has closed it.
+    // The program that reads the output, such as head, has closed it.
     if ((error as { code?: unknown }).code === 'EPIPE') return 0
     stderr.write(`domain-registration: ${explainError(error, secrets)}\n`)
     if (isUsage(error)) stderr.write('See domain-registration --help\n')

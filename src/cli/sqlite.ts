@@ -11,8 +11,8 @@ export type Handle = SqliteHandle & { close(): unknown }
 type Open = new (file: string) => Handle
 
 /**
- * Opens a file with `node:sqlite`, or with a package of the same interface if Node lacks it. Creates it if it is
- * missing.
+ * Opens a database file with `node:sqlite`, or, if Node lacks that, with a package that has the same interface. Creates
+ * the file if it is missing.
  */
 export function openHandle(file: string): Handle {
   const builtIn = (process.getBuiltinModule as (name: string) => unknown)('node:sqlite') as
@@ -36,7 +36,7 @@ export const hasTables = (handle: Handle): boolean =>
   handle.prepare("SELECT 1 FROM sqlite_master WHERE name = 'domain_registration_version'").all().length > 0
 
 /**
- * Opens a file with the tables.
+ * Opens a database file that contains the tables.
  *
  * @throws {Error} if the file or its tables do not exist.
  */
@@ -53,7 +53,8 @@ export function openExisting(file: string): Handle {
 }
 
 export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): OpenDatabase {
-  // The stores create their tables. A mistyped path must not put them into another program's database.
+  // Creating a store also creates its tables. If the path is mistyped, they must not end up in another program's
+  // database.
   const database = mayCreate ? openHandle(file) : openExisting(file)
   return {
     createStore: options => createSqliteStore({ database, findTeam, ...options }),

@@ -3,8 +3,9 @@ import { type Surroundings, type Target, UsageError, type Values } from './comma
 /**
  * Reads `--database` and `--schema`.
  *
- * @param otherwise The address if none was passed.
- * @throws {UsageError} that never shows the address: it may hold a password.
+ * @param otherwise The address to use if neither the option nor the environment has one.
+ * @throws {UsageError} if the address is missing or invalid. The message never shows the address, which may contain a
+ *   password.
  */
 export function readTarget({ database, schema }: Values, environment: Surroundings['env'], otherwise?: string): Target {
   const address = database ?? environment.DATABASE_URL ?? otherwise
@@ -29,24 +30,30 @@ export function readTarget({ database, schema }: Values, environment: Surroundin
   return { kind: 'sqlite', file: address }
 }
 
-/** What precedes the slash would count as the host, which messages name. */
+/** Matches a slash in a password. Everything before the slash would be read as the host, and messages name the host. */
 const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
 
-/** The form "host=db user=me password=…", which would otherwise count as the name of a SQLite file. */
+/** Matches the form "host=db user=me password=…", which would otherwise be read as the path of a SQLite file. */
 const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i
 
-/** Matches a mistyped address instead of a file. A Windows path begins with a drive, such as `C:\`. */
+/**
+ * Whether the text looks like an address with a password but without "postgres://", not like the path of a file. A
+ * Windows path begins with a drive, such as `C:\`.
+ */
 const hasPassword = (address: string) =>
   !/^[a-z]:[\\/]/i.test(address) && address.includes(':') && address.lastIndexOf('@') > address.indexOf(':')
 
-/** The parts of an address that output must not show. */
+/** Finds the passwords in the environment and the parameters. Output must not show them. */
 export function findSecrets(environment: Surroundings['env'], parameters: readonly string[]): string[] {
   return [environment.PGPASSWORD, ...[environment.DATABASE_URL, ...parameters].flatMap(findPasswords)].filter(
     secret => secret !== undefined && secret !== '',
   ) as string[]
 }
 
-/** Finds them in an address alone or after the name of its option, both as spelled and decoded. */
+/**
+ * Finds the passwords in one parameter: an address, alone or after the name of its option. Each is returned as written
+ * and decoded.
+ */
 function findPasswords(text = ''): string[] {
   // An unencoded password may contain any character, so it ends at the last "@".
   const [, , afterColon = ''] = /:\/\/([^:]*):(.*)/s.exec(text) ?? []

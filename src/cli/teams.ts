@@ -102,7 +102,7 @@ export const transferNames: Command = {
   },
 }
 
-/** Each part is one step of the store. */
+/** Splits the names into parts that the store can process in one call each. */
 function toParts(domains: readonly string[]): (readonly string[])[] {
   const parts: (readonly string[])[] = []
   for (let start = 0; start < domains.length; start += MOST_AT_ONCE)
@@ -110,7 +110,7 @@ function toParts(domains: readonly string[]): (readonly string[])[] {
   return parts
 }
 
-/** The team's registrations with these names and IDs, which a dry run looks up. */
+/** Looks up the team's registrations with these names and IDs, for a dry run. */
 async function findHeld(
   store: ManagedStore,
   team: string,

@@ -1,12 +1,12 @@
 import { looksLikeKey } from '../keys/api-key.ts'
 
-/** Foreign text, such as a label, without characters that could control a terminal. */
+/** Escapes the characters that could control a terminal. For text from outside, such as a label. */
 export const toPrintable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, found => `\\u{${found.codePointAt(0)?.toString(16)}}`)
 
 type Cell = string | number | Date | null | undefined
 
-/** Formats rows in columns. Without rows, it returns only the sentence. */
+/** Formats rows as columns. If there are no rows, returns the sentence `none`. */
 export function toTable(heads: readonly string[], rows: readonly (readonly Cell[])[], none: string): string {
   if (rows.length === 0) return `${none}\n`
   const lines = [heads, ...rows.map(row => row.map(toText))]
@@ -35,7 +35,7 @@ export function explainError(error: unknown, secrets: readonly string[]): string
   return conceal(messages.join(': ') || 'unknown failure', secrets)
 }
 
-/** Removes passwords, and strings that look like API keys, from a text. */
+/** Hides passwords, and strings that look like API keys. */
 export function conceal(text: string, secrets: readonly string[]): string {
   const shown = secrets.reduce((rest, secret) => rest.replaceAll(secret, '(hidden)'), text)
   return shown.replace(/\S+/g, word => (looksLikeKey(word) ? '(hidden)' : word))

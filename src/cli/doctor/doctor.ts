@@ -6,9 +6,9 @@ import { type Finding, note, ok, wrong } from './finding.ts'
 import { examinePostgres } from './postgres.ts'
 import { examineSqlite } from './sqlite.ts'
 
-/** Milliseconds after which a pending change is a fault. */
+/** The age, in milliseconds, from which a pending change is reported as wrong. */
 const ALARMING_AGE = 5 * 60 * 1000
-/** Days after which the suffix list is old. */
+/** The age, in days, above which the suffix list gets a note. */
 const OLD_LIST = 60
 const DAY = 24 * 60 * 60 * 1000
 
@@ -16,7 +16,7 @@ export const doctor: Command = {
   purpose: 'examines the tables, the rights of the role, the database and what is pending, and says what to do',
   async run(invocation: Invocation): Promise<Result> {
     const found = await examine(invocation)
-    // A check may take several looks.
+    // Several findings may belong to one check. If one of them is wrong, those that are ok are omitted.
     const isFault = (sought: string) => found.some(({ check, state }) => check === sought && state === 'wrong')
     const findings = found.filter(({ check, state }) => state !== 'ok' || !isFault(check))
     const isWrong = countOf('wrong', findings) > 0
@@ -42,13 +42,13 @@ async function examine(invocation: Invocation): Promise<Finding[]> {
   try {
     findings.push(await examinePending(invocation))
   } catch (error) {
-    // Other faults already say why, such as missing tables.
+    // If another finding is wrong, such as missing tables, it already explains this failure.
     if (countOf('wrong', findings) === 0) findings.push(wrong('pending', explain(error), 'Run doctor again'))
   }
   return findings
 }
 
-/** The advice, by the code of the error that ends the examination. */
+/** Advice, keyed by the code of the error that ends the examination. */
 const adviceFor: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Start the database, or fix the address',
   '28P01': 'Fix the password in the address',
@@ -105,7 +105,7 @@ async function examinePending({ connect }: Invocation): Promise<Finding> {
   return (isFault ? wrong : note)('pending', finding, advice)
 }
 
-/** Milliseconds to count what is pending. */
+/** The time limit, in milliseconds, for each look at the pending changes. */
 const PATIENCE = 3000
-/** How many changes are searched for the last failure. */
+/** How many pending changes are searched for the message of a failure. */
 const SHOWN = 1000

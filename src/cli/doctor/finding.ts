@@ -1,12 +1,12 @@
-/** A finding of an examination. */
+/** A finding of the doctor. */
 export interface Finding {
   readonly check: string
-  /** A note is not a fault. */
+  /** Only `wrong` changes the exit code. */
   readonly state: 'ok' | 'note' | 'wrong'
   readonly finding: string
   /** What to do. */
   readonly advice: string | undefined
-  /** The SQL of the advice, one statement in each string, to run in this order. */
+  /** The SQL that the advice says to run, in this order: one statement in each string. */
   readonly sql?: readonly string[] | undefined
 }
 
@@ -23,11 +23,11 @@ export const ok = inState('ok')
 export const note = inState('note')
 export const wrong = inState('wrong')
 
-/** @param check The check that finds no tables. */
+/** @param check The name of the check that found no tables. */
 export const noTables = (finding = 'not there', check = 'tables'): Finding =>
   wrong(check, finding, 'Run "domain-registration migrate" with a role that may create them; mind --schema')
 
-/** Compares the version of the tables with the one that this package needs; nothing if they match. */
+/** Compares the version of the tables with the version that this package needs. Returns nothing if they match. */
 export function compareVersions(version: number, needed: number): Finding | undefined {
   if (version === needed) return undefined
   const advice =

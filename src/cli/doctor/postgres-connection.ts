@@ -1,6 +1,6 @@
 import { createPool } from '../postgres.ts'
 
-/** Where the tables are. */
+/** The location of the tables. */
 export interface Place {
   readonly schema: string
   /** Whether the server has Citus. */
@@ -11,21 +11,21 @@ export interface Place {
 export type Ask = <Row>(text: string, ...values: readonly unknown[]) => Promise<readonly Row[]>
 
 export interface Connection {
-  /** Runs a single statement in one round trip. For statements that lock no table. */
+  /** Runs a single statement in one round trip. Use it only for statements that lock no table. */
   readonly ask: Ask
   /**
-   * Runs work in a transaction that is rolled back, so it changes nothing and locks nothing for long.
+   * Calls `work` in a transaction that is then rolled back, so nothing changes, and locks are held only briefly.
    *
-   * @throws An error with the SQLSTATE 55P03 after a short wait for a lock.
+   * @throws An error with the SQLSTATE 55P03 if a lock does not become free within a second.
    */
   inTransaction<T>(work: (ask: Ask) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
-/** The SQLSTATE of a lock that was not free in time. */
+/** The SQLSTATE for a lock that did not become free in time. */
 export const LOCKED = '55P03'
 
-/** Sets time limits, because those of the server's role are unknown. */
+/** Sets its own time limits, because the role's settings are unknown. */
 const BEGIN = "BEGIN; SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = '20s'"
 
 /** @throws An error if the database cannot be reached. */

@@ -12,8 +12,8 @@ import {
 
 /**
  * Compares the tables with those that `migrate` creates, and yields each difference with the SQL that removes it. Reads
- * only catalogs, which any role may read. The application's own columns, constraints and indexes are not a difference,
- * except a column that makes every insert of the package fail.
+ * only catalogs, which any role may read. Columns, constraints and indexes that the application has added do not count
+ * as differences, except a column that makes every insert of the package fail.
  */
 export async function* findPostgresDrift(ask: Ask, place: Place): AsyncGenerator<Finding> {
   const tables = toTables(place)
@@ -79,7 +79,7 @@ function alterColumn(name: string, found: Column, { type, isRequired, default: p
 function* compareConstraints(table: string, expected: ExpectedTable, actual: Table): Generator<Finding> {
   for (const { name, definition } of expected.constraints) {
     if (actual.constraints.some(found => isSame(found, definition))) continue
-    // A table has one primary key, whatever its name.
+    // A table can have only one primary key, even if it has another name.
     const inTheWay = actual.constraints.find(
       found => found.name === name || (name.endsWith('_pkey') && found.definition.startsWith('PRIMARY KEY')),
     )
@@ -101,7 +101,7 @@ function* compareIndexes(schema: string, expected: ExpectedTable, actual: Table)
       continue
     }
     const inTheWay = actual.indexes.find(found => found.name === name)
-    // Calls continue while it is built.
+    // With CONCURRENTLY, calls continue while the index is built.
     const create = expected.indexStatements.get(name)?.replace('INDEX IF NOT EXISTS', 'INDEX CONCURRENTLY') as string
     yield differs(`${expected.name}: ${describeDifference('index', name, inTheWay?.definition, definition)}`, [
       ...(inTheWay ? [`DROP INDEX ${schema}.${name}`] : []),
@@ -118,7 +118,7 @@ const describeDifference = (kind: string, name: string, found: string | undefine
 const isSame = (found: Constraint | Index, definition: string): boolean =>
   toComparable(found.definition) === toComparable(definition)
 
-/** PostgreSQL shows expressions with more parentheses and types than they were written with, and `IN` as `ANY`. */
+/** When PostgreSQL shows an expression, it adds parentheses and types, and writes `IN` as `= ANY`. */
 const toComparable = (definition: string): string =>
   definition
     .replaceAll(/::\w+/g, '')

@@ -2,26 +2,26 @@ import { quoteIdentifier } from '../../postgres/schema.ts'
 import { type Finding, note, ok } from './finding.ts'
 import type { Ask, Place } from './postgres-connection.ts'
 
-/** The tolerated ratio of size to rebuilt size, and the bytes from which on it matters. */
+/** A table or index is reported if it exceeds both limits: this many times its rebuilt size, and this many bytes. */
 const MOST_GROWTH = 5
 const LEAST_BYTES = 10_000_000
-/** Minutes that a transaction may be open. */
+/** The age, in minutes, from which an open transaction is reported. */
 const LONGEST_TRANSACTION = 5
 
 /** A table or an index. */
 export interface Size {
   readonly name: string
-  /** The table itself, or the table of an index. */
+  /** The table itself, or the table that the index belongs to. */
   readonly table: string
   readonly isIndex: boolean
   readonly bytes: number
-  /** Estimated from statistics; absent before the first `ANALYZE`. */
+  /** The size in bytes after a rebuild, estimated from statistics. `null` before the first `ANALYZE`. */
   readonly rebuilt: number | null
 }
 
 /**
- * A row costs 28 bytes besides its columns, an index entry 16; a tenth of each page stays free. A hash index has 20
- * bytes for each entry, and is filled to at most three quarters.
+ * Estimates the size after a rebuild. A row takes 28 bytes in addition to its columns, and an index entry takes 16; a
+ * tenth of each page stays free. A hash index takes 20 bytes for each entry, and is at most three quarters full.
  */
 const SELECT_SIZES = `
 SELECT relation.relname AS name, base.relname AS "table", index.indexrelid IS NOT NULL AS "isIndex",
@@ -40,10 +40,10 @@ FROM pg_class AS base JOIN pg_namespace AS place ON place.oid = base.relnamespac
 WHERE place.nspname = $1 AND base.relkind = 'r' AND base.relname IN ('names', 'changes', 'locks')
 ORDER BY base.relname, index.indexrelid IS NOT NULL, relation.relname`
 
-/** Sorts a table before its indexes. */
+/** Returns each table before its indexes. */
 export const readSizes = (ask: Ask, schema: string): Promise<readonly Size[]> => ask<Size>(SELECT_SIZES, schema)
 
-/** Examines tables that may grow without bound, and transactions that prevent their cleanup. */
+/** Looks for tables and indexes that have grown too large, and for transactions that prevent their cleanup. */
 export async function* examineGrowth(ask: Ask, { schema }: Place): AsyncGenerator<Finding> {
   const findings = [...(await findBloat(ask, schema)), ...(await findOldTransactions(ask))]
   yield* findings

@@ -1,9 +1,11 @@
 import { type Finding, note, ok, wrong } from './finding.ts'
 import type { Ask } from './postgres-connection.ts'
 
-/** Seconds after which a wait for a lock is a fault. */
+/** Seconds from which a wait for a lock is reported as wrong. */
 const NOTABLE_WAIT = 1
-/** Seconds for which a transaction may lie idle with locks: longer than the time limit of a call by default. */
+/**
+ * Seconds from which an idle transaction with locks is reported. This is longer than the default time limit of a call.
+ */
 const LONGEST_IDLE = 10
 
 interface Session {
@@ -17,14 +19,17 @@ interface Session {
 interface Wait {
   readonly waiting: Session
   readonly seconds: number
-  /** Who holds the lock. None is known of a prepared transaction. */
+  /** The sessions that hold the lock. Empty if a prepared transaction holds it, which has no session. */
   readonly holders: readonly Session[]
 }
 
 const toSession = (activity: string) => `json_build_object('pid', ${activity}.pid, 'role', ${activity}.usename,
   'application', ${activity}.application_name, 'state', ${activity}.state, 'query', left(${activity}.query, 200))`
 
-/** A wait for a row is one for a transaction. So the table is one that the waiting session has locked in some mode. */
+/**
+ * A session that waits for a row waits for a transaction, so `pg_locks` does not say for which table. The query selects
+ * waiting sessions that hold a lock, of any mode, on one of our tables.
+ */
 const SELECT_WAITS = `
 SELECT ${toSession('waiting')} AS waiting, extract(epoch FROM clock_timestamp() - lock.waitstart)::float8 AS seconds,
   (SELECT coalesce(json_agg(${toSession('holder')}), '[]') FROM pg_stat_activity AS holder
@@ -36,7 +41,7 @@ WHERE NOT lock.granted AND EXISTS (
     AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1))
 ORDER BY seconds DESC`
 
-/** Yields each session that others have waited for, the longest wait first. Locks no table. */
+/** Yields a finding for each session that others wait for, the longest wait first. Locks no table. */
 export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Finding> {
   const waits = (await ask<Wait>(SELECT_WAITS, schema)).filter(({ seconds }) => seconds >= NOTABLE_WAIT)
   const prepared = await ask<Prepared>(SELECT_PREPARED, schema, LONGEST_IDLE)
@@ -44,7 +49,7 @@ export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Fi
   if (waits.length + prepared.length === 0) return yield* examineIdle(ask, schema)
   const byHolder = new Map<number | undefined, { holder: Session | undefined; waits: Wait[] }>()
   for (const wait of waits) {
-    // A session that itself waits is not the cause.
+    // A session that is itself waiting is not the cause.
     const holder = wait.holders.find(({ pid }) => !waits.some(({ waiting }) => waiting.pid === pid)) ?? wait.holders[0]
     const group = byHolder.get(holder?.pid) ?? { holder, waits: [] }
     group.waits.push(wait)
@@ -57,13 +62,14 @@ interface Prepared {
   readonly gid: string
   readonly role: string
   readonly seconds: number
-  /** The statement that ends it, with its ID as a literal. */
+  /** The statement that ends the transaction. */
   readonly end: string
 }
 
 /**
- * Prepared transactions that have had locks here for some seconds. They outlive their session, and a restart: a lock
- * without a session is of the one whose ID is locked by the same virtual transaction.
+ * Selects prepared transactions that have held locks on our tables for some seconds. They outlive their session and a
+ * restart of the server, so their locks have no session. The lock on a transaction's ID and its other locks have the
+ * same virtual transaction.
  */
 const SELECT_PREPARED = `
 SELECT DISTINCT prepared.gid, prepared.owner AS role, 'ROLLBACK PREPARED ' || quote_literal(prepared.gid) AS end,
@@ -80,7 +86,10 @@ function toPreparedFinding({ gid, role, seconds, end }: Prepared): Finding {
   return wrong('locks', finding, 'If its coordinator has given it up, end it as its role (or COMMIT PREPARED):', [end])
 }
 
-/** Sessions for which calls waited that have failed in the meantime. */
+/**
+ * Selects sessions that are idle in a transaction and have locks on our tables. Calls that waited for them may have
+ * failed already.
+ */
 const SELECT_IDLE = `
 SELECT DISTINCT ON (holder.pid) ${toSession('holder')} AS holder,
   extract(epoch FROM clock_timestamp() - holder.state_change)::float8 AS seconds
@@ -109,7 +118,10 @@ WHERE lock.granted AND lock.locktype = 'relation'
   AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`
 
-/** Yields who has locked a table as a whole, where nobody but the doctor has waited for it. */
+/**
+ * Yields a finding for each session that has locked a whole table. It is used when the doctor could not lock a table
+ * and no other session has waited for long.
+ */
 export async function* findLockers(ask: Ask, schema: string): AsyncGenerator<Finding> {
   for (const { holder } of await ask<{ holder: Session }>(SELECT_HOLDERS, schema)) {
     yield wrong('locks', `a table is locked: ${describe(holder)} holds the lock`, toAdvice([holder]), [end(holder)])
@@ -140,7 +152,7 @@ const end = ({ pid }: Session) => `SELECT pg_terminate_backend(${pid})`
 const describe = ({ pid, role, application, state, query }: Session): string =>
   `pid ${pid} (role "${role ?? ''}", application "${application}"${state ? `, ${state}` : ''}: ${withoutValues(query)})`
 
-/** Shows no value of a query: strings and comments end what is shown, and numbers are left out. */
+/** Shows a query without its values: cuts it at the first string or comment, and replaces numbers with an ellipsis. */
 function withoutValues(query: string): string {
   const [shown = ''] = query.split(/'|\$(?!\d)|--|\/\*/, 1)
   const rest = shown.length < query.length ? '…' : ''

@@ -1,7 +1,7 @@
 import { createSchema } from '../../postgres/schema.ts'
 import type { Place } from './postgres-connection.ts'
 
-/** A table as `migrate` creates it, or as it exists. */
+/** A table, either as `migrate` creates it or as it exists in the database. */
 export interface Table {
   readonly name: string
   readonly columns: ReadonlyMap<string, Column>
@@ -10,7 +10,7 @@ export interface Table {
 }
 
 export interface Column {
-  /** The type, with its collation unless that is the type's default. */
+  /** The type, followed by its collation if that is not the type's default. */
   readonly type: string
   readonly isRequired: boolean
   readonly default: string | undefined
@@ -32,14 +32,14 @@ export interface Index {
 /** A table of the package, with the SQL that creates it. */
 export interface ExpectedTable extends Table {
   readonly statement: string
-  /** The SQL that creates each index, by its name. */
+  /** The SQL that creates each index, keyed by the name of the index. */
   readonly indexStatements: ReadonlyMap<string, string>
 }
 
 const CREATE_TABLE = /^CREATE TABLE IF NOT EXISTS .+\.(\w+) \(\n(.*)\n\)$/s
 const CREATE_INDEX = /^CREATE (UNIQUE )?INDEX IF NOT EXISTS (\w+) ON .+\.(\w+) (?:USING (\w+) )?(\(.*)$/s
 
-/** Reads the tables in the SQL that `migrate` runs, which has one column or constraint in each line. */
+/** Parses the tables from the SQL that `migrate` runs. This SQL has one column or constraint on each line. */
 export function readExpectedTables({ schema, isDistributed }: Place): ExpectedTable[] {
   const statements = createSchema({ schema }, isDistributed).map(text => withoutComments(text).trim())
   return statements.flatMap(statement => {
@@ -58,7 +58,7 @@ export function readExpectedTables({ schema, isDistributed }: Place): ExpectedTa
   })
 }
 
-/** No string in the SQL has two hyphens. */
+/** Removes comments. No string in this SQL contains two hyphens. */
 const withoutComments = (sql: string): string =>
   sql
     .split('\n')

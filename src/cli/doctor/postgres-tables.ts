@@ -20,7 +20,7 @@ interface TableRow {
   readonly hides_rows: boolean
 }
 
-/** Examines the version and the definitions of the tables, and what the role may do with them. */
+/** Examines the version and the definitions of the tables, and the role's privileges on them. */
 export async function* examineTables(ask: Ask, { schema, isDistributed }: Place): AsyncGenerator<Finding> {
   const rows = await ask<TableRow>(
     `SELECT class.relname AS name, has_schema_privilege(place.oid, 'USAGE') AS may_use,
@@ -35,7 +35,7 @@ export async function* examineTables(ask: Ask, { schema, isDistributed }: Place)
   )
   if (rows.length === 0) return yield noTables(`not there: the schema "${schema}" has none of them`)
   const absent = Object.keys(needed).filter(name => !rows.some(row => row.name === name))
-  // Without a version, migrate creates what is missing.
+  // If the table of the version is missing, migrate creates all missing tables.
   if (absent.includes('version')) return yield noTables(`not all there: ${absent.join(', ')} missing`)
   yield* examineDefinitions(ask, { schema, isDistributed }, rows)
   const rights = examineRights(rows, schema)

@@ -3,8 +3,8 @@ import { type Finding, ok, wrong } from './finding.ts'
 import { type Ask, type Connection, LOCKED, type Place } from './postgres-connection.ts'
 
 /**
- * Saves a row in each table and some extra data, and rolls everything back, to detect a full disk, a standby or a role
- * that can only read. Nothing is committed.
+ * Saves a row in each table and some extra data, then rolls everything back. This detects a full disk, a standby, or a
+ * role that can only read.
  */
 export async function* examineWriting({ inTransaction }: Connection, place: Place): AsyncGenerator<Finding> {
   yield await inTransaction(ask => write(ask, place))
@@ -47,7 +47,7 @@ async function write(ask: Ask, place: Place): Promise<Finding> {
   return ok('writing', 'a row of each table can be saved; it was rolled back')
 }
 
-/** A row may fit into an existing page. So a table of one megabyte is created too. */
+/** A row may fit into an existing page, so the check also creates a table of one megabyte. */
 const ROOM = `CREATE TEMPORARY TABLE doctor ON COMMIT DROP AS
   SELECT repeat('x', 1000) AS filling FROM generate_series(1, 1000)`
 
@@ -57,7 +57,7 @@ function explain(error: unknown, finding: string): Finding {
   return wrong('writing', `${finding}: ${message}`, adviceFor[code] ?? 'Fix what PostgreSQL says, and run doctor again')
 }
 
-/** By SQLSTATE. */
+/** Advice, keyed by SQLSTATE. */
 const adviceFor: Readonly<Record<string, string>> = {
   '25006': 'Connect to the primary, with default_transaction_read_only = off',
   '42501': 'See "rights"',

@@ -8,19 +8,21 @@ import { examineTables } from './postgres-tables.ts'
 import { examineWriting } from './postgres-write.ts'
 
 const OLDEST_SERVER = 14
-/** Milliseconds by which the clocks may differ: leases and the expiry of keys depend on them. */
+/**
+ * The tolerated difference between the clocks, in milliseconds. Leases and the expiry of keys depend on these clocks.
+ */
 const MOST_SKEW = 5000
 
-/** Milliseconds of a round trip that calls should not exceed. */
+/** Milliseconds above which a round trip is reported as slow. */
 const LONGEST_TRIP = 20
 const TRIPS = 5
 
-/** Examines a database without changing anything. @throws An error if it cannot be reached. */
+/** Examines a database without changing anything. @throws An error if the database cannot be reached. */
 export async function* examinePostgres(url: string, schema = 'domain_registration'): AsyncGenerator<Finding> {
   const connection = await connectToPostgres(url)
   const { ask, inTransaction } = connection
   const failed = new Set<string>()
-  /** Reports a check that cannot run, and why. */
+  /** Runs a check. If a locked table prevents this, reports that, and which session holds the lock. */
   async function* examine(check: string, findings: AsyncGenerator<Finding>): AsyncGenerator<Finding> {
     try {
       for await (const finding of findings) {
@@ -118,7 +120,7 @@ async function* examineTrips(ask: Ask): AsyncGenerator<Finding> {
   yield examineClock(median)
 }
 
-/** Examines the median of the round trips. */
+/** Judges the median of the round trips, in milliseconds. */
 export function examineTrip(elapsed: number): Finding {
   if (elapsed <= LONGEST_TRIP) return ok('round trip', `at most ${LONGEST_TRIP} ms to the database and back`)
   const least = Math.round(2 * elapsed)

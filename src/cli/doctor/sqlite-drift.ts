@@ -2,7 +2,7 @@ import { sqliteSchema } from '../../sqlite/schema.ts'
 import type { Handle } from '../sqlite.ts'
 import { type Finding, wrong } from './finding.ts'
 
-/** A table or an index as SQLite stores it: by the SQL that created it. */
+/** A table or an index, with the SQL that created it, as SQLite stores it. */
 interface Part {
   readonly type: 'table' | 'index'
   readonly name: string
@@ -14,9 +14,9 @@ const PREFIX = 'domain_registration_'
 
 /**
  * Compares the tables with those that `migrate` creates, and yields each difference with the SQL that removes it. The
- * application's own tables and indexes are not a difference.
+ * application's own tables and indexes do not count as differences.
  *
- * @param model An empty database, to create the tables in.
+ * @param model An empty database, in which the expected tables are created.
  */
 export function* findSqliteDrift(actual: Handle, model: Handle): Generator<Finding> {
   model.exec(sqliteSchema())
@@ -53,7 +53,10 @@ function* compareIndexes(expected: readonly Part[], found: ReadonlyMap<string, P
   }
 }
 
-/** Follows sqlite.org/lang_altertable.html, section 7. Columns that are not the package's stay in a copy. */
+/**
+ * Follows sqlite.org/lang_altertable.html, section 7. If the table has columns that the package does not know, a copy
+ * of the old table is kept.
+ */
 function rebuild({ name, sql }: Part, expected: readonly string[], actual: readonly string[]): string[] {
   const [copy, common] = [`${name}_new`, expected.filter(column => actual.includes(column)).join(', ')]
   const hasOthers = actual.some(column => !expected.includes(column))

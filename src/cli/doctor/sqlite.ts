@@ -6,16 +6,16 @@ import { type Handle, hasTables, openHandle } from '../sqlite.ts'
 import { compareVersions, type Finding, noTables, ok, wrong } from './finding.ts'
 import { findSqliteDrift } from './sqlite-drift.ts'
 
-/** SQLite has STRICT tables from 3.37 on (sqlite.org/stricttables.html). */
+/** The first version of SQLite with STRICT tables (sqlite.org/stricttables.html). */
 const OLDEST_LIBRARY = [3, 37] as const
 
-/** Examines a file without changing anything. @throws An error if it cannot be read. */
+/** Examines a file without changing anything. @throws An error if the file cannot be read. */
 export async function* examineSqlite(file: string): AsyncGenerator<Finding> {
   if (!existsSync(file)) return yield noTables(`there is no file ${JSON.stringify(file)}`, 'connection')
   const handle = openHandle(file)
   try {
     const first = <Row>(sql: string) => handle.prepare(sql).all()[0] as Row
-    // Reads the file, and fails if it is not a database.
+    // This reads the file, and throws if it is not a database.
     const isMigrated = hasTables(handle)
     yield ok('connection', `the file ${JSON.stringify(file)}`)
     yield examineLibrary(first<{ version: string }>('SELECT sqlite_version() AS version').version)
@@ -52,7 +52,7 @@ function examineLibrary(version: string): Finding {
   return wrong('engine', `SQLite ${version}`, `Use SQLite ${OLDEST_LIBRARY.join('.')} or later`)
 }
 
-/** The log of SQLite is a file next to the database, so the folder must be writable too. */
+/** SQLite writes its log to a file next to the database, so the folder must be writable too. */
 function examineRights(file: string, handle: Handle): Finding {
   for (const path of [file, dirname(resolve(file))]) {
     try {
@@ -72,7 +72,7 @@ function examineRights(file: string, handle: Handle): Finding {
   return ok('rights', 'this user may write to the file and its folder')
 }
 
-/** Saves a row in each table and some extra data, and rolls everything back, to detect a full disk. */
+/** Saves a row in each table and some extra data, then rolls everything back. This detects a full disk. */
 function examineWriting(handle: Handle): Finding {
   // With such a small cache, SQLite writes to disk before the commit.
   handle.exec('PRAGMA cache_size = 1')
@@ -95,7 +95,7 @@ function rollBack(handle: Handle): void {
   }
 }
 
-/** A name, an ID and a hash that no call could create; the label takes a megabyte. */
+/** Rows with a name, an ID and a hash that no call could create. The label takes a megabyte. */
 const SAVE_ROWS = `
 INSERT INTO domain_registration_names
   (domain_id, domain, registrable_domain, second_level_domain, path, team_id, created_at)

@@ -50,7 +50,7 @@ const toLines = (facts: Readonly<Record<string, string>>): string =>
     .map(([name, fact]) => `${name.padEnd(13)}${fact}\n`)
     .join('')
 
-/** A table with its indexes, or a SQLite file. */
+/** The size of a table with its indexes, or of a SQLite file. */
 type Part = Pick<Size, 'name' | 'bytes' | 'rebuilt'>
 
 interface Stored {
@@ -59,7 +59,9 @@ interface Stored {
   readonly sizes: readonly Part[]
 }
 
-/** Jumps from team to team in an index, independent of how many names each has. */
+/**
+ * Counts the teams by jumping from one to the next in an index. The time does not depend on how many names each has.
+ */
 const countTeams = (names: string) => `WITH RECURSIVE team(id) AS (
     SELECT min(team_id) FROM ${names}
     UNION ALL SELECT (SELECT min(team_id) FROM ${names} WHERE team_id > team.id) FROM team WHERE team.id IS NOT NULL
@@ -85,7 +87,7 @@ async function readStored(target: Target): Promise<Stored> {
   }
 }
 
-/** @returns Each table with its indexes. */
+/** Adds up the sizes of each table and its indexes. */
 const addUp = (parts: readonly Size[]): Part[] =>
   [...new Set(parts.map(({ table }) => table))].map(name => {
     const own = parts.filter(({ table }) => table === name)

@@ -1,6 +1,7 @@
 /**
  * Registers and releases a million names while 100,000 stay registered: which tables grow, and how much slower a call
  * becomes.
+ * With three million: `CHURN=3000000 node --import tsx bench/postgres-churn.ts`.
  */
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
@@ -8,7 +9,7 @@ import { startServer } from '../test/postgres/server.ts'
 import { compare, keyContext, newNames, report, team, time } from './measure.ts'
 
 const HELD = 100_000
-const CHURN = 1_000_000
+const CHURN = Number(process.env.CHURN ?? 1_000_000)
 const SIZE = 100
 const CALLERS = 4
 /** After a checkpoint, the first write to a page logs the whole page; later writes log only the change. */
@@ -21,7 +22,13 @@ const database = server.createPool({ max: CALLERS + 1, pipeline: true })
 /** Registers 100,000 names in a separate schema, and returns a function that replaces 100 of them. */
 async function hold(schema: string): Promise<() => Promise<void>> {
   await migrate({ database, schema })
-  const store = createPostgresStore({ database, schema, findTeam: () => team, synchronize: () => {} })
+  const store = createPostgresStore({
+    database,
+    schema,
+    findTeam: () => team,
+    timeLimit: 60_000,
+    synchronize: () => {},
+  })
   const held: string[] = []
 
   /** Removes names of any age, so old names remain and keep their index pages in use. */
@@ -56,6 +63,7 @@ async function repeat(work: () => Promise<void>, calls: number): Promise<void> {
   async function call(): Promise<void> {
     while (left > 0) {
       left -= 1
+      if (left % 1000 === 0) console.log(`${left} calls left after ${Math.round(performance.now() / 1000)} s`)
       await work()
     }
   }
@@ -74,7 +82,7 @@ const replaceChurned = await hold('churned')
 await repeat(replaceChurned, CHURN / SIZE)
 const grown = await readSizes()
 const { rows } = await database.query(
-  `SELECT (SELECT count(*) FROM churned.locks)::integer AS locks,
+  `SELECT (SELECT count(*) FROM churned.locks)::integer AS locks, (SELECT count(*) FROM churned.changes) AS pending,
      (SELECT count(DISTINCT registrable_domain) FROM churned.names)::integer AS held`,
 )
 
@@ -92,5 +100,6 @@ for (const table of ['names', 'changes', 'locks']) await database.query(`VACUUM 
 const rebuilt = await readSizes()
 for (const [name, size] of grown)
   if (size > 1) console.log(`${name}: ${size.toFixed(1)} MB, rebuilt ${(rebuilt.get(name) ?? 0).toFixed(1)} MB`)
+console.log(rows[0])
 await server.stop()
 report({ churnLocks: rows[0].locks / rows[0].held, churnCall })

@@ -30,6 +30,8 @@ const table = {
   registrations: /*            */ [10_000, 1_000_000],
   /** Times that a server or a database is killed. */
   kills: /*                    */ [3, 12],
+  /** Calls with keys of all kinds while keys are revoked; `npm test` makes none. */
+  lookups: /*                  */ [1_000, 5_000],
   /** Seconds for which everything is killed at random. */
   secondsOfKilling: /*         */ [3, 60],
 } as const

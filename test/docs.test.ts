@@ -92,7 +92,7 @@ describe('a page begins with about ten lines that print what they say:', () => {
   test('all do but indexes, those that are tried elsewhere, and recipes that say how they were tried', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
     const indexes = 'README what-it-does faq glossary hostnames standards overlap tables webhook'
-    const elsewhere = 'runbook doctor-checks upgrades opentelemetry prometheus proof-broken'
+    const elsewhere = 'runbook doctor-checks upgrades opentelemetry prometheus proof-broken proof-runs'
     const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
     // Those that continue the page whose name they begin with, and those that need a server.
     const continued =

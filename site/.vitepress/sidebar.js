@@ -81,6 +81,7 @@ const groups = [
       'docs/prometheus.md',
       'docs/proof.md',
       'docs/proof-broken.md',
+      'docs/proof-runs.md',
       'SECURITY.md',
     ],
   ],

@@ -1,15 +1,14 @@
-/** One of our servers on MariaDB, in its own process: run by `mariadb.test.ts`. */
-import type { AddressInfo } from 'node:net'
-import { createMemoryKeyStore, type KeyRecord, startSynchronizing } from 'domain-registration'
-import { domainsRouter } from 'domain-registration/express'
-import express from 'express'
+/** One of our servers on MariaDB in its own process, run by `nodes.ts`. */
+import { createMemoryKeyStore, type KeyRecord } from 'domain-registration'
 import { createPool, type PoolOptions } from 'mysql2/promise'
 import { createMariadbStore } from '../../examples/mariadb-store.ts'
-import { teams } from '../fixtures.ts'
-import type { NodeMessage } from '../postgres/node.ts'
+import type { Push } from '../../src/registry/outbox.ts'
+import { findTeam, type MonitorAddress, pushTo, serveNode } from '../whole-system/serve-node.ts'
 
 interface NodeTask {
   readonly config: PoolOptions
+  /** A monitor that gets pushes over HTTP. Default: one that saves its changes in the table `pushes`. */
+  readonly monitor?: MonitorAddress
   readonly keys: readonly KeyRecord[]
   /** Its number among the nodes. */
   readonly node: number
@@ -17,29 +16,26 @@ interface NodeTask {
 
 /** The monitor is unavailable once in this many pushes. */
 const REFUSED = 5
-/** Milliseconds between two sweeps. */
-const SWEEP = 50
 
-process.once('message', ({ config, keys: records, node }: NodeTask) => {
-  const database = createPool({ ...config, connectionLimit: 4 })
-  const monitor = createPool({ ...config, connectionLimit: 2 })
-  let pushes = 0
+process.once('message', ({ config, monitor, keys: records, node }: NodeTask) => {
   const store = createMariadbStore({
-    database,
-    findTeam: id => teams.find(team => team.id === id) ?? null,
-    async synchronize(changes) {
-      pushes += 1
-      if (pushes % REFUSED === 0) throw new Error('The monitor is unavailable')
-      await monitor.query('INSERT INTO pushes VALUES ?', [changes.map(({ domainId }) => [domainId, node])])
-    },
+    database: createPool({ ...config, connectionLimit: 4 }),
+    findTeam,
+    ...(monitor ? pushTo(monitor) : { synchronize: pushToTable(config, node) }),
     onError() {},
   })
-  startSynchronizing(store, { interval: SWEEP, onError() {} })
-
   const keys = createMemoryKeyStore()
   for (const record of records) keys.addKey(record)
-  const app = express().use(domainsRouter({ store, keys, onError() {} }))
-  const tell = (message: NodeMessage) => process.send?.(message)
-  const server = app.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }))
+  serveNode(store, keys)
 })
 process.once('disconnect', () => process.exit())
+
+function pushToTable(config: PoolOptions, node: number): Push {
+  const pool = createPool({ ...config, connectionLimit: 2 })
+  let pushes = 0
+  return async changes => {
+    pushes += 1
+    if (pushes % REFUSED === 0) throw new Error('The monitor is unavailable')
+    await pool.query('INSERT INTO pushes VALUES ?', [changes.map(({ domainId }) => [domainId, node])])
+  }
+}

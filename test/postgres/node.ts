@@ -1,37 +1,24 @@
 /** One of our servers in its own process, run by `nodes.ts`. Any number of them share a database. */
-import type { AddressInfo } from 'node:net'
-import express from 'express'
 import { Pool, type PoolConfig } from 'pg'
-import { domainsRouter } from '../../src/adapters/express.ts'
+import type { KeyRecord } from '../../src/index.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { Push } from '../../src/registry/outbox.ts'
-import { startSynchronizing } from '../../src/registry/start-synchronizing.ts'
-import { createWebhook, type WebhookOptions } from '../../src/webhook/index.ts'
-import { teams } from '../fixtures.ts'
+import { findTeam, type MonitorAddress, pushTo, serveNode } from '../whole-system/serve-node.ts'
 
 export interface NodeTask {
   readonly config: PoolConfig
   /** The table in which a monitor saves its changes, or a monitor that gets pushes over HTTP. */
-  readonly monitor: PoolConfig | Pick<WebhookOptions, 'url' | 'secret'>
+  readonly monitor: PoolConfig | MonitorAddress
   readonly schema: string
+  /** It adds these keys when it starts. Default: none. */
+  readonly keys?: readonly KeyRecord[]
   /** Its number among the nodes. */
   readonly node: number
 }
 
-/** The messages of a node: first its port, then each failure that its application receives. */
-export type NodeMessage = { readonly port: number } | { readonly failure: string }
-
 /** The monitor is unavailable once in this many pushes. */
 const REFUSED = 5
-/** Milliseconds between two sweeps. */
-const SWEEP = 50
-
-/** Time limit of a push over HTTP, in milliseconds. The leases of a killed node expire after three times that. */
-const PUSH = 1000
-
-const tell = (message: NodeMessage) => process.send?.(message)
-
-async function serve({ config, monitor, schema, node }: NodeTask): Promise<void> {
+async function serve({ config, monitor, schema, keys: records = [], node }: NodeTask): Promise<void> {
   const pool = new Pool({ ...config, max: 4, pipeline: true })
   pool.on('error', () => {})
   await migrate({ database: pool, schema })
@@ -40,19 +27,12 @@ async function serve({ config, monitor, schema, node }: NodeTask): Promise<void>
     database: pool,
     schema,
     timeLimit: 10_000,
-    findTeam: id => teams.find(team => team.id === id) ?? null,
-    ...('url' in monitor
-      ? { synchronize: createWebhook({ ...monitor, timeLimit: PUSH / 2 }), synchronizeTimeLimit: PUSH }
-      : { synchronize: pushToTable(monitor, node) }),
+    findTeam,
+    ...('url' in monitor ? pushTo(monitor) : { synchronize: pushToTable(monitor, node) }),
   })
   const keys = createPostgresKeyStore({ database: pool, schema })
-
-  startSynchronizing(store, { interval: SWEEP, onError: error => tell({ failure: String(error) }) })
-
-  const app = express()
-  const operations = ['create', 'delete'] as const
-  app.use(domainsRouter({ store, keys, operations, onError: error => tell({ failure: String(error) }) }))
-  const server = app.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }))
+  for (const record of records) await keys.addKey(record)
+  serveNode(store, keys)
 }
 
 function pushToTable(monitor: PoolConfig, node: number): Push {
@@ -68,7 +48,7 @@ function pushToTable(monitor: PoolConfig, node: number): Push {
 }
 
 /** A server that finds no database when it starts says so and exits; a supervisor restarts it. */
-const end = (error: unknown) => process.send?.({ failure: String(error) } satisfies NodeMessage, () => process.exit(1))
+const end = (error: unknown) => process.send?.({ failure: String(error) }, () => process.exit(1))
 
 process.once('message', (task: NodeTask) => void serve(task).catch(end))
 process.once('disconnect', () => process.exit())

@@ -2,16 +2,17 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
-import type { NodeMessage } from './node.ts'
+import type { NodeMessage } from '../whole-system/serve-node.ts'
 
 /** One of our servers, which is killed and restarted, each time on another port. */
 export interface Node {
   /** Its current port, or the last one before it was killed. */
   origin(): string
-  start(): Promise<void>
+  /** @param config Another database, from now on. Default: the same as before. */
+  start(config?: object): Promise<void>
   /** Kills the process with SIGKILL. */
   kill(): Promise<void>
 }
@@ -30,11 +31,13 @@ export const ENDED = 'The node ended'
  * Starts our servers on one database, each through the database node that its config names.
  *
  * @param task Further settings for the program.
+ * @param execPath The runtime of the program.
  */
 export async function startNodes(
   configs: readonly object[],
   task: object,
   program = new URL('node.ts', import.meta.url),
+  execPath = process.execPath,
 ): Promise<Nodes> {
   const directory = await mkdtemp(join(tmpdir(), 'domain-registration-node-'))
   const bundled = await bundle(program, directory)
@@ -42,7 +45,7 @@ export async function startNodes(
   const children = new Set<ChildProcess>()
 
   function load(): ChildProcess {
-    const child = fork(bundled)
+    const child = fork(bundled, { execPath })
     children.add(child)
     child.once('exit', () => children.delete(child))
     return child
@@ -56,7 +59,8 @@ export async function startNodes(
     let isAlive = false
     return {
       origin: () => `http://127.0.0.1:${port}`,
-      async start() {
+      async start(other = config) {
+        config = other
         child = next
         next = load()
         const isListening = new Promise<number>((resolve, reject) => {
@@ -109,5 +113,5 @@ async function bundle(program: URL, directory: string): Promise<string> {
     config: false,
     silent: true,
   })
-  return join(directory, 'node.cjs')
+  return join(directory, basename(fileURLToPath(program)).replace('.ts', '.cjs'))
 }

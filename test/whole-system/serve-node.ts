@@ -1,0 +1,48 @@
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { domainsRouter } from '../../src/adapters/express.ts'
+import type { KeyStore } from '../../src/keys/key-store.ts'
+import type { ManagedStore } from '../../src/registry/managed-store.ts'
+import { startSynchronizing } from '../../src/registry/start-synchronizing.ts'
+import type { Team } from '../../src/registry/store.ts'
+import { createWebhook, type Webhook, type WebhookOptions } from '../../src/webhook/index.ts'
+import { operatorRouter } from './operator.ts'
+
+/** The messages of a node: first its port, then each failure that its application receives. */
+export type NodeMessage = { readonly port: number } | { readonly failure: string }
+
+/** Where a monitor receives pushes over HTTP. */
+export type MonitorAddress = Pick<WebhookOptions, 'url' | 'secret'>
+
+/** Milliseconds between two sweeps. */
+const SWEEP = 50
+/** Time limit of a push over HTTP, in milliseconds. The leases of a killed node expire after three times that. */
+const PUSH = 1000
+
+/** The most names of a team whose ID begins with 4. Other teams have no limit. */
+export const LIMIT = 20
+
+/** All teams exist, and belong to one organization. */
+export const findTeam = (id: string): Team => ({
+  id,
+  organizationId: '10',
+  state: 'active',
+  maxDomains: id.startsWith('4') ? LIMIT : null,
+})
+
+export const tell = (message: NodeMessage) => process.send?.(message)
+
+/** The options of a store that pushes over HTTP. */
+export function pushTo(monitor: MonitorAddress): { synchronize: Webhook; synchronizeTimeLimit: number } {
+  return { synchronize: createWebhook({ ...monitor, timeLimit: PUSH / 2 }), synchronizeTimeLimit: PUSH }
+}
+
+/** What the nodes of all stores share: sweeps, the HTTP API, and a route for what an application calls by itself. */
+export function serveNode(store: ManagedStore, keys: KeyStore): void {
+  const onError = (error: unknown) => tell({ failure: String(error) })
+  startSynchronizing(store, { interval: SWEEP, onError })
+  const app = express()
+  app.use(domainsRouter({ store, keys, operations: ['create', 'delete'], onError }))
+  app.use(operatorRouter(store))
+  const server = app.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }))
+}

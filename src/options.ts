@@ -1,6 +1,9 @@
 /** The rule for one option. */
 export interface Rule {
-  /** Called with `undefined` for an option that was not passed; {@link optional} allows that. */
+  /**
+   * Whether the value is valid. It is called with `undefined` if the option was not passed, which {@link optional}
+   * allows.
+   */
   readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean
   /** Completes the sentence "The option … must be". */
   readonly expected: string
@@ -60,7 +63,7 @@ export const isFunction = (value: unknown): boolean => typeof value === 'functio
 export const hasMethods = (value: unknown, ...names: readonly string[]): boolean =>
   isObject(value) && names.every(name => isFunction(value[name]))
 
-/** How many UTF-16 code units of a string a message shows. */
+/** How much of a string a message shows, in UTF-16 code units. */
 const LONGEST_SHOWN = 200
 
 /**

@@ -18,10 +18,10 @@ function isHttpUrl(value: unknown): boolean {
 /** A response that was read to its end, or to the limit of its body. */
 export interface ReceivedResponse {
   readonly status: number
-  /** Milliseconds to wait before the next request, 0 to one hour, if the response specifies it. */
+  /** How long the response asks to wait before the next request: from 0 to one hour, in milliseconds. */
   readonly retryAfter: number | undefined
   readonly text: string
-  /** Whether the body is longer than its limit. `text` is then its beginning. */
+  /** Whether the body is longer than its limit. If so, `text` is the beginning of the body. */
   readonly isCut: boolean
 }
 
@@ -35,7 +35,7 @@ interface RequestOptions {
 }
 
 /**
- * Sends a request and reads the response. It does not wait for a `fetch` that ignores its signal.
+ * Sends a request and reads the response. If `fetch` ignores its signal, it still returns in time.
  *
  * @throws {TimeLimitError} after the time limit.
  * @throws The reason of the signal, once it is aborted.
@@ -75,7 +75,7 @@ async function readText({ body }: Response, limit: number): Promise<Pick<Receive
 /** One hour. If the response asks for a longer wait, the next request is sent after an hour. */
 const LONGEST_RETRY_AFTER = 3_600_000
 
-/** Reads whole seconds or a date (RFC 9110, section 10.2.3); `undefined` for anything else. */
+/** Reads a number of seconds or a date (RFC 9110, section 10.2.3). Returns `undefined` for anything else. */
 function readRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined
   const wait = /^[0-9]+$/.test(value) ? Number(value) * 1000 : readDate(value) - Date.now()

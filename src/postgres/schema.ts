@@ -78,7 +78,7 @@ CREATE TABLE IF NOT EXISTS ${tables.locks} (
   registrable_domain text COLLATE "C" NOT NULL,
   PRIMARY KEY (second_level_domain, registrable_domain)
 )`,
-    `-- Has a row once any process pushes. Without it there is no monitor, and a store without a push records no
+    `-- Has a row once any process pushes. Without a row there is no monitor, and a store without a push records no
 -- release.
 CREATE TABLE IF NOT EXISTS ${tables.monitor} (
   id integer PRIMARY KEY CHECK (id = 1),
@@ -103,11 +103,11 @@ CREATE TABLE IF NOT EXISTS ${names} (
   second_level_domain text COLLATE "C" NOT NULL,
   path text COLLATE "C" NOT NULL,
   domain text COLLATE "C" NOT NULL,
-  registrable_domain text COLLATE "C" NOT NULL, -- by the suffix list of that time
+  registrable_domain text COLLATE "C" NOT NULL, -- according to the suffix list when it was registered
   team_id text COLLATE "C" NOT NULL,
   PRIMARY KEY (second_level_domain, path)
 )`,
-  `-- For lists, and to reference a registration.
+  `-- For lists, and for references to a registration.
 CREATE UNIQUE INDEX IF NOT EXISTS names_by_id ON ${names} (${id})`,
   `-- For the lists of one team.
 CREATE INDEX IF NOT EXISTS names_of_team ON ${names} (team_id, domain_id)`,
@@ -117,7 +117,7 @@ CREATE INDEX IF NOT EXISTS names_of_team_below ON ${names} (second_level_domain,
 -- only one index. A name that is its own registrable domain is not within any base.
 CREATE INDEX IF NOT EXISTS names_within ON ${names} (registrable_domain, path) WHERE domain <> registrable_domain`,
   `CREATE INDEX IF NOT EXISTS names_of_team_within ON ${names} (registrable_domain, team_id, path) WHERE path > ''`,
-  `-- For lookups by name. A hash index is small, and cannot be read in order.
+  `-- For lookups by name. A hash index is small, but cannot be read in order.
 CREATE INDEX IF NOT EXISTS names_by_domain ON ${names} USING hash (domain)`,
 ]
 
@@ -150,7 +150,7 @@ const createKeys = ({ keys }: Tables) => [
   owner_id text NOT NULL,
   scopes text[] NOT NULL,
   label text,
-  hint text, -- its prefix and last four characters, for people
+  hint text, -- the prefix and the last four characters of the key, so that people recognize it
   created_at timestamptz NOT NULL DEFAULT now(),
   revoked_at timestamptz,
   expires_at timestamptz

@@ -1,6 +1,7 @@
 /**
- * Looks up a Node module without importing it, because bundlers for the edge reject the import. `undefined` if
- * there is none: other runtimes have no `process`, and the one in Next.js's edge runtime throws.
+ * Looks up a built-in module of Node without importing it, because bundlers for edge runtimes reject the import.
+ * Returns `undefined` if there is no such module: other runtimes have no `process`, and in Next.js's edge runtime,
+ * using `process` throws.
  */
 export function findBuiltinModule(name: string): unknown {
   try {

@@ -19,8 +19,8 @@ export interface TraceContext {
   /** Milliseconds from start to end. */
   duration?: number
   /**
-   * Why the step failed; set before the channel's `error` and `asyncEnd`. Also set if a call created nothing because of
-   * names that could not be saved, but still returned results for its other names.
+   * Why the step failed. It is set before the channel's `error` and `asyncEnd` events. It is also set if a call created
+   * nothing because some names could not be saved, although it returned results for its other names.
    */
   error?: unknown
   /**
@@ -33,7 +33,7 @@ export interface TraceContext {
 /** The steps that can be traced: the channel of `register` is `domain-registration:register`. */
 export type TracedStep = 'register' | 'delete' | 'authenticate' | 'push' | 'sweep'
 
-/** The used part of a `TracingChannel` from `node:diagnostics_channel`. */
+/** The part of a `TracingChannel` from `node:diagnostics_channel` that is used here. */
 interface Channel {
   readonly start: { readonly hasSubscribers: boolean }
   readonly asyncEnd: { readonly hasSubscribers: boolean }
@@ -56,7 +56,7 @@ function channelOf(step: TracedStep): Channel | undefined {
 
 /**
  * Runs a step, and publishes it to the subscribers of its tracing channel
- * (https://nodejs.org/api/diagnostics_channel.html). Without a subscriber it only runs the step.
+ * (https://nodejs.org/api/diagnostics_channel.html). Without a subscriber, it only runs the step.
  */
 export function trace<T>(step: TracedStep, work: (context: TraceContext) => Promise<T>): Promise<T> {
   const context: TraceContext = {}

@@ -9,19 +9,21 @@ import { createTurns, type Turns } from './turns.ts'
 /** Options of both SQLite stores. */
 export interface SqliteConnectionOptions {
   /**
-   * An open database that stays yours: a `DatabaseSync` of `node:sqlite`, a `Database` of `better-sqlite3` or
-   * `bun:sqlite`, or `ctx.storage` of a Durable Object with SQLite storage. Give the stores a connection of their own:
-   * they change its settings (see {@link synchronous}), and an open transaction would block them.
+   * An open database: a `DatabaseSync` from `node:sqlite`, a `Database` from `better-sqlite3` or `bun:sqlite`, or the
+   * `ctx.storage` of a Durable Object with SQLite storage. The stores never close it. Give them a connection of their
+   * own, because they change its settings (see {@link synchronous}), and an open transaction would block them.
    */
   database: SqliteDatabase
   /**
-   * Milliseconds that a call may wait for the write lock of the file, without blocking the event loop. Default 5,000.
+   * How long a call may wait for the write lock of the file, in milliseconds. The event loop is not blocked meanwhile.
+   * Default 5,000.
    */
   timeLimit?: number | undefined
   /**
    * When SQLite flushes to disk. `'full'`: after each transaction, so a completed call survives a power cut.
-   * `'normal'`: only at checkpoints, which is faster; a power cut may then lose the last calls, each as a whole. A
-   * crash of the process loses none. Default `'full'`. A Durable Object ignores this option.
+   * `'normal'`: only at checkpoints, which is faster, but a power cut may then lose the last calls, each of them
+   * completely. A crash of the process loses no calls in either case. Default `'full'`. A Durable Object ignores this
+   * option.
    */
   synchronous?: 'full' | 'normal' | undefined
 }
@@ -39,12 +41,12 @@ export const connectionRules: Rules = {
 
 export interface SqliteConnection {
   readonly driver: Driver
-  /** Runs work that only reads and sees one state of the database. */
+  /** Calls `work`, which only reads. All its statements see the same state of the database. */
   ask<T>(work: () => T): Awaitable<T>
   /**
-   * Runs work in a write transaction, once the lock is free.
+   * Calls `work` in a write transaction, as soon as the lock is free.
    *
-   * @param timeLimit Milliseconds, if shorter than the option.
+   * @param timeLimit The time limit in milliseconds, if it is shorter than that of the option.
    */
   transact<T>(work: () => T, timeLimit?: number): Awaitable<T>
 }
@@ -54,13 +56,13 @@ const DEFAULT_LOCK_TIME_LIMIT = 5000
 /** The size in bytes to which a checkpoint truncates an empty write-ahead log. */
 const LOG_SIZE_LIMIT = 64 * 1024 * 1024
 
-/** By database: all stores on it share one queue. */
+/** The queue of each database. All stores on a database share it. */
 const turnsOf = new WeakMap<SqliteDatabase, Turns>()
 
 /**
  * Configures the connection, and creates the tables if they are missing. Several processes may do so at once.
  *
- * @throws {Error} that says why the database cannot be used.
+ * @throws {Error} if the database cannot be used; the message says why.
  */
 export function connect(options: SqliteConnectionOptions): SqliteConnection {
   const { database, timeLimit = DEFAULT_LOCK_TIME_LIMIT } = options
@@ -78,11 +80,11 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
   try {
     const driver = toDriver(database)
     if (driver.hasSettings) {
-      // At start-up the process may block.
+      // At start-up, waiting for the lock may block the process.
       driver.execute(`PRAGMA busy_timeout = ${Math.ceil(timeLimit)}`)
       useWriteAheadLog(driver, timeLimit)
       driver.execute(`PRAGMA synchronous = ${synchronous}`)
-      // Otherwise the log would keep its size after a long read.
+      // Without a limit, the log would keep its size after a long read.
       driver.prepare(`PRAGMA journal_size_limit = ${LOG_SIZE_LIMIT}`)()
     }
     prepareTables(driver)
@@ -96,8 +98,8 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
 /**
  * With write-ahead logging, readers never wait (sqlite.org/wal.html). A database in memory has no log.
  *
- * If several connections switch to it at once, SQLite fails some immediately, because they would wait for each other.
- * Here they wait for the write lock, and check again.
+ * If several connections switch to it at once, SQLite immediately fails some of them, because they would wait for each
+ * other. These wait for the write lock, and check again.
  */
 function useWriteAheadLog(driver: Driver, timeLimit: number): void {
   const end = performance.now() + timeLimit

@@ -3,7 +3,7 @@ import { hasMethods } from '../options.ts'
 /** A value of a column or parameter. */
 export type SqliteValue = string | number | null
 
-/** A `DatabaseSync` of `node:sqlite`, or a `Database` of `better-sqlite3` or `bun:sqlite`. */
+/** A `DatabaseSync` from `node:sqlite`, or a `Database` from `better-sqlite3` or `bun:sqlite`. */
 export interface SqliteHandle {
   exec(sql: string): unknown
   prepare(sql: string): SqliteStatement
@@ -13,7 +13,7 @@ export interface SqliteHandle {
 export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[]
   run(...values: SqliteValue[]): unknown
-  /** Whether the statement returns rows. For one that does not, `better-sqlite3` requires `run`. */
+  /** Whether the statement returns rows. If it does not, `better-sqlite3` requires `run`. */
   readonly reader?: boolean | undefined
 }
 
@@ -23,25 +23,25 @@ export interface DurableObjectStorage {
   transactionSync<T>(work: () => T): T
 }
 
-/** A database that the stores accept, described by the methods that they call. */
+/** A database that the stores accept. The types describe only the methods that the stores call. */
 export type SqliteDatabase = SqliteHandle | DurableObjectStorage
 
 /** Runs a prepared statement and returns its rows. */
 export type RunStatement<Row> = (...values: readonly SqliteValue[]) => readonly Row[]
 
-/** The operations that the stores need of any SQLite package. All are synchronous. */
+/** The operations that the stores need from a SQLite package. All are synchronous. */
 export interface Driver {
-  /** Runs any number of statements without parameters. */
+  /** Runs one or more statements without parameters. */
   execute(sql: string): void
-  /** Prepares one statement. Its parameters are question marks. */
+  /** Prepares one statement. A question mark stands for each parameter. */
   prepare<Row>(sql: string): RunStatement<Row>
   /**
-   * Runs work in one write transaction: it is committed as a whole, or not at all.
+   * Calls `work` in a write transaction: everything that it writes is committed, or nothing.
    *
-   * @throws The failure of the work or of the commit.
+   * @throws The error of `work` or of the commit.
    */
   transact<T>(work: () => T): T
-  /** Runs work that only reads and sees one state of the database. */
+  /** Calls `work`, which only reads. All its statements see the same state of the database. */
   read<T>(work: () => T): T
   /** Whether the connection has settings, such as a busy timeout. */
   readonly hasSettings: boolean
@@ -57,8 +57,8 @@ export const toDriver = (database: SqliteDatabase): Driver =>
   isDurableObjectStorage(database) ? createDurableObjectDriver(database) : createHandleDriver(database)
 
 /**
- * A Durable Object does not share its storage and never waits for a lock. Its runtime caches prepared statements,
- * commits, and delays responses until all writes are durable.
+ * A Durable Object does not share its storage, so it never waits for a lock. Its runtime caches prepared statements,
+ * commits transactions, and delays responses until all writes are durable.
  */
 const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
   hasSettings: false,
@@ -68,11 +68,11 @@ const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
     (...values) =>
       storage.sql.exec(sql, ...values).toArray() as never,
   transact: work => storage.transactionSync(work),
-  // Nothing else writes while synchronous work runs.
+  // Nothing else can write while synchronous code runs.
   read: work => work(),
 })
 
-/** Settings of a statement that the application may have changed for its whole handle. */
+/** The settings of a statement whose defaults the application may have changed on the handle. */
 interface StatementSettings {
   /** In `better-sqlite3` and `bun:sqlite`. */
   safeIntegers?(isOn: boolean): unknown
@@ -125,9 +125,7 @@ function createHandleDriver(database: SqliteHandle): Driver {
   }
 }
 
-/**
- * Rejects handles with the same methods that return results by callback or promise. The query needs no file lock.
- */
+/** Rejects handles that have these methods but return results by callback or promise. The query needs no file lock. */
 function requireSynchronous(database: SqliteHandle): void {
   const statement = database.prepare('PRAGMA busy_timeout')
   if (typeof statement?.all !== 'function' || !Array.isArray(statement.all())) {
@@ -135,7 +133,7 @@ function requireSynchronous(database: SqliteHandle): void {
   }
 }
 
-/** Makes a statement return integers as numbers and rows as objects, whatever the handle's default is. */
+/** Makes a statement return integers as numbers and rows as objects, regardless of the handle's defaults. */
 function setUp(statement: SqliteStatement & StatementSettings): void {
   statement.safeIntegers?.(false)
   statement.setReadBigInts?.(false)

@@ -1,4 +1,4 @@
-/** The messages of SQLite, the same in all packages, and their meaning for the application. */
+/** The messages of SQLite, which are the same in all packages, and what each means for the application. */
 const explanations: readonly (readonly [pattern: RegExp, explanation: string])[] = [
   [
     /database (?:table )?is locked/,
@@ -17,7 +17,9 @@ const explanations: readonly (readonly [pattern: RegExp, explanation: string])[]
   ],
 ]
 
-/** Wraps a failure of SQLite in an error with its meaning for the application. Returns other causes unchanged. */
+/**
+ * Wraps a failure of SQLite in an error that says what it means for the application. Returns other errors unchanged.
+ */
 export function explainFailure(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause
   const [, explanation] = explanations.find(([pattern]) => pattern.test(cause.message)) ?? []

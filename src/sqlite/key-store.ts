@@ -33,11 +33,11 @@ export const keyStatements = {
 } as const
 
 /**
- * Keeps API keys in SQLite, by their hash. Creates its table if it is missing. It may share the database with
- * {@link createSqliteStore}.
+ * Creates a store for API keys in SQLite. It saves the hash of each key, never the key. It creates its table if it is
+ * missing. It may share the database with {@link createSqliteStore}.
  *
- * @throws {TypeError} for an option that is missing, wrong or does not exist.
- * @throws {Error} that says why the database cannot be used.
+ * @throws {TypeError} if an option is missing, invalid or unknown.
+ * @throws {Error} if the database cannot be used; the message says why.
  *
  * @example
  * import { DatabaseSync } from 'node:sqlite'

@@ -40,7 +40,7 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
       const retried = await transact(() => statements.retryAll(now, now, MOST_AT_ONCE).length)
       total += retried
       if (retried < MOST_AT_ONCE) return total
-      // Requests and timers may run between two steps.
+      // Lets requests and timers run between two transactions.
       await new Promise(resolve => setTimeout(resolve, 0))
     }
   }
@@ -79,5 +79,5 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
   }
 }
 
-/** The table has whole milliseconds. */
+/** The table stores whole milliseconds. */
 const after = (milliseconds: number) => Math.ceil(Date.now() + milliseconds)

@@ -99,7 +99,7 @@ export function createReleases(statements: PreparedStatements, outbox: StoreOutb
     return [...held.values()].map(toRegistration)
   }
 
-  /** Updates the row instead of replacing it, so the application's rows that refer to it are not deleted. */
+  /** Updates the row instead of replacing it, so that rows of the application that refer to it are not deleted. */
   function transfer(
     { from, to, counted, decide }: TransferRequest,
     keys: ReleaseKeys,
@@ -125,8 +125,8 @@ export function createReleases(statements: PreparedStatements, outbox: StoreOutb
 }
 
 /**
- * Returns a time after that of the last ID. Because writers take turns, IDs then sort in the order of registration,
- * even if the clocks of several processes disagree.
+ * Returns a time that is later than the time in the last ID. Writers take turns, so IDs sort in the order of
+ * registration even if the clocks of several processes disagree.
  */
 function findTime(statements: PreparedStatements, now: number): number {
   const [row] = statements.findLastId()
@@ -142,7 +142,7 @@ function findBelow(statements: PreparedStatements, base: string, teamId: string)
     return { ...NOTHING_BELOW, ownDomains, ownCount }
   }
   if (statements.findWithin(above, after, before).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
-  // Names below the base that are not within it are behind a suffix.
+  // Any names below the base that are not within it are behind a public suffix.
   return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
 }
 
@@ -162,5 +162,5 @@ function listPage(statements: PreparedStatements, page: ListPage): readonly Name
   return order === 'newest' ? select('Newest', after ?? AFTER_ALL_IDS) : select('Oldest', after ?? '')
 }
 
-/** IDs are hexadecimal digits and hyphens. */
+/** Sorts after every ID, because IDs have only hexadecimal digits and hyphens. */
 const AFTER_ALL_IDS = 'g'

@@ -1,11 +1,11 @@
 import type { Driver } from './driver.ts'
 
-/** The version of the tables. If you increase it, write the migration: existing tables are not recreated. */
+/** The version of the tables. If you increase it, write a migration too, because existing tables are not recreated. */
 export const SCHEMA_VERSION = 1
 
 /**
- * Returns the SQL that creates the tables of {@link createSqliteStore} and {@link createSqliteKeyStore}. They run it
- * themselves; you need it only for a migration tool of your own. Running it again changes nothing.
+ * Returns the SQL that creates the tables of {@link createSqliteStore} and {@link createSqliteKeyStore}. The stores run
+ * it themselves, so you need it only for your own migration tool. Running it again changes nothing.
  *
  * A query that shows the registrations of a team:
  *
@@ -23,36 +23,36 @@ export const sqliteSchema = (): string => `\
 CREATE TABLE IF NOT EXISTS domain_registration_names (
   domain_id TEXT NOT NULL PRIMARY KEY, -- UUID of version 7: in the order of registration
   domain TEXT NOT NULL,
-  registrable_domain TEXT NOT NULL, -- by the suffix list when it was registered
-  second_level_domain TEXT NOT NULL, -- the last two labels; of an IP address, the address
-  path TEXT NOT NULL, -- the labels before it from right to left: '.b.a' for a.b.example.com
+  registrable_domain TEXT NOT NULL, -- according to the suffix list when it was registered
+  second_level_domain TEXT NOT NULL, -- the last two labels; for an IP address, the address
+  path TEXT NOT NULL, -- the other labels from right to left: '.b.a' for a.b.example.com
   team_id TEXT NOT NULL,
   created_at INTEGER NOT NULL -- milliseconds since 1970
 ) STRICT;
 
 CREATE UNIQUE INDEX IF NOT EXISTS domain_registration_names_by_domain ON domain_registration_names (domain);
 
--- The names below a base are neighbors.
+-- For the names below a base, which are neighbors in this index.
 CREATE INDEX IF NOT EXISTS domain_registration_names_by_path
   ON domain_registration_names (second_level_domain, path);
 
--- The names of one team below a base, among however many of others.
+-- For the names of one team below a base, even if other teams have many there.
 CREATE INDEX IF NOT EXISTS domain_registration_names_of_team_below
   ON domain_registration_names (second_level_domain, team_id, path) WHERE path > '';
 
--- The names below a base within their registrable domain, among however many behind public suffixes.
+-- For the names within a base, even if many others below it are behind public suffixes.
 CREATE INDEX IF NOT EXISTS domain_registration_names_within
   ON domain_registration_names (registrable_domain, path) WHERE domain <> registrable_domain;
 
--- Those of one team.
+-- For the names of one team within a base.
 CREATE INDEX IF NOT EXISTS domain_registration_names_of_team_within
   ON domain_registration_names (registrable_domain, team_id, path) WHERE domain <> registrable_domain;
 
--- The names of one team, in the order of registration.
+-- For the names of one team, in the order of registration.
 CREATE INDEX IF NOT EXISTS domain_registration_names_by_team
   ON domain_registration_names (team_id, domain_id);
 
--- What the monitor does not know yet.
+-- The pending changes. A registration without a row is synchronized.
 CREATE TABLE IF NOT EXISTS domain_registration_changes (
   domain_id TEXT NOT NULL PRIMARY KEY,
   kind TEXT NOT NULL CHECK (kind IN ('registered', 'released')),
@@ -60,20 +60,21 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
   registrable_domain TEXT NOT NULL,
   team_id TEXT NOT NULL,
   due INTEGER NOT NULL, -- when a sweep may push it, in milliseconds since 1970
-  refusals INTEGER NOT NULL DEFAULT 0, -- how often the monitor has refused it
+  refusals INTEGER NOT NULL DEFAULT 0, -- how often the monitor refused it alone
   since INTEGER NOT NULL, -- milliseconds since 1970
   last_failure TEXT, -- why the last push failed
-  follows TEXT -- of a release after a transfer: the ID whose registration is to be pushed before
+  follows TEXT -- for a release after a transfer: the ID whose registration must be pushed first
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX IF NOT EXISTS domain_registration_changes_following
   ON domain_registration_changes (follows) WHERE follows IS NOT NULL;
 
--- What was never refused comes first, then what was refused.
+-- For sweeps, which first take changes that were never refused.
 CREATE INDEX IF NOT EXISTS domain_registration_changes_due
   ON domain_registration_changes (refusals > 0, due, since);
 
--- A row once anybody pushes. Without one there is no monitor, and a store without a push records no release.
+-- Has a row once any process pushes. Without a row there is no monitor, and a store without a push records no
+-- release.
 CREATE TABLE IF NOT EXISTS domain_registration_monitor (
   since INTEGER NOT NULL -- milliseconds since 1970
 ) STRICT;
@@ -84,7 +85,7 @@ CREATE TABLE IF NOT EXISTS domain_registration_keys (
   owner_id TEXT NOT NULL,
   scopes TEXT NOT NULL, -- a JSON array
   label TEXT,
-  hint TEXT, -- its prefix and last four characters, for people
+  hint TEXT, -- the prefix and the last four characters of the key, so that people recognize it
   created_at INTEGER NOT NULL,
   revoked_at INTEGER,
   expires_at INTEGER
@@ -95,7 +96,7 @@ CREATE INDEX IF NOT EXISTS domain_registration_keys_of_owners
 CREATE TABLE IF NOT EXISTS domain_registration_version (
   version INTEGER NOT NULL PRIMARY KEY
 ) STRICT;
--- Not over older tables, which need a step to this version.
+-- Older tables keep their version, because they need a migration to this one.
 INSERT INTO domain_registration_version (version)
   SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT 1 FROM domain_registration_version);
 `
@@ -103,7 +104,7 @@ INSERT INTO domain_registration_version (version)
 /**
  * Creates the tables if they are missing. If they are up to date, it only reads.
  *
- * @throws {Error} if the tables belong to a later version of this package.
+ * @throws {Error} if a later version of this package created the tables.
  */
 export function prepareTables(driver: Driver): void {
   const version = findVersion(driver)

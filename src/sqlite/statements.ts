@@ -6,15 +6,17 @@ const NAMES = 'domain_registration_names'
 const CHANGES = 'domain_registration_changes'
 const MONITOR = 'domain_registration_monitor'
 
-// The statements name their indexes, because SQLite may choose one that reads the names of all other teams.
+// The statements name their indexes. Otherwise SQLite might choose an index that makes it read the names of all other
+// teams.
 const BELOW = `${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND path < ?`
 /** `path > ''`, because this index omits names with two labels. */
 const OWN_BELOW = `${NAMES}_of_team_below
   WHERE team_id = ? AND second_level_domain = ? AND path > ? AND path < ? AND path > ''`
 
 /**
- * Names below a base without a public suffix in between: their registrable domain is the base or an ancestor of it. The
- * first parameter lists all of these, as JSON. These indexes omit names that are their own registrable domain.
+ * Selects names below a base without a public suffix in between: their registrable domain is the base or an ancestor of
+ * the base. The first parameter lists the base and its ancestors, as JSON. The index omits names that are their own
+ * registrable domain.
  */
 const WITHIN = `${NAMES}_within WHERE registrable_domain IN (SELECT value FROM json_each(?))
   AND path > ? AND path < ? AND domain <> registrable_domain`
@@ -23,7 +25,7 @@ const OWN_WITHIN = `${NAMES}_of_team_within WHERE registrable_domain IN (SELECT 
 
 export interface StatementText<Row> {
   readonly sql: string
-  /** The type of a result row; never set. */
+  /** Exists only for its type, the type of a result row. It is never set. */
   readonly row?: Row
 }
 
@@ -37,7 +39,7 @@ const name = toSelectList<NameRow>({
   synchronized: `NOT EXISTS (SELECT 1 FROM ${CHANGES} AS change WHERE change.domain_id = name.domain_id)`,
 })
 
-/** @param source An index and a condition, or a condition alone. */
+/** @param source The part of the SQL after the table: an index and a condition, or only a condition. */
 const selectNames = (source: string) => statement<NameRow>(`SELECT ${name} FROM ${NAMES} AS name ${source}`)
 
 const change = toSelectList<PendingRow>({

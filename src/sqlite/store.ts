@@ -19,13 +19,14 @@ export interface SqliteStoreOptions extends SqliteConnectionOptions, ManagedStor
 export interface SqliteStore extends ManagedStore {}
 
 /**
- * Creates a store in a SQLite database: durable without a server. Creates its tables if they are missing.
+ * Creates a store in a SQLite database, which is durable without a database server. It creates its tables if they are
+ * missing.
  *
- * Each call is one synchronous transaction. Any number of processes on one machine may share the file; they take turns
- * to write. SQLite does not work over network file systems (sqlite.org/useovernet.html).
+ * Each call is one synchronous transaction. Any number of processes on one machine may share the file; only one of them
+ * writes at a time. SQLite does not work over network file systems (sqlite.org/useovernet.html).
  *
- * @throws {TypeError} for an option that is missing, wrong or does not exist.
- * @throws {Error} that says why the database cannot be used.
+ * @throws {TypeError} if an option is missing, invalid or unknown.
+ * @throws {Error} if the database cannot be used; the message says why.
  *
  * @example
  * import { DatabaseSync } from 'node:sqlite'

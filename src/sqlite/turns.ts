@@ -4,25 +4,27 @@ import { explainFailure, isLocked } from './failures.ts'
 /** The queue of calls that want to write to a database. */
 export interface Turns {
   /**
-   * Runs work at once, or when earlier calls are done and no other connection holds the write lock.
+   * Calls `work` at once if possible, or else when earlier calls are done and no other connection holds the write lock.
    *
-   * @param timeLimit Milliseconds that the work may wait.
-   * @throws {Error} that explains the failure of SQLite.
+   * @param timeLimit How long `work` may wait, in milliseconds.
+   * @throws {Error} with an explanation, if SQLite fails.
    */
   take<T>(work: () => T, timeLimit: number): Awaitable<T>
-  /** Runs work that only reads: it skips the queue, unless SQLite says that it must wait. */
+  /** Calls `work`, which only reads, ahead of the queue. It waits only if the database is locked. */
   takeFirst<T>(work: () => T, timeLimit: number): Awaitable<T>
 }
 
-/** In milliseconds. Pauses are random, so waiting processes do not all retry at once. */
+/**
+ * The longest pause between retries, in milliseconds. Pauses are random, so waiting processes do not all retry at once.
+ */
 const LONGEST_PAUSE = 10
 
 /**
- * While the lock is held, only the first call in the queue retries, with pauses in between, so the event loop runs even
- * if many calls wait. SQLite's own waiting would block it.
+ * Creates a queue. While another connection holds the lock, only the first call in the queue retries, with pauses in
+ * between. So the event loop keeps running even if many calls wait; SQLite's own way of waiting would block it.
  */
 export function createTurns(): Turns {
-  /** Each call tries once, and returns whether its turn is over. */
+  /** The attempts of the waiting calls. Each attempt returns whether its call is done. */
   const line: (() => boolean)[] = []
   let isServing = false
   let lock: unknown = new Error('database is locked')

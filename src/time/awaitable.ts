@@ -1,2 +1,2 @@
-/** A value, or a promise of one. Nobody has to wait for the event loop to get a plain value. */
+/** A value, or a promise of a value. A caller gets a plain value without waiting for the event loop. */
 export type Awaitable<T> = T | PromiseLike<T>

@@ -8,7 +8,7 @@ export interface Deadline {
   /** Milliseconds left; never below 0. */
   remaining(): number
   /**
-   * Waits for a promise, at most `limit` milliseconds and never past the deadline. A value that is not a promise is
+   * Waits for a promise, for at most `limit` milliseconds and never past the deadline. A value that is not a promise is
    * returned unchanged, without a timer.
    *
    * @throws {TimeLimitError} when it times out. The work behind the promise continues; its outcome is ignored.
@@ -23,7 +23,7 @@ export class TimeLimitError extends Error {
 /** Milliseconds that a call may wait for the key store and limiter together, and then for the store. */
 export const CALL_TIME_LIMIT = 30_000
 
-/** Timers count in 32 bits on every runtime. A longer timer, or one of `NaN`, would end at once. */
+/** Timers count in 32 bits on every runtime. A timer that is longer, or `NaN`, would fire at once. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
 export const timeLimitRule: Rule = {

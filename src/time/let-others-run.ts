@@ -1,5 +1,5 @@
 /**
- * Lets timers, requests and other calls run before long work continues. Promises alone do not: a store that returns at
- * once would block the event loop until the work is done.
+ * Lets timers, requests and other calls run before long work continues. Promises alone do not do this: with a store
+ * that returns at once, the work would block the event loop until it is done.
  */
 export const letOthersRun = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 0))

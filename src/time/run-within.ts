@@ -1,7 +1,7 @@
 import type { Awaitable } from './awaitable.ts'
 import { TimeLimitError } from './deadline.ts'
 
-/** When to stop waiting for some work. */
+/** When to stop waiting for work. */
 export interface Limits {
   readonly milliseconds: number
   /** The message of the error when the time limit is reached. */
@@ -11,11 +11,11 @@ export interface Limits {
 }
 
 /**
- * Runs work and waits for it within limits. The work's signal aborts as soon as the wait ends; work
- * that ignores it continues, and its outcome is ignored.
+ * Calls `work` and waits for it within limits. The signal that `work` gets is aborted as soon as the wait ends. If
+ * `work` ignores the signal, it continues, and its outcome is ignored.
  *
  * @throws {TimeLimitError} when it times out.
- * @throws The reason of the signal, once it is aborted; if it is aborted already, the work is not started.
+ * @throws The reason of the signal, once it is aborted. If it is aborted already, `work` is not called.
  */
 export async function runWithin<T>(
   { milliseconds, message, signal }: Limits,

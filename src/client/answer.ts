@@ -23,14 +23,12 @@ export interface FailedAttempt extends CallFailure {
 }
 
 /** @param read Turns the parsed body into the value, or throws an error that says what is wrong with it. */
-export function toAttempt<Value>(
-  { status, retryAfter, text, isCut }: ReceivedResponse,
-  read: (body: unknown) => Value,
-): Attempt<Value> {
+export function toAttempt<Value>(received: ReceivedResponse, read: (body: unknown) => Value): Attempt<Value> {
+  const { status, retryAfter, text, isCut } = received
   const body = parse(text)
   if (status === 200) {
     if (isCut) return { failure: { status, message: 'The response is larger than 4 MiB.', mayPass: false } }
-    if (body === undefined) return { failure: { status, message: 'The response is not complete JSON.', mayPass: true } }
+    if (body === undefined) return { failure: toFailure(received) }
     try {
       return { value: read(body) }
     } catch (cause) {
@@ -48,6 +46,15 @@ export function toAttempt<Value>(
       retryAfter,
     },
   }
+}
+
+/** JSON that was cut short may arrive whole the next time, but a login page would come again. */
+function toFailure({ status, mediaType, text }: ReceivedResponse): FailedAttempt {
+  const isCutShort = /json/i.test(mediaType) && /^\s*(\{|$)/.test(text)
+  if (isCutShort) return { status, message: 'The response is not complete JSON.', mayPass: true }
+  const type = mediaType === '' ? 'without a content type' : `with the content type "${toPlainText(mediaType, 100)}"`
+  const message = `The response is not JSON: HTTP ${status} ${type}. It comes from another service, or from a proxy.`
+  return { status, message, mayPass: false }
 }
 
 /** @returns `undefined` for what is not JSON, for instance because it was cut short. */

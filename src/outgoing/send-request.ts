@@ -18,6 +18,8 @@ function isHttpUrl(value: unknown): boolean {
 /** A response that was read to its end, or to the limit of its body. */
 export interface ReceivedResponse {
   readonly status: number
+  /** The media type without its parameters, such as `application/json`; empty if there is none. */
+  readonly mediaType: string
   /** How long the response asks to wait before the next request: from 0 to one hour, in milliseconds. */
   readonly retryAfter: number | undefined
   readonly text: string
@@ -50,7 +52,13 @@ export function sendRequest(
     // A redirect would turn the POST into a GET, or send the key to another server.
     const response = await fetch(url, { ...init, redirect: 'manual', signal })
     const retryAfter = readRetryAfter(response.headers.get('Retry-After'))
-    return { status: response.status, retryAfter, ...(await readText(response, bodyLimit)) }
+    const [mediaType = ''] = response.headers.get('Content-Type')?.split(';') ?? []
+    return {
+      status: response.status,
+      mediaType: mediaType.trim(),
+      retryAfter,
+      ...(await readText(response, bodyLimit)),
+    }
   })
 }
 

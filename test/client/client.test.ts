@@ -188,6 +188,49 @@ describe('a malformed response ends the work at once:', () => {
   })
 })
 
+describe('a 200 response that is not JSON', () => {
+  const other = 'It comes from another service, or from a proxy.'
+  test.each<[what: string, headers: Record<string, string>, body: string, message: string]>([
+    [
+      'a login page',
+      { 'Content-Type': 'text/html; charset=utf-8' },
+      '<h1>Log in</h1>',
+      `The response is not JSON: HTTP 200 with the content type "text/html". ${other}`,
+    ],
+    [
+      'a page that claims to be JSON',
+      { 'Content-Type': 'application/json' },
+      '<h1>Log in</h1>',
+      `The response is not JSON: HTTP 200 with the content type "application/json". ${other}`,
+    ],
+    [
+      'an empty response without a content type',
+      {},
+      '',
+      `The response is not JSON: HTTP 200 without a content type. ${other}`,
+    ],
+  ])('ends the work at once, and the error says what arrived: %s', async (_, headers, body, message) => {
+    let asked = 0
+    const { options } = await serve((call, response) => {
+      asked = call
+      response.writeHead(200, headers).end(body)
+      return true
+    })
+    const error = await rejection(registerAll(names(1), { ...options, patience: 1200 }))
+    expect(error).toMatchObject({ name: 'RegisterAllError', status: 200, code: undefined, message })
+    expect(asked).toBe(1)
+  })
+
+  test.each(['', '{"data":{"results":[{"status":"cre'])('is retried if it may have been cut short: %j', async cut => {
+    const { options } = await serve((call, response) => {
+      if (call > 1) return false
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(cut)
+      return true
+    })
+    expect((await registerAll(names(1), options)).totals).toMatchObject({ created: 1 })
+  })
+})
+
 test.each<[what: string, fetch: typeof globalThis.fetch]>([
   ['ignores its signal', () => new Promise(() => {})],
   ['never ends its body', async () => new Response(new ReadableStream())],

@@ -1,4 +1,4 @@
-import { requireChanges, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
+import { requireChanges, requireHash, requireOwner, requireRecord, type StoredKeyRecord } from '../keys/key-record.ts'
 import { type KeyRow, keyColumns, toStoredRecord } from '../keys/key-row.ts'
 import type { ManagedKeyStore, Promised } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
@@ -31,27 +31,51 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
   requireOptions(options, { ...driverRules, schema: schemaRule })
   const { timeLimit = DEFAULT_TRANSACTION_TIME_LIMIT } = options
   const database = toDatabase(options)
-  const statements = createKeyStatements(toTables(options))
+  const tables = toTables(options)
+  const statements = createKeyStatements(tables)
 
-  const ask = <Row>(statement: Statement<Row>, ...values: readonly Value[]) =>
-    database.ask(createDeadline(timeLimit), statement, ...values)
+  /** Begins a call, whose statements share its time limit. */
+  function begin(): Ask {
+    const deadline = createDeadline(timeLimit)
+    return (statement, ...values) => database.ask(deadline, statement, ...values)
+  }
+
+  async function find(ask: Ask, hash: string): Promise<StoredKeyRecord | null> {
+    const [row] = await ask(statements.find, hash)
+    // A key that was found is not hidden, so finding it takes one round trip.
+    if (!row) await requireVisible(ask)
+    return row ? toStoredRecord(row) : null
+  }
+
+  /** @throws {Error} if row-level security applies to the role: a hidden key must not seem to be missing. */
+  async function requireVisible(ask: Ask): Promise<void> {
+    const [row] = await ask(statements.findSecurity, tables.keys)
+    if (row?.isActive !== 'false') throw new Error('Row-level security may hide API keys from this role')
+  }
+
+  async function change(hash: string, statement: Statement<Hash>, ...values: readonly Value[]): Promise<boolean> {
+    const ask = begin()
+    if ((await ask(statement, hash, ...values)).length > 0) return true
+    if ((await find(ask, hash)) === null) return false
+    throw new Error('A trigger or a policy has kept an API key from being changed')
+  }
 
   return {
-    async findKey(hash) {
-      const [row] = await ask(statements.find, hash)
-      return row ? toStoredRecord(row) : null
-    },
+    findKey: async hash => find(begin(), hash),
 
     async addKey(record) {
       requireRecord(record)
       const { hash, type, ownerId, scopes, label = null, hint = null } = record
       const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(toMillisecondsOf)
-      return (await ask(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)).length > 0
+      const ask = begin()
+      if ((await ask(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)).length > 0) return true
+      if ((await find(ask, hash)) === null) throw new Error('A trigger has kept an API key from being added')
+      return false
     },
 
     async revokeKey(hash) {
       requireHash(hash)
-      return (await ask(statements.revoke, hash, Date.now())).length > 0
+      return change(hash, statements.revoke, Date.now())
     },
 
     async updateKey(hash, changes) {
@@ -60,14 +84,23 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       const { label, scopes, expiresAt } = changes
       const keeps = (value: unknown) => String(value === undefined)
       const values = [scopes ?? null, keeps(label), label ?? null, keeps(expiresAt), toMillisecondsOf(expiresAt)]
-      return (await ask(statements.update, hash, ...values)).length > 0
+      return change(hash, statements.update, ...values)
     },
 
     async listKeys(owner) {
       requireOwner(owner)
+      const ask = begin()
+      await requireVisible(ask)
       return (await ask(statements.list, owner.type, owner.ownerId)).map(toStoredRecord)
     },
   }
+}
+
+/** Sends a statement of a call. */
+type Ask = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Promise<readonly Row[]>
+
+interface Hash {
+  readonly hash: string
 }
 
 const toMillisecondsOf = (date: Date | null | undefined) => date?.getTime() ?? null
@@ -83,11 +116,15 @@ function createKeyStatements({ keys }: Tables) {
   })
   return {
     find: prepared<KeyRow>('find_key', `SELECT ${row} FROM ${keys} WHERE hash = $1`),
+    findSecurity: prepared<{ isActive: string }>(
+      'find_security',
+      'SELECT row_security_active($1::text)::text AS "isActive"',
+    ),
     list: prepared<KeyRow>(
       'list_keys',
       `SELECT ${row} FROM ${keys} WHERE type = $1 AND owner_id = $2 ORDER BY created_at, hash`,
     ),
-    add: prepared<{ hash: string }>(
+    add: prepared<Hash>(
       'add_key',
       `INSERT INTO ${keys} (hash, type, owner_id, scopes, label, hint, created_at, revoked_at, expires_at)
        VALUES ($1, $2, $3, $4::text[], $5, $6,
@@ -95,12 +132,12 @@ function createKeyStatements({ keys }: Tables) {
          ${toTime('$8::double precision')}, ${toTime('$9::double precision')})
        ON CONFLICT (hash) DO NOTHING RETURNING hash`,
     ),
-    revoke: prepared<{ hash: string }>(
+    revoke: prepared<Hash>(
       'revoke_key',
       `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, ${toTime('$2::double precision')})
        WHERE hash = $1 RETURNING hash`,
     ),
-    update: prepared<{ hash: string }>(
+    update: prepared<Hash>(
       'update_key',
       `UPDATE ${keys} SET scopes = coalesce($2::text[], scopes),
          label = CASE WHEN $3::text::boolean THEN label ELSE $4::text END,

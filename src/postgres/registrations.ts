@@ -181,6 +181,7 @@ async function release(
   const deleting = change(statements.deleteNames, ...ids)
   const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
   const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
+  await requireReleased(transaction, held, released)
   // Queried after the pending registrations are deleted. A first push that ends in between removes one of them, but
   // only after it has recorded that there is a monitor.
   const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
@@ -189,6 +190,18 @@ async function release(
   addChanges(transaction, 'released', recorded, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
   unlock(transaction, registrableDomains)
   return released
+}
+
+/** @throws {Error} if names that were to be deleted are still there. */
+async function requireReleased(
+  { ask, statements }: StoreTransaction,
+  held: ReadonlyMap<string, Registration>,
+  released: readonly Registration[],
+): Promise<void> {
+  const deleted = new Set(released.map(({ domainId }) => domainId))
+  const kept = [...held.keys()].filter(domainId => !deleted.has(domainId))
+  if (kept.length > 0 && (await ask(statements.findTakenIds, kept)).rows.length > 0)
+    throw new Error('A trigger has kept names from being released; nothing was changed')
 }
 
 interface Transferring extends TransferRequest, ReleaseRecording {

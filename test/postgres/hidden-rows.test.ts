@@ -1,0 +1,106 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { releaseAll } from '../../src/index.ts'
+import {
+  createPostgresKeyStore,
+  createPostgresStore,
+  migrate,
+  type PostgresKeyStore,
+} from '../../src/postgres/index.ts'
+import { save, toDomains } from '../../src/testing/calls.ts'
+import { scopes } from '../fixtures.ts'
+import { openDatabase, type TestServer } from './server.ts'
+
+const table = (name: string) => `domain_registration.${name}`
+const owner = { type: 'team', ownerId: '1' } as const
+const record = { hash: 'a'.repeat(64), ...owner, scopes }
+const unknown = { ...record, hash: 'b'.repeat(64) }
+
+let server: TestServer
+/** The owner of the tables. */
+let admin: Pool
+beforeAll(async () => {
+  server = await openDatabase()
+  admin = server.createPool()
+  await migrate({ database: admin })
+  await admin.query(`CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
+})
+afterAll(() => server.stop())
+
+/** Runs work while a trigger skips the rows of a statement. */
+async function whileSkipping(statement: string, name: string, work: () => Promise<void>): Promise<void> {
+  await admin.query(`CREATE TRIGGER skips BEFORE ${statement} ON ${table(name)} FOR EACH ROW EXECUTE FUNCTION skip()`)
+  try {
+    await work()
+  } finally {
+    await admin.query(`DROP TRIGGER skips ON ${table(name)}`)
+  }
+}
+
+describe('a key store whose role is subject to row-level security', () => {
+  const role = `blinkered_${crypto.randomUUID().replaceAll('-', '')}`
+  let keys: PostgresKeyStore
+  beforeAll(async () => {
+    await createPostgresKeyStore({ database: admin }).addKey(record)
+    await admin.query(`
+      CREATE ROLE ${role} LOGIN PASSWORD '${role}';
+      GRANT USAGE ON SCHEMA domain_registration TO ${role};
+      GRANT SELECT, INSERT, UPDATE ON ${table('keys')} TO ${role};
+      ALTER TABLE ${table('keys')} ENABLE ROW LEVEL SECURITY`)
+    keys = createPostgresKeyStore({ database: server.createPool({ user: role, password: role }) })
+  })
+  afterAll(() =>
+    admin.query(`
+      ALTER TABLE ${table('keys')} DISABLE ROW LEVEL SECURITY;
+      DROP OWNED BY ${role}; DROP ROLE ${role}`),
+  )
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['findKey', () => keys.findKey(record.hash)],
+    ['listKeys', () => keys.listKeys(owner)],
+    ['revokeKey', () => keys.revokeKey(record.hash)],
+    ['updateKey', () => keys.updateKey(record.hash, { label: 'x' })],
+    ['addKey', () => keys.addKey(unknown)],
+  ])('rejects in %s instead of hiding a key', async (_, call) => {
+    await expect(call()).rejects.toThrow(/row-level security/i)
+  })
+
+  test('rejects in revokeKey and updateKey if a policy shows a key, but does not let it change', async () => {
+    await admin.query(`CREATE POLICY readable ON ${table('keys')} FOR SELECT USING (true)`)
+    await expect(keys.revokeKey(record.hash)).rejects.toThrow('kept an API key from being changed')
+    await expect(keys.updateKey(record.hash, { label: 'x' })).rejects.toThrow('kept an API key from being changed')
+    expect(await keys.findKey(record.hash)).toMatchObject({ revokedAt: null, label: null })
+    await admin.query(`DROP POLICY readable ON ${table('keys')}`)
+  })
+})
+
+test('revokeKey and updateKey reject if a trigger skips the key, and return false for an unknown key', async () => {
+  const keys = createPostgresKeyStore({ database: admin })
+  await keys.addKey(record)
+  await whileSkipping('UPDATE', 'keys', async () => {
+    await expect(keys.revokeKey(record.hash)).rejects.toThrow('kept an API key from being changed')
+    await expect(keys.updateKey(record.hash, { label: 'x' })).rejects.toThrow('kept an API key from being changed')
+    expect(await keys.revokeKey(unknown.hash)).toBe(false)
+    expect(await keys.updateKey(unknown.hash, { label: 'x' })).toBe(false)
+  })
+})
+
+test('addKey rejects if a trigger skips the key, and returns false for a known key', async () => {
+  const keys = createPostgresKeyStore({ database: admin })
+  await keys.addKey(record)
+  await whileSkipping('INSERT', 'keys', async () => {
+    await expect(keys.addKey(unknown)).rejects.toThrow('kept an API key from being added')
+    expect(await keys.addKey(record)).toBe(false)
+  })
+})
+
+test('a release rejects if a trigger keeps a name, and releases none of its names', async () => {
+  const store = createPostgresStore({ database: admin, findTeam: () => null })
+  await save(store, '1', ['a.com', 'b.com'])
+  await whileSkipping('DELETE', 'names', async () => {
+    await expect(store.release('1', ['a.com'])).rejects.toThrow('kept names from being released')
+    await expect(releaseAll(store, '1')).rejects.toThrow('kept names from being released')
+  })
+  expect(toDomains(await store.list({ teamId: '1' }))).toEqual(['a.com', 'b.com'])
+  expect(await releaseAll(store, '1')).toBe(2)
+})

@@ -70,7 +70,7 @@ async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain,
     done += domains.length
     onProgress?.({ done, next })
     yield* domains
-    if (next === null || domains.length === 0) return
+    if (next === null) return
     after = next
     const isPowerOfTwo = (pages & (pages - 1)) === 0
     if (isPowerOfTwo) kept = next
@@ -85,6 +85,7 @@ function readPage(body: unknown, earlier: string | undefined): ListDomainsRespon
   for (const [index, listed] of domains.entries())
     requireTexts(`domains[${index}]`, listed, ['domain', 'domainId', 'createdAt'])
   if (next !== null && !isText(next)) throw new Error('data.next is neither a string nor null')
+  if (next !== null && domains.length === 0) throw new Error('data.domains is empty, but data.next is not null')
   if (next !== null && next === earlier) throw new Error('data.next is that of an earlier page')
   return { domains, next }
 }

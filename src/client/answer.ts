@@ -12,17 +12,22 @@ export interface CallFailure {
   readonly cause?: unknown
 }
 
-/** UTF-16 code units of a code or a message of the service, which end in logs and on terminals. */
+/**
+ * The maximum length of a code or message from the service, in UTF-16 code units. Both end up in logs and on terminals.
+ */
 export const LONGEST_WORDS = 1000
 
 export interface FailedAttempt extends CallFailure {
-  /** Whether the same call may succeed later. */
+  /** Whether the same call may succeed if it is sent again later. */
   readonly mayPass: boolean
-  /** Milliseconds to wait before the next attempt, if the response says so. */
+  /** How long the response asks to wait before the next attempt, in milliseconds. */
   readonly retryAfter?: number | undefined
 }
 
-/** @param read Turns the parsed body into the value, or throws an error that says what is wrong with it. */
+/**
+ * @param read Turns the parsed body into the value. Throws an error if the body is wrong; the message says what is
+ * wrong.
+ */
 export function toAttempt<Value>(received: ReceivedResponse, read: (body: unknown) => Value): Attempt<Value> {
   const { status, retryAfter, text, isCut } = received
   const body = parse(text)
@@ -57,7 +62,7 @@ function toFailure({ status, mediaType, text }: ReceivedResponse): FailedAttempt
   return { status, message, mayPass: false }
 }
 
-/** @returns `undefined` for what is not JSON, for instance because it was cut short. */
+/** @returns `undefined` if the text is not JSON, for instance because it was cut short. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -66,14 +71,14 @@ function parse(text: string): unknown {
   }
 }
 
-/** The strings that a result has besides `input`, by its status. */
+/** The fields that a result has besides `input`, for each status. All are strings. */
 export type FieldsByStatus = Readonly<Record<string, readonly string[]>>
 
 /**
- * Reads one result for each name that was sent, in that order. Proxies and other services may return 200 too, and the
- * results of another call must not pass for those of this one.
+ * Reads one result for each name that was sent, in that order. It checks each result, because proxies and other
+ * services may return 200 too, and results of another call must not be mistaken for results of this one.
  *
- * @throws {Error} that says what is wrong.
+ * @throws {Error} if the body is wrong; the message says what is wrong.
  */
 export function readResults<Result>(body: unknown, sent: readonly string[], fields: FieldsByStatus): readonly Result[] {
   const results = get(get(body, 'data'), 'results')
@@ -92,13 +97,13 @@ function requireResult(path: string, result: unknown, input: string, fields: Fie
   requireTexts(path, result, fields[status] ?? [])
 }
 
-/** @throws {Error} that names the first field that is not a string. */
+/** @throws {Error} if a field is not a string; the message names the first such field. */
 export function requireTexts(path: string, value: unknown, fields: readonly string[]): void {
   const wrong = fields.find(field => !isText(get(value, field)))
   if (wrong !== undefined) throw new Error(`${path}.${wrong} is not a string`)
 }
 
-/** A property of a parsed body; `undefined` if there is none. */
+/** Returns a property of a parsed body, or `undefined` if there is none. */
 export function get(value: unknown, property: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[property] : undefined
 }

@@ -3,7 +3,7 @@ import { httpUrlRule, sendRequest } from '../outgoing/send-request.ts'
 import { timeLimitRule } from '../time/deadline.ts'
 import { type Attempt, type CallFailure, toAttempt } from './answer.ts'
 
-/** Options of every call of a client. */
+/** Options that all functions of the client have. */
 export interface CallOptions {
   /** The URL of the operation: `https://api.example.com/v1/domains`. */
   url: string | URL
@@ -12,20 +12,20 @@ export interface CallOptions {
   /** The team to act in. Required with an organization key, ignored with a team key. */
   teamId?: string | undefined
   /**
-   * Milliseconds for which every call may fail before the client gives up, 0 or more. Default 1,800,000 (half an hour),
-   * which outlasts most outages. The client gives up once the next retry would come later than that, so a longer
-   * `Retry-After` ends the work at once, and with 0 so does the first failure.
+   * How long every call may fail before the client gives up, in milliseconds, 0 or more. Default 1,800,000 (half an
+   * hour), which outlasts most outages. The client gives up as soon as the next retry would come later than that. So a
+   * longer `Retry-After` ends the work at once, and with 0, the first failure does.
    */
   patience?: number | undefined
   /** Milliseconds to wait for a response, at most 2,147,483,647. Default 60,000. */
   timeLimit?: number | undefined
-  /** Aborts the work, which rejects with the reason of the signal. */
+  /** Aborts the work. The promise then rejects with the reason of the signal. */
   signal?: AbortSignal | undefined
   /** Replaces the global `fetch`, for instance to use a proxy. */
   fetch?: typeof globalThis.fetch | undefined
 }
 
-/** Of all functions of a client. */
+/** The rules of the options that all functions of the client have. */
 export const callRules: Rules = {
   url: httpUrlRule('https://api.example.com/v1/domains'),
   apiKey: {
@@ -47,30 +47,33 @@ export const onProgressRule = { holds: optional(isFunction), expected: 'a functi
 
 export const DEFAULT_PATIENCE = 1_800_000
 const DEFAULT_TIME_LIMIT = 60_000
-/** Bytes, after decompression: several times the largest response of a service. */
+/**
+ * The maximum size of a body, in bytes after decompression. The largest response of the service is several times
+ * smaller.
+ */
 const BODY_LIMIT = 4 * 1024 * 1024
 
 export interface Call<Value> {
   readonly url: string | URL
-  /** Sent as JSON with POST; without it the call is a GET. */
+  /** Sent as JSON with POST. Without a body, the call is a GET. */
   readonly body?: object
   /** Reads the body of the response; see {@link toAttempt}. */
   readonly read: (body: unknown) => Value
 }
 
 /**
- * Why a client gave up. What it did stays done.
+ * Why the client gave up. Changes that earlier calls made are not undone.
  *
  * @example
  * if (error instanceof CallError) console.error(`${error.status} ${error.code}: ${error.message}`)
  */
 export class CallError extends Error {
   override readonly name: string = 'CallError'
-  /** The HTTP status of the last response; `undefined` if there was none. */
+  /** The HTTP status of the last response, or `undefined` if there was no response. */
   readonly status: number | undefined
   /**
-   * The code of the last response, such as `unauthorized`, or `internal_error` if names still had that
-   * result at the end; `undefined` if there was no response, or none from the service.
+   * The code of the last response, such as `unauthorized`, or `internal_error` if names still had that result at the
+   * end. `undefined` if there was no response, or if the response did not come from the service.
    */
   readonly code: string | undefined
 
@@ -84,7 +87,7 @@ export class CallError extends Error {
 /**
  * Sends a call, and retries it if its response was lost, and after 408, 429 and 5xx.
  *
- * @throws {CallError} for a response that a retry would not change, and once a retry would come after `patience`.
+ * @throws {CallError} if a retry would not change the response, or if the next retry would come after `patience`.
  */
 export async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
   const { patience = DEFAULT_PATIENCE, signal } = options
@@ -117,8 +120,8 @@ export async function sendOnce<Value>(
 }
 
 /**
- * The longer of `Retry-After` and the backoff, in milliseconds: a service may say 0 while it is overloaded. The backoff
- * is exponential, at most 30 s, with jitter so that many callers do not retry at once.
+ * Returns the longer of `Retry-After` and the backoff, in milliseconds, because a service may send 0 while it is
+ * overloaded. The backoff is exponential, at most 30 s, with jitter so that many callers do not retry at once.
  */
 export const toWait = (failures: number, retryAfter = 0): number =>
   Math.max(retryAfter, Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2))

@@ -5,7 +5,7 @@ import { type CallOptions, sendOnce } from './call.ts'
 import type { Part } from './part.ts'
 import type { Queue } from './queue.ts'
 
-/** Responses that may wait for an earlier one, per concurrent call. */
+/** How many responses, per concurrent call, may be kept until an earlier response arrives. */
 const ANSWERS_AHEAD = 4
 
 export interface ResultOfName {
@@ -16,9 +16,12 @@ export interface ResultOfName {
 export interface BatchOperation {
   /** Appended to the URL for registering. */
   readonly path: '' | '/delete' | '/preview'
-  /** The strings of a result, by its status. */
+  /** The fields of a result, for each status. */
   readonly fields: FieldsByStatus
-  /** Whether each call asks for a preview first, and sends what that suggests in place of a name. */
+  /**
+   * Whether a preview comes before each call, so that the call can send the suggestions of the preview in place of the
+   * names.
+   */
   readonly corrects?: boolean
 }
 
@@ -28,7 +31,7 @@ export const previewFields: FieldsByStatus = {
   invalid: ['code', 'message'],
 }
 
-/** Results of one call, and where their names are among all names. */
+/** The results of one call, and the position of each result's name among all names. */
 export interface Batch<Result> {
   readonly places: readonly number[]
   readonly results: readonly Result[]
@@ -37,14 +40,14 @@ export interface Batch<Result> {
 interface Sent<Result> {
   readonly part: Part
   isOver: boolean
-  /** Without it, the call failed. */
+  /** Absent if the call failed. */
   batch?: Batch<Result>
 }
 
 /**
- * Sends parts, several at once, and returns their results in the order in which they were sent.
+ * Sends parts, several at once, and returns their results in the order in which the parts were sent.
  *
- * @param onEnd Called when a call is over.
+ * @param onEnd Called at the end of each call.
  */
 export function createCalls<Result extends ResultOfName>(
   options: CallOptions & { readonly concurrency: number },
@@ -54,7 +57,7 @@ export function createCalls<Result extends ResultOfName>(
 ) {
   const { concurrency, teamId } = options
   const url = path === '' ? options.url : toUrlBelow(options.url, path)
-  /** Under way or answered, in the order in which they were sent. */
+  /** The calls that are under way or whose results are not taken yet, in the order in which they were sent. */
   const sent: Sent<Result>[] = []
   let underWay = 0
   let failure: FailedAttempt | undefined
@@ -100,7 +103,7 @@ export function createCalls<Result extends ResultOfName>(
           onEnd()
         })
     },
-    /** The next results, if the call that has them is over, and so are all before it. */
+    /** Takes the next results, if their call and all calls before it are over. */
     takeAnswered(): Batch<Result> | undefined {
       while (sent[0]?.isOver) {
         const { batch } = sent.shift() as Sent<Result>
@@ -115,14 +118,14 @@ export function createCalls<Result extends ResultOfName>(
   }
 }
 
-/** Reads a preview of names: what to send in place of each. */
+/** Reads a preview of names, and returns what to send in place of each. */
 const toCorrected = (names: readonly string[]) => (answer: unknown) =>
   readResults<PreviewResult>(answer, names, previewFields).map(result => {
     const suggestion = 'suggestion' in result ? result.suggestion : undefined
     return isText(suggestion) ? suggestion : result.input
   })
 
-/** Restores the original names in results if other names were sent. */
+/** Puts the original names back into the results if other names were sent. */
 const toInputs = <Result>(results: readonly Result[], names: readonly string[]): readonly Result[] =>
   results.map((result, index) => {
     const { input: sent } = result as { readonly input: string }
@@ -135,7 +138,7 @@ function toUrlBelow(url: string | URL, path: string): URL {
   return below
 }
 
-/** The names of a part whose results are chosen, with those results. */
+/** Returns the chosen results of a part, and their names. */
 function pick<Result>({ names, places }: Part, results: readonly Result[], isChosen: (result: Result) => boolean) {
   const isPicked = (_: unknown, index: number) => isChosen(results[index] as Result)
   return { names: names.filter(isPicked), places: places.filter(isPicked), results: results.filter(isChosen) }

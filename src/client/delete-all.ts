@@ -17,7 +17,7 @@ export interface DeleteAllResult {
 }
 
 /**
- * Why {@link deleteAll} gave up. What it deleted stays deleted: call it again with the same names.
+ * Why {@link deleteAll} gave up. Names that it has deleted stay deleted. To resume, call it again with the same names.
  *
  * @example
  * if (error instanceof DeleteAllError) console.error(`${error.results.length} were answered, then: ${error.message}`)
@@ -30,16 +30,16 @@ const fields = { deleted: ['domain', 'domainId'], missing: [], invalid: ['code',
 
 /**
  * Deletes any number of registrations of one team with a service that offers this operation (`POST {url}/delete`), in
- * calls of 100, four at once. The key needs the scope `domains:delete`. Retries are those of {@link registerAll}.
- * What was deleted before a response was lost is then `missing`.
+ * calls of 100, four at once. The key needs the scope `domains:delete`. It retries in the same way as {@link
+ * registerAll}. A name that was deleted before its response was lost is then `missing`.
  *
  * @param domains Names as they were registered, or any spelling of them; an array, another iterable, or an async
- *   iterable. A wildcard deletes itself, and nothing below.
- * @param options `url` is the one for registering: `https://api.example.com/v1/domains`.
- * @returns A promise of one result for each name, in the same order, and totals; iterated over, the results themselves.
- *   Both are as with {@link registerAll}.
- * @throws {DeleteAllError} as {@link RegisterAllError}.
- * @throws {TypeError} as {@link registerAll}.
+ *   iterable. A wildcard deletes only itself, not the names below it.
+ * @param options `url` is the URL for registering: `https://api.example.com/v1/domains`.
+ * @returns When awaited, one result for each name, in the order of the names, and totals. With `for await`, one result
+ *   after another, in the same order as with {@link registerAll}.
+ * @throws {DeleteAllError} in the cases in which {@link registerAll} throws a `RegisterAllError`.
+ * @throws {TypeError} in the same cases as {@link registerAll}.
  *
  * @example
  * const { totals } = await deleteAll(names, { url: 'https://api.example.com/v1/domains', apiKey })

@@ -11,9 +11,9 @@ export interface ListAllOptions extends CallOptions {
   domain?: string | undefined
   /** Lists only names below this one. */
   below?: string | undefined
-  /** Resumes after a page: the `next` of the last {@link ListProgress}. */
+  /** Resumes after a page. Pass the `next` of the last {@link ListProgress}. */
   after?: string | undefined
-  /** Called after each page, for instance to show progress. What it throws ends the work. */
+  /** Called after each page, for instance to show progress. An error that it throws ends the work. */
   onProgress?: ((progress: ListProgress) => void) | undefined
 }
 
@@ -21,11 +21,11 @@ export interface ListAllOptions extends CallOptions {
 export interface ListProgress {
   /** How many registrations have been read. */
   readonly done: number
-  /** To resume later, as `after`; `null` at the end. */
+  /** Pass it as `after` to resume later. `null` at the end. */
   readonly next: string | null
 }
 
-/** The most registrations that the service returns at once. */
+/** The maximum number of registrations that the service returns at once. */
 const PAGE_SIZE = '1000'
 
 const rules: Rules = {
@@ -38,14 +38,14 @@ const rules: Rules = {
 }
 
 /**
- * Lists all registrations of one team with a service that offers this operation (`GET {url}`), page by page; the next
- * page is requested once the previous one is read. The key needs the scope `domains:read`. Retries are those of
- * {@link registerAll}.
+ * Lists all registrations of one team with a service that offers this operation (`GET {url}`), page by page. It
+ * requests the next page once you have read the previous one. The key needs the scope `domains:read`. It retries in the
+ * same way as {@link registerAll}.
  *
  * @returns The registrations in the requested order; with `below`, sorted by name.
- * @throws {CallError} from the iterator, for a response that a retry would not change, such as 403, and as
- *   {@link registerAll} when calls keep failing.
- * @throws {TypeError} at once, for an option that is missing, wrong or does not exist.
+ * @throws {CallError} from the iterator, if a retry would not change the response, such as 403, or, as with {@link
+ *   registerAll}, if calls keep failing.
+ * @throws {TypeError} at once, if an option is missing, invalid or unknown.
  *
  * @example
  * for await (const { domain, createdAt } of listAll({ url: 'https://api.example.com/v1/domains', apiKey })) {
@@ -60,7 +60,7 @@ export function listAll(options: ListAllOptions): AsyncGenerator<ListedDomain, v
 async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain, void, undefined> {
   const { teamId, order, domain, below, onProgress } = options
   let { after } = options
-  // Brent's algorithm finds a cycle of cursors, however long, with one cursor kept.
+  // Brent's algorithm finds a cycle of cursors of any length, and keeps only one cursor.
   let kept = after
   for (let [done, pages] = [0, 1]; ; pages += 1) {
     const url = new URL(options.url)
@@ -77,7 +77,10 @@ async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain,
   }
 }
 
-/** @throws {Error} that says what is wrong. With a cursor that came before, the pages would never end. */
+/**
+ * @throws {Error} if the page is wrong; the message says what is wrong. If a cursor came twice, the pages would never
+ * end.
+ */
 function readPage(body: unknown, earlier: string | undefined): ListDomainsResponse['data'] {
   const data = get(body, 'data')
   const [domains, next] = [get(data, 'domains'), get(data, 'next')]

@@ -4,21 +4,21 @@ import type { Part } from './part.ts'
 /** Hostnames: an array, another iterable, or an async iterable such as the lines of a file. */
 export type Names = Iterable<string> | AsyncIterable<string>
 
-/** The most hostnames that the service takes in one call. */
+/** The maximum number of hostnames in one call. */
 const NAMES_PER_CALL = 100
 
-/** How many names there are, if that is known before they are read. */
+/** Returns the number of names, if it is known before they are read. */
 export function countNames(names: Names): number | undefined {
   if (Array.isArray(names)) return names.length
   return names instanceof Set ? names.size : undefined
 }
 
-/** Reads names, one call ahead of what is used. */
+/** Reads the names for one call in advance. */
 export type NamesSource = ReturnType<typeof createNamesSource>
 
 /**
  * @param onRead Called when names are available, at the end, and after a failure.
- * @throws {TypeError} for names that are not iterable, and for one string, whose letters would be sent.
+ * @throws {TypeError} if the names are not iterable, or are a single string, whose letters would be sent one by one.
  */
 export function createNamesSource(names: Names, onRead: () => void) {
   const parts = readParts(requireNames(names))
@@ -53,9 +53,9 @@ export function createNamesSource(names: Names, onRead: () => void) {
       return part
     },
     isAtEnd: () => isAtEnd,
-    /** How many names were taken. */
+    /** How many names have been taken. */
     taken: () => read - (next?.names.length ?? 0),
-    /** What the iterable threw, or which name is not a string. */
+    /** The error that the iterable threw, or that names the value that is not a string. */
     failure: () => failure,
     /** Lets the iterable release its resources. */
     close: () => void parts.return(undefined).catch(() => {}),

@@ -4,34 +4,34 @@ import { toWait } from './call.ts'
 /** Names that are sent in one call. */
 export interface Part {
   readonly names: readonly string[]
-  /** Where each name is among all names, from 0, in ascending order. */
+  /** The position of each name among all names, starting at 0, in ascending order. */
   readonly places: readonly number[]
-  /** Failures in a row while no other call succeeded either. */
+  /** How often the part has failed in a row without any other call succeeding in between. */
   readonly failures: number
-  /** How often it failed although another call had succeeded since it was last sent. */
+  /** How often the part has failed although another call had succeeded since its previous failure. */
   readonly refusals: number
-  /** How many calls had succeeded when it last failed, or was first sent. */
+  /** How many calls had succeeded when the part last failed or was first sent. */
   readonly successesBefore: number
-  /** When it may be sent again, by `performance.now()`. */
+  /** When the part may be sent again, in the time of `performance.now()`. */
   readonly dueAt: number
-  /** Whether its only name was already abandoned once, and is now sent for the last time. */
+  /** Whether the part's only name was abandoned before, and is now sent for the last time. */
   readonly isLastTry: boolean
 }
 
 /** A name that fails alone this often is abandoned: the service works, but not for this name. */
 const MOST_REFUSALS = 3
 /**
- * While every call fails, parts are split until there are this many. Splitting isolates a name that fails, but
- * in an outage it only multiplies the calls.
+ * While every call fails, parts are split only until there are this many. Splitting isolates a name that fails, but in
+ * an outage it only multiplies the calls.
  */
 const MOST_PARTS_IN_OUTAGE = 16
 
 /**
  * Decides how to retry a part that failed.
  *
- * @param successes How many calls have succeeded.
- * @param others How many other parts are waiting.
- * @returns The parts to send again; none if its only name is abandoned.
+ * @param successes The number of calls that have succeeded.
+ * @param others The number of other parts that are waiting.
+ * @returns The parts to send again, or none if the part's only name is abandoned.
  */
 export function afterFailure(
   part: Part,

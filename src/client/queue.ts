@@ -1,16 +1,16 @@
 import type { FailedAttempt } from './answer.ts'
 import { afterFailure, type Part } from './part.ts'
 
-/** With this many parts waiting, no new names are sent. It bounds the memory. */
+/** No new names are sent while this many parts wait. This limits the memory in use. */
 const MOST_PARTS_ASIDE = 200
 
 /** The parts that failed, and the state of the service. */
 export type Queue = ReturnType<typeof createQueue>
 
-/** @param patience Milliseconds for which every call may fail. */
+/** @param patience How long every call may fail, in milliseconds. */
 export function createQueue({ concurrency, patience }: { concurrency: number; patience: number }) {
   let aside: readonly Part[] = []
-  /** Each is tried once more at the end. */
+  /** The abandoned names. Each is sent once more at the end. */
   const givenUp: Part[] = []
   const refused: Part[] = []
   let successes = 0
@@ -29,14 +29,14 @@ export function createQueue({ concurrency, patience }: { concurrency: number; pa
 
   return {
     isEmpty: () => aside.length === 0 && givenUp.length === 0,
-    /** Why names have no result in the end; `undefined` if all have one. */
+    /** Why some names have no result at the end. `undefined` if all names have one. */
     refusal: () => refusal,
-    /** All parts that are not under way. */
+    /** All waiting or abandoned parts. */
     parts: () => [...aside, ...givenUp, ...refused],
-    /** While calls fail one after another, only those that failed before are tried. */
+    /** Whether new names may be sent. While calls fail one after another, only parts that failed before are sent. */
     mayTakeNew: () => aside.length === 0 || (failuresInARow < concurrency && aside.length < MOST_PARTS_ASIDE),
     markNew: (part: Part): Part => ({ ...part, successesBefore: successes }),
-    /** An abandoned name, for the end, when nothing else waits. */
+    /** Takes an abandoned name, once nothing else waits. */
     takeGivenUp(): Part | undefined {
       const part = aside.length === 0 ? givenUp.pop() : undefined
       return part && { ...part, isLastTry: true }
@@ -47,9 +47,9 @@ export function createQueue({ concurrency, patience }: { concurrency: number; pa
       aside = others
       return first
     },
-    /** In milliseconds; infinite if nothing waits. */
+    /** The time until a part is due, in milliseconds. Infinite if nothing waits. */
     untilDue: () => (aside[0] ? Math.max(0, aside[0].dueAt - performance.now()) : Number.POSITIVE_INFINITY),
-    /** The last failure, if the next retry would come when `patience` has passed. */
+    /** The last failure, if the next retry would come after `patience` has passed. */
     whyTooLate(): FailedAttempt | undefined {
       const end = (failingSince ?? performance.now()) + patience
       return aside[0] && aside[0].dueAt > end ? lastFailure : undefined

@@ -6,7 +6,10 @@ import { NamesError, type NamesOptions, type NamesProgress } from './send-names.
 
 /** A result of registering. */
 export type RegisterResult = DomainResult & {
-  /** What was sent in place of the name, with {@link RegisterAllOptions.fix}. Absent if that was the name itself. */
+  /**
+   * The hostname that was sent in place of the name, with {@link RegisterAllOptions.fix}. Absent if the name itself was
+   * sent.
+   */
   readonly sent?: string
 }
 
@@ -30,8 +33,8 @@ export interface RegisterAllResult {
 }
 
 /**
- * Why {@link registerAll} gave up. What it registered stays registered: call it again with the same names, or leave out
- * the first `resumeAt`.
+ * Why {@link registerAll} gave up. Names that it has registered stay registered. To resume, call it again with the same
+ * names, or without the first `resumeAt` of them.
  *
  * @example
  * try {
@@ -47,7 +50,7 @@ export class RegisterAllError extends NamesError<RegisterResult> {
 
 const rules: Rules = { fix: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' } }
 
-/** The strings of registration results. */
+/** The fields of a registration result, for each status. */
 export const registerFields = {
   created: ['domain', 'domainId'],
   existing: ['domain', 'domainId'],
@@ -59,22 +62,23 @@ export const registerFields = {
  *
  * Sending a name again is safe: a name that was registered before the response was lost is `existing`, with the same
  * `domainId`. A call is retried if its response was lost, and after 408, 429 and 5xx; names whose result was
- * `internal_error` are retried as well. The other names continue meanwhile. The wait before a retry grows exponentially
- * up to 30 s, with jitter; a longer `Retry-After` is respected up to an hour, but never beyond `patience`. If a call
- * keeps failing while others succeed, it is halved until the names that make it fail are isolated.
+ * `internal_error` are retried as well. The calls for other names continue meanwhile. The wait before a retry grows
+ * exponentially up to 30 s, with jitter; a longer `Retry-After` is respected up to an hour, but never beyond
+ * `patience`. If a call keeps failing while others succeed, its names are split in halves until the names that make it
+ * fail are isolated.
  *
- * Each response must contain one result for each name that was sent, in that order; otherwise the work ends.
+ * Each response must contain one result for each name that was sent, in that order. Otherwise the work ends.
  *
- * @param domains Hostnames: names, wildcards, public IP addresses; an array, another iterable, or an async iterable. A
- *   rejected one has a result with the reason.
- * @returns A promise of one result for each name, in the same order, and totals. Iterated over with `for await`, it
- *   yields the results instead: in the order of the names, except that names that had to be sent again come later. It
- *   then holds a few calls at a time, even with millions of names. The work begins when it is awaited or iterated over.
- * @throws {RegisterAllError} for a response that a retry would not change, such as 401; when every call has failed for
- *   `patience`, or the next retry would come later than that; and, after all other names, if some names still have
- *   `internal_error`. It has the results so far, the names without one, and where to resume.
- * @throws {TypeError} for an option that is missing, wrong or does not exist, and for names that are not strings. It
- *   says what to pass instead, and shows neither the key nor the URL.
+ * @param domains Hostnames: names, wildcards, public IP addresses; an array, another iterable, or an async iterable.
+ *   The result of a rejected hostname gives the reason.
+ * @returns When awaited, one result for each name, in the order of the names, and totals. With `for await`, one result
+ *   after another, also in the order of the names, except that retried names come later. Only a few calls are then in
+ *   memory, even with millions of names. The work begins when you use `await` or `for await`.
+ * @throws {RegisterAllError} if a retry would not change the response, such as 401; if every call has failed for
+ *   `patience`, or the next retry would come later than that; or if some names still get `internal_error` when all
+ *   others have a result. The error has the results so far, the names without a result, and the place to resume from.
+ * @throws {TypeError} if an option is missing, invalid or unknown, or if a name is not a string. The message says what
+ *   to pass instead, and shows neither the key nor the URL.
  *
  * @example
  * const { results, totals } = await registerAll(names, {

@@ -3,12 +3,12 @@ import type { Names } from './names-source.ts'
 import { type NamesOperation, type NamesOptions, sendNames } from './send-names.ts'
 
 /**
- * Work that begins when it is awaited or iterated over. `await` collects all results; `for await` yields each one
- * as it arrives, keeps none, and reads further names only as the loop continues.
+ * Work that begins when you use `await` or `for await`. `await` collects all results. `for await` yields each result as
+ * it arrives, keeps none, and reads further names only as the loop continues.
  */
 export interface Run<Result, Whole> extends Promise<Whole>, AsyncIterable<Result> {}
 
-/** @param toWhole Called with the results of all names, in their order. */
+/** @param toWhole Called with the results of all names, in the order of the names. */
 export function createRun<Result extends ResultOfName, Whole>(
   names: Names,
   options: NamesOptions<Result>,

@@ -10,33 +10,35 @@ const DEFAULT_CONCURRENCY = 4
 
 /** Options for sending any number of names. */
 export interface NamesOptions<Result> extends CallOptions {
-  /** How many calls are under way at once, 1 or more. Default 4. */
+  /** The maximum number of calls under way at once, 1 or more. Default 4. */
   concurrency?: number | undefined
-  /** Called after each call, for instance to show progress. What it throws ends the work. */
+  /** Called after each call, for instance to show progress. An error that it throws ends the work. */
   onProgress?: ((progress: NamesProgress<Result>) => void) | undefined
 }
 
 export interface NamesProgress<Result> {
   /** How many names have a result. */
   readonly done: number
-  /** How many names there are: of an array or a `Set`; otherwise `undefined`. */
+  /** How many names there are, if they are an array or a `Set`. Otherwise `undefined`. */
   readonly total: number | undefined
-  /** How many names, counted from the first one, all have a result. To resume after a stop, leave out that many. */
+  /**
+   * The number of names, counted from the start, that all have a result. To resume after a stop, leave out that many.
+   */
   readonly resumeAt: number
   /** The results of the last call, in the order of its names. */
   readonly results: readonly Result[]
 }
 
-/** What was done when the work ended early. */
+/** How far the work had come when it ended early. */
 type NamesState<Result> = Pick<NamesError<Result>, 'results' | 'inputs' | 'resumeAt'>
 
-/** Why the work ended early. What was done stays done. */
+/** Why the work ended early. Changes that earlier calls made are not undone. */
 export class NamesError<Result> extends CallError {
-  /** The results so far, in the order of their names; empty if they were iterated over. */
+  /** The results so far, in the order of their names. Empty with `for await`. */
   readonly results: readonly Result[]
-  /** The names that were sent and have no result, in their order. */
+  /** The names that were sent and have no result, in their original order. */
   readonly inputs: readonly string[]
-  /** How many names, counted from the first one, all have a result. To resume, leave out that many. */
+  /** The number of names, counted from the start, that all have a result. To resume, leave out that many. */
   readonly resumeAt: number
 
   constructor(failure: CallFailure, { results, inputs, resumeAt }: NamesState<Result>) {
@@ -47,10 +49,10 @@ export class NamesError<Result> extends CallError {
   }
 }
 
-/** An operation with names, and the error that ends it. */
+/** An operation with names, and the class of its error. */
 export interface NamesOperation<Result> extends BatchOperation {
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
-  /** The rules of options that only this operation has. */
+  /** The rules of the options that only this operation has. */
   readonly rules?: Rules
 }
 
@@ -67,11 +69,11 @@ const rules: Rules = {
 
 /**
  * Sends any number of names in calls of 100, several at once, and yields their results in the order of the names. A
- * call that fails is put aside and retried after a while, in halves if it keeps failing, and its
- * results come then. Only the calls under way and those that failed are in memory.
+ * call that fails is retried after a while, in halves if it keeps failing, so its results come later. Only the calls
+ * that are under way or have failed are in memory.
  *
- * @param kept The results that the caller keeps, for the error.
- * @throws {TypeError} for options or names that are wrong.
+ * @param kept The results that the caller has kept so far. The error contains them.
+ * @throws {TypeError} if an option or a name is invalid.
  */
 export async function* sendNames<Result extends ResultOfName>(
   names: Names,
@@ -115,7 +117,7 @@ export async function* sendNames<Result extends ResultOfName>(
         onProgress?.({ done, total: countNames(names), resumeAt: findResumeAt(), results: batch.results })
       }
       controller.signal.throwIfAborted()
-      // The answers that were taken made room.
+      // Taking results has made room for further calls.
       startCalls()
       if (calls.areOver()) {
         const isDone = source.isAtEnd() && queue.isEmpty()
@@ -147,7 +149,7 @@ function explain(failure: FailedAttempt, count: number): CallFailure {
   return { ...failure, message }
 }
 
-/** The names of parts, in their order among all names. */
+/** Returns the names of the parts, in their original order. */
 function toInputs(parts: readonly Part[]): readonly string[] {
   const placed = parts.flatMap(({ names, places }) =>
     names.map((name, index) => [places[index] as number, name] as const),
@@ -155,7 +157,7 @@ function toInputs(parts: readonly Part[]): readonly string[] {
   return placed.sort(([one], [other]) => one - other).map(([, name]) => name)
 }
 
-/** Wakes one waiter. A ring without a waiter ends the next wait at once. */
+/** Creates a bell: a ring ends the wait, or if nobody waits, the next wait. */
 function createBell() {
   let hasRung = false
   let wake = () => {}

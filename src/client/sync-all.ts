@@ -15,20 +15,20 @@ type SharedOptions = CallOptions & Pick<NamesOptions<unknown>, 'concurrency'>
 
 /** Options of {@link syncAll}. */
 export interface SyncAllOptions extends SharedOptions {
-  /** Returns the plan and changes nothing. Default `false`. */
+  /** Only returns the plan, and changes nothing. Default `false`. */
   dryRun?: boolean | undefined
   /**
-   * The largest share of the team's registrations that may be deleted, 0 to 1. Default 0.3. It protects against a list
-   * that is empty or truncated.
+   * The largest share of the team's registrations that may be deleted, 0 to 1. Default 0.3. The limit protects against
+   * a list that is empty or truncated.
    */
   mostDeletions?: number | undefined
 }
 
-/** What {@link syncAll} did; with `dryRun`, what it would do. */
+/** The changes that {@link syncAll} made or, with `dryRun`, would make. */
 export interface SyncPlan {
-  /** The wanted names that are not registered, as they were passed. */
+  /** The wanted names that were not registered, as they were passed. */
   readonly additions: readonly string[]
-  /** The registrations that are not wanted. */
+  /** The registered names that are not wanted. */
   readonly deletions: readonly string[]
   /** How many registrations stay. */
   readonly unchanged: number
@@ -65,22 +65,22 @@ const rules: Rules = {
 }
 
 /**
- * Makes the registrations of one team exactly the wanted names, for instance those of a list under version control: it
- * lists what is registered, compares it with the canonical forms of the wanted names, deletes what is not wanted, and
- * then registers what is missing. A name that stays keeps its `domainId`.
+ * Makes the registrations of one team match a list of wanted names, for instance a list under version control. It lists
+ * the registrations, compares them with the canonical forms of the wanted names, deletes those that are not wanted, and
+ * then registers the missing ones. A name that stays keeps its `domainId`.
  *
  * If it ends early, call it again with the same names. The service must offer the operations `list`, `preview` and
  * `delete` besides `create`; the key needs the scopes `domains:read`, `domains:create` and `domains:delete`. All names
- * of the team are held in memory.
+ * of the team are kept in memory.
  *
- * @param wanted All hostnames that are to be registered, in any spelling.
- * @param options `url` is the one for registering: `https://api.example.com/v1/domains`.
- * @returns What was done; with `dryRun`, what would be done.
- * @throws {SyncAllError} with the plan, before anything is changed: if a wanted name cannot be registered, and if more
- *   than `mostDeletions` would be deleted. After the deletions: if a name is rejected because another caller made it
- *   conflict meanwhile.
- * @throws {CallError} as {@link registerAll}, {@link deleteAll} and {@link listAll}.
- * @throws {TypeError} as {@link registerAll}.
+ * @param wanted All hostnames that the team should have registered afterwards, in any spelling.
+ * @param options `url` is the URL for registering: `https://api.example.com/v1/domains`.
+ * @returns The changes that were made or, with `dryRun`, would be made.
+ * @throws {SyncAllError} with the plan. Before any change: if a wanted name cannot be registered, or if more than
+ *   `mostDeletions` would be deleted. After the deletions: if a name is rejected because another caller has registered
+ *   a conflicting name meanwhile.
+ * @throws {CallError} in the same cases as {@link registerAll}, {@link deleteAll} and {@link listAll}.
+ * @throws {TypeError} in the same cases as {@link registerAll}.
  *
  * @example
  * const { additions, deletions } = await syncAll(names, { url: 'https://api.example.com/v1/domains', apiKey })
@@ -116,7 +116,7 @@ const previewing = {
   Failure: NamesError<PreviewResult>,
 } as const
 
-/** The names are listed first: one that is registered after that by another caller is not deleted. */
+/** Lists the registered names first, so a name that another caller registers after that is not deleted. */
 async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan> {
   const { concurrency: _, ...listOptions } = options
   const unwanted = new Set<string>()
@@ -124,14 +124,15 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
   const registered = unwanted.size
   const additions: string[] = []
   const refused: InvalidResult[] = []
-  /** The input of each wanted name, by its canonical form. */
+  /** The input of each wanted name, keyed by its canonical form. */
   const inputs = new Map<string, string>()
   for await (const result of createRun(wanted, options, previewing, results => results)) {
     if (result.status === 'invalid' && !isOwnConflict(result)) {
       refused.push(result)
       continue
     }
-    // A conflict within the team has no canonical form. Such a name is not registered yet, or it would be existing.
+    // The result of a conflict within the team has no canonical form. The name itself is not registered, or its status
+    // would be `existing`.
     const domain = 'domain' in result ? result.domain : result.input.trim().toLowerCase()
     if (result.status !== 'existing') additions.push(result.input)
     unwanted.delete(domain)
@@ -141,10 +142,13 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
   return { additions, deletions: [...unwanted], unchanged: registered - unwanted.size, refused }
 }
 
-/** The conflicting registration may be one that is deleted first. */
+/** Whether the name conflicts only within the team. The conflicting registration may be deleted first. */
 const isOwnConflict = ({ code }: InvalidResult) => code === 'wildcard_conflict' || code === 'subdomain_conflict'
 
-/** The service checks conflicts only among the 100 names of a call. */
+/**
+ * Finds wanted names that conflict with each other. The service finds such conflicts only among the 100 names of one
+ * call.
+ */
 function findOverlaps(inputs: ReadonlyMap<string, string>): readonly InvalidResult[] {
   const refused: InvalidResult[] = []
   for (const [domain, input] of inputs) {

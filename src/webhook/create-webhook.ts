@@ -13,11 +13,11 @@ export interface WebhookOptions {
   /** The URL of the monitor: `https://monitor.example.com/changes`. Redirects are not followed. */
   url: string | URL
   /**
-   * `whsec_` and 24 to 64 random bytes in base64. While it is rotated, an array of the new one and the old one: each
-   * request is signed with both, and the monitor accepts either.
+   * `whsec_` and 24 to 64 random bytes in base64. During a rotation, pass an array of the new secret and the old one:
+   * each request is then signed with both, and the monitor accepts either.
    */
   secret: string | readonly string[]
-  /** The most changes in one request, 1 or more. Default 100, which are about 20 kB. */
+  /** The maximum number of changes in one request, 1 or more. Default 100, which is about 20 kB. */
   batchSize?: number | undefined
   /** Milliseconds to wait for the response to a request. Default 15,000. */
   timeLimit?: number | undefined
@@ -34,19 +34,19 @@ export interface WebhookBody {
   readonly data: { readonly changes: readonly WebhookChange[] }
 }
 
-/** Pushes changes to the monitor; for the option `synchronize` of a store. */
+/** Pushes changes to the monitor. Pass it to a store as the option `synchronize`. */
 export interface Webhook {
   (changes: readonly Change[], context?: { readonly signal?: AbortSignal | undefined }): Promise<void>
-  /** The most changes in one request, which the store pushes at once. */
+  /** The maximum number of changes in one request. The store passes no more than this at once. */
   readonly batchSize: number
 }
 
 const DEFAULT_BATCH_SIZE = 100
 /** Standard Webhooks, section "Request timeouts", recommends 15 s to 30 s. */
 const RESPONSE_TIME_LIMIT = 15_000
-/** Bytes of a response that are read, after decompression, only for the excerpt in a message. */
+/** How many bytes of a response are read, after decompression. They are used only for the excerpt in a message. */
 const BODY_LIMIT = 16 * 1024
-/** Characters of the monitor's response in a message. */
+/** How many characters of the monitor's response a message shows. */
 const LONGEST_EXCERPT = 200
 
 const rules: Rules = {
@@ -65,25 +65,25 @@ const rules: Rules = {
 }
 
 /**
- * Makes the push to a monitor over HTTP: signed POSTs by Standard Webhooks 1.0
- * (https://github.com/standard-webhooks/standard-webhooks). The receiver checks them with {@link verifyWebhook} or a
- * library for that standard.
+ * Creates the function that pushes changes to a monitor over HTTP. It sends POST requests, signed according to Standard
+ * Webhooks 1.0 (https://github.com/standard-webhooks/standard-webhooks). The receiver checks them with {@link
+ * verifyWebhook} or a library for that standard.
  *
  * Changes are sent in batches, one request after another. The `webhook-id` is derived from the changes in the request,
- * so it is the same whenever the same changes are sent again.
+ * so it stays the same if the same changes are sent again.
  *
  * | response | meaning |
  * | --- | --- |
  * | 2xx | the monitor has accepted the changes |
- * | 4xx except 408, 425 and 429; 500, 501, 505 | the monitor refuses one of the changes, which the store finds |
- * | any other, none within the time limit, no connection | the monitor is unavailable; pushed again later |
+ * | 4xx except 408, 425 and 429; 500, 501, 505 | the monitor refuses one of the changes; the store finds out which |
+ * | any other, none within the time limit, no connection | the monitor is unavailable; the store retries later |
  *
  * It reads at most 16 KiB of a response's body, counted after decompression.
  *
- * @returns A function that resolves when the monitor has accepted all changes. It rejects with a
- *   {@link MonitorUnavailableError} while the monitor is unavailable, with `Retry-After` as `retryAfter`; with an
- *   `Error` for a refusal; and with the reason of the signal.
- * @throws {TypeError} for an option that is missing, wrong or does not exist; it shows neither secret nor URL.
+ * @returns A function whose promise resolves when the monitor has accepted all changes. It rejects with a {@link
+ *   MonitorUnavailableError} if the monitor is unavailable (its `retryAfter` is from `Retry-After`), with an `Error` if
+ *   the monitor refuses a change, and with the reason of the signal if that is aborted.
+ * @throws {TypeError} if an option is missing, invalid or unknown. The message shows neither the secret nor the URL.
  *
  * @example
  * const synchronize = createWebhook({ url: 'https://monitor.example.com/changes', secret })
@@ -124,12 +124,12 @@ export function createWebhook(options: WebhookOptions): Webhook {
   return Object.assign(pushAll, { batchSize })
 }
 
-/** Client errors that say nothing about the request: Request Timeout, Too Early, Too Many Requests. */
+/** Client errors that do not mean that the request is wrong: Request Timeout, Too Early, Too Many Requests. */
 const TRY_AGAIN = [408, 425, 429]
-/** Server errors that frameworks return for a request that they cannot handle; a gateway returns others. */
+/** Server errors that a framework returns if it cannot handle the request. Gateways return other errors. */
 const CANNOT_HANDLE = [500, 501, 505]
 
-/** @throws {Error} for any response except 2xx. */
+/** @throws {Error} unless the status is 2xx. */
 function requireSuccess({ status, retryAfter, text }: ReceivedResponse, target: URL): void {
   if (status >= 200 && status < 300) return
   const excerpt = toPlainText(text, LONGEST_EXCERPT)
@@ -139,7 +139,7 @@ function requireSuccess({ status, retryAfter, text }: ReceivedResponse, target: 
   throw withHost(new MonitorUnavailableError(message, { retryAfter }), target)
 }
 
-/** Names the monitor for the log. The rest of its URL may hold a password. */
+/** Adds the host of the monitor to an error, for the log. The rest of the URL may contain a password. */
 const withHost = (error: Error, { host }: URL): Error => Object.assign(error, { monitor: host })
 
 const toBody = (changes: readonly Change[]): WebhookBody => ({
@@ -147,7 +147,10 @@ const toBody = (changes: readonly Change[]): WebhookBody => ({
   data: { changes: changes.map(change => ({ ...toChange(change), at: change.at.toISOString() })) },
 })
 
-/** Kind and ID identify a change permanently. A digest has no full stop, which would end the ID in what is signed. */
+/**
+ * Derives the ID of a request from the kind and ID of each change, which never change. A digest contains no full stop,
+ * which would end the ID in the signed content.
+ */
 async function toId(changes: readonly Change[]): Promise<string> {
   const digest = await sha256(JSON.stringify(changes.map(({ kind, domainId }) => [kind, domainId])))
   return `msg_${digest.slice(0, 32)}`

@@ -5,7 +5,7 @@ export const ID = 'webhook-id'
 export const TIMESTAMP = 'webhook-timestamp'
 export const SIGNATURE = 'webhook-signature'
 
-/** Before each signature by HMAC-SHA256, and before the secret of one. */
+/** The prefixes of a signature by HMAC-SHA256, and of a secret for it. */
 const VERSION = 'v1,'
 const SECRET_PREFIX = 'whsec_'
 
@@ -23,7 +23,7 @@ export interface Message {
 /**
  * Reads one secret or several.
  *
- * @throws {TypeError} which shows no secret.
+ * @throws {TypeError} if a secret is invalid. The message shows no secret.
  */
 export function readSecrets(secret: string | readonly string[]): Promise<readonly CryptoKey[]> {
   const secrets = typeof secret === 'string' ? [secret] : secret
@@ -34,7 +34,7 @@ export function readSecrets(secret: string | readonly string[]): Promise<readonl
   return Promise.all(keys.map(key => crypto.subtle.importKey('raw', key, algorithm, false, ['sign'])))
 }
 
-/** Section "Signature scheme": 24 to 64 random bytes. */
+/** Section "Signature scheme" requires 24 to 64 random bytes. */
 function readSecret(secret: unknown): Bytes {
   const bytes = typeof secret === 'string' ? fromBase64(secret.replace(/^whsec_/, '')) : undefined
   if (bytes && bytes.length >= 24 && bytes.length <= 64) return bytes
@@ -43,7 +43,7 @@ function readSecret(secret: unknown): Bytes {
   )
 }
 
-/** One signature for each key, in the format of the header. */
+/** Returns one signature for each key, in the format of the header. */
 export async function sign(message: Message, keys: readonly CryptoKey[]): Promise<string> {
   const content = toSignedContent(message)
   const signatures = await Promise.all(keys.map(key => crypto.subtle.sign(algorithm, key, content)))
@@ -56,14 +56,14 @@ export async function hasValidSignature(field: string, message: Message, keys: r
   return field.split(' ').some(signature => expected.some(right => isSame(signature, right)))
 }
 
-/** Compares in constant time, so nobody can guess a signature bit by bit. */
+/** Compares in constant time, so that nobody can guess a signature bit by bit. */
 function isSame(text: string, other: string): boolean {
   let difference = text.length ^ other.length
   for (let index = 0; index < other.length; index += 1) difference |= text.charCodeAt(index) ^ other.charCodeAt(index)
   return difference === 0
 }
 
-/** The body is signed byte for byte as it is sent. */
+/** Joins the parts that are signed. The body is signed byte for byte, as it is sent. */
 function toSignedContent({ id, timestamp, body }: Message): Bytes {
   const head = new TextEncoder().encode(`${id}.${timestamp}.`)
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body

@@ -5,8 +5,8 @@ import { hasValidSignature, ID, readSecrets, SIGNATURE, TIMESTAMP } from './sign
 /** Options of {@link verifyWebhook}. */
 export interface VerifyWebhookOptions {
   /**
-   * Milliseconds by which `webhook-timestamp`, which has whole seconds, may differ from the clock here, either way.
-   * Default 300,000.
+   * How much `webhook-timestamp`, which has whole seconds, may differ from this machine's clock in either direction, in
+   * milliseconds. Default 300,000.
    */
   tolerance?: number | undefined
 }
@@ -20,11 +20,11 @@ const rules: Rules = {
   },
 }
 
-/** The headers of a request: those of `fetch`, or of Node's `http`. */
+/** The headers of a request, in the form of `fetch` or of Node's `http`. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
- * The request failed verification. Respond with 401.
+ * Thrown if a request fails verification. Respond with 401.
  *
  * @example
  * if (error instanceof WebhookVerificationError) reply(401, {}, { message: error.message })
@@ -34,17 +34,16 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Checks that the sender of a request has the secret, and that it is unaltered and at most five minutes old, or within
- * the `tolerance` (Standard Webhooks 1.0, section "Verifying signatures"). It does not detect a repeated
- * request: make sure that receiving the same change twice does no harm.
+ * Checks that the sender of a request has the secret, that the request is unaltered, and that its timestamp is within
+ * the `tolerance`, five minutes by default (Standard Webhooks 1.0, section "Verifying signatures"). It does not detect
+ * a repeated request, so make sure that receiving the same change twice does no harm.
  *
  * @param headers The headers of the request.
  * @param body The body as received, before any parsing.
- * @param secret That of {@link createWebhook}; an array while it is rotated.
+ * @param secret The secret that {@link createWebhook} signs with, or an array of secrets during a rotation.
  * @returns The parsed body.
- * @throws {WebhookVerificationError} for a request that fails verification.
- * @throws {TypeError} for an invalid secret, a body that was already parsed, and an option that is wrong or does
- *   not exist.
+ * @throws {WebhookVerificationError} if the request fails verification.
+ * @throws {TypeError} if the secret is invalid, if the body was already parsed, or if an option is invalid or unknown.
  *
  * @example
  * export async function POST(request: Request): Promise<Response> {
@@ -99,7 +98,7 @@ function readWebhookHeader(headers: WebhookHeaders, name: string): string | unde
   return isText(value) ? value : undefined
 }
 
-/** Recognizes the `Headers` of the runtime and those of a package. */
+/** Recognizes `Headers` objects, from the runtime or from a package. */
 const isFetchHeaders = (headers: WebhookHeaders): headers is Headers => typeof headers.get === 'function'
 
 function parse(body: string | Uint8Array): WebhookBody {

@@ -5,14 +5,14 @@ const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', imp
   packages: Readonly<Record<string, { license?: string; hasInstallScript?: boolean; dependencies?: object }>>
 }
 
-/** What comes with the package, and under which license. */
+/** The packages that are installed with this one, and their licenses. */
 const licenses = {
   tldts: 'MIT',
   'tldts-core': 'MIT',
   zod: 'MIT',
 }
 
-test('what is installed with the package has known licenses, and no install script', () => {
+test('every package that is installed with this one has a known license and no install script', () => {
   const found = new Map<string, string | undefined>()
   const waiting = Object.keys(packages['']?.dependencies ?? {})
   for (const name of waiting) {

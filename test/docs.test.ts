@@ -20,7 +20,7 @@ import { readCases } from './vectors/read.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-/** As the OpenAPI document has them: one that is missing there does not compile. */
+/** From the OpenAPI document, which does not compile if a code is missing. */
 const { code } = openapi().components.schemas.InvalidResult.properties as { code: { enum: string[] } }
 const invalidCodes = code.enum
 const guides = [
@@ -33,7 +33,7 @@ const guides = [
     .map(file => `docs/${file}`),
 ]
 
-/** As GitHub makes anchors of headings. */
+/** The anchor that GitHub makes from a heading. */
 const toAnchor = (heading: string) =>
   heading
     .toLowerCase()
@@ -51,7 +51,7 @@ const linksIn = (text: string) =>
 describe.each(guides)('%s', guide => {
   const text = read(guide)
 
-  test('shows the programs of examples/ as they are', () => {
+  test('shows programs from examples/ unchanged', () => {
     for (const [, file = '', program] of text.matchAll(/<!-- (examples\/[\w.-]+) -->\n+```[jt]s\n(.*?)```/gs)) {
       expect(program, file).toBe(read(file))
     }
@@ -61,7 +61,7 @@ describe.each(guides)('%s', guide => {
     expect([...text.matchAll(/^ *```/gm)].length % 2).toBe(0)
   })
 
-  test('links to pages and headings that there are', () => {
+  test('links only to existing pages and headings', () => {
     const broken = linksIn(text).filter(({ file, anchor }) => {
       const target = file === '' ? guide : join(dirname(guide), file)
       return !existsSync(join(root, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor))
@@ -70,14 +70,14 @@ describe.each(guides)('%s', guide => {
   })
 })
 
-/** The program that a page begins with, and what that prints by its last comment. */
+/** The program at the beginning of a page, and its output according to its last comment. */
 function readOpening(page: string) {
   const [, language = '', program = ''] = /```(\w*)\n(.*?)```/s.exec(read(page)) ?? []
   const [, shown] = /\/\/ (.*)$/.exec(program.trimEnd()) ?? []
   return { page, program, shown: /^[tj]s$/.test(language) ? shown : undefined }
 }
 
-describe('a page begins with about ten lines that print what they say:', () => {
+describe('a page begins with a short program that prints what its last comment says:', () => {
   const openings = guides.filter(guide => guide.startsWith('docs/')).map(readOpening)
   let service: RunningServer
   const env: NodeJS.ProcessEnv = { ...process.env, PORT: '0', DATABASE_FILE: ':memory:', NO_COLOR: '1' }
@@ -89,12 +89,12 @@ describe('a page begins with about ten lines that print what they say:', () => {
   })
   afterAll(() => service.close())
 
-  test('all do but indexes, those that are tried elsewhere, and recipes that say how they were tried', () => {
+  test('every page does, except indexes, pages tested elsewhere, and recipes that say how they were tested', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
     const indexes = 'README what-it-does faq glossary hostnames standards overlap tables webhook'
     const elsewhere = 'runbook doctor-checks upgrades opentelemetry prometheus proof-broken proof-runs'
     const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
-    // Those that continue the page whose name they begin with, and those that need a server.
+    // Pages that continue another page, whose name they begin with, and pages that need a server.
     const continued =
       /^docs\/(?:cli|postgres|citus|calls|client|messages|monitoring|own-store|reasons|your-server)[\w-]*\.md$/
     const says = (page: string) => /\bour tests\b|\bwas not run\b/i.test(read(page))
@@ -116,7 +116,7 @@ describe('a page begins with about ten lines that print what they say:', () => {
       child.stderr.on('data', text => {
         stderr += text
       })
-      // What listens does not end by itself: it has said all once it has said something.
+      // A server does not end by itself. Its first output is all its output.
       child.stdout.on('data', text => {
         stdout += text
         if (program.includes('.listen(')) child.kill('SIGKILL')
@@ -127,12 +127,12 @@ describe('a page begins with about ten lines that print what they say:', () => {
   }
 })
 
-test('AGENTS.md has at most 60 lines, and README.md at most 900 words: what does not fit stands in docs/', () => {
+test('AGENTS.md has at most 60 lines, and README.md at most 900 words', () => {
   expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(60)
   expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900)
 })
 
-/** Complete lists, each in one place: every error, reason and message. */
+/** Complete lists of errors, reasons or messages, each on one page. */
 const completeLists = ['docs/errors.md']
 
 test('a page of docs/ has at most 700 words, unless it is a complete list', () => {
@@ -141,7 +141,7 @@ test('a page of docs/ has at most 700 words, unless it is a complete list', () =
   expect(counts.filter(([page, words]) => Number(words) > 700 && !completeLists.includes(String(page)))).toEqual([])
 })
 
-test('each picture is as site/pictures.ts draws it, and a page shows it with a text in its place', () => {
+test('each picture is up to date with site/pictures.ts, and a page shows it with a text alternative', () => {
   const shown = guides.flatMap(guide => [...read(guide).matchAll(/!\[([^\]]+)\]\((?:[./\w]*\/)?(\w+\.svg)\)/g)])
   const texts = new Map(shown.map(([, text = '', file = '']) => [file, text]))
   expect(Object.keys(pictures).length).toBeGreaterThan(4)
@@ -151,7 +151,7 @@ test('each picture is as site/pictures.ts draws it, and a page shows it with a t
   }
 })
 
-test('what is in the package says so where it names what is only in the repository', () => {
+test('published files that mention something outside the package say that it is in the repository', () => {
   const shipped = ['src', 'examples', 'docs'].flatMap(folder =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter(file => /\.(?:ts|md)$/.test(file))
@@ -167,7 +167,7 @@ test('what is in the package says so where it names what is only in the reposito
   expect(paragraphs.filter(({ text }) => !/repository/.test(text))).toEqual([])
 })
 
-test('CONTRIBUTING.md and SECURITY.md name files that there are', () => {
+test('every file that CONTRIBUTING.md or SECURITY.md names exists', () => {
   const paths = ['CONTRIBUTING.md', 'SECURITY.md'].flatMap(guide =>
     [...read(guide).matchAll(/`((?:src|test|docs|\.github)\/[\w./-]+)`/g)].map(([, path]) => path as string),
   )
@@ -175,7 +175,7 @@ test('CONTRIBUTING.md and SECURITY.md name files that there are', () => {
   expect(paths.filter(path => !existsSync(join(root, path)))).toEqual([])
 })
 
-test('CONTRIBUTING.md quotes cases of the suite by their names', () => {
+test('CONTRIBUTING.md quotes the names of suite cases correctly', () => {
   const quotes = [...read('CONTRIBUTING.md').matchAll(/"(MUST .+?)"/gs)].map(([, name = '']) =>
     name.replaceAll(/\s+/g, ' '),
   )
@@ -188,7 +188,7 @@ test('CONTRIBUTING.md quotes cases of the suite by their names', () => {
 describe('docs/README.md', () => {
   const index = read('docs/README.md')
 
-  test('leads to every other page', () => {
+  test('links to every other page', () => {
     const linked = linksIn(index).map(({ file }) => join('docs', file))
     const pages = guides.filter(guide => guide.startsWith('docs/') && guide !== 'docs/README.md')
     expect(pages.filter(page => !linked.includes(page))).toEqual([])
@@ -215,7 +215,7 @@ describe('docs/README.md', () => {
   })
 
   test.each(['outbox', 'webhook', 'idempotent', 'registrable domain', 'public suffix', 'lease', 'sweep'])(
-    'explains %s',
+    'links a glossary that explains %s',
     word => {
       expect(read('docs/glossary.md')).toMatch(new RegExp(`^- \\*\\*${word}\\*\\*: `, 'im'))
     },
@@ -237,13 +237,13 @@ describe('README.md', () => {
     expect(program.trimEnd().split('\n').length).toBeLessThanOrEqual(15)
   })
 
-  test('has the code of each result and each error', () => {
+  test('lists the code of each result and each error', () => {
     const codes = [...invalidCodes, ...Object.keys(statusByErrorCode)]
     expect(codes.filter(code => !readme.includes(`\`${code}\``))).toEqual([])
   })
 })
 
-test('docs/errors.md has each error with its status, cause and fix, and each code of a result', () => {
+test('docs/errors.md lists each error with its status, cause and fix, and each code of a result', () => {
   const guide = read('docs/errors.md')
   const sections = [...guide.matchAll(/^## (\d+) `(\w+)`\n\n- Cause: .+?\n- Fix: /gms)]
   expect(Object.fromEntries(sections.map(([, status, code]) => [code, Number(status)]))).toEqual(statusByErrorCode)
@@ -258,9 +258,9 @@ describe('the runbook', () => {
         .map(file => read(join('src', folder, file)).replaceAll(/^ *(?:\*|\/\/).*$/gm, '')),
     )
 
-  test('has an entry for each message of a failure at run time', () => {
+  test('has an entry for each error message that the source can throw at run time', () => {
     const sources = readSources('adapters', 'memory', 'operations', 'postgres', 'registry', 'sqlite', 'time', 'webhook')
-    // Thrown at once; in a variable first; in the table of SQLite's failures.
+    // A message is thrown directly, stored in a variable first, or in the table of SQLite's failures.
     const messages = sources.flatMap(source => [
       ...source.matchAll(/(?<!Type|Cursor)Error\(\s*(['`])([A-Z].*?)\1/g),
       ...source.matchAll(
@@ -268,7 +268,7 @@ describe('the runbook', () => {
       ),
       ...source.matchAll(/^ +\[?\n? *(?:\/.*\/i?, )?(')((?:Others|The (?:SQLite|disk|file)|A transaction was).*?)\1/gm),
     ])
-    // What stands before the first value, in a few words.
+    // The first few words, up to the first inserted value.
     const begins = messages.map(([, , text = '']) =>
       text
         .replace(/\$\{.*/, '')
@@ -283,7 +283,7 @@ describe('the runbook', () => {
     expect(begins.filter(begin => !guide.includes(begin) && begin !== '')).toEqual([])
   })
 
-  test('has an entry for each message with which a call gets 500 or 503', () => {
+  test('has an entry for each message of a 500 or 503 response', () => {
     const sources = readSources('errors', 'http', 'keys', 'operations', 'registry').join('\n')
     const shown =
       /'((?:The (?!hostname)|It is )[^'\n]* (?:could not be|known whether|were saved but) [^'\n]*?\.?)(?: Send .*?)?'/g
@@ -305,7 +305,7 @@ describe('the runbook', () => {
 describe('docs/hostnames.md', () => {
   const guide = read('docs/hostnames.md')
 
-  test('tells of each kind of hostname what the library does with it', () => {
+  test('states correctly how each kind of hostname in its table is classified', () => {
     const [, table = ''] = /## What counts as a hostname\n(.*?)\n## /s.exec(guide) ?? []
     const rows = [...table.matchAll(/^\| (`.+?) \| (.+?) \| .+ \|$/gm)]
     expect(rows.length).toBeGreaterThan(10)
@@ -328,7 +328,7 @@ describe('docs/hostnames.md', () => {
       ),
     )
 
-  test('each example of docs/reasons-pasted.md is rejected for its reason', () => {
+  test('each example in docs/reasons-pasted.md is rejected for the reason in its row', () => {
     const examples = readReasons('reasons-pasted').map(
       ([reason, cell]) => [reason, cell.slice(1, -1).replaceAll('\\|', '|')] as const,
     )
@@ -340,12 +340,12 @@ describe('docs/hostnames.md', () => {
     expect(examples.map(([, text]) => [findReason(text), text])).toEqual(examples)
   })
 
-  test('the pages of reasons list every reason with its fields, as they occur among what people paste', () => {
+  test('the pages about reasons list every reason, with the fields that it has for pasted names', () => {
     const listed = [
       ...readReasons('reasons', 'reasons-characters').map(
         ([reason, fields]) => [reason, [...fields.matchAll(/\w+/g)].map(String).sort()] as const,
       ),
-      // Has examples in place of fields.
+      // This page has examples instead of fields.
       ...readReasons('reasons-pasted').map(([reason]) => [reason, []] as const),
     ]
     const occurring = new Map<string, Set<string>>()
@@ -358,11 +358,11 @@ describe('docs/hostnames.md', () => {
     }
     const fieldsByReason = Object.fromEntries([...occurring].map(([reason, fields]) => [reason, [...fields].sort()]))
     expect(Object.fromEntries(listed)).toEqual(fieldsByReason)
-    // The compiler holds this catalogue to all reasons.
+    // The compiler checks that this catalogue has every reason.
     expect(listed.map(([reason]) => reason).sort()).toEqual(Object.keys(german).sort())
   })
 
-  test('shows what its program prints', async () => {
+  test('shows the output of its program', async () => {
     const { stdout } = await run(process.execPath, ['examples/classify.mjs'], { cwd: root })
     expect(guide).toContain(`\`\`\`\n${stdout}\`\`\``)
   })

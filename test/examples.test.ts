@@ -13,7 +13,7 @@ const run = promisify(execFile)
 const { code: codes } = openapi().components.schemas.InvalidResult.properties as { code: { enum: string[] } }
 
 describe('examples/demo.ts', () => {
-  test('shows every status and code, reports success, and exits', async () => {
+  test('prints every status and code, reports success, and exits', async () => {
     const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', 'examples/demo.ts'], { cwd: root })
     expect(stderr.replaceAll(/^ {4}at .+\n/gm, '')).toMatch(
       /^\S+Z domain-registration: synchronizing saved names failed \(create, .*\): Error: The monitor is offline\n$/,
@@ -30,7 +30,7 @@ describe('examples/demo.ts', () => {
     expect(stripVTControlCharacters(stdout), 'colour is for terminals').toBe(stdout)
   })
 
-  test('has a hundred distinct hostnames, some of them in Unicode', () => {
+  test('registers a hundred distinct hostnames, some in Unicode', () => {
     const hostnames = readFileSync(new URL('examples/hostnames.txt', root), 'utf8').trim().split('\n')
     expect(new Set(hostnames).size).toBe(100)
     expect(hostnames.filter(hostname => /[^\0-\x7f]/.test(hostname)).length).toBeGreaterThanOrEqual(5)

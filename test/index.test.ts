@@ -47,7 +47,7 @@ const publicNames = {
   './testing': ['domainStoreSuite', 'exploreStore', 'managedStoreFeatures', 'monitorSuite'],
 }
 
-test('the exports map lists these entry points and no others', () => {
+test('package.json exports the entry points that are listed here, and no others', () => {
   expect(Object.keys(exports)).toEqual([...Object.keys(publicNames), './package.json'])
 })
 
@@ -80,7 +80,7 @@ test('registering works in a runtime without `process`', async () => {
   expect(stdout).toBe('1\n')
 })
 
-test('the manifest has its license, repository, engines and peers', () => {
+test('package.json has a license, repository, engines and peer dependencies', () => {
   expect(manifest).toMatchObject({
     license: 'MIT',
     type: 'module',

@@ -23,7 +23,7 @@ beforeAll(() => {
   write('endless.test.js', `import './leaving.cjs'\ntest('endless', () => new Promise(() => {}))`)
   const config = { test: { include: ['*.test.js'], globals: true, globalSetup: [program] } }
   write('vitest.config.js', `export default ${JSON.stringify(config)}`)
-  /** Leaves a file, notes its ID and its temporary folder, and stays. */
+  /** A program that leaves a file, writes down its process ID and temporary folder, and does not end. */
   write(
     'staying.cjs',
     `setInterval(() => {}, 1000)
@@ -42,7 +42,7 @@ beforeEach(() => rmSync(notes, { force: true }))
 afterAll(() => rmSync(directory, { recursive: true }))
 
 function start(...parameters: string[]) {
-  // Not within the folder of the run that this test belongs to.
+  // Its temporary folder is outside the one of the run that this test belongs to.
   const env = { ...process.env, TMPDIR: directory }
   const child = spawn(process.execPath, parameters, { cwd: directory, env, stdio: ['ignore', 'ignore', 'pipe'] })
   let printed = ''
@@ -59,14 +59,14 @@ const readNotes = () =>
     return { pid: Number(pid), folder }
   }, 10_000)
 
-test('a run that leaves nothing passes', async () => {
+test('a run that leaves nothing behind passes', async () => {
   expect(await start(program, 'sound', 'sound').ended).toMatchObject({
     status: 0,
     printed: expect.stringContaining('Nothing is left running, and no file left behind.\n'),
   })
 })
 
-test('a run that leaves a process and a file fails, names both, ends the one and removes the other', async () => {
+test('a run that leaves a process and a file behind fails, names both, and ends or removes them', async () => {
   const { status, printed } = await start(program, 'sound', 'leaving').ended
   const { pid, folder } = await readNotes()
   expect([status, printed]).toEqual([1, expect.stringContaining(`Left running: ${pid} `)])
@@ -74,7 +74,7 @@ test('a run that leaves a process and a file fails, names both, ends the one and
   expect([await findAlive([pid]), existsSync(folder)]).toEqual([[], false])
 })
 
-test('a run that is told to end leaves nothing, and fails', async () => {
+test('a run that gets a signal to end leaves nothing behind, and fails', async () => {
   const { child, ended } = start(program, 'endless')
   const { pid, folder } = await readNotes()
   child.kill('SIGTERM')
@@ -82,7 +82,7 @@ test('a run that is told to end leaves nothing, and fails', async () => {
   expect([await findAlive([pid]), existsSync(folder)]).toEqual([[], false])
 })
 
-test('a run that is killed leaves nothing', async () => {
+test('a run that is killed leaves nothing behind', async () => {
   const { child, ended } = start(vitest, 'run')
   const { pid, folder } = await readNotes()
   child.kill('SIGKILL')

@@ -42,12 +42,12 @@ function toRegExp(literal: string): RegExp {
  */
 const findSlowness = (pattern: RegExp) => analyse(pattern).reports.map(({ type }) => type)
 
-test('every pattern in the source takes linear time', () => {
+test('every regular expression in the source takes linear time', () => {
   expect(patterns.length).toBeGreaterThan(30)
   const slow = patterns.map(({ place, pattern }) => ({ place, pattern, slowness: findSlowness(pattern) }))
   expect(slow.filter(({ slowness }) => slowness.length > 0)).toEqual([])
 })
 
-test('every pattern in the source is a literal, so that the check finds it', () => {
+test('every regular expression in the source is a literal, so the check finds it', () => {
   expect(made).toEqual([])
 })

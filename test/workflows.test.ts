@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 const folder = new URL('../.github/workflows/', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, folder), 'utf8')
 
-test.each(readdirSync(folder))('%s takes each action by its commit', file => {
+test.each(readdirSync(folder))('%s pins each action to a commit', file => {
   const actions = [...read(file).matchAll(/uses: (\S+)/g)].map(([, action]) => action)
   expect(actions.length).toBeGreaterThan(0)
   expect(actions.filter(action => !/^[\w-]+(?:\/[\w-]+){1,2}@[0-9a-f]{40}$/.test(action as string))).toEqual([])
@@ -20,13 +20,13 @@ test('test.yml has a job for each part of `npm run test:all`', () => {
 describe('release.yml', () => {
   const [before = '', publish = ''] = read('release.yml').split(/^ {2}publish:$/m)
 
-  test('installs, builds and tests in a job that may publish nothing', () => {
+  test('installs, builds and tests in a job that is not allowed to publish', () => {
     expect(before).toMatch(/run: npm ci$/m)
     expect(before).toMatch(/run: npm pack$/m)
     expect(before).not.toContain('id-token')
   })
 
-  test('runs npm of one version and no script of any package in the job that publishes', () => {
+  test('pins the version of npm, and runs no package scripts, in the job that publishes', () => {
     expect(publish).toContain('id-token: write')
     const commands = [...publish.matchAll(/run: (.*)/g)].map(([, command]) => command)
     expect(commands).toEqual([

@@ -59,7 +59,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     },
   })),
-  broken('finishes changes by their names', 'a name goes to another team beside a sweep', true, outbox => ({
+  broken('removes pending changes by name, not ID', 'a name goes to another team beside a sweep', true, outbox => ({
     outbox: {
       finish: changes =>
         outbox.finish(pendingIn(outbox).filter(({ domain }) => changes.some(change => change.domain === domain))),
@@ -68,7 +68,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
   broken('forgets a change whose push fails', REGISTER_AND_RELEASE, true, outbox => ({
     outbox: { postpone: postponements => outbox.finish(postponements.map(({ change }) => change)) },
   })),
-  broken('forgets what a sweep takes', REGISTER_AND_RELEASE, true, outbox => ({
+  broken('forgets changes when a sweep leases them', REGISTER_AND_RELEASE, true, outbox => ({
     outbox: {
       take(limit, lease) {
         const taken = outbox.take(limit, lease) as readonly Change[]
@@ -96,7 +96,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
   broken('records no release', REGISTER_AND_RELEASE, true, (_, backend) => ({
     release: (teamId, keys, recording) => backend.release(teamId, keys, { ...recording, isPushed: false }),
   })),
-  broken('records no release of what is pending', REGISTER_AND_RELEASE, true, (outbox, backend) => ({
+  broken('records no release of a pending registration', REGISTER_AND_RELEASE, true, (outbox, backend) => ({
     release(...parameters) {
       const released = backend.release(...parameters) as readonly Registration[]
       outbox.finish(released.filter(({ synchronized }) => !synchronized).map(ofKind('released')))
@@ -104,7 +104,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
     },
   })),
   broken(
-    'records the first registration of a call alone',
+    'records only the first registration of a call',
     'two teams register names that overlap',
     true,
     (outbox, backend) => ({
@@ -115,14 +115,19 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     }),
   ),
-  broken('forgets what a call finds pending', 'the same call twice and a release', true, (outbox, backend) => ({
-    register(step) {
-      const result = backend.register(step) as Awaited<ReturnType<StoreBackend['register']>>
-      outbox.finish(result.found.registrations.map(ofKind('registered')))
-      return result
-    },
-  })),
-  broken('forgets what an operator makes due', 'a failed push is made due beside a release', false, outbox => ({
+  broken(
+    'forgets pending registrations that a call finds',
+    'the same call twice and a release',
+    true,
+    (outbox, backend) => ({
+      register(step) {
+        const result = backend.register(step) as Awaited<ReturnType<StoreBackend['register']>>
+        outbox.finish(result.found.registrations.map(ofKind('registered')))
+        return result
+      },
+    }),
+  ),
+  broken('forgets changes that an operator makes due', 'a failed push is made due beside a release', false, outbox => ({
     outbox: {
       retry() {
         const failed = pendingIn(outbox).filter(({ lastFailure }) => lastFailure !== null)

@@ -54,23 +54,23 @@ const registrable = ({ domain }: { domain: string }) => domain.split('.').slice(
 const remove = (rows: Row[], row: Row | undefined) => row && soundSteps.remove(rows, row)
 const { matches, isBelow, summarize } = soundSteps
 
-/** Does not find some registrations. */
+/** A store that does not find some registrations. */
 const hiding = (id: string, breaks: string, isHidden: (row: Row, question: LookUp) => boolean) =>
   broken(id, breaks, {
     matches: (row, domain, question) => matches(row, domain, question) && !isHidden(row, question),
   })
 
-/** Saves something other than the given names. */
+/** A store that saves something other than the given names. */
 const savingAs = (id: string, breaks: string, change: (row: Row) => Partial<Row>) =>
   broken(id, breaks, {
     save: (rows, names, toRow) => soundSteps.save(rows, names, name => ({ ...toRow(name), ...change(toRow(name)) })),
   })
 
-/** Changes the lease of sweeps, or of names that a call saves or finds. */
+/** Changes how long changes are leased to a sweep, or to the call that saves or finds them. */
 const leasing = (id: string, breaks: string, what: 'sweep' | 'save' | 'find', lease: number) =>
   broken(id, breaks, { lease: (milliseconds, by) => (by === what ? lease : milliseconds) })
 
-/** Lists with other options. */
+/** Changes the options of `list`. */
 const listing = (id: string, breaks: string, change: (page: ListPage, rows: readonly Row[]) => Partial<ListPage>) =>
   broken(id, breaks, { list: (rows, page) => soundSteps.list(rows, { ...page, ...change(page, rows) }) })
 
@@ -86,7 +86,7 @@ const between =
   (one, other) =>
     one.teamId !== other.teamId && isExempt(one, other)
 
-/** Waits correctly, except for some pairs of calls. */
+/** Makes calls wait for each other correctly, except for some pairs of calls. */
 const lockUnless = (isExempt: Pair) => ({
   createLock: lockWhere((one, other) => shareRegistrableDomain(one, other) && !isExempt(one, other)),
 })
@@ -140,7 +140,7 @@ function lockLeaking(): Partial<Steps> {
   }
 }
 
-/** Replaces the push of a call. */
+/** Replaces `synchronize`, which pushes the registrations of a call. */
 const pushing = (
   id: string,
   breaks: string,
@@ -242,7 +242,7 @@ const ofRegistering: readonly BrokenStore[] = [
   broken('finds-names-exactly', 'confuses a hyphen with a dot', {
     matches: (row, domain) => row.domain.replaceAll('-', '.') === domain.replaceAll('-', '.'),
   }),
-  broken('finds-wildcards-exactly', 'treats a wildcard as a pattern', {
+  broken('finds-wildcards-exactly', 'finds a wildcard for each name that it covers', {
     matches: (row, domain, question) =>
       matches(row, domain, question) || (isWildcard(row.domain) && domain.endsWith(row.domain.slice(1))),
   }),
@@ -289,7 +289,7 @@ const ofRegistering: readonly BrokenStore[] = [
     reportFound: found => ({ ...found, below: found.below.toReversed() }),
   }),
 
-  broken('overlap-created', 'treats a name that ends like a base as below it', {
+  broken('overlap-created', 'treats every name that ends with a base as below it', {
     isBelow: (row, base) => row.domain.endsWith(base),
   }),
   hiding('overlap-existing', 'does not find IPv6 addresses', row => /^[\da-f]+:[\da-f:]+$/.test(row.domain)),
@@ -323,7 +323,7 @@ const ofRegistering: readonly BrokenStore[] = [
     },
   }),
 
-  broken('suffix-list-found', "saves today's registrable domain of a name", {
+  broken('suffix-list-found', "returns today's registrable domain of a name, not the saved one", {
     toRegistration: (row, tables) => ({
       ...soundSteps.toRegistration(row, tables),
       registrableDomain: isWildcard(row.domain) ? row.registrableDomain : row.domain,
@@ -331,7 +331,7 @@ const ofRegistering: readonly BrokenStore[] = [
   }),
   hiding(
     'suffix-list-conflicts',
-    'separates names by the registrable domain at their registration',
+    'does not find names whose registrable domain has changed',
     row => registrable(row) !== row.registrableDomain,
   ),
   broken('suffix-list-released', 'does not release names that cannot be registered today', {
@@ -340,8 +340,8 @@ const ofRegistering: readonly BrokenStore[] = [
 ]
 
 const ofConcurrency: readonly BrokenStore[] = [
-  broken('race-for-the-same-names', 'runs calls of a team concurrently', lockUnless(within(isAny))),
-  broken('race-shows-what-was-saved', 'returns wrong IDs for found names after a wait', {
+  broken('race-for-the-same-names', 'runs calls of the same team concurrently', lockUnless(within(isAny))),
+  broken('race-shows-what-was-saved', 'returns wrong IDs for existing names after it waited for a lock', {
     reportFound: (found, _question, _tables, hasWaited) => ({
       ...found,
       registrations: found.registrations.map(row =>
@@ -349,11 +349,15 @@ const ofConcurrency: readonly BrokenStore[] = [
       ),
     }),
   }),
-  broken('race-between-teams', 'locks names separately for each team', lockUnless(between(isAny))),
-  broken('race-of-wildcard-and-name', 'locks either the names or the wildcards of a team', lockUnless(within(isMixed))),
+  broken('race-between-teams', 'runs calls of different teams concurrently', lockUnless(between(isAny))),
+  broken(
+    'race-of-wildcard-and-name',
+    'runs one call for names and one for wildcards of the same team concurrently',
+    lockUnless(within(isMixed)),
+  ),
   broken(
     'race-of-wildcard-and-name-between-teams',
-    'locks either the names or the wildcards against other teams',
+    'runs one call for names and one for wildcards of different teams concurrently',
     lockUnless(between(isMixed)),
   ),
   broken('race-below-a-held-name', 'has write skew within a team', skewed(within(isMixed))),
@@ -365,14 +369,14 @@ const ofConcurrency: readonly BrokenStore[] = [
     'locks only against calls with exactly the same registrable domains',
     lockUnless((one, other) => String(one.registrableDomains) !== String(other.registrableDomains)),
   ),
-  wrapped('time-limit-is-kept', 'rejects at the time limit, but continues', store => ({
+  wrapped('time-limit-is-kept', 'rejects at the time limit, but saves the names later', store => ({
     register({ timeLimit, ...request }) {
       const late = new Promise<never>((_, reject) => setTimeout(reject, timeLimit, new Error('No answer')))
       return Promise.race([store.register({ ...request, timeLimit: 10_000 }), late])
     },
   })),
 
-  broken('rejects-when-decide-throws', 'treats a failed decision as an empty one', {
+  broken('rejects-when-decide-throws', 'saves nothing, but succeeds, if decide throws', {
     decide(step, found) {
       try {
         return step.decide(found)
@@ -382,7 +386,7 @@ const ofConcurrency: readonly BrokenStore[] = [
     },
   }),
   broken('works-after-a-failure', 'keeps a lock after a failure', lockLeaking),
-  broken('saves-all-or-nothing', 'saves names one by one', {
+  broken('saves-all-or-nothing', 'keeps the names that it saved before a failure', {
     save: (rows, names, toRow) =>
       names.map(name => {
         const row = toRow(name)
@@ -397,63 +401,77 @@ const ofConcurrency: readonly BrokenStore[] = [
       return first
     },
   }),
-  broken('save-does-not-replace', 'undoes a call by deleting its names', {
+  broken('save-does-not-replace', 'deletes all names of a call that fails', {
     recover({ domains }, { rows }) {
       for (const row of rows.filter(({ domain }) => domains.includes(domain))) remove(rows, row)
     },
   }),
 
-  savingAs('text-is-data', 'drops quotes', ({ domain }) => ({ domain: domain.replaceAll("'", '') })),
-  broken('text-is-no-pattern', 'looks below a base with LIKE', {
+  savingAs('text-is-data', 'removes quotes from names', ({ domain }) => ({ domain: domain.replaceAll("'", '') })),
+  broken('text-is-no-pattern', 'looks up names below a base with an unescaped LIKE', {
     isBelow(row, base) {
       const escaped = base.replace(/[.*?[\]\\]/g, '\\$&')
       const pattern = escaped.replaceAll('_', '.').replaceAll('%', '.*')
       return new RegExp(`\\.${pattern}$`).test(row.domain) && row.domain !== `*.${base}`
     },
   }),
-  hiding('names-of-object-fields', 'keeps names as fields of an object', row => row.domain in {}),
-  savingAs('longest-names', 'has 250 characters for a name', ({ domain }) => ({ domain: domain.slice(0, 250) })),
+  hiding(
+    'names-of-object-fields',
+    'does not find names that are also properties of every object',
+    row => row.domain in {},
+  ),
+  savingAs('longest-names', 'cuts names after 250 characters', ({ domain }) => ({ domain: domain.slice(0, 250) })),
   hiding('international-names', 'does not find A-labels', row => row.domain.includes('xn--')),
 ]
 
 const ofSynchronizing: readonly BrokenStore[] = [
-  wrapped('without-synchronize-nothing-is-pending', 'has synchronize but saves registrations as synchronized', () => ({
+  wrapped('without-synchronize-nothing-is-pending', 'has synchronize, but saves registrations as synchronized', () => ({
     synchronize: () => {},
   })),
   broken('with-synchronize-new-ones-are-pending', 'returns only the first registration of a call as unsynchronized', {
     reportSaved: saved => saved.map((row, index) => (index > 0 ? { ...row, synchronized: true } : row)),
   }),
-  wrapped('register-does-not-push', 'pushes when it saves', pushSaved),
-  broken('synchronize-pushes-what-it-is-given', 'pushes without the registrable domain', {
+  wrapped('register-does-not-push', 'pushes registrations in register', pushSaved),
+  broken('synchronize-pushes-what-it-is-given', 'omits the registrable domain from a push', {
     push: (changes, context, push) =>
       push(
         changes.map(({ registrableDomain: _, ...rest }) => rest as Change),
         context,
       ),
   }),
-  broken('synchronize-marks-what-was-pushed', 'marks all registrations', { finish: ({ waiting }) => waiting.clear() }),
-  broken('synchronize-keeps-the-registration', 'gives a registration a new ID when it marks it', {
+  broken('synchronize-marks-what-was-pushed', 'marks all registrations after any push', {
+    finish: ({ waiting }) => waiting.clear(),
+  }),
+  broken('synchronize-keeps-the-registration', 'gives each synchronized registration a new ID', {
     finish(tables, change) {
       soundSteps.finish(tables, change)
       for (const [index, row] of tables.rows.entries()) tables.rows[index] = { ...row, domainId: `${row.domainId}+` }
     },
   }),
-  pushing('synchronize-marks-after-the-push', 'marks before it pushes', async (registrations, store, { waiting }) => {
-    for (const { domainId } of registrations) waiting.delete(domainId)
-    await store.synchronize?.(registrations)
-  }),
-  pushing('synchronize-rejects-with-the-push', 'takes a push that fails for one that went through', async (...call) => {
+  pushing(
+    'synchronize-marks-after-the-push',
+    'marks registrations as synchronized before it pushes them',
+    async (registrations, store, { waiting }) => {
+      for (const { domainId } of registrations) waiting.delete(domainId)
+      await store.synchronize?.(registrations)
+    },
+  ),
+  pushing('synchronize-rejects-with-the-push', 'treats a failed push as a success', async (...call) => {
     const [registrations, store] = call
     await Promise.resolve(store.synchronize?.(registrations)).catch(() => {})
   }),
-  pushing('failed-push-marks-nothing', 'marks, though the push failed', async (registrations, store, { waiting }) => {
-    try {
-      await store.synchronize?.(registrations)
-    } finally {
-      for (const { domainId } of registrations) waiting.delete(domainId)
-    }
-  }),
-  broken('retry-after-a-failed-push', 'does not retry a registration', () => {
+  pushing(
+    'failed-push-marks-nothing',
+    'marks registrations as synchronized even if their push fails',
+    async (registrations, store, { waiting }) => {
+      try {
+        await store.synchronize?.(registrations)
+      } finally {
+        for (const { domainId } of registrations) waiting.delete(domainId)
+      }
+    },
+  ),
+  broken('retry-after-a-failed-push', 'fails if it has to push a registration again', () => {
     const tried = new Set<string>()
     return {
       push(changes, context, push) {
@@ -464,7 +482,7 @@ const ofSynchronizing: readonly BrokenStore[] = [
     }
   }),
   {
-    ...wrapped('later-is-not-now', 'pushes what it saves all the same', (...call) => ({
+    ...wrapped('later-is-not-now', 'pushes registrations inside the transaction', (...call) => ({
       ...pushSaved(...call),
       isInTransaction: true,
     })),
@@ -473,10 +491,10 @@ const ofSynchronizing: readonly BrokenStore[] = [
 ]
 
 const ofOtherMethods: readonly BrokenStore[] = [
-  wrapped('finds-what-register-finds', 'finds without wildcards', store => ({
+  wrapped('finds-what-register-finds', 'does not look up wildcards in find', store => ({
     find: question => store.find({ ...question, domains: question.domains.filter(each => !isWildcard(each)) }),
   })),
-  wrapped('find-registers-nothing', 'registers what it does not find', (store, { rows }) => ({
+  wrapped('find-registers-nothing', 'registers the names that find looks up', (store, { rows }) => ({
     async find(question) {
       const found = await store.find(question)
       const row = { domainId: '', registrableDomain: '', teamId: question.teamId, createdAt: new Date() }
@@ -491,28 +509,36 @@ const ofOtherMethods: readonly BrokenStore[] = [
     },
   })),
 
-  broken('release-frees-names', 'does not free wildcards', {
+  broken('release-frees-names', 'does not release wildcards', {
     remove: (rows, row) => !isWildcard(row.domain) && soundSteps.remove(rows, row),
   }),
-  releasing('release-by-id', 'releases by name only', domains => domains.filter(each => each.includes('.'))),
-  wrapped('release-of-a-wildcard-alone', 'releases the names that a wildcard covers with it', (store, { rows }) => ({
-    async release(teamId, domains) {
-      const released = await store.release(teamId, domains)
-      for (const row of rows.filter(({ domain }) => domain.endsWith('.example.com'))) remove(rows, row)
-      return released
-    },
-  })),
+  releasing('release-by-id', 'releases by name only, not by ID', domains => domains.filter(each => each.includes('.'))),
+  wrapped(
+    'release-of-a-wildcard-alone',
+    'releases a wildcard together with the names that it covers',
+    (store, { rows }) => ({
+      async release(teamId, domains) {
+        const released = await store.release(teamId, domains)
+        for (const row of rows.filter(({ domain }) => domain.endsWith('.example.com'))) remove(rows, row)
+        return released
+      },
+    }),
+  ),
   broken('release-passes-over-other-teams', 'releases the wildcards of all teams', {
     canRelease: (row, teamId) => row.teamId === teamId || isWildcard(row.domain),
   }),
-  releasing('release-passes-over-what-is-not-there', 'fails where a text is no hostname', domains => {
-    if (domains.includes('localhost')) throw new Error('That is no hostname')
-    return domains
-  }),
-  releasing('release-in-any-spelling', 'knows the canonical spelling only', domains =>
+  releasing(
+    'release-passes-over-what-is-not-there',
+    'fails if it has to release a string that is not a hostname',
+    domains => {
+      if (domains.includes('localhost')) throw new Error('That is no hostname')
+      return domains
+    },
+  ),
+  releasing('release-in-any-spelling', 'releases only names in canonical spelling', domains =>
     domains.filter(each => each === each.trim().toLowerCase()),
   ),
-  releasing('release-refuses-what-is-no-list', 'takes a text for a list of one', domains => [domains].flat()),
+  releasing('release-refuses-what-is-no-list', 'treats a string as an array of one name', domains => [domains].flat()),
   broken('release-ends-an-id', 'reuses the old ID of a name', () => {
     const ids = new Map<string, string>()
     return {
@@ -523,45 +549,54 @@ const ofOtherMethods: readonly BrokenStore[] = [
       },
     }
   }),
-  broken('release-during-a-push', 'saves a registration again when it marks it', {
+  broken('release-during-a-push', 'saves each synchronized registration again', {
     finish: ({ rows }, change) => void rows.push({ ...change, createdAt: new Date() }),
   }),
   wrapped('counts-registrations', 'counts the registrations of all teams', store => ({ count: () => store.count() })),
 ]
 
 const ofSweeping: readonly BrokenStore[] = [
-  leasing('call-keeps-what-it-saved', 'lets a sweep take at once what a call has saved', 'save', 0),
-  leasing('call-keeps-what-it-found', 'lets a sweep take what a call has found waiting', 'find', 0),
-  leasing('sweep-takes-what-a-call-left', 'leases what a call saves for an hour', 'save', 3_600_000),
-  broken('pending-survive-a-failed-push', 'forgets failed changes', {
+  leasing('call-keeps-what-it-saved', 'lets a sweep push the registrations that a call has just saved', 'save', 0),
+  leasing(
+    'call-keeps-what-it-found',
+    'lets a sweep push the pending registrations that a call has just found',
+    'find',
+    0,
+  ),
+  leasing('sweep-takes-what-a-call-left', 'leases new registrations to their call for an hour', 'save', 3_600_000),
+  broken('pending-survive-a-failed-push', 'forgets changes whose push fails', {
     postpone: ({ waiting }, { change }) => void waiting.delete(change.domainId),
   }),
-  broken('pending-oldest-first', 'sweeps the newest first', {
+  broken('pending-oldest-first', 'sweeps the newest changes first', {
     choose: (waiting, limit, ...rest) =>
       soundSteps
         .choose(waiting, 1000, ...rest)
         .toReversed()
         .slice(0, limit),
   }),
-  broken('pending-within-the-limit', 'sweeps all changes, beyond the limit', {
+  broken('pending-within-the-limit', 'ignores the limit of a sweep', {
     choose: (waiting, _, ...rest) => soundSteps.choose(waiting, 1000, ...rest),
   }),
-  broken('pushes-in-batches', 'pushes all at once, despite batchSize', { batchSize: () => undefined }),
-  leasing('pending-is-shared', 'leases nothing to a sweep', 'sweep', 0),
-  broken('release-is-pushed', 'pushes the release of a wildcard as if it were registered', {
+  broken('pushes-in-batches', 'pushes all changes at once, ignoring batchSize', { batchSize: () => undefined }),
+  leasing('pending-is-shared', 'does not lease changes to a sweep', 'sweep', 0),
+  broken('release-is-pushed', 'pushes the release of a wildcard as a registration', {
     push: (changes, context, push) =>
       push(
         changes.map(change => (isWildcard(change.domain) ? { ...change, kind: 'registered' } : change)),
         context,
       ),
   }),
-  broken('release-overtakes-nothing', 'makes every release due at once', {
-    recordRelease: row => toWaiting(row, 'released', 0),
-  }),
+  broken(
+    'release-overtakes-nothing',
+    'makes every release due immediately, even while its registration is being pushed',
+    {
+      recordRelease: row => toWaiting(row, 'released', 0),
+    },
+  ),
   broken('release-of-what-was-never-pushed', 'pushes a registration although it has been released', {
     recordRelease: (row, before, lease) => before ?? soundSteps.recordRelease(row, before, lease),
   }),
-  broken('registered-again-is-watched', 'treats an unmarked registration as never pushed when it is released', {
+  broken('registered-again-is-watched', 'treats a registration that is not marked as synchronized as never pushed', {
     recordRelease: (row, before, lease) => (before ? undefined : soundSteps.recordRelease(row, before, lease)),
   }),
   broken('release-outlives-a-failed-push', 'postpones the pushed registration instead of its release', {
@@ -573,15 +608,19 @@ const ofSweeping: readonly BrokenStore[] = [
   broken('push-gets-a-signal', 'passes a signal that never aborts', {
     push: (changes, _, push) => push(changes, noSignal),
   }),
-  wrapped('sweep-ends-when-told', 'continues to sweep after the signal', store => ({
+  wrapped('sweep-ends-when-told', 'continues a sweep after its signal has aborted', store => ({
     synchronizePending: ({ limit } = {}) => store.synchronizePending({ limit }),
   })),
 
-  pushing('refused-in-a-call-alone', 'fails a call as a whole', async (registrations, store, _tables, setup) => {
-    await setup.synchronize?.(registrations.map(toRegistered), noSignal)
-    await store.synchronize?.(registrations)
-  }),
-  broken('refused-in-a-sweep-alone', 'never splits a batch', {
+  pushing(
+    'refused-in-a-call-alone',
+    'fails a whole call if one change is refused',
+    async (registrations, store, _tables, setup) => {
+      await setup.synchronize?.(registrations.map(toRegistered), noSignal)
+      await store.synchronize?.(registrations)
+    },
+  ),
+  broken('refused-in-a-sweep-alone', 'cannot push a single change', {
     push(changes, context, push) {
       if (changes.length === 1) throw new Error('One change is too few')
       return push(changes, context)
@@ -604,7 +643,7 @@ const ofSweeping: readonly BrokenStore[] = [
         .toSorted((one, other) => one.change.at.getTime() - other.change.at.getTime())
         .slice(0, limit),
   }),
-  broken('refused-is-told-to-its-own-sweep', 'uses the onError of the last sweep for all sweeps', () => {
+  broken('refused-is-told-to-its-own-sweep', 'uses the onError of the latest sweep for all sweeps', () => {
     let latest: SweepOptions['onError']
     const replace = (store: SuiteStore): Partial<SuiteStore> => ({
       synchronizePending(options = {}) {
@@ -615,13 +654,13 @@ const ofSweeping: readonly BrokenStore[] = [
     return { wrap: store => ({ ...store, ...replace(store) }) }
   }),
 
-  wrapped('counts-what-waits', 'counts only due changes', (_store, { waiting }) => ({
+  wrapped('counts-what-waits', 'counts only pending changes that are due', (_store, { waiting }) => ({
     countPending: () => [...waiting.values()].filter(({ due }) => due <= performance.now()).length,
   })),
-  wrapped('counts-nothing-without-synchronize', 'counts registrations as pending without a push', () => ({
+  wrapped('counts-nothing-without-synchronize', 'counts pending changes without a monitor', () => ({
     countPending: () => 2,
   })),
-  wrapped('records-nothing-without-a-monitor', 'records a release without a monitor', (store, _tables, setup) => {
+  wrapped('records-nothing-without-a-monitor', 'records releases without a monitor', (store, _tables, setup) => {
     let released = 0
     return {
       async release(teamId, domains) {
@@ -632,7 +671,7 @@ const ofSweeping: readonly BrokenStore[] = [
       countPending: async () => (await store.countPending()) + released,
     }
   }),
-  wrapped('retries-when-told', 'retries all changes, whatever IDs are given', store => ({
+  wrapped('retries-when-told', 'retries all changes, regardless of the given IDs', store => ({
     retryPending: (options = {}) => store.retryPending({ ...options, domainIds: undefined }),
   })),
   wrapped('retry-takes-nothing-from-a-push', 'retries changes that are leased to a call', (store, { waiting }) => ({
@@ -653,7 +692,7 @@ const ofSweeping: readonly BrokenStore[] = [
 ]
 
 const ofListing: readonly BrokenStore[] = [
-  broken('lists-in-order', 'lists by name if there are many', {
+  broken('lists-in-order', 'sorts long lists by name', {
     list: (rows, page) =>
       rows.length === 54
         ? rows.toSorted((one, other) => (one.domain < other.domain ? -1 : 1)).slice(0, page.limit)
@@ -662,33 +701,41 @@ const ofListing: readonly BrokenStore[] = [
   broken('lists-whole-registrations', 'returns 1970 as the time of creation', {
     list: (rows, page) => soundSteps.list(rows, page).map(row => ({ ...row, createdAt: new Date(0) })),
   }),
-  listing('lists-a-team', 'lists all teams', ({ teamId }) => (teamId === '77' ? { teamId: undefined } : {})),
-  listing('lists-by-page', 'forgets the limit', ({ limit }) => (limit === 0 ? { limit: 1000 } : {})),
-  listing('lists-a-thousand-by-default', 'lists all there is', ({ limit }) => (limit === 1000 ? { limit: 2000 } : {})),
-  listing('lists-the-newest-first', 'begins a page of the newest at the oldest', ({ order }) =>
+  listing('lists-a-team', 'lists the registrations of all teams for an unknown team', ({ teamId }) =>
+    teamId === '77' ? { teamId: undefined } : {},
+  ),
+  listing('lists-by-page', 'treats a limit of 0 as no limit', ({ limit }) => (limit === 0 ? { limit: 1000 } : {})),
+  listing('lists-a-thousand-by-default', 'lists more than a thousand registrations by default', ({ limit }) =>
+    limit === 1000 ? { limit: 2000 } : {},
+  ),
+  listing('lists-the-newest-first', 'ignores the cursor of a list that begins with the newest', ({ order }) =>
     order === 'newest' ? { after: undefined } : {},
   ),
-  listing('lists-one-domain', 'lists the domain for any team', ({ domain }) => (domain ? { teamId: undefined } : {})),
+  listing('lists-one-domain', 'lists a given name even if another team registered it', ({ domain }) =>
+    domain ? { teamId: undefined } : {},
+  ),
   broken('lists-below', 'omits the wildcard over the base', {
     list: (rows, page) => soundSteps.list(rows, page).filter(({ domain }) => domain !== `*.${page.below}`),
   }),
   wrapped('lists-nothing-for-wrong-options', 'ignores an unknown order', store => ({
     list: options => store.list((options?.order as string) === 'up' ? {} : options),
   })),
-  listing('lists-after-what-is-gone', 'begins anew after what is gone', ({ below, after }, rows) =>
-    below || rows.some(row => row.domainId === after) ? {} : { after: undefined },
+  listing(
+    'lists-after-what-is-gone',
+    'starts again from the beginning if the registration at the cursor was released',
+    ({ below, after }, rows) => (below || rows.some(row => row.domainId === after) ? {} : { after: undefined }),
   ),
 ]
 
 const ofLimits: readonly BrokenStore[] = [
   broken('held-is-counted', 'counts the registrations of all teams', { count: rows => rows.length }),
-  wrapped('held-is-counted-by-find', 'counts only in register', store => ({
+  wrapped('held-is-counted-by-find', 'counts registrations in register, but not in find', store => ({
     async find(question) {
       const { held: _, ...found } = await store.find(question)
       return found
     },
   })),
-  broken('held-is-less-after-a-release', 'never counts down', () => {
+  broken('held-is-less-after-a-release', 'never lowers its count', () => {
     let most = 0
     return { count: (rows, teamId) => (most = Math.max(most, soundSteps.count(rows, teamId))) }
   }),
@@ -698,7 +745,9 @@ const ofLimits: readonly BrokenStore[] = [
       return team
     },
   }),
-  broken('race-under-a-limit', 'locks only registrable domains', { createLock: lockWhere(shareRegistrableDomain) }),
+  broken('race-under-a-limit', 'locks registrable domains, but not teams with a limit', {
+    createLock: lockWhere(shareRegistrableDomain),
+  }),
 ]
 
 const isImport = (step: RegistrationStep) => 'domainIds' in step
@@ -710,19 +759,22 @@ const importing = (id: string, breaks: string, change: (request: ImportRequest) 
 const allParts: readonly StoreFeature[] = [...managedStoreFeatures, 'import', 'transfer']
 
 const ofImporting: readonly BrokenStore[] = [
-  importing('imports-as-given', 'imports all into one team', request => ({
+  importing('imports-as-given', 'imports all registrations into one team', request => ({
     ...request,
     decide: found => request.decide(found).map(row => ({ ...row, teamId: '1' })),
   })),
-  importing('import-finds-ids', 'finds no ID', request => ({ ...request, domainIds: [] })),
-  importing('import-tells-the-monitor-the-rest', 'takes all that is imported for synchronized', request => ({
+  importing('import-finds-ids', 'does not tell an import which IDs are used', request => ({
+    ...request,
+    domainIds: [],
+  })),
+  importing('import-tells-the-monitor-the-rest', 'treats all imported registrations as synchronized', request => ({
     ...request,
     decide: found => request.decide(found).map(row => ({ ...row, synchronized: true })),
   })),
   {
     ...broken(
       'import-and-calls-exclude-each-other',
-      'lets an import and a call run at the same time',
+      'runs imports and calls concurrently',
       lockUnless((one, other) => isImport(one) !== isImport(other)),
     ),
     features: allParts,
@@ -745,28 +797,39 @@ const changingTransfers = (id: string, breaks: string, change: (request: Transfe
 const isTransfer = (step: RegistrationStep) => 'from' in step
 
 const ofTransfers: readonly BrokenStore[] = [
-  changingTransfers('transfers-what-a-team-holds', 'transfers names alone, and no IDs', request => ({
+  changingTransfers('transfers-what-a-team-holds', 'transfers by name only, not by ID', request => ({
     ...request,
     domains: request.domains.filter(domain => domain.includes('.')),
   })),
-  changingTransfers('transfer-counts', 'does not count', request => ({ ...request, counted: false })),
-  transferring('transfer-keeps-names-watched', 'pushes both changes in any order', { mustFollow: () => false }),
-  transferring('transfer-of-what-is-pending', 'forgets what follows what it transfers', { follow: () => {} }),
-  transferring('transfer-and-release', 'waits for what is released', {
+  changingTransfers('transfer-counts', 'does not count registrations in a transfer', request => ({
+    ...request,
+    counted: false,
+  })),
+  transferring('transfer-keeps-names-watched', 'pushes the two changes of a transfer in any order', {
+    mustFollow: () => false,
+  }),
+  transferring('transfer-of-what-is-pending', 'pushes the release of the first ID early after a second transfer', {
+    follow: () => {},
+  }),
+  transferring('transfer-and-release', 'never pushes the release of a former ID if the new one was released', {
     mustFollow: followed => followed === undefined || soundSteps.mustFollow(followed) || followed.follows === undefined,
   }),
-  transferring('race-of-transfers', 'lets two transfers run at the same time', {
+  transferring('race-of-transfers', 'runs transfers concurrently', {
     createLock: lockWhere((one, other) => !(isTransfer(one) && isTransfer(other)) && mustTakeTurns(one, other)),
   }),
-  transferring('race-of-transfers-under-a-limit', 'locks registrable domains alone', {
-    createLock: lockWhere(shareRegistrableDomain),
-  }),
+  transferring(
+    'race-of-transfers-under-a-limit',
+    'locks registrable domains, but not teams with a limit, in transfers',
+    {
+      createLock: lockWhere(shareRegistrableDomain),
+    },
+  ),
 ]
 
 export const brokenStores: readonly BrokenStore[] = [
   {
     id: 'features-are-as-declared',
-    breaks: 'has a method that is not declared',
+    breaks: 'has a method that it does not declare',
     features: managedStoreFeatures.filter(feature => feature !== 'list'),
     createStore: setup => createNaiveStore(setup),
   },

@@ -27,7 +27,7 @@ async function findFailures(options: StoreSuiteOptions): Promise<Map<string, Err
   )
 }
 
-describe('the cases', () => {
+describe('the cases of the suite', () => {
   test('have unique IDs in kebab case, and names that begin with their level', () => {
     expect(new Set(allCases.map(({ id }) => id)).size).toBe(allCases.length)
     expect(new Set(allCases.map(({ name }) => name)).size).toBe(allCases.length)
@@ -41,7 +41,7 @@ describe('the cases', () => {
     expect([...(await findFailures({ createStore: setup => createNaiveStore(setup), features }))]).toEqual([])
   })
 
-  test('all pass on a store that leaves its pushes to another store', async () => {
+  test('all pass on a store that does not push, because another store does', async () => {
     const createStore = (setup: StoreSetup): SuiteStore => {
       const { findTeam, register } = createNaiveStore(setup)
       return { findTeam, register, isInTransaction: true }
@@ -60,29 +60,30 @@ describe('the cases', () => {
   })
 })
 
-describe('each case', () => {
-  test('has a broken store that it must find', () => {
+describe('each case of the suite', () => {
+  test('has a broken store that it must catch', () => {
     expect(
       brokenStores.map(({ id }) => id),
       'one broken store for each case, in the order of the cases',
     ).toEqual(allCases.map(({ id }) => id))
   })
 
-  // Most defects are found by a wait that times out.
-  test.concurrent.each(brokenStores)('$id finds a store that $breaks', async ({ id, createStore, ...broken }) => {
+  // Most cases catch a defect by waiting until a time limit.
+  const rows = brokenStores.map(store => [store.id, store.breaks, store] as const)
+  test.concurrent.each(rows)('%s catches a store that %s', async (_id, _breaks, { id, createStore, ...broken }) => {
     const options = { createStore, features: broken.features ?? features, timeLimit: 2000 }
     const found = domainStoreSuite(options).find(each => each.id === id)
     await expect(found?.run()).rejects.toThrow(/: expected .+, got /s)
   })
 })
 
-describe('a run', () => {
+describe('a run of a case', () => {
   const [first] = allCases
   const createStore = (setup: Parameters<typeof createNaiveStore>[0]) => createNaiveStore(setup)
   const listed = (options: Partial<StoreSuiteOptions>) => domainStoreSuite({ createStore, features, ...options })
   const find = (cases: readonly StoreCase[], id: string) => cases.find(each => each.id === id) as StoreCase
 
-  test('closes every store that it created, even if the case fails', async () => {
+  test('closes every store that it created, even if it fails', async () => {
     for (const changes of [{}, { findTeam: () => ({ id: '1', organizationId: '1', state: 'active' as const }) }]) {
       const opened = new Set<object>()
       const closed = new Set<object>()
@@ -101,7 +102,7 @@ describe('a run', () => {
   })
 
   test.each(['pending-is-shared', 'release-overtakes-nothing'])(
-    'ends the push that %s holds, though it fails',
+    'of %s lets its pending push end, even if the case fails',
     async id => {
       let [begun, ended] = [0, 0]
       const broken = brokenStores.find(each => each.id === id) as (typeof brokenStores)[number]

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Change } from '../../src/index.ts'
 import { type MonitorUnderTest, monitorSuite } from '../../src/testing/index.ts'
 
-/** The parts of a monitor, each of which a test can replace with a wrong one. */
+/** The parts of a monitor. A test can replace each with a defective one. */
 interface Parts {
   keyOf(change: Change): string
   hear(heard: Map<string, Change>, key: string, change: Change): void
@@ -44,12 +44,12 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
   ],
   [
     'takes-a-thousand-changes',
-    'takes the first hundred',
+    'takes only the first hundred changes of a push',
     () => createMonitor({ take: (changes, hear) => sound.take(changes.slice(0, 100), hear) }),
   ],
   [
     'same-change-twice',
-    'refuses what it has heard before',
+    'refuses a change that it has received before',
     () => {
       const seen = new Set<string>()
       return createMonitor({
@@ -64,12 +64,12 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
   ],
   [
     'registered-after-released',
-    'keeps the state of the last change that arrives',
+    'keeps the state of the change that arrived last',
     () => createMonitor({ hear: (heard, key, change) => void heard.set(key, change) }),
   ],
   [
     'a-name-with-a-new-id',
-    'watches by name',
+    'watches names, not IDs',
     () => createMonitor({ keyOf: ({ domain }) => domain, hear: (heard, key, change) => void heard.set(key, change) }),
   ],
   [
@@ -122,24 +122,24 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
 
 const cases = monitorSuite({ createMonitor: () => createMonitor(), refused: REFUSED })
 
-describe('the cases for a monitor', () => {
+describe('the cases of the monitor suite', () => {
   test.each(cases)('pass on a correct monitor: $name', ({ run }) => run())
 
-  test('each have a broken monitor that they must find', () => {
+  test('each have a broken monitor that they must catch', () => {
     expect(broken.map(([id]) => id)).toEqual(cases.map(({ id }) => id))
   })
 
-  test.each(broken)('%s finds one that %s', async (id, _, create) => {
+  test.each(broken)('%s catches a monitor that %s', async (id, _, create) => {
     const found = monitorSuite({ createMonitor: create, refused: REFUSED }).find(each => each.id === id)
     await expect(found?.run()).rejects.toThrow(/: expected .+, got /s)
   })
 
-  test('about a refusal are left out if no hostname is refused', () => {
+  test('omit the case about a refusal if the options name no refused hostname', () => {
     const ids = monitorSuite({ createMonitor: () => createMonitor() }).map(({ id }) => id)
     expect(ids).toEqual(cases.map(({ id }) => id).filter(id => id !== 'half-a-batch-fails'))
   })
 
-  test('close every monitor, and reject if one hangs', async () => {
+  test('close every monitor, and fail if a monitor hangs', async () => {
     const closed: unknown[] = []
     const hanging = { push: () => new Promise(() => {}), watched: () => [] }
     const [first] = monitorSuite({

@@ -19,7 +19,7 @@ test('isApiError rejects other values, even a proxy that throws', () => {
   expect(others.filter(isApiError)).toEqual([])
 })
 
-test('a cause is kept for the application, and absent if none was given', () => {
+test('an error keeps its cause for the application, and has no cause if none was given', () => {
   const cause = new Error('connection lost')
   expect(new ApiError('internal_error', 'message', { cause }).cause).toBe(cause)
   expect('cause' in new ApiError('internal_error', 'message')).toBe(false)

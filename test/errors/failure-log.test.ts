@@ -26,7 +26,7 @@ const describeAll = (...errors: unknown[]) => {
   return records.map(({ error }) => error)
 }
 
-test('the console gets one line per failure with time, package, step, team, names and causes, and its stack', () => {
+test('each failure is logged as one line with time, package, step, team, names and causes, then its stack', () => {
   const shown = vi.spyOn(console, 'error').mockImplementation(() => {})
   const cause = Object.assign(new Error('could not extend file\nHINT: Check free disk space.'), { code: '53100' })
   createFailureLog()(new Error('The store failed', { cause }), { ...registering, requestId: 'r-1' })
@@ -39,7 +39,7 @@ test('the console gets one line per failure with time, package, step, team, name
   for (const frame of stack) expect(frame).toMatch(/^ {4}at /)
 })
 
-test('ten thousand failures of one kind in a minute become two records, and the second has their number', () => {
+test('ten thousand equal failures in a minute become two log records, and the second says how many there were', () => {
   const { records, fail } = open()
   for (let index = 0; index < 10_000; index += 1) {
     fail(new Error(`connect ECONNREFUSED 127.0.0.1:${index}`))
@@ -52,7 +52,7 @@ test('ten thousand failures of one kind in a minute become two records, and the 
   expect(records[1]).not.toHaveProperty('stack')
 })
 
-test('ten thousand failures with different messages become a few records', () => {
+test('ten thousand failures with different messages become only a few log records', () => {
   const { records, fail } = open()
   for (let index = 0; index < 10_000; index += 1) fail(new Error(`${'abc'[index % 3]}${'x'.repeat(index % 200)}`))
   vi.advanceTimersByTime(MINUTE)
@@ -67,7 +67,7 @@ test('a failure after a quiet minute is logged at once, with its stack again', (
   expect(records).toMatchObject([{ stack: expect.any(String) }, { stack: expect.any(String) }])
 })
 
-test('if timers do not run, the next failure after a minute has the number of those before it', () => {
+test('if timers do not run, the next failure after a minute says how many were not logged', () => {
   vi.stubGlobal('setTimeout', () => 0)
   const { records, fail } = open()
   for (const wait of [0, 1, 1, MINUTE + 1]) {
@@ -89,7 +89,7 @@ test('the log omits passwords in URLs, keys, secrets and the hostname of a chang
   ])
 })
 
-test('an error without a message is described by its contents, and any thrown value can be logged', () => {
+test('an error without a message is logged with its properties, and any thrown value can be logged', () => {
   const refused = Object.assign(new Error('connect ECONNREFUSED ::1:5432'), { code: 'ECONNREFUSED' })
   expect(describeAll(new AggregateError([refused]), 'a text', undefined, null, {})).toEqual([
     'Error: connect ECONNREFUSED ::1:5432',

@@ -53,7 +53,7 @@ describe('generateApiKey', () => {
     expect(new Set(keys.map(({ key }) => key)).size).toBe(1000)
   })
 
-  test('a hint shows the whole key except the secret, of which it shows the last four characters', async () => {
+  test('a hint shows the key with only the last four characters of its secret', async () => {
     const { key, hint } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })
     expect(hint).toBe(`acme_team_3_…${key.slice(-4)}`)
   })
@@ -87,7 +87,7 @@ describe('hashApiKey', () => {
     vi.resetModules()
   })
 
-  test('returns the SHA-256 in lower-case hex, on Node by its own digest, which needs no other thread', async () => {
+  test('returns the SHA-256 in lower-case hex; on Node, from node:crypto, without a thread', async () => {
     const digest = vi.spyOn(crypto.subtle, 'digest')
     expect(await Promise.all(keys.map(hashApiKey))).toEqual(expected)
     expect(digest).not.toHaveBeenCalled()

@@ -83,7 +83,7 @@ describe('401 unauthorized', () => {
     expect(JSON.stringify(error) + (error as Error).message).not.toContain(teamKey.slice(-64))
   })
 
-  test('a record whose hash is not that of the key is rejected', async () => {
+  test('a key is rejected if the record that the key store returns has another hash', async () => {
     const record = { hash: await hashApiKey(organizationKey), type: 'team', ownerId: '3', scopes } as const
     const careless = { findKey: () => record }
     expect(await rejection(authenticate(`Bearer ${teamKey}`, careless))).toMatchObject({ status: 401 })
@@ -121,41 +121,53 @@ test('if the key store fails, the call gets 500 internal_error, not 401', async 
   }
 })
 
-describe('if the key store returns an invalid record, the call gets 500 and the cause says what is wrong', async () => {
+describe('a record that the key store returns', async () => {
   const hash = await hashApiKey(teamKey)
   const record = { hash, type: 'team', ownerId: '3', scopes }
   test.each<[what: string, found: unknown, message: RegExp]>([
-    ['a row', { hash, type: 'team', owner_id: '3', scopes }, /"ownerId" must be .* it is undefined$/],
-    ['rows', [record], /"hash" must be .* it is undefined$/],
-    ['an owner that is a number', { ...record, ownerId: 3 }, /"ownerId" must be .* a string of digits; it is 3$/],
-    ['scopes in a string', { ...record, scopes: '["domains:create"]' }, /"scopes" must be an array of scopes/],
-    ['an unknown owner type', { ...record, type: 'user' }, /"type" must be "organization" or "team"; it is "user"$/],
     [
-      'a date in a string',
+      'has "owner_id" instead of "ownerId"',
+      { hash, type: 'team', owner_id: '3', scopes },
+      /"ownerId" must be .* it is undefined$/,
+    ],
+    ['is an array of records', [record], /"hash" must be .* it is undefined$/],
+    [
+      'has an owner ID that is a number',
+      { ...record, ownerId: 3 },
+      /"ownerId" must be .* a string of digits; it is 3$/,
+    ],
+    ['has scopes in a string', { ...record, scopes: '["domains:create"]' }, /"scopes" must be an array of scopes/],
+    [
+      'has an unknown owner type',
+      { ...record, type: 'user' },
+      /"type" must be "organization" or "team"; it is "user"$/,
+    ],
+    [
+      'has a date in a string',
       { ...record, expiresAt: '2030-01-01' },
       /"expiresAt" must be a Date in or after the year 1, or null; it is "2030/,
     ],
-    ['an invalid date', { ...record, expiresAt: new Date('') }, /"expiresAt" must be .* it is an invalid Date$/],
+    ['has an invalid date', { ...record, expiresAt: new Date('') }, /"expiresAt" must be .* it is an invalid Date$/],
     [
-      'a revocation date that is a number',
+      'has a revocation date that is a number',
       { ...record, revokedAt: 0 },
       /"revokedAt" must be a Date in or after the year 1, or null; it is 0$/,
     ],
-    ['a hash in upper case', { ...record, hash: hash.toUpperCase() }, /"hash" must be .* in lower case/],
-    ['a text', hash, /^The key record that the key store found must be an object$/],
-    ['false', false, /^The key record that the key store found must be an object$/],
-  ])('%s', async (_, found, message) => {
+    ['has a hash in upper case', { ...record, hash: hash.toUpperCase() }, /"hash" must be .* in lower case/],
+    ['is a string', hash, /^The key record that the key store found must be an object$/],
+    ['is false', false, /^The key record that the key store found must be an object$/],
+  ])('gives 500, and the cause says why, if it %s', async (_, found, message) => {
     const error = await rejection(authenticate(`Bearer ${teamKey}`, { findKey: () => found as never }))
     expect(error).toMatchObject({ status: 500, code: 'internal_error' })
     expect((error as ApiError).cause).toMatchObject({ message: expect.stringMatching(message) })
   })
 
-  test('but an unknown scope, such as the application’s own, is accepted', async () => {
+  test('may have an unknown scope, such as one of the application', async () => {
     const findKey = () => ({ ...record, scopes: ['reports:read'] }) as KeyRecord
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ scopes: ['reports:read'] })
   })
 
-  test('but extra fields are accepted, and undefined means that there is no key', async () => {
+  test('may have extra fields, and may be undefined if the key does not exist', async () => {
     const findKey = () => ({ ...record, id: 7, name: 'mine' }) as never
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ teamId: '3' })
     const unknown = { findKey: () => undefined as never }

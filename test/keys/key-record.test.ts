@@ -11,7 +11,7 @@ test('a key record that is not an object is rejected', () => {
   expect(() => add(null)).toThrow(/^The key record must be an object$/)
 })
 
-test('a label of up to 200 characters and a hint are accepted, and so are null for both', () => {
+test('a label of up to 200 characters, a hint, and null for either are accepted', () => {
   for (const changes of [{ label: 'x'.repeat(200) }, { label: null, hint: null }])
     expect(() => add({ ...record, ...changes })).not.toThrow()
 })

@@ -33,7 +33,7 @@ test.each([
   expect(() => createMemoryStore(options as never)).toThrow(message)
 })
 
-test('a full store rejects a whole call or release', async () => {
+test('a full store rejects a call or release as a whole', async () => {
   const store = createMemoryStore({ synchronize() {} })
   await save(store, '1', ['example.com'])
   const attempts: (() => unknown)[] = [
@@ -84,7 +84,7 @@ test('a call of a hundred deep wildcards among ten thousand names blocks the eve
   expect(performance.now() - begun).toBeLessThan(5_000)
 })
 
-test('the registrations of thirty calls of a hundred names with 124 labels each fit into 64 MB', async () => {
+test('three thousand names of 124 labels fit into 64 MB', async () => {
   const program = `
     const { createMemoryStore, registerDomains } = await import('domain-registration')
     const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })

@@ -13,13 +13,13 @@ const { requestBody, responses } = document.paths['/v1/domains'].post
 const requests = requestBody.content['application/json'].examples
 const successes = responses[200].content['application/json'].examples
 
-/** A response without the values that the store chose. */
+/** A response without the IDs, which the store chose. */
 const withoutIds = (answer: unknown) =>
   JSON.parse(JSON.stringify(answer), (key, value) => (key === 'domainId' ? 'an ID' : value))
 
 const everything = openapi({ operations: ['create', 'preview', 'delete', 'list', 'export'] })
 
-test('the examples of the other operations are a server’s responses, one after the other', async () => {
+test('the examples of preview, delete, list and export equal real responses', async () => {
   const store = createStore()
   const scopes = ['domains:create', 'domains:delete', 'domains:read']
   const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
@@ -39,7 +39,7 @@ test('the examples of the other operations are a server’s responses, one after
   const [deletion] = examplesOf('/v1/domains/delete')
   const [csv, ndjson] = examplesOf('/v1/domains/export')
   const { page, last } = paths['/v1/domains'].get.responses[200].content['application/json'].examples
-  /** What differs from one server to the next. */
+  /** Replaces IDs and times, which differ from server to server. */
   const normalize = (text: unknown) =>
     String(text)
       .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'ID')
@@ -63,7 +63,7 @@ test.each([
   ['delete', 'domains:delete'],
   ['list', 'domains:read'],
   ['export', 'domains:read'],
-] as const)('the errors of %s are what it says, as for its scope %s', async (operation, scope) => {
+] as const)('the error examples of %s, which requires the scope %s, equal real responses', async (operation, scope) => {
   const { method, suffix } = table[operation]
   const paths = everything.paths as unknown as Record<string, Record<string, Operation>>
   const documented = paths[`/v1/domains${suffix}`]?.[method.toLowerCase()]?.responses
@@ -85,7 +85,7 @@ test.each([
   expect(await answer([scope], { json: { domains: [] }, query: { after: 'x' } })).toEqual([400, undefined])
 })
 
-test('the example requests get the example responses', async () => {
+test('the example requests to register get the example responses', async () => {
   const callers = { organization, team: team1 }
   expect(Object.keys(callers)).toEqual(Object.keys(requests))
   for (const [name, caller] of Object.entries(callers)) {
@@ -113,7 +113,7 @@ describe('the example of an error equals a real response:', () => {
     return store
   }
 
-  /** How to get each code: what is set up, and what is sent. */
+  /** How to provoke each code: the options of the handler, and what is sent. */
   const provocations: Record<
     Exclude<ErrorCode, 'not_found' | 'method_not_allowed'>, // See test/adapters/fetch.test.ts.
     [options: Partial<HandlerOptions>, body?: unknown, contentType?: string]

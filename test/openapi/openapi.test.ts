@@ -18,7 +18,7 @@ test('the document is JSON, and each call returns a new object', () => {
 })
 
 describe('a request', () => {
-  /** At the limits of every field, and on both sides of them. */
+  /** Values at, just below and just above the limits of every parameter. */
   const texts = [
     ...['', '1', '1a', '1\n', '7'.repeat(64), '7'.repeat(65), 'x'.repeat(512), 'x'.repeat(513)],
     ...['oldest', 'newest', 'csv', 'ndjson', 'Csv', 'example.com', '*.example.com', '8.8.8.8'],
@@ -27,23 +27,28 @@ describe('a request', () => {
   test.each([
     ['/v1/domains', requestFields.list],
     ['/v1/domains/export', [...requestFields.export, ...requestFields.exportFormat]],
-  ] as const)('to GET %s has the parameters that are read, and each takes what the document allows', (path, names) => {
-    const { parameters = [] } = openapi({ operations: ['list', 'export'] }).paths[path].get as {
-      parameters?: { name: keyof ReturnType<typeof fieldSchemas>; schema: Record<string, unknown> }[]
-    }
-    expect(new Set(parameters.map(({ name }) => name))).toEqual(new Set(names))
-    for (const { name, schema } of parameters.filter(({ name }) => name !== 'limit')) {
-      const isDocumented = compileSchema(document, schema)
-      const isTaken = (text: string) => z.safeParse(fieldSchemas()[name], text).success
-      const taken = texts.filter(isTaken)
-      expect(taken, name).not.toEqual([])
-      // No schema says which strings are hostnames.
-      const documented = texts.filter(text => isDocumented(text) && (isTaken(text) || !/^(?:domain|below)$/.test(name)))
-      expect([name, documented]).toEqual([name, taken])
-    }
-  })
+  ] as const)(
+    'to GET %s may have exactly the documented parameters, with exactly the documented values',
+    (path, names) => {
+      const { parameters = [] } = openapi({ operations: ['list', 'export'] }).paths[path].get as {
+        parameters?: { name: keyof ReturnType<typeof fieldSchemas>; schema: Record<string, unknown> }[]
+      }
+      expect(new Set(parameters.map(({ name }) => name))).toEqual(new Set(names))
+      for (const { name, schema } of parameters.filter(({ name }) => name !== 'limit')) {
+        const isDocumented = compileSchema(document, schema)
+        const isTaken = (text: string) => z.safeParse(fieldSchemas()[name], text).success
+        const taken = texts.filter(isTaken)
+        expect(taken, name).not.toEqual([])
+        // The schema cannot express which strings are hostnames.
+        const documented = texts.filter(
+          text => isDocumented(text) && (isTaken(text) || !/^(?:domain|below)$/.test(name)),
+        )
+        expect([name, documented]).toEqual([name, taken])
+      }
+    },
+  )
 
-  test('for a list accepts exactly the limits that the document allows', () => {
+  test('for a list may have exactly the documented limits', () => {
     const { parameters = [] } = openapi({ operations: ['list'] }).paths['/v1/domains'].get as {
       parameters?: { name: string; schema: Record<string, unknown> }[]
     }
@@ -79,7 +84,7 @@ describe('a request', () => {
     ['OrganizationRequest', organization],
     ['TeamRequest', team1],
   ]
-  test.each(readings)('is an %s exactly when it is taken as one', (name, keyContext) => {
+  test.each(readings)('is accepted by the server exactly if it matches the schema %s', (name, keyContext) => {
     const isDocumented = compileSchema(document, { $ref: `#/components/schemas/${name}` })
     const isTaken = (body: unknown) => {
       try {
@@ -94,16 +99,16 @@ describe('a request', () => {
   })
 })
 
-test('every status and code of the table is documented, each with an example', () => {
+test('every error code is documented at its status, with an example', () => {
   const codes = Object.entries(operation().responses).flatMap(([status, { content }]) =>
     status === '200' ? [] : Object.keys(content['application/json'].examples).map(code => [code, Number(status)]),
   )
-  // A path that the document describes is found.
+  // The paths in the document exist, so they never respond with not_found.
   const { not_found: _, ...answered } = statusByErrorCode
   expect(Object.fromEntries(codes)).toEqual(answered)
 })
 
-test('only the offered operations are at their paths, with their schemas', () => {
+test('the document has the paths and schemas of the enabled operations, and no others', () => {
   const offered = openapi({ path: '/names', operations: ['create', 'preview', 'delete', 'list', 'export'] })
   const methods = Object.entries(offered.paths).map(([path, item]) => [path, Object.keys(item)])
   expect(methods).toEqual([
@@ -117,25 +122,25 @@ test('only the offered operations are at their paths, with their schemas', () =>
   expect(new Set(Object.keys(reading.components.schemas))).toEqual(
     new Set(['ListDomainsResponse', 'ListedDomain', 'ErrorResponse']),
   )
-  // What an answer to GET cannot be is not among its statuses.
+  // The statuses do not include those that a GET cannot get.
   expect(Object.keys(reading.paths['/v1/domains'].get.responses).join()).toBe('200,400,401,403,404,405,429,500')
   expect(reading.paths['/v1/domains'].get.responses[405]?.description).toContain('is not GET.')
   expect(() => openapi({ operations: ['remove'] as never })).toThrow('"operations" must be an array with some of')
 })
 
-test('either kind of key suffices', () => {
+test('a call needs an organization key or a team key', () => {
   expect(operation().security).toEqual([{ organizationKey: [] }, { teamKey: [] }])
   expect(Object.keys(document.components.securitySchemes)).toEqual(['organizationKey', 'teamKey'])
 })
 
-test('the description of a key names the scope of each operation that is offered', () => {
+test('the description of a key names the scope of each enabled operation', () => {
   const { securitySchemes } = openapi({ operations: ['create', 'delete', 'list', 'export'] }).components
   const scopes = '`domains:create` to create; `domains:delete` to delete; `domains:read` to list, export.'
   for (const { description } of Object.values(securitySchemes)) expect(description).toContain(`Scopes: ${scopes}`)
   expect(JSON.stringify(document.components.securitySchemes)).not.toMatch(/domains:(?:delete|read)/)
 })
 
-test('the options of the handler are reflected', () => {
+test('the document follows the path, key prefix, body limit and rate limit of the handler', () => {
   const changed = openapi({ path: '/names', keyPrefix: 'acme', bodyLimit: 1000, rateLimited: false })
   expect(Object.keys(changed.paths)).toEqual(['/names'])
   const { responses, requestBody } = changed.paths['/names'].post
@@ -149,7 +154,7 @@ test('the options of the handler are reflected', () => {
   })
 })
 
-test('the application’s authentication replaces API keys', () => {
+test('security and securitySchemes replace API keys by the application’s authentication', () => {
   const security = [{ session: [] }]
   const securitySchemes = { session: { type: 'apiKey', in: 'cookie', name: 'sid' } } as const
   expect(openapi({ security, securitySchemes })).toMatchObject({
@@ -178,11 +183,11 @@ test.each([
   expect(() => openapi(options as never)).toThrow(message)
 })
 
-test('options may be undefined', () => {
+test('an option that is undefined has its default', () => {
   expect(openapi({ info: undefined, path: undefined, bodyLimit: undefined, keyPrefix: undefined })).toEqual(document)
 })
 
-test('with the application’s security, no text mentions keys, and 401 requires no challenge', () => {
+test('with the application’s security, no text mentions keys, and 401 has no WWW-Authenticate header', () => {
   const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
   const own = openapi({
     operations,

@@ -17,19 +17,19 @@ const sendAtTheTimeOfTheExample = () =>
   vi.useFakeTimers({ toFake: ['Date'], now: Number(headers['webhook-timestamp']) * 1000 })
 afterEach(() => void vi.useRealTimers())
 
-test('a document has a webhook and its schemas only if they are asked for', () => {
+test('the document has the webhook and its schemas only if the option webhooks is true', () => {
   expect(openapi()).not.toHaveProperty('webhooks')
   expect(Object.keys(openapi().components.schemas).join()).not.toContain('Change')
   expect(() => openapi({ webhooks: {} as never })).toThrow('"webhooks" must be true or false')
 })
 
-test('the example of a webhook has a signature that verifyWebhook accepts, and no other body has it', async () => {
+test('verifyWebhook accepts the signature of the example webhook only with its exact body', async () => {
   sendAtTheTimeOfTheExample()
   expect(await verifyWebhook(headers, JSON.stringify(example), secret)).toEqual(example)
   await expect(verifyWebhook(headers, JSON.stringify(example, null, 1), secret)).rejects.toThrow('signature')
 })
 
-test('the example of a webhook is what createWebhook sends, header for header', async () => {
+test('createWebhook sends exactly the headers and body of the example webhook', async () => {
   sendAtTheTimeOfTheExample()
   const { url, received } = await receive()
   await createWebhook({ url, secret })(changes)
@@ -39,7 +39,7 @@ test('the example of a webhook is what createWebhook sends, header for header', 
   )
 })
 
-test('each request of createWebhook fits the schemas, and one with a part missing does not', async () => {
+test('each request of createWebhook matches the schemas, and does not without any one field of a change', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret: [secret, `whsec_${btoa('x'.repeat(24))}`], batchSize: 1 })(changes)
   const fitsBody = compileSchema(document, schema)
@@ -56,7 +56,7 @@ test('each request of createWebhook fits the schemas, and one with a part missin
 })
 
 test.each([200, 204, 302, 400, 401, 404, 408, 422, 425, 429, 500, 501, 502, 503, 504, 505])(
-  'a %i from the monitor means to createWebhook what the document says',
+  'createWebhook treats a %i from the monitor as the document says',
   async status => {
     const { url } = await receive(response => response.writeHead(status).end())
     const failure = await createWebhook({ url, secret })(changes).catch((error: unknown) => error)

@@ -12,7 +12,7 @@ async function createFilledStore(domains = ['www.example.com', '*.example.org', 
   return { store, ids }
 }
 
-test('each name gets its own result, in the submitted order, and can be registered again', async () => {
+test('each name gets a result, in the submitted order, and a deleted name can be registered again', async () => {
   const { store, ids } = await createFilledStore()
   const domains = ['WWW.Example.com.', 'example.org', '*.example.org', 'Bücher.de', 'localhost', 'a b']
   const { data } = await deleteDomains(deleting, { domains }, store)
@@ -31,7 +31,7 @@ test('each name gets its own result, in the submitted order, and can be register
   expect(again.data.totals.created).toBe(2)
 })
 
-test('a repeated call, or a name twice in one call, gets the result missing', async () => {
+test('a name that a repeated call, or the same call, deletes a second time is missing', async () => {
   const { store } = await createFilledStore()
   const statusOf = async (...domains: string[]) =>
     (await deleteDomains(deleting, { domains }, store)).data.results.map(({ status }) => status)
@@ -39,7 +39,7 @@ test('a repeated call, or a name twice in one call, gets the result missing', as
   expect(await statusOf('www.example.com', 'WWW.example.com')).toEqual(['missing', 'missing'])
 })
 
-test('a call whose store fails after it has deleted says that a retry shows it', async () => {
+test('if the store deletes names and then fails, the error says that a retry shows the outcome', async () => {
   const { store } = await createFilledStore(['www.example.com'])
   const release: typeof store.release = async (...names) => {
     await store.release(...names)
@@ -54,7 +54,7 @@ test('a call whose store fails after it has deleted says that a retry shows it',
   expect(data.totals).toEqual({ deleted: 0, missing: 1, invalid: 0 })
 })
 
-test('another team’s name gets the same result as an unregistered one, and stays as it is', async () => {
+test('another team’s name gets the same result as an unregistered one, and stays registered', async () => {
   const { store } = await createFilledStore(['theirs.com', '*.wild.com'])
   const release = vi.spyOn(store, 'release')
   const before = await store.list()
@@ -69,7 +69,7 @@ test('another team’s name gets the same result as an unregistered one, and sta
   expect(await store.list()).toEqual(before)
 })
 
-test('the ID of a registration is not a hostname, and deletes nothing', async () => {
+test('the ID of a registration is invalid as a hostname, and deletes nothing', async () => {
   const { store, ids } = await createFilledStore(['www.example.com'])
   const { data } = await deleteDomains(deleting, { domains: ids }, store)
   expect(data.totals).toEqual({ deleted: 0, missing: 0, invalid: 1 })

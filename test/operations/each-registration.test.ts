@@ -16,13 +16,16 @@ async function createFilledStore(count: number) {
   return store
 }
 
-test.each([0, 1, 999, 1000, 1001, 2500])('a walk yields each of %i registrations once, in order', async count => {
-  const store = await createFilledStore(count)
-  expect(await collect(store, { teamId: '1' })).toEqual(manyDomains(count))
-  expect(await collect(store, { teamId: '1', order: 'newest' })).toEqual(manyDomains(count).reverse())
-})
+test.each([0, 1, 999, 1000, 1001, 2500])(
+  'eachRegistration yields each of %i registrations once, in order',
+  async count => {
+    const store = await createFilledStore(count)
+    expect(await collect(store, { teamId: '1' })).toEqual(manyDomains(count))
+    expect(await collect(store, { teamId: '1', order: 'newest' })).toEqual(manyDomains(count).reverse())
+  },
+)
 
-test('a walk can cover all teams, one name, the names below a name, or all after a registration', async () => {
+test('eachRegistration can be limited to a team, one name, the names below a name, or those after an ID', async () => {
   const store = await createFilledStore(3)
   const below = manyDomains(1200, 'a').map(domain => `${domain}.example.net`)
   await save(
@@ -37,7 +40,7 @@ test('a walk can cover all teams, one name, the names below a name, or all after
   expect(await collect(store, { after: second?.domainId, teamId: '1' })).toEqual(['n2.com', ...below])
 })
 
-test('a walk rejects wrong options, and a page length, which it chooses itself', async () => {
+test('eachRegistration rejects unknown options, a limit, and a store without list', async () => {
   const store = createMemoryStore()
   await expect(collect(store, { teamID: '1' } as object)).rejects.toThrow('"teamID" does not exist')
   expect(() => eachRegistration(store, { limit: 5 } as object)).toThrow('The option "limit" does not exist here')
@@ -45,7 +48,7 @@ test('a walk rejects wrong options, and a page length, which it chooses itself',
   expect(() => eachRegistration(withoutList)).toThrow('no method "list"')
 })
 
-test('a walk and a release of all fail, instead of never ending, if the store ignores "after"', async () => {
+test('eachRegistration and releaseAll fail, instead of never ending, if the store ignores "after"', async () => {
   const store = await createFilledStore(2000)
   const calls: unknown[] = []
   const blind = {
@@ -60,7 +63,7 @@ test('a walk and a release of all fail, instead of never ending, if the store ig
     await expect(work()).rejects.toThrow('The store lists the same page again: its "list" must begin after "after"')
 })
 
-test('other work runs between two pages, even if the store returns at once', async () => {
+test('other work runs between two pages, even if the store returns synchronously', async () => {
   const store = await createFilledStore(3500)
   const walks = [
     () => collect(store),

@@ -4,7 +4,7 @@ import { save } from '../../src/testing/calls.ts'
 import { createStore, team1, team2 } from '../fixtures.ts'
 
 // The conformance suite tests the lookup of each store; test/cli/docs.test.ts runs `find` on each database.
-test('each hostname gets its own registration, that of the wildcard that covers it, or none', async () => {
+test('each hostname gets its own registration, the one of a wildcard that covers it, or none', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['*.example.com', 'example.org', 'bücher.de', '8.8.8.8'] }, store)
   await registerDomains(team2, { domains: ['*.a.example.org', 'example.com'] }, store)

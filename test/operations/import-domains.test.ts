@@ -27,7 +27,7 @@ async function collect<T>(walk: AsyncIterable<T>): Promise<T[]> {
 }
 
 test.each([0, 1, 999, 1000, 1001, 2500])(
-  'a copy of %i registrations is equal, and importing again adds nothing',
+  '%i registrations are copied with all fields, and importing them again adds nothing',
   async count => {
     const [old, store] = [createStore(), createStore()]
     await save(old, '1', manyDomains(count))
@@ -44,7 +44,7 @@ test.each([0, 1, 999, 1000, 1001, 2500])(
   },
 )
 
-test('a line of JSON is imported like a registration, even in capitals', async () => {
+test('a registration from a line of JSON, in capitals, is imported in lower case', async () => {
   const store = createStore()
   const line = JSON.stringify({ ...toImport('WWW.Example.com'), domainId: createId().toUpperCase() })
   const given = JSON.parse(line) as RegistrationToImport
@@ -67,12 +67,12 @@ describe('a registration is rejected if', () => {
     ['its name is not a hostname', 'invalid_domain', { domain: 'a b.com' }],
     ['its name is empty', 'empty_domain', { domain: ' ' }],
     ['its name is a reserved address', 'reserved_ip', { domain: '127.0.0.1' }],
-    ['its registrable domain is not above it', 'invalid_domain', { registrableDomain: 'example.org' }],
+    ['its registrable domain does not contain it', 'invalid_domain', { registrableDomain: 'example.org' }],
     ['its ID is not a UUID', 'invalid_id', { domainId: '7' }],
     ['its ID is a UUID of version 4', 'invalid_id', { domainId: '0c8ad4b2-7f3c-4a5b-9c1d-2e3f4a5b6c7d' }],
     ['its ID is from the future', 'invalid_id', { domainId: createUuidGenerator()(Date.now() + 2 * 86_400_000) }],
     ['its time is not a date', 'invalid_date', { createdAt: 'yesterday' }],
-    ['no calendar has the day of its time', 'invalid_date', { createdAt: '2020-02-31T00:00:00.000Z' }],
+    ['its time is on a day that does not exist', 'invalid_date', { createdAt: '2020-02-31T00:00:00.000Z' }],
     ['its time has no zone', 'invalid_date', { createdAt: '2020-02-03T04:05:06.007' }],
     ['its time is before 1970', 'invalid_date', { createdAt: new Date(-1) }],
     ['its time is in the future', 'invalid_date', { createdAt: new Date(Date.now() + 2 * 86_400_000) }],
@@ -99,7 +99,7 @@ describe('a registration is rejected if', () => {
   })
 })
 
-test('an ID whose release is pending is not used again', async () => {
+test('a registration is rejected while the release of its ID is pending', async () => {
   const store = createMemoryStore({ synchronize: () => {} })
   const row = toImport('a.example.com')
   await importDomains(store, [row])
@@ -133,7 +133,7 @@ test('the next sweep pushes the unsynchronized registrations of an import, and n
   expect(pushed).toMatchObject([{ kind: 'registered', domainId: unknown.domainId, teamId: '2' }])
 })
 
-test('a row of the wrong shape ends the import, and the parts before it stay', async () => {
+test('a malformed registration ends the import, and earlier batches stay imported', async () => {
   const store = createStore()
   const wrong = { ...toImport('wrong.example.com'), teamId: 7 } as unknown as RegistrationToImport
   const rows = [...manyDomains(1500).map(domain => toImport(domain)), wrong]

@@ -15,7 +15,7 @@ const register = async (store: DomainStore, domains: readonly string[], onError?
 const refused = (message: string) => ({ status: 403, code: 'domain_limit_reached', message })
 
 describe('a call', () => {
-  test('above the limit is rejected as a whole, and so is its preview', async () => {
+  test('that would exceed the limit is rejected as a whole, and so is its preview', async () => {
     const store = createLimitedStore(100)
     await register(store, manyDomains(60))
     const domains = manyDomains(50, 'new.')
@@ -26,7 +26,7 @@ describe('a call', () => {
     expect(await register(store, domains.slice(10))).toMatchObject({ created: 40 })
   })
 
-  test('does not count names that are already registered, sent twice or invalid', async () => {
+  test('does not count registered, repeated and invalid names towards the limit', async () => {
     const store = createLimitedStore(2)
     await register(store, ['a.com'])
     const domains = ['a.com', 'b.com', 'B.com', 'localhost', '', 'com']
@@ -36,7 +36,7 @@ describe('a call', () => {
     expect(await register(store, domains)).toEqual({ created: 0, existing: 3, invalid: 3 })
   })
 
-  test('without new names succeeds above a lowered limit, and fails with one new name', async () => {
+  test('of a team above a lowered limit succeeds without new names, and fails with one', async () => {
     const store = createLimitedStore(3)
     await register(store, ['a.com', 'b.com', 'c.com'])
     store.addTeam(toTeam(1))
@@ -57,7 +57,7 @@ describe('a call', () => {
     expect(await rejection(register(store, ['a.com']))).toMatchObject({ code: 'team_suspended' })
   })
 
-  test('to a store that cannot count fails, saves nothing, and the cause says why', async () => {
+  test('under a limit fails and saves nothing if the store cannot count, and the cause says why', async () => {
     const store = createLimitedStore(5)
     const withoutCount = <Answer extends { readonly held?: number | undefined }>({ held: _, ...found }: Answer) => found
     const blind: DomainStore = {
@@ -118,7 +118,7 @@ describe('a call that is saved in parts, because one name cannot be saved,', () 
     return { store, poisoned }
   }
 
-  test('loses that name alone, within the limit', async () => {
+  test('succeeds for all other names if they are within the limit', async () => {
     const { store, poisoned } = createPoisonedStore(30)
     expect(await register(poisoned, [...manyDomains(29), 'poison.com'])).toEqual({
       created: 29,
@@ -128,14 +128,14 @@ describe('a call that is saved in parts, because one name cannot be saved,', () 
     expect(await store.count()).toBe(29)
   })
 
-  test('is rejected as a whole above the limit, and nothing is saved', async () => {
+  test('is rejected as a whole if it would exceed the limit, and nothing is saved', async () => {
     const { store, poisoned } = createPoisonedStore(29)
     const expected = refused('The team may have 29 domains, has 0, and this call would add 30.')
     expect(await rejection(register(poisoned, [...manyDomains(29), 'poison.com']))).toMatchObject(expected)
     expect(await store.count()).toBe(0)
   })
 
-  test('gets internal errors if another call reaches the limit first, and is rejected when retried', async () => {
+  test('gets internal_error results if another call reaches the limit meanwhile; a retry is rejected', async () => {
     let isTaken = false
     const { store, poisoned } = createPoisonedStore(8, async () => {
       if (isTaken) return
@@ -152,7 +152,7 @@ describe('a call that is saved in parts, because one name cannot be saved,', () 
   })
 })
 
-describe('of 20 simultaneous calls of 100 names, exactly one succeeds under a limit of 100,', () => {
+describe('under a limit of 100, exactly one of 20 simultaneous calls of 100 names succeeds,', () => {
   const findTeam = () => toTeam(100)
   const { open } = createFolder()
   let server: TestServer

@@ -58,7 +58,7 @@ describe('a list', () => {
     expect((await listDomains(reading, {}, createStore())).data).toEqual({ domains: [], next: null })
   })
 
-  test('lists names that stay once, even if others are registered or deleted between its pages', async () => {
+  test('contains each name that stays registered once, even if others change between pages', async () => {
     for (const order of ['oldest', 'newest'] as const) {
       const { store, domains } = await createFilledStore(40)
       const seen: string[] = []
@@ -80,7 +80,7 @@ describe('a list', () => {
     }
   })
 
-  test('can contain one name, or the names below a name, ordered by name', async () => {
+  test('can be limited to one name, or to the names below a name, in order of their labels', async () => {
     const store = createStore()
     const domains = ['*.b.example.com', 'x.a.example.com', 'example.com', 'bücher.example.net', 'a.example.com']
     await registerDomains(team1, { domains }, store)
@@ -94,7 +94,7 @@ describe('a list', () => {
       ])
   })
 
-  test('shows the team that an organization key names, and always a team key’s own team', async () => {
+  test('shows the team that a call with an organization key names, or the team of a team key', async () => {
     const { store } = await createFilledStore()
     expect((await listDomains(anyTeam, { team_id: '2' }, store)).data.domains).toHaveLength(1)
     expect((await listDomains(reading, { team_id: '2', limit: '1' }, store)).data.domains[0]?.domain).toBe(
@@ -123,7 +123,7 @@ describe('a list', () => {
     [{ below: '192.0.43.8' }, /^below must be a name/],
     [{ below: '2a00:1450:4001:82b::200e' }, /^below must be a name/],
     [{ below: 'example.com', domain: 'a.com' }, /^domain cannot be sent with "below"/],
-  ])('with %j fails with 400 and names the parameter', async (query, message) => {
+  ])('with %j fails with 400, and the message names the parameter', async (query, message) => {
     const store = createStore()
     const list = vi.spyOn(store, 'list')
     expect(await rejection(listDomains(reading, query as never, store))).toMatchObject({
@@ -133,7 +133,7 @@ describe('a list', () => {
   })
 
   test.each([{ after: 'n0.example.com' }, { after: `${id}'` }, { after: id, below: 'example.com' }])(
-    'after a cursor that the store cannot have given (%j) is a 400 that names it',
+    'with a cursor that the store cannot have returned (%j) fails with 400, and the message names after',
     async query => {
       const expected = {
         status: 400,
@@ -148,7 +148,7 @@ describe('a list', () => {
   )
 
   test.each([{}, { team_id: '' }, { team_id: '1a' }, { team_id: ['1', '1'] }, { team_id: '1'.repeat(65) }])(
-    'with an organization key and %j is a 400 that names team_id',
+    'with an organization key and %j fails with 400, and the message names team_id',
     async query => {
       expect(await rejection(listDomains(anyTeam, query as never, createStore()))).toMatchObject({
         ...{ status: 400, message: expect.stringMatching(/^team_id (?:is required|must)/) },
@@ -156,7 +156,7 @@ describe('a list', () => {
     },
   )
 
-  test('accepts a limit as a number, and fails with 400 if the number is out of range', async () => {
+  test('accepts a number as the limit, and fails with 400 if it is out of range', async () => {
     const { store } = await createFilledStore(3)
     expect((await listDomains(reading, { limit: 2 }, store)).data.domains).toHaveLength(2)
     for (const limit of [0, 1001, 1.5, Number.NaN, -1])
@@ -166,7 +166,7 @@ describe('a list', () => {
   })
 
   test.each(['teamId', 'bellow', 'more'])(
-    'with the unknown parameter %s throws a TypeError that names it',
+    'with the unknown parameter %s throws a TypeError that names the parameter',
     async name => {
       for (const call of [listDomains, exportDomains]) {
         const error = await rejection(call(reading, { [name]: 'example.com' }, createStore()))
@@ -182,7 +182,7 @@ describe('a list', () => {
     expect((await listDomains(reading, empty, store)).data.domains).toHaveLength(3)
   })
 
-  test('resumes after a name that only an older suffix list allowed', async () => {
+  test('continues after a name that only an older suffix list allowed', async () => {
     const store = createStore()
     const registrableDomain = 'eu-west-1.amazonaws.com'
     const old = ['*.s3.amazonaws.com', 'x.amazonaws.com'].map(domain => ({ domain, registrableDomain }))
@@ -210,7 +210,7 @@ describe('an export', () => {
     }
   })
 
-  test('reads the next page only when the previous one was consumed, and none once the caller stops', async () => {
+  test('reads a page only when the caller has consumed the previous one, and stops with the caller', async () => {
     const { store } = await createFilledStore(3500)
     const list = vi.spyOn(store, 'list')
     for await (const page of await exportDomains(reading, {}, store)) {
@@ -228,7 +228,7 @@ describe('an export', () => {
     expect(list).toHaveBeenCalledTimes(2)
   })
 
-  test('applies the time limit to each page, and not to the time that the caller takes', async () => {
+  test('applies the time limit to reading each page, not to the time that the caller takes', async () => {
     const { store } = await createFilledStore(1500)
     const pages = await exportDomains(reading, {}, store, { timeLimit: 200 })
     await pages.next()

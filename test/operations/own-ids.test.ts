@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createMemoryStore, listDomains, registerDomains } from '../../src/index.ts'
 
 test.each(['V1StGXR8_Z5jdHi6B-myT', '7f1ae5a4-9f5e-4c55-8d4e-3c1f6f0a2b11'])(
-  'a team of the ID %s registers and lists, when the application authenticates',
+  'a team with the ID %s can register and list names if the application authenticates the call',
   async teamId => {
     const store = createMemoryStore({ teams: [{ id: teamId, organizationId: 'acme', state: 'active' }] })
     const keyContext = { type: 'team', teamId, scopes: ['domains:create', 'domains:read'] } as const

@@ -3,7 +3,7 @@ import { previewDomains, registerDomains } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createStore, rejection, team1, team2 } from '../fixtures.ts'
 
-test('a preview has the results that registering then has, except the IDs that do not exist yet', async () => {
+test('a preview has the results of registering afterwards, except the IDs of new registrations', async () => {
   const synchronize = vi.fn()
   const store = createStore({ synchronize })
   await registerDomains(team1, { domains: ['held.com', '*.wild.com', 'a.below.com'] }, store)
@@ -30,7 +30,7 @@ test('a preview has the results that registering then has, except the IDs that d
   ])
 })
 
-test('an invalid result has its reason, its values and a suggestion in a preview only', async () => {
+test('invalid results have a reason, its values and a suggestion in a preview, but not when registering', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['*.bücher.de', 'a.example.com'] }, store)
   const urls = ['https://Bücher.example/', 'https://Bücher.de/', 'http://127.0.0.1/']
@@ -55,7 +55,7 @@ test('an invalid result has its reason, its values and a suggestion in a preview
   expect(fields).toEqual(domains.map(() => ['status', 'input', 'code', 'message']))
 })
 
-test('names that only an older suffix list allowed are existing in previews and when registering', async () => {
+test('a registered name that only an older suffix list allowed is existing, also in a preview', async () => {
   const store = createStore()
   const held = ['*.github.io', 'www.gone.notatld']
   const old = held.map(domain => ({ domain, registrableDomain: domain.replace(/^\*\.|^www\./, '') }))
@@ -110,7 +110,7 @@ test('a preview fails with 500 if the store returns something malformed', async 
   expect(await rejection(previewDomains(team1, { domains: ['*.a.com'] }, store))).toMatchObject({ status: 500 })
 })
 
-test('an option that does not exist is rejected with a TypeError', async () => {
+test('a preview rejects an unknown option with a TypeError', async () => {
   const misspelled = { timelimit: 5 } as never
   await expect(previewDomains(team1, { domains: ['a.com'] }, createStore(), misspelled)).rejects.toThrow(
     'The option "timelimit" does not exist',

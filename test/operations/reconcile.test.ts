@@ -26,7 +26,7 @@ const watchedOf = async (store: ManagedStore): Promise<Watched[]> =>
 
 const gone = (domain: string, id: string) => ({ domain, domainId: `${id}1a1fdc4-24dc-7291-9bdf-caca67ce70da` })
 
-test('yields an addition for each unwatched name, and a removal for each unregistered one, of all teams', async () => {
+test('reconcile yields an addition for each unwatched name and a removal for each unregistered one', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['a.com', 'b.com', '*.c.com', 'd.com'] }, store)
   await registerDomains(team2, { domains: ['e.com'] }, store)
@@ -42,7 +42,7 @@ test('yields an addition for each unwatched name, and a removal for each unregis
   expect(await corrections(store, watched)).toEqual(['remove b.com', 'add b.com'])
 })
 
-test('a pending registration is left to the sweeps', async () => {
+test('reconcile skips a pending registration, because a sweep will push it', async () => {
   let isAway = true
   const synchronize = async () => {
     if (isAway) throw new Error('away')
@@ -65,7 +65,7 @@ test('a name that is watched for another team is removed and then added again', 
   await expect(corrections(store, [{ ...gone('a.com', '0'), teamId: 1 as never }])).rejects.toThrow('"teamId"')
 })
 
-test('a transferred name stays watched under its former ID until the new one is', async () => {
+test('a transferred name is watched under its former ID until the new ID is watched', async () => {
   const store = createStore({ synchronize() {} })
   await registerDomains(team1, { domains: ['a.com'] }, store)
   const watched = await watchedOf(store)
@@ -76,7 +76,7 @@ test('a transferred name stays watched under its former ID until the new one is'
 })
 
 describe('the second lookup of each difference', () => {
-  test('drops differences that were resolved in the meantime', async () => {
+  test('drops differences that have been resolved since the first lookup', async () => {
     const store = createStore()
     await registerDomains(team1, { domains: ['stays.com', 'released.com'] }, store)
     const [stays] = await watchedOf(store)
@@ -102,7 +102,7 @@ describe('the second lookup of each difference', () => {
   })
 })
 
-test('at most 100 corrections are looked up ahead, so each is recent when it is yielded', async () => {
+test('at most 100 differences are looked up again in advance, so each is recent when it is yielded', async () => {
   const store = createStore()
   let yielded = 0
   let confirmed = 0
@@ -123,7 +123,7 @@ test('at most 100 corrections are looked up ahead, so each is recent when it is 
   expect([yielded, confirmed]).toEqual([270, 270])
 })
 
-test('a caller that stops early closes the watched list, and so does a failure', async () => {
+test('the watched list is closed if the caller stops early or the store fails', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['a.com'] }, store)
   let ended = 0
@@ -140,12 +140,12 @@ test('a caller that stops early closes the watched list, and so does a failure',
   await expect(corrections(fits, toUuids(watched()))).rejects.toThrow('down')
 })
 
-/** IDs of one length, in order. */
+/** Pads IDs to the length of UUIDs and keeps their order. */
 async function* toUuids(watched: AsyncIterable<Watched>): AsyncGenerator<Watched> {
   for await (const each of watched) yield { ...each, domainId: each.domainId.slice(0, 7).padStart(36, '0') }
 }
 
-test('an unsorted or malformed watched list, or a store without find or list, is rejected', async () => {
+test('reconcile rejects an unsorted or malformed watched list, and a store without find or list', async () => {
   const store = createStore()
   const [one, other] = [gone('a.com', '1'), gone('b.com', '2')]
   await expect(corrections(store, [other, one])).rejects.toThrow('in ascending order of "domainId"')
@@ -157,7 +157,7 @@ test('an unsorted or malformed watched list, or a store without find or list, is
   await expect(corrections(withoutList, [])).rejects.toThrow('no method "list"')
 })
 
-test(`${counts.registrations} registrations on each side are compared with one page in memory`, async () => {
+test(`${counts.registrations} registrations are compared with as many watched names, one page in memory`, async () => {
   const toId = (number: number) => `01a1fdc4-24dc-7291-9bdf-${number.toString(16).padStart(12, '0')}`
   const toRegistration = (number: number): ListedRegistration => ({
     ...{ domain: `n${number}.example.com`, registrableDomain: 'example.com', teamId: '1' },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createMemoryStore, registerDomains } from '../../src/index.ts'
 import { team1, teams } from '../fixtures.ts'
 
-test('a monitor that was unavailable gets the change after a call of retryPending', async () => {
+test('retryPending pushes a change again once the monitor is available', async () => {
   let isAway = true
   const synchronize = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve())
   const store = createMemoryStore({ teams, synchronize, onError() {} })

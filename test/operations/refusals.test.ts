@@ -73,7 +73,7 @@ describe.each(Object.entries(operations))('%s', (_, { call, scope, method, input
     expect((error as ApiError).cause).toBeInstanceOf(Error)
   })
 
-  test('rejects a store without its method', async () => {
+  test('rejects a store that lacks the method it needs', async () => {
     const store = { ...createStore(), [method]: undefined }
     await expect(call(team, input, store)).rejects.toThrow(`no method "${method}"`)
   })

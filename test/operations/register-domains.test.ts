@@ -12,7 +12,7 @@ const createPoisonedStore = (cause = new Error('poison'), store = createStore())
 })
 
 describe('results', () => {
-  test('are one for each submitted hostname, in the submitted order, with the documented fields only', async () => {
+  test('follow the order of the submitted hostnames, and have only the documented fields', async () => {
     const submitted = ['b.example.com', ' ', 'A.Example.com.', 'localhost', 'a.example.com', 'bücher.de']
     const response = await registerDomains(team1, { domains: submitted }, createStore())
     const domainId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -34,7 +34,7 @@ describe('results', () => {
     expect(existing?.domainId).toBe(created?.domainId)
   })
 
-  test('may all be invalid: the call succeeds, without a call of register in the store', async () => {
+  test('may all be invalid: the call succeeds without calling the store', async () => {
     const store = createStore()
     const register = vi.spyOn(store, 'register')
     const { data } = await registerDomains(team1, { domains: ['', 'com', '127.1'] }, store)
@@ -42,7 +42,7 @@ describe('results', () => {
     expect(register).not.toHaveBeenCalled()
   })
 
-  test('can have every documented code', async () => {
+  test('can have each documented code', async () => {
     const store = createStore()
     await registerDomains(team2, { domains: ['taken.com'] }, store)
     const inputs: Record<InvalidCode, string> = {
@@ -62,7 +62,7 @@ describe('results', () => {
     expect(found).toEqual(['created', 'created', ...Object.keys(inputs)])
   })
 
-  test('of an internal error hide the cause from the caller, and the application gets it', async () => {
+  test('with internal_error hide the cause from the caller, and onError gets it', async () => {
     const cause = new Error('password=secret')
     const onError = vi.fn()
     const submitted = { domains: [...domains, 'poison.com'] }
@@ -72,7 +72,7 @@ describe('results', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('are missing if nothing could be saved: the call fails with 500, and may be retried', async () => {
+  test('do not exist if nothing could be saved: the call fails with 500, and can be retried', async () => {
     const cause = new Error('password=secret')
     const store: DomainStore = { ...createStore(), register: () => Promise.reject(cause) }
     const error = await rejection(registerDomains(team1, { domains }, store))
@@ -82,7 +82,7 @@ describe('results', () => {
     )
   })
 
-  test('are missing if the store fails in several ways: the cause lists each failure', async () => {
+  test('do not exist if nothing could be saved for several reasons: the cause lists each failure', async () => {
     const failures = ['away', 'full'].map(message => new Error(message))
     let calls = 0
     const store: DomainStore = {
@@ -95,7 +95,7 @@ describe('results', () => {
     expect((cause as AggregateError).errors).toEqual(expect.arrayContaining(failures))
   })
 
-  test('may all be conflicts: that is a success, not a failure of the store', async () => {
+  test('may all be conflicts: the call succeeds', async () => {
     const store = createStore()
     await registerDomains(team2, { domains: ['a.com', 'b.com'] }, store)
     const { data } = await registerDomains(team1, { domains: ['b.com', 'a.com'] }, store)
@@ -110,7 +110,7 @@ describe('results', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('the log is away'))],
-  ])('stay the same if onError %s, and no rejection stays unhandled', async (_, onError) => {
+  ])('stay the same if onError %s, and no unhandled rejection is left', async (_, onError) => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
     const submitted = { domains: ['poison.com', 'fine.com'] }
@@ -141,7 +141,7 @@ describe('teams', () => {
     [{ id: 1 as never }, 'The "id" of a team must be a string; findTeam returned 1'],
     [{ organizationId: 10 as never }, 'The "organizationId" of a team must be a string; findTeam returned 10'],
     [{ state: 'ACTIVE' as never }, 'The "state" of a team must be "active" or "suspended"; findTeam returned "ACTIVE"'],
-  ])('with %j fail as an internal error of the application', async (wrong, message) => {
+  ])('with %j fail with 500, and the cause says what is wrong', async (wrong, message) => {
     const found = { id: '1', organizationId: '10', state: 'active', ...wrong } as const
     const store: DomainStore = { ...createStore(), findTeam: () => found }
     expect(await rejection(registerDomains(organization, { domains, team_id: '1' }, store))).toMatchObject({
@@ -163,14 +163,14 @@ describe('teams', () => {
     })
   })
 
-  test('an organization key registers in the team that the body names', async () => {
+  test('are chosen by the body of a call with an organization key', async () => {
     const store = createStore()
     await registerDomains(organization, { domains, team_id: '2' }, store)
     const { data } = await registerDomains(team2, { domains }, store)
     expect(data.totals.existing).toBe(1)
   })
 
-  test('a team key registers in its own team, whatever the body names', async () => {
+  test('are chosen by a team key itself, whichever team the body names', async () => {
     for (const team_id of ['2', '3', 'x', null, 7]) {
       const store = createStore()
       await registerDomains(team1, { domains, team_id }, store)
@@ -181,9 +181,9 @@ describe('teams', () => {
   test.each([
     ['a team that does not exist', organization, '77'],
     ['a team of another organization', organization, '3'],
-    ['a number too large for any database', organization, '9'.repeat(40)],
-    ['the team of a key, when it is gone', { ...team1, teamId: '77' }, undefined],
-  ] as const)('%s: 404 team_not_found, in the same words', async (_, keyContext, team_id) => {
+    ['an ID too large for any database', organization, '9'.repeat(40)],
+    ['the team of a team key, if it no longer exists', { ...team1, teamId: '77' }, undefined],
+  ] as const)('get 404 team_not_found, always with the same message, for %s', async (_, keyContext, team_id) => {
     expect(await rejection(registerDomains(keyContext, { domains, team_id }, createStore()))).toMatchObject({
       status: 404,
       code: 'team_not_found',
@@ -193,8 +193,8 @@ describe('teams', () => {
 
   test.each([
     ['an organization key', organization],
-    ['its own key', { ...team1, teamId: '9' }],
-  ] as const)('a suspended team, with %s: 403 team_suspended', async (_, keyContext) => {
+    ['a team key', { ...team1, teamId: '9' }],
+  ] as const)('that are suspended get 403 team_suspended with %s', async (_, keyContext) => {
     expect(await rejection(registerDomains(keyContext, { domains, team_id: '9' }, createStore()))).toMatchObject({
       status: 403,
       code: 'team_suspended',
@@ -202,7 +202,7 @@ describe('teams', () => {
     })
   })
 
-  test('a lookup that fails or hangs gives 500 internal_error, with nothing registered', async () => {
+  test('are looked up first: if that fails or hangs, the call gets 500 and registers nothing', async () => {
     const cause = new Error('connection lost')
     const store = createStore()
     const register = vi.spyOn(store, 'register')
@@ -262,7 +262,7 @@ describe('the order of checks', () => {
     expect(await rejection(registerDomains(keyContext, body, createStore()))).toMatchObject({ status, code })
   })
 
-  test('a missing scope is named in the message and in the challenge', async () => {
+  test('insufficient_scope names the missing scope in the message and in WWW-Authenticate', async () => {
     expect(await rejection(registerDomains({ ...team1, scopes: [] }, { domains }, createStore()))).toMatchObject({
       message: 'The caller lacks the scope domains:create.',
       headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="domains:create"' },
@@ -283,7 +283,7 @@ describe('synchronization', () => {
     return { monitor, store }
   }
 
-  test('fails with 503 if the names are saved but not pushed, and the same call succeeds later', async () => {
+  test('that fails gives 503, and the same call succeeds once the monitor is available', async () => {
     const { monitor, store } = createMonitoredStore()
     monitor.isOnline = false
     expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
@@ -301,7 +301,7 @@ describe('synchronization', () => {
     expect(monitor.received).toEqual([domains])
   })
 
-  test('pushes each unsynchronized registration of the call once, new or old, and nothing else', async () => {
+  test('pushes each unsynchronized registration of the call once, new or existing, and nothing else', async () => {
     const { monitor, store } = createMonitoredStore()
     await registerDomains(team1, { domains: ['done.com'] }, store)
     monitor.isOnline = false
@@ -311,7 +311,7 @@ describe('synchronization', () => {
     expect(monitor.received).toEqual([['done.com'], ['new.com', 'old.com']])
   })
 
-  test('does not happen if nothing is pending', async () => {
+  test('is skipped if no registration of the call is pending', async () => {
     const { monitor, store } = createMonitoredStore()
     await registerDomains(team1, { domains }, store)
     monitor.isOnline = false
@@ -319,7 +319,7 @@ describe('synchronization', () => {
     expect((await registerDomains(team1, { domains: ['localhost'] }, store)).data.totals.invalid).toBe(1)
   })
 
-  test('that hangs fails with 503 within the time limit', async () => {
+  test('that hangs gives 503 within the time limit', async () => {
     const store = createStore({ synchronize: () => new Promise(() => {}) })
     expect(await rejection(registerDomains(team1, { domains }, store, { timeLimit: 20 }))).toMatchObject({
       status: 503,
@@ -327,7 +327,7 @@ describe('synchronization', () => {
     })
   })
 
-  test('fails with 503 while a store without synchronize has unsynchronized registrations', async () => {
+  test('gives 503 if a store without synchronize has unsynchronized registrations', async () => {
     const { synchronize, ...store } = createStore({ synchronize: () => {} })
     expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
       status: 503,
@@ -338,7 +338,7 @@ describe('synchronization', () => {
   })
 })
 
-test('arguments of registerDomains are not changed', async () => {
+test('registerDomains does not change its arguments', async () => {
   const body = Object.freeze({ domains: Object.freeze(['B.example.com', 'a.example.com']), team_id: '1' })
   await registerDomains(Object.freeze(organization), body, createStore())
   expect(body.domains).toEqual(['B.example.com', 'a.example.com'])

@@ -76,7 +76,7 @@ async function sweepAll(...stores: readonly ManagedStore[]): Promise<void> {
 }
 
 describe.each(openers)('in %s', (_, prepare) => {
-  test('all names are transferred while several processes sweep, and each stays watched throughout', async () => {
+  test('a transfer of all names while several processes sweep keeps each name watched throughout', async () => {
     const openStore = await prepare()
     const watch = createWatch()
     const stores = [0, 1, 2].map(() =>
@@ -102,7 +102,7 @@ describe.each(openers)('in %s', (_, prepare) => {
     for (const { domain, domainId } of transferred) expect(watch.idsOf(domain)).toEqual([domainId])
   }, 60_000)
 
-  test('two simultaneous transfers in opposite directions complete, and every name has one team', async () => {
+  test('two simultaneous transfers in opposite directions complete, and no name is lost or duplicated', async () => {
     const openStore = await prepare()
     const [one, other] = [openStore(), openStore()]
     await save(one, '1', manyDomains(1500, 'a.'))
@@ -113,7 +113,7 @@ describe.each(openers)('in %s', (_, prepare) => {
     expect(await one.count()).toBe(3000)
   }, 60_000)
 
-  test('a process without a push records changes of a transfer only if another process pushes', async () => {
+  test('a transfer in a process without a monitor records changes only if another process has one', async () => {
     const openStore = await prepare()
     const plain = openStore()
     await save(plain, '1', ['a.com'])
@@ -146,7 +146,7 @@ describe("in the application's transaction, a transfer", () => {
   test.each([
     ['COMMIT', '2', 2],
     ['ROLLBACK', '1', 1],
-  ])('ends together with a statement of the application, by %s', async (end, teamId, rows) => {
+  ])('ends together with a statement of the application at %s', async (end, teamId, rows) => {
     const pool = server.createPool()
     const schema = `own ${++files}`
     await migrate({ database: pool, schema })
@@ -217,7 +217,10 @@ describe('a transfer', () => {
     expect(await transfer(store, { from: '77', to: '1' })).toHaveLength(1)
   })
 
-  test.each([undefined, manyDomains(4)])('above the limit of the new team is rejected as a whole', async domains => {
+  test.each([
+    ['of all names', undefined],
+    ['of given names', manyDomains(4)],
+  ])('%s that would exceed the limit of the new team is rejected as a whole', async (_, domains) => {
     const store = createLimited()
     await save(store, '1', manyDomains(4))
     await save(store, '5', ['a.com', 'b.com'])
@@ -231,7 +234,7 @@ describe('a transfer', () => {
     expect(await transfer(store, { from: '1', to: '5', domains: manyDomains(3) })).toEqual([])
   })
 
-  test('makes room under the limit of the former team immediately', async () => {
+  test('lets the former team register as many new names under its limit immediately', async () => {
     const store = createLimited()
     await save(store, '5', manyDomains(5))
     await transfer(store, { from: '5', to: '1', domains: manyDomains(1) })
@@ -241,8 +244,8 @@ describe('a transfer', () => {
 
   test.each<[what: string, options: unknown, message: string]>([
     ['to the same team', { from: '1', to: '1' }, 'must be different teams'],
-    ['without a team', { from: '1' }, '"to" must be the ID of a team'],
-    ['from a number', { from: 1, to: '2' }, '"from" must be the ID of a team'],
+    ['without a new team', { from: '1' }, '"to" must be the ID of a team'],
+    ['from a team ID that is a number', { from: 1, to: '2' }, '"from" must be the ID of a team'],
     ['of a string instead of an array', { from: '1', to: '2', domains: 'a.com' }, '"domains" must be an array'],
     [
       'of too many names',

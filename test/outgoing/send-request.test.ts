@@ -41,7 +41,7 @@ test.each([
     4 * KIB,
     (fetch: typeof globalThis.fetch) => registerAll(['a.com'], { url: 'http://x', apiKey: 'svc_team_1_00', fetch }),
   ],
-])('%s reads %i KiB of a response, and at most one chunk more', async (_, limit, send) => {
+])('%s stops reading a response after %i KiB and one more chunk', async (_, limit, send) => {
   let chunks = 0
   const pull = (controller: ReadableStreamDefaultController) => {
     chunks += 1
@@ -51,14 +51,14 @@ test.each([
   expect(chunks).toBe(limit + 1)
 })
 
-test('a client reads 4 MiB of an endless response, and then fails', async () => {
+test('a client fails after 4 MiB of an endless response', async () => {
   const { url, closed } = await serveEndless(200)
   const error = await rejection(registerAll(['a.com'], { url, apiKey: 'svc_team_1_00' }))
   expect(error).toMatchObject({ name: 'RegisterAllError', status: 200, message: 'The response is larger than 4 MiB.' })
   await closed
 })
 
-test('a client’s error shows a hostile response as one short line without control characters', async () => {
+test('the error of a client quotes a hostile response in one short line without control characters', async () => {
   const hostile = `\u001b[2J\u202eAll is well.\r\n${'x'.repeat(100_000)}`
   const fetch = async () => Response.json({ error: hostile, message: hostile }, { status: 400 })
   const options = { url: 'http://x', apiKey: 'svc_team_1_00', fetch }
@@ -72,13 +72,10 @@ test.each([
   [200, undefined],
   [400, { message: expect.stringMatching(/^The monitor returned 400: a{200}$/) }],
   [503, { name: 'MonitorUnavailableError', retryAfter: 3000 }],
-])(
-  'a response %i to a push counts by its status and the start of its body, even if the body is endless',
-  async (status, outcome) => {
-    const { url, closed } = await serveEndless(status)
-    const judged = await createWebhook({ url, secret })([change]).catch(error => error)
-    if (outcome) expect(judged).toMatchObject(outcome)
-    else expect(judged).toBeUndefined()
-    await closed
-  },
-)
+])('a response %i with an endless body is judged by its status and the start of its body', async (status, outcome) => {
+  const { url, closed } = await serveEndless(status)
+  const judged = await createWebhook({ url, secret })([change]).catch(error => error)
+  if (outcome) expect(judged).toMatchObject(outcome)
+  else expect(judged).toBeUndefined()
+  await closed
+})

@@ -23,7 +23,7 @@ test.each([
   ['8.example.com', false],
   ['example.8x', false],
   ['example.com', false],
-])('whether %s is an IP address: %s', (domain, expected) => {
+])('%s is an IP address: %s', (domain, expected) => {
   expect(isAddress(domain)).toBe(expected)
 })
 

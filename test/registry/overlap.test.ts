@@ -7,7 +7,8 @@ import { type LookUpResult, NOTHING_BELOW } from '../../src/registry/store.ts'
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
 
 /**
- * Judges one name against what two teams hold; the found is worked out here by brute force, from the words of the rule.
+ * Judges one name against the registrations of two teams. What the store would find is computed here by brute force,
+ * directly from the rule.
  */
 function verdictOf(submitted: string, own: readonly string[], others: readonly string[] = []) {
   const owners = new Map([
@@ -31,7 +32,7 @@ function verdictOf(submitted: string, own: readonly string[], others: readonly s
   })
 }
 
-describe('the decision table', () => {
+describe('overlap', () => {
   test.each([
     // [result, submitted name, names of the same team, names of another team]
     ['created', 'example.com', [], []],
@@ -80,13 +81,16 @@ describe('the decision table', () => {
     ['wildcard_conflict', '*.b.example.com', ['*.example.com', 'a.b.example.com'], []],
     ['subdomain_conflict', '*.example.com', ['a.example.com'], ['b.example.com']],
     ['subdomain_conflict', '*.example.com', ['a.example.com'], ['*.example.com']],
-  ] as const)('%s: %s while the team holds %j and another %j', (expected, submitted, own, others) => {
-    const verdict = verdictOf(submitted, own, others)
-    expect(verdict.status === 'invalid' ? verdict.code : verdict.status).toBe(expected)
-  })
+  ] as const)(
+    'the result is %s for %s if the same team has registered %j and another team %j',
+    (expected, submitted, own, others) => {
+      const verdict = verdictOf(submitted, own, others)
+      expect(verdict.status === 'invalid' ? verdict.code : verdict.status).toBe(expected)
+    },
+  )
 })
 
-describe('messages', () => {
+describe('messages about conflicts', () => {
   test('name the closest wildcard of the same team', () => {
     expect(verdictOf('a.b.example.com', ['*.example.com', '*.b.example.com'])).toMatchObject({
       reason: 'wildcard_conflict',
@@ -96,7 +100,7 @@ describe('messages', () => {
     })
   })
 
-  test('name up to three names of the same team and count the rest', () => {
+  test('list up to three names of the same team and count the rest', () => {
     const own = ['a', 'b', 'c', 'd', 'e'].map(label => `${label}.example.com`)
     expect(verdictOf('*.example.com', own.slice(0, 3))).toMatchObject({
       message: expect.stringMatching(/would cover "a.example.com", "b.example.com", "c.example.com", which/),
@@ -106,7 +110,7 @@ describe('messages', () => {
     })
   })
 
-  test('stay correct if a store stopped counting, or returns more than three names', () => {
+  test('say "at least" if the store stopped counting at 1000', () => {
     const verdict = judge(toName('*.example.com'), 'own', {
       ownerOf: () => undefined,
       wildcardsAbove: () => [],
@@ -143,7 +147,7 @@ describe('messages', () => {
   })
 })
 
-describe('names of one call', () => {
+describe('the names of one call', () => {
   function decide(...domains: string[]) {
     const names = domains.map(toName)
     const request = createRegistrationRequest({ teamId: 'own', submitted: names, timeLimit: 1000 })
@@ -195,7 +199,7 @@ describe('names of one call', () => {
     expect(request.bases).toEqual(['x.com'])
   })
 
-  test('can be decided several times, on the same or other findings: decide is pure', () => {
+  test('can be decided several times with the same or other lookups, because decide has no side effects', () => {
     const { request, created } = decide('x.com', '*.x.com', 'a.x.com')
     const none = { registrations: [], below: [NOTHING_BELOW] }
     const some = { registrations: [], below: [{ ...NOTHING_BELOW, ownDomains: ['b.x.com'], ownCount: 1 }] }
@@ -235,7 +239,7 @@ describe('a public suffix between a wildcard and a name', () => {
     ])
   })
 
-  test('no longer separates them once it is removed from the list', () => {
+  test('no longer separates them once it is removed from the suffix list', () => {
     const held = { domain: 'shop.platform.example.com', teamId: 'own' }
     const below = [{ ...NOTHING_BELOW, behindSuffixes: [held, { domain: 'a.b.platform.example.com', teamId: 'own' }] }]
     const example = { domain: '*.example.com', registrableDomain: 'example.com' }
@@ -245,7 +249,7 @@ describe('a public suffix between a wildcard and a name', () => {
     )
   })
 
-  test('does not shrink a wildcard registered before its base became a suffix', () => {
+  test('does not narrow a wildcard that was registered before its base became a public suffix', () => {
     const old = hold({ domain: '*.github.io', registrableDomain: 'github.io' }, 'other')
     const name = { domain: 'www.me.github.io', registrableDomain: 'me.github.io' }
     expect(judgeOne(name, { registrations: [old] })).toBe('domain_already_licensed')

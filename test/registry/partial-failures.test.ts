@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers())
 
 const BATCH_SIZE = 100
 
-/** Splits changes into requests, as `createWebhook` does, and counts how often each change was sent. */
+/** A push that splits changes into requests, as `createWebhook` does, and counts how often it sent each change. */
 function createReceiver(answer: (changes: readonly Change[], request: number) => unknown) {
   const receiver = { requests: 0, sent: new Map<string, number>(), accepted: new Set<string>() }
   const push = async (changes: readonly Change[]) => {
@@ -41,7 +41,7 @@ async function waitingFor(push: Push, count: number) {
   return store
 }
 
-/** Lets the loop run until nothing is pending. @returns Milliseconds. */
+/** Runs the loop until nothing is pending. @returns How long that took, in milliseconds. */
 async function runLoop(store: Awaited<ReturnType<typeof waitingFor>>, longest: number, isDone = 0): Promise<number> {
   const begun = Date.now()
   const { stop } = startSynchronizing(store)
@@ -52,8 +52,8 @@ async function runLoop(store: Awaited<ReturnType<typeof waitingFor>>, longest: n
 
 const unavailable = (retryAfter?: number) => new MonitorUnavailableError('429', { retryAfter })
 
-describe('3,000 releases', () => {
-  test('without failures take one request for each hundred', async () => {
+describe('3,000 pending releases', () => {
+  test('take one request per hundred if none fails', async () => {
     const { receiver, push } = createReceiver(() => {})
     await runLoop(await waitingFor(push, 3000), 60_000)
     expect([receiver.requests, receiver.accepted.size]).toEqual([30, 3000])
@@ -62,7 +62,7 @@ describe('3,000 releases', () => {
   test.each([
     ['says when', (left: number) => left],
     ['does not say when', () => undefined],
-  ])('all arrive through a gateway that accepts 6 requests in 10 s and %s to retry', async (_, toRetryAfter) => {
+  ])('are all delivered through a gateway that accepts 6 requests in 10 s and %s to retry', async (_, toRetryAfter) => {
     const window = 10_000
     const taken = new Map<number, number>()
     const { receiver, push, mostOften } = createReceiver(() => {
@@ -75,11 +75,11 @@ describe('3,000 releases', () => {
     expect(receiver.accepted.size).toBe(3000)
     expect(mostOften()).toBeLessThanOrEqual(3)
     expect(receiver.requests).toBeLessThanOrEqual(45)
-    // Five windows allow thirty requests.
+    // The gateway accepts thirty requests in five windows.
     expect(took).toBeLessThanOrEqual(6 * window)
   })
 
-  test('take at most three times as many requests if the monitor responds to one in five with 500', async () => {
+  test('take at most three times as many requests if every fifth gets a 500', async () => {
     const { receiver, push } = createReceiver((_, request) => {
       if (request % 5 === 3) throw new Error('500')
     })
@@ -88,7 +88,7 @@ describe('3,000 releases', () => {
     expect(receiver.requests).toBeLessThanOrEqual(90)
   })
 
-  test('all arrive, none more than three times, if the monitor responds to one request in ten with 429', async () => {
+  test('are all delivered, each sent at most three times, if every tenth request gets a 429', async () => {
     const { receiver, push, mostOften } = createReceiver((_, request) => {
       if (request % 10 === 3) throw unavailable()
     })
@@ -104,7 +104,7 @@ describe('one of a thousand changes', () => {
   test.each([
     ['an error', () => new Error('500')],
     ['a MonitorUnavailableError', () => unavailable()],
-  ])('that makes each push fail with %s does not delay the others', async (_, fail) => {
+  ])('does not delay the others, even if each push that contains it fails with %s', async (_, fail) => {
     const { receiver, push } = createReceiver(changes => {
       if (changes.some(isPoison)) throw fail()
     })
@@ -114,7 +114,7 @@ describe('one of a thousand changes', () => {
     expect(await store.listPending()).toMatchObject([{ domain: 'n77.com' }])
   })
 
-  test('that was refused before is pushed alone, after all others', async () => {
+  test('is pushed alone and after all others if it was refused before', async () => {
     const pushes: string[][] = []
     const refused = ['n3.com', 'n8.com']
     const { push } = createReceiver(changes => {
@@ -135,7 +135,7 @@ describe('one of a thousand changes', () => {
     expect(pushes.slice(1).toSorted()).toEqual([['n3.com'], ['n8.com']])
   })
 
-  test('that is refused costs at most 25 pushes, and then one each time that it is due', async () => {
+  test('takes at most 25 pushes to be found out as refused, and then one each time that it is due', async () => {
     const { receiver, push } = createReceiver(changes => {
       if (changes.some(isPoison)) throw new Error('500')
     })

@@ -34,8 +34,8 @@ test('the store gets the names in the order of the call', async () => {
   expect(calls).toBe(1)
 })
 
-describe('a batch that fails', () => {
-  test('because of one name in a hundred costs that one result, and few calls', async () => {
+describe('a batch of names that fails', () => {
+  test('because of one in a hundred names loses only the result of that name, and needs few extra calls', async () => {
     const cause = new Error('poison')
     const { summary, calls, onError } = await registerThrough(async (request, register) => {
       if (holds(request, 'www.n57.com')) throw cause
@@ -46,7 +46,7 @@ describe('a batch that fails', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('every time leads to a bounded number of calls', async () => {
+  test('every time is tried only a few times', async () => {
     const { summary, calls, onError } = await registerThrough(() => {
       throw new Error('down')
     }, hundred)
@@ -56,7 +56,7 @@ describe('a batch that fails', () => {
   })
 
   test.each([1, 2, 3, 4, 5, 8, 50])(
-    'because of one name of %i, at any position, costs that one result',
+    'because of one of %i names, at any position, loses only the result of that name',
     async count => {
       const names = hundred.slice(0, count)
       for (const { domain } of names) {
@@ -69,7 +69,7 @@ describe('a batch that fails', () => {
     },
   )
 
-  test('because of ten names costs those ten results, and each distinct cause is reported once', async () => {
+  test('because of ten names loses only those ten results, and each distinct cause is reported once', async () => {
     const { summary, onError } = await registerThrough(async (request, register) => {
       const index = hundred.findIndex(({ domain }, position) => position % 10 === 0 && holds(request, domain))
       if (index >= 0) throw new Error(index < 50 ? 'one' : 'another')
@@ -79,7 +79,7 @@ describe('a batch that fails', () => {
     expect(onError.mock.calls.map(([cause]) => cause.message).toSorted()).toEqual(['another', 'one'])
   })
 
-  test('with causes that differ only in numbers reports the first of them', async () => {
+  test('with causes that differ only in numbers reports only the first', async () => {
     const causes = hundred
       .slice(0, 3)
       .map((_, index) => new Error(`127.0.0.1:${9 ** (index + 1)} refused call 1${index}`))
@@ -107,7 +107,7 @@ describe('a batch that fails', () => {
     expect(onError.mock.calls).toEqual([[null]])
   })
 
-  test('only once costs no result', async () => {
+  test('only once loses no result', async () => {
     let hasFailed = false
     const { summary, onError } = await registerThrough((request, register) => {
       if (!hasFailed) {
@@ -120,7 +120,7 @@ describe('a batch that fails', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('after it was saved shows its names as existing', async () => {
+  test('after it was saved returns its names as existing', async () => {
     let hasFailed = false
     const { summary } = await registerThrough(async (request, register) => {
       const saved = await register(request)
@@ -133,7 +133,7 @@ describe('a batch that fails', () => {
     expect(new Set(summary)).toEqual(new Set(['existing']))
   })
 
-  test('is never split within a registrable domain, because those verdicts depend on each other', async () => {
+  test('is never split within a registrable domain, because those results depend on each other', async () => {
     const names = ['*.a.com', 'x.a.com', 'y.b.com', '*.b.com', 'c.com'].map(toName)
     const parts: string[][] = []
     const { summary } = await registerThrough(async (request, register) => {
@@ -150,7 +150,7 @@ describe('a store that hangs', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  test('on one name costs one result and less than the time limit', async () => {
+  test('on one name loses only that result, and takes less than the time limit', async () => {
     const start = performance.now()
     const registered = registerThrough(
       (request, register) => (holds(request, 'www.n57.com') ? new Promise<never>(() => {}) : register(request)),
@@ -164,7 +164,7 @@ describe('a store that hangs', () => {
     expect(performance.now() - start).toBeLessThanOrEqual(10_000)
   })
 
-  test('on every name costs the time limit and a bounded number of calls', async () => {
+  test('on every name is called only a few times within the time limit', async () => {
     const registered = registerThrough(() => new Promise<never>(() => {}), hundred, 10_000)
     await vi.advanceTimersByTimeAsync(10_500)
     const { summary, calls, onError } = await registered
@@ -186,7 +186,7 @@ describe('a store that hangs', () => {
     expect(onError.mock.calls.at(-1)?.[0]).toBeInstanceOf(Error)
   })
 
-  test('is called if at least a millisecond is left', async () => {
+  test('is not called if less than a millisecond is left', async () => {
     const register: Tampering = (request, inner) => inner(request)
     expect(await registerThrough(register, hundred, 1)).toMatchObject({ calls: 1 })
     const { summary, calls, onError } = await registerThrough(register, hundred, 0.5)
@@ -196,7 +196,7 @@ describe('a store that hangs', () => {
   })
 })
 
-describe('a call fails if the store breaks its contract:', () => {
+describe('a call fails if the store', () => {
   const WRONG_SAVED = 'did not return one registration for each name'
   const WRONG_SHAPE = 'must resolve to { found, saved }'
   const nothing: LookUpResult = { registrations: [], below: [] }
@@ -209,11 +209,11 @@ describe('a call fails if the store breaks its contract:', () => {
 
   test.each<[string, Tampering, string | RegExp]>([
     ['does not call decide', () => ({ found: nothing, saved: [] }), WRONG_SAVED],
-    ['saves, and returns nothing', savedAs(() => []), WRONG_SAVED],
-    ['returns the first registration only', savedAs(saved => saved.slice(0, 1)), WRONG_SAVED],
-    ['returns the last registration only', savedAs(saved => saved.slice(1)), WRONG_SAVED],
+    ['saves names, but returns none', savedAs(() => []), WRONG_SAVED],
+    ['returns only the first registration', savedAs(saved => saved.slice(0, 1)), WRONG_SAVED],
+    ['returns only the last registration', savedAs(saved => saved.slice(1)), WRONG_SAVED],
     ['returns one registration too many', savedAs(saved => [...saved, ...saved.slice(1)]), WRONG_SAVED],
-    ['returns them in another order', savedAs(saved => saved.toReversed()), WRONG_SAVED],
+    ['returns registrations in another order', savedAs(saved => saved.toReversed()), WRONG_SAVED],
     ['returns undefined', (() => undefined) as never, /undefined/],
     ['returns an array instead of an object', (() => []) as never, WRONG_SHAPE],
     ['returns no findings', (() => ({ saved: [] })) as never, WRONG_SHAPE],
@@ -228,14 +228,14 @@ describe('a call fails if the store breaks its contract:', () => {
       (() => ({ found: { registrations: [] }, saved: [] })) as never,
       WRONG_SHAPE,
     ],
-    ['passes nothing to decide', request => request.decide(undefined as never) as never, /undefined/],
+    ['passes undefined to decide', request => request.decide(undefined as never) as never, /undefined/],
   ])('%s', async (_, tamper, message) => {
     const { summary, onError } = await registerThrough(tamper, ['a.com', 'b.a.com'].map(toName))
     expect(summary).toEqual(['internal_error', 'internal_error'])
     expect(onError.mock.calls).toEqual([[expect.objectContaining({ message: expect.stringMatching(message) })]])
   })
 
-  test('does not return what is below a wildcard', async () => {
+  test('does not return the names below a wildcard', async () => {
     const { summary, onError } = await registerThrough(
       request => ({ found: nothing, saved: request.decide(nothing) as never }),
       [toName('*.a.com')],

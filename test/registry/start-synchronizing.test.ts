@@ -23,8 +23,8 @@ function createSweeps(sweep: (options?: SweepOptions) => Promise<SweepResult>) {
   return { store: { synchronizePending }, times }
 }
 
-describe('the loop', () => {
-  test('begins at once, and sweeps again after each pause', async () => {
+describe('the loop of startSynchronizing', () => {
+  test('sweeps immediately, and again after each pause', async () => {
     const { store, times } = createSweeps(async () => none)
     const { stop } = startSynchronizing(store, { interval: 100 })
     await pass(350)
@@ -32,7 +32,7 @@ describe('the loop', () => {
     expect(times).toEqual([0, 100, 200, 300])
   })
 
-  test('continues without a pause while changes succeed', async () => {
+  test('sweeps without a pause while changes succeed', async () => {
     let left = 3
     const { store, times } = createSweeps(async () => (left-- > 0 ? { synchronized: 1000, failed: 1 } : none))
     const { stop } = startSynchronizing(store, { interval: 100 })
@@ -58,7 +58,7 @@ describe('the loop', () => {
     expect([most, times.length]).toEqual([1, 5])
   })
 
-  test('backs off to a minute while nothing succeeds, and returns to its interval with the first success', async () => {
+  test('backs off to a minute while nothing succeeds, and returns to its interval once a push succeeds', async () => {
     let isAway = true
     const { store, times } = createSweeps(async () => (isAway ? { synchronized: 0, failed: 5 } : none))
     const { stop } = startSynchronizing(store)
@@ -71,27 +71,26 @@ describe('the loop', () => {
   })
 
   test.each([
-    ['that says for how long, gets the next push then', { retryAfter: 3_000 }, [0, 3_010, 13_010]],
-    ['that names an hour, gets the next push within a minute', { retryAfter: 3_600_000 }, [0, 60_000]],
-    [
-      'that does not say for how long, gets the next push after the interval',
-      { retryAfter: undefined },
-      [0, 10_000, 20_000],
-    ],
-  ])('a monitor that accepts some changes and then becomes unavailable, %s', async (_, unavailable, expected) => {
-    let isFirst = true
-    const { store, times } = createSweeps(async () => {
-      const result = isFirst ? { synchronized: 600, failed: 400, unavailable } : none
-      isFirst = false
-      return result
-    })
-    const { stop } = startSynchronizing(store)
-    await pass((expected.at(-1) as number) + 10)
-    await stop()
-    expect(times).toEqual(expected)
-  })
+    ['for a named time, after that time', { retryAfter: 3_000 }, [0, 3_010, 13_010]],
+    ['for an hour, within a minute', { retryAfter: 3_600_000 }, [0, 60_000]],
+    ['without naming a time, after the interval', { retryAfter: undefined }, [0, 10_000, 20_000]],
+  ])(
+    'sweeps again after the monitor accepted some changes and then became unavailable %s',
+    async (_, unavailable, expected) => {
+      let isFirst = true
+      const { store, times } = createSweeps(async () => {
+        const result = isFirst ? { synchronized: 600, failed: 400, unavailable } : none
+        isFirst = false
+        return result
+      })
+      const { stop } = startSynchronizing(store)
+      await pass((expected.at(-1) as number) + 10)
+      await stop()
+      expect(times).toEqual(expected)
+    },
+  )
 
-  test('a monitor that stays unavailable gets pushes less and less often, whatever it asks for', async () => {
+  test('pushes less and less often while the monitor is unavailable, even if it asks for a short wait', async () => {
     const unavailable = { retryAfter: 500 }
     const { store, times } = createSweeps(async () => ({ synchronized: 0, failed: 5, unavailable }))
     const { stop } = startSynchronizing(store)
@@ -121,7 +120,7 @@ describe('the loop', () => {
     expect(onSweep.mock.calls).toEqual(Array(2).fill([{ synchronized: 0, failed: 2 }]))
   })
 
-  test('passes its onError to the sweep, which calls it for each change', async () => {
+  test('passes onError to its sweeps, which call it for each refused change', async () => {
     const onError = vi.fn()
     const store = createStore({
       synchronize() {
@@ -136,8 +135,8 @@ describe('the loop', () => {
   })
 })
 
-describe('stop', () => {
-  test('waits for the sweep that is under way, and no other sweep starts', async () => {
+describe('stopping the loop', () => {
+  test('waits for the running sweep, and no other sweep starts', async () => {
     let finish: (result: SweepResult) => void = () => {}
     const { store, times } = createSweeps(
       () =>
@@ -163,7 +162,7 @@ describe('stop', () => {
     [500, 250],
     [5_000, 4_000],
   ])(
-    'takes at most its %i ms: after %i ms it aborts the push, even if the push ignores the signal',
+    'with a time limit of %i ms aborts the push after %i ms, and ends in time even if the push ignores that',
     async (limit, abort) => {
       for (const isHeard of [true, false]) {
         let reason: unknown
@@ -197,7 +196,7 @@ describe('stop', () => {
     await stop()
   })
 
-  test('before the first sweep ends the loop at once, and a second stop changes nothing', async () => {
+  test('before the first sweep ends the loop immediately, and a second call changes nothing', async () => {
     const { store, times } = createSweeps(async () => none)
     const { stop } = startSynchronizing(store)
     await stop()
@@ -208,14 +207,14 @@ describe('stop', () => {
 })
 
 test.each([
-  ['no store', undefined, {}],
-  ['a store without sweeps', { findTeam: () => null }, {}],
+  ['a missing store', undefined, {}],
+  ['a store without synchronizePending', { findTeam: () => null }, {}],
   ['an invalid interval', { synchronizePending: async () => none }, { interval: Number.NaN }],
-])('%s is rejected with a TypeError', (_, store, options) => {
+])('startSynchronizing rejects %s with a TypeError', (_, store, options) => {
   expect(() => startSynchronizing(store as never, options)).toThrow(TypeError)
 })
 
-test('the loop does not keep a process alive', () => {
+test('the loop does not keep its process alive', () => {
   const program = `
     import { createMemoryStore, startSynchronizing } from './src/index.ts'
     startSynchronizing(createMemoryStore({ synchronize: () => {} }))`

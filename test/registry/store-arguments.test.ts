@@ -13,7 +13,7 @@ const list = async (...args: unknown[]) => store.list(...(args as []))
 const sweep = async (...args: unknown[]) => store.synchronizePending(...(args as []))
 const release = async (...args: unknown[]) => store.release(...(args as [string, string[]]))
 
-test('list accepts valid options, and none', async () => {
+test('list accepts valid options, or no options', async () => {
   expect(toDomains(await list({ teamId: '2', after: undefined, limit: 1 }))).toEqual(['two.com'])
   expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
   expect(toDomains(await list(undefined))).toEqual(['one.com', 'two.com'])
@@ -22,14 +22,14 @@ test('list accepts valid options, and none', async () => {
 
 test.each([
   [
-    'a misspelled option, for which it would list all teams',
+    'a misspelled "teamId", which would list all teams',
     { teamID: '2' },
     '"teamID" does not exist; there are "teamId", ',
   ],
-  ['an ID that is a number', { teamId: 2 }, '"teamId" must be the ID of a team, a string; it is 2'],
-  ['null for an ID', { teamId: null }, '"teamId" must be the ID of a team'],
+  ['a team ID that is a number', { teamId: 2 }, '"teamId" must be the ID of a team, a string; it is 2'],
+  ['null as a team ID', { teamId: null }, '"teamId" must be the ID of a team'],
   [
-    'a page of half a name',
+    'a limit that is not an integer',
     { limit: 0.5 },
     '"limit" must be an integer from 0 to 1000; eachRegistration() lists more, page by page; it is 0.5',
   ],
@@ -48,8 +48,8 @@ test.each([
   ['a public suffix in "below"', { below: 'com' }, '"below" must be a hostname'],
   ['both "domain" and "below"', { below: 'one.com', domain: 'a.one.com' }, '"domain" and "below" exclude each'],
   ['an ID as the cursor of a list ordered by name', { below: 'one.com', after: '1' }, '"after" must be'],
-  ['an ID instead of options', '2', 'The options must be an object'],
-  ['null', null, 'The options must be an object'],
+  ['a team ID instead of options', '2', 'The options must be an object'],
+  ['null instead of options', null, 'The options must be an object'],
 ])('list rejects %s', async (_, wrong, message) => {
   await expect(list(wrong)).rejects.toThrow(TypeError)
   await expect(list(wrong)).rejects.toThrow(message)
@@ -67,23 +67,27 @@ test.each([
 })
 
 test.each([
-  [[1, ['one.com']], 'The ID of a team must be a string; it is 1'],
-  [['1', 'one.com'], 'The domains must be an array of strings; they are "one.com"'],
-  [['1', null], 'The domains must be an array of strings; they are object'],
-  [[], 'The ID of a team must be a string; it is undefined'],
-  [['1', Array(1001).fill('one.com')], 'At most 1000 domains are accepted at once; there are 1001. Split them'],
-])('release rejects the arguments %j, and releases nothing', async (wrong, message) => {
+  ['a team ID that is a number', [1, ['one.com']], 'The ID of a team must be a string; it is 1'],
+  ['a string instead of an array', ['1', 'one.com'], 'The domains must be an array of strings; they are "one.com"'],
+  ['null instead of an array', ['1', null], 'The domains must be an array of strings; they are object'],
+  ['a call without arguments', [], 'The ID of a team must be a string; it is undefined'],
+  [
+    '1001 names',
+    ['1', Array(1001).fill('one.com')],
+    'At most 1000 domains are accepted at once; there are 1001. Split them',
+  ],
+])('release rejects %s, and releases nothing', async (_, wrong, message) => {
   await expect(release(...wrong)).rejects.toThrow(TypeError)
   await expect(release(...wrong)).rejects.toThrow(message)
   expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
 })
 
-test('a message shows the start of a long string and the length of the rest', async () => {
+test('an error message quotes the start of a long string and gives the length of the rest', async () => {
   const shown = `they are "${'x'.repeat(200)}" and 999800 more characters`
   await expect(release('1', 'x'.repeat(1_000_000) as never)).rejects.toThrow(shown)
 })
 
-test('finds, counts and lists names that only an older suffix list allowed, in any spelling', async () => {
+test('list, release and count accept names that only an older suffix list allowed, in any spelling', async () => {
   await save(store, '1', [{ domain: '*.github.io', registrableDomain: 'github.io' }])
   expect(toDomains(await list({ domain: ' *.GitHub.io. ' }))).toEqual(['*.github.io'])
   expect(toDomains(await list({ below: 'github.io' }))).toEqual(['*.github.io'])

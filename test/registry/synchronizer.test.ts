@@ -64,10 +64,10 @@ function open(domains: readonly string[] = [], random = (): number => 0) {
 
 describe('a sweep', () => {
   test.each([
-    ['one change, while others succeed,', ['bad.com'], 1],
-    ['one change, if nothing else is pending,', ['bad.com'], 0],
-    ['four changes, if nothing else is pending,', ['bad.com', 'b2.com', 'b3.com', 'b4.com'], 0],
-  ])('retries %s with a backoff of up to an hour, if the monitor always refuses', async (_, domains, others) => {
+    ['one change that the monitor always refuses while others succeed', ['bad.com'], 1],
+    ['one change that the monitor always refuses', ['bad.com'], 0],
+    ['four changes that the monitor always refuses', ['bad.com', 'b2.com', 'b3.com', 'b4.com'], 0],
+  ])('retries %s, with a backoff of up to an hour', async (_, domains, others) => {
     const { monitor, sweep, add, waits, told } = open(domains)
     for (const domain of domains) monitor.refused.add(domain)
     const seen: unknown[] = []
@@ -84,7 +84,7 @@ describe('a sweep', () => {
     expect(told).toContainEqual([new Error('no bad.com'), 'bad.com'])
   })
 
-  test('spreads the retries of changes that were refused together, by up to a half', async () => {
+  test('spreads the retries of changes that were refused together, by up to half of their wait', async () => {
     let draws = 0
     const { monitor, sweep, waits } = open(['bad.com', 'good.com'], () => (draws++ % 2 ? 0.999 : 0.5))
     monitor.refused.add('bad.com')
@@ -94,7 +94,7 @@ describe('a sweep', () => {
     expect(wait).toBeLessThan(SOON)
   })
 
-  test('pushes only a few times if nothing succeeds, retries all soon, and counts no refusal twice', async () => {
+  test('without a successful push makes few pushes, and retries all soon with one refusal counted', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(64))
     monitor.isAway = true
     for (let sweeps = 1; sweeps <= 20; sweeps += 1) {
@@ -113,14 +113,14 @@ describe('a sweep', () => {
     expect((await outbox.stats()).count).toBe(0)
   })
 
-  test('finds acceptable changes among many refused ones, because it pushes in random order', async () => {
+  test('delivers acceptable changes among many refused ones, because it pushes in random order', async () => {
     let draws = 0
     const { monitor, sweep } = open(manyDomains(100), () => (draws++ * 0.618) % 1)
     for (const domain of manyDomains(50)) monitor.refused.add(domain)
     expect(await sweep()).toEqual(done(50, 50))
   })
 
-  test('rejects if the store fails, and its changes stay leased until the lease expires', async () => {
+  test('rejects if the store fails, and the next sweep gets its changes once their lease has expired', async () => {
     const { sweep, outbox } = open(['a.com', 'b.com'])
     const { finish } = outbox
     outbox.finish = () => Promise.reject(new Error('no database'))
@@ -133,7 +133,7 @@ describe('a sweep', () => {
 })
 
 describe('a monitor that throws MonitorUnavailableError', () => {
-  test('gets one push, refuses nothing, and gets the next push at the time that it named', async () => {
+  test('gets one push, which counts as no refusal, and the next push at the time that it named', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(10))
     const unavailable = new MonitorUnavailableError('maintenance', { retryAfter: 60_000 })
     const { push } = monitor
@@ -155,7 +155,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     [1_000, 1_000],
     [undefined, SOON],
   ])(
-    'in the middle of a sweep, for %s ms, keeps what succeeded, and a refusal is reported',
+    'with retryAfter %s in the middle of a sweep keeps the changes that it accepted, and refusals are reported',
     async (retryAfter, wait) => {
       const { monitor, sweep, told, waits } = open(['a.com', 'b.com', 'c.com', 'd.com'])
       let pushes = 0
@@ -175,7 +175,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     },
   )
 
-  test('once and then accepts changes, gets more pushes; for one change always, refuses that change', async () => {
+  test('only for pushes that contain one change gets the other changes, and counts as refusing that one', async () => {
     const { monitor, sweep, told } = open(manyDomains(16))
     const { push } = monitor
     monitor.push = (changes, context) => {
@@ -202,7 +202,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
 })
 
 describe('a push that hangs', () => {
-  test('is aborted at its time limit, and the others still succeed', async () => {
+  test('because of one change is aborted at its time limit, and the other changes are delivered', async () => {
     const { monitor, sweep, told } = open(['a.com', 'hangs.com', 'c.com'])
     const reasons: unknown[] = []
     const { push } = monitor
@@ -219,7 +219,7 @@ describe('a push that hangs', () => {
     expect(reasons).toEqual(Array(3).fill(expect.objectContaining(late)))
   })
 
-  test('each time leaves the rest to the next sweep, before the lease of this one expires', async () => {
+  test('again and again ends the sweep before its lease expires, and leaves the rest to the next sweep', async () => {
     const { monitor, sweep, told, waits } = open(manyDomains(40))
     let pushes = 0
     monitor.push = () => (++pushes === 2 ? undefined : new Promise(() => {}))
@@ -262,8 +262,8 @@ describe('a sweep that is stopped', () => {
   })
 })
 
-describe('a call', () => {
-  test("rejects with the monitor's error if one change is refused, and the others are delivered", async () => {
+describe('the push of a call', () => {
+  test("rejects with the monitor's error if one change is refused, and delivers the others", async () => {
     const { monitor, synchronizer, report, told, outbox } = open(['a.com', 'bad.com', 'c.com'])
     monitor.refused.add('bad.com')
     const registrations = ['a.com', 'bad.com', 'c.com'].map(toRegistration)
@@ -272,7 +272,7 @@ describe('a call', () => {
     expect(toDomains(await outbox.list(undefined, 10))).toEqual(['bad.com'])
   })
 
-  test('rejects without a report to onError while the monitor is unavailable', async () => {
+  test('rejects without calling onError while the monitor is unavailable', async () => {
     const { monitor, synchronizer, report, told } = open(['a.com'])
     monitor.isAway = true
     await expect(synchronizer.synchronize([toRegistration('a.com')], report)).rejects.toThrow('away')
@@ -281,19 +281,23 @@ describe('a call', () => {
 })
 
 test.each([
-  [new TypeError('https://user:secret@monitor.example refused'), 'TypeError: https://monitor.example refused'],
-  ['away', 'away'],
-  [new Error('no\r\n\u001b[31m\u202esuch\u2066 name'), 'Error: no [31m such  name'],
-  [undefined, 'undefined'],
-  [new Error('x'.repeat(1000)), `Error: ${'x'.repeat(248)}`],
-])('the error of a push that fails with %s is stored without secrets, and shortened', async (cause, expected) => {
+  [
+    'without a password in a URL',
+    new TypeError('https://user:secret@monitor.example refused'),
+    'TypeError: https://monitor.example refused',
+  ],
+  ['as it is if it is a string', 'away', 'away'],
+  ['without control characters', new Error('no\r\n\u001b[31m\u202esuch\u2066 name'), 'Error: no [31m such  name'],
+  ['as "undefined" if it is undefined', undefined, 'undefined'],
+  ['shortened to 255 characters', new Error('x'.repeat(1000)), `Error: ${'x'.repeat(248)}`],
+])('the error of a failed push is stored %s', async (_, cause, expected) => {
   const { monitor, sweep, outbox } = open(['a.com'])
   monitor.push = () => Promise.reject(cause)
   await sweep()
   expect((await outbox.list(undefined, 1))[0]?.lastFailure).toBe(expected)
 })
 
-test('the outbox in memory returns a change whose due time is too far ahead, as after a corrected clock', async () => {
+test('a change in memory is due if its time is too far ahead, as after a clock was corrected', async () => {
   const { outbox, sweep } = open()
   outbox.add(toRegistration('a.com'), 'registered', HOUR + LEASE)
   outbox.add(toRegistration('b.com'), 'registered', HOUR + LEASE + 1)

@@ -3,7 +3,7 @@ import { changeOf, toChange } from '../registry/outbox.ts'
 import { type Change, MOST_AT_ONCE } from '../registry/store.ts'
 import { manyDomains, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
-import { createMonitor, runSweep, saveAndRelease, synchronize } from './monitor.ts'
+import { createGate, createMonitor, runSweep, saveAndRelease, synchronize } from './monitor.ts'
 import { releaseDomains } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 
@@ -149,6 +149,32 @@ export const pendingCases: readonly CaseDefinition[] = [
         pending.every(areDates),
         pending,
       )
+    },
+  },
+  {
+    id: 'keeps-the-last-failure',
+    name: 'MUST keep the last failure of a change when a sweep ends before it has pushed the change again',
+    needs: ['retryPending', 'listPending'],
+    async test({ open, alongside }) {
+      const monitor = createMonitor()
+      const [begun, gate] = [createGate(), createGate()]
+      const store = await open(async changes => {
+        monitor.push(changes)
+        begun.open()
+        await gate.opened
+      })
+      monitor.isAway = true
+      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+      monitor.isAway = false
+      await methodOf(store, 'retryPending')()
+      const stopping = new AbortController()
+      const sweeping = alongside(runSweep(store, { signal: stopping.signal }), gate.open)
+      await begun.opened
+      stopping.abort(new Error('the application stops, on purpose'))
+      checkEqual('what synchronizePending returns', await sweeping, { synchronized: 0, failed: 1 })
+      const pending = await methodOf(store, 'listPending')()
+      const failures = pending.map(({ lastFailure }) => lastFailure)
+      checkEqual('the last failures', failures, ['Error: the monitor is unavailable, on purpose'])
     },
   },
   {

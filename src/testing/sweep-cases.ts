@@ -1,7 +1,8 @@
+import { MonitorUnavailableError } from '../registry/monitor-unavailable.ts'
 import type { Name } from '../registry/name.ts'
 import { changeOf } from '../registry/outbox.ts'
 import type { Change } from '../registry/store.ts'
-import { attempt, manyDomains, save, submit, toDomains } from './calls.ts'
+import { attempt, manyDomains, methodOf, save, submit, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import { createGate, createMonitor, pause, runSweep, SOON, saveAndRelease, sweepUntil, synchronize } from './monitor.ts'
 import { releaseDomains } from './release-cases.ts'
@@ -42,6 +43,23 @@ export const sweepCases: readonly CaseDefinition[] = [
       await attempt(store, '1', ['a.com'])
       checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 0, failed: 0 })
       checkEqual('what was pushed', monitor.takePushes(), [])
+    },
+  },
+  {
+    id: 'call-hastens-nothing',
+    name: 'MUST NOT make a pending registration due earlier when it leases it to a call',
+    needs: ['listPending'],
+    async test({ open }) {
+      const retryAfter = 3_000_000
+      const store = await open(() => {
+        throw new MonitorUnavailableError('the monitor is unavailable, on purpose', { retryAfter })
+      })
+      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+      const nextAttempt = async () => (await methodOf(store, 'listPending')())[0]?.nextAttempt.getTime() ?? 0
+      const before = await nextAttempt()
+      await attempt(store, '1', ['a.com'])
+      const hastened = before - (await nextAttempt())
+      checkThat('it is not due earlier', hastened < 60_000, `due ${hastened} ms earlier`)
     },
   },
   {

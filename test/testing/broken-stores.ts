@@ -563,6 +563,11 @@ const ofSweeping: readonly BrokenStore[] = [
     'find',
     0,
   ),
+  broken('call-hastens-nothing', 'makes a postponed change due when the lease of a call ends', {
+    finishCall({ lease }, { waiting }) {
+      for (const each of waiting.values()) each.due = performance.now() + (lease ?? 0)
+    },
+  }),
   leasing('sweep-takes-what-a-call-left', 'leases new registrations to their call for an hour', 'save', 3_600_000),
   broken('pending-survive-a-failed-push', 'forgets changes whose push fails', {
     postpone: ({ waiting }, { change }) => void waiting.delete(change.domainId),
@@ -686,6 +691,13 @@ const ofSweeping: readonly BrokenStore[] = [
   wrapped('shows-what-waits', 'does not say why a change was refused', store => ({
     listPending: async options => (await store.listPending(options)).map(each => ({ ...each, lastFailure: null })),
   })),
+  broken('keeps-the-last-failure', 'forgets why a change failed when a sweep is stopped', {
+    postpone(tables, postponement) {
+      soundSteps.postpone(tables, postponement)
+      const found = tables.waiting.get(postponement.change.domainId)
+      if (found) found.lastFailure = postponement.failure ?? null
+    },
+  }),
   wrapped('shows-what-waits-by-page', 'ignores the cursor of a page', store => ({
     listPending: ({ after: _, ...options } = {}) => store.listPending(options),
   })),

@@ -20,7 +20,8 @@ export type Rules = Readonly<Record<string, Rule>>
  *
  * @param part The word for a property in messages.
  * @param whole The word for the object in messages.
- * @throws {TypeError} for the first property that is unknown or invalid. The message says what to pass instead.
+ * @throws {TypeError} if a property is unknown or invalid. The message is about the first such property, and says what
+ *   to pass instead.
  */
 export function requireOptions(options: unknown, rules: Rules, part = 'option', whole = 'options'): void {
   const names = isObject(options) ? Object.keys(options) : []

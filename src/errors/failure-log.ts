@@ -77,7 +77,7 @@ export function createFailureLog() {
     if (counted) {
       counted.more += 1
       counted.writeLast = writeLast
-      // On runtimes where a timer ends with its request, the next failure does the work of the timer.
+      // On runtimes where a timer ends with its request, the next failure does what the timer would have done.
       if (performance.now() - counted.since > QUIET) end(kind)
       return
     }

@@ -102,7 +102,7 @@ const rules = {
 /**
  * Checks a key record before it is stored. An invalid record would always lead to 401, or accept a caller for too long.
  *
- * @throws {TypeError} that says what to pass instead.
+ * @throws {TypeError} if a value is invalid; the message says what to pass instead.
  */
 export function requireRecord(record: KeyRecord): void {
   requireOptions(record, rules, 'field', 'key record')
@@ -121,7 +121,7 @@ const rulesOfChanges: Rules = { label, scopes: { ...scopes, holds: optional(scop
  * Checks the record that the application's key store found. Otherwise a store that returned its rows unconverted would
  * reject every key. Additional properties are ignored.
  *
- * @throws {TypeError} that says what the record must have.
+ * @throws {TypeError} if the record is invalid; the message says what it must have.
  */
 export function requireFoundRecord(record: KeyRecord): void {
   requireFields(record, rulesOfFound, 'field', 'key record that the key store found')
@@ -133,7 +133,8 @@ export function requireOwner(owner: KeyOwner): void {
 }
 
 /**
- * @throws {TypeError} if the value is not a hash. This matters most for a key itself, which would be revoked in vain.
+ * @throws {TypeError} if the value is not a hash. Without this check, revoking a key by the key itself would have no
+ *   effect.
  */
 export function requireHash(hash: string): void {
   requireOptions({ hash }, { hash: rules.hash }, 'field')

@@ -56,7 +56,7 @@ const rules: Rules = {
  * with what the handler accepts and returns.
  *
  * @returns A new object at each call, which JSON can represent.
- * @throws {TypeError} for an option that is wrong or does not exist; it says what to pass instead.
+ * @throws {TypeError} if an option is invalid or unknown. The message says what to pass instead.
  *
  * @example
  * const document = openapi({ info: { title: 'Monitoring', version: '2.3' } })

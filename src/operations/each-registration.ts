@@ -69,7 +69,7 @@ export async function* eachPageHeld(
   }
 }
 
-/** @throws {TypeError} for a store that lists the same page again, or a walk would never end. */
+/** @throws {TypeError} if a store lists the same page again. Otherwise the loop would never end. */
 export function advance(last: ListedRegistration, options: ListOptions): string {
   const next = toCursor(last, options)
   if (next === options.after)

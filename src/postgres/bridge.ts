@@ -20,7 +20,8 @@ export interface PostgresBridge extends PostgresTransaction {
   /** Runs a statement outside a transaction, on any connection. */
   query(text: string, values: unknown[]): PromiseLike<Answer>
   /**
-   * Runs work in a transaction. It commits when the work resolves, rolls back when it rejects, and then settles.
+   * Calls `work` in a transaction. The transaction commits if `work` resolves, and rolls back if `work` rejects. The
+   * returned promise settles after that.
    */
   transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): PromiseLike<T>
 }
@@ -66,9 +67,9 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
 }
 
 /**
- * If the work fails, postgres.js sends ROLLBACK, which ends the process if the connection is closed
- * (https://github.com/porsager/postgres/issues/1208). `sql.begin` has already rejected by then, so the work is left
- * unsettled.
+ * If `work` fails, postgres.js sends ROLLBACK, which ends the process if the connection is closed
+ * (https://github.com/porsager/postgres/issues/1208). `sql.begin` has already rejected by then, so the promise of
+ * `work` is left unsettled.
  */
 async function begin<T>(sql: PostgresJs, work: (transaction: PostgresJsTransaction) => Promise<T>): Promise<T> {
   let isSettled = false

@@ -12,7 +12,7 @@ export interface Database {
    */
   ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly Value[]): Promise<readonly Row[]>
   /**
-   * Runs work in a transaction and commits it as a whole.
+   * Calls `work` in a transaction, and commits the transaction.
    *
    * @throws The first failure, within the deadline. Then nothing is saved, and nothing more is sent.
    */

@@ -36,7 +36,7 @@ export const driverRules = {
   timeLimit: timeLimitRule,
 } satisfies Rules
 
-/** @throws {TypeError} for any other value, so the mistake is found when the application starts. */
+/** @throws {TypeError} if the value is none of these, so the mistake is found when the application starts. */
 export function toDatabase({ database, preparedStatements = true }: DriverOptions): Database {
   return explaining(adapt(database, preparedStatements))
 }

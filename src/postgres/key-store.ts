@@ -18,7 +18,8 @@ export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOp
 export interface PostgresKeyStore extends Promised<ManagedKeyStore> {}
 
 /**
- * Keeps API keys in PostgreSQL, by their hash. Create the table first; see {@link migrate}.
+ * Creates a store for API keys in PostgreSQL. It saves the hash of each key, never the key. Create its table first; see
+ * {@link migrate}.
  *
  * @throws {TypeError} if an option is missing, invalid or unknown.
  *

@@ -37,7 +37,7 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40
  * If the tables are up to date, it only reads, and needs no CREATE privilege.
  *
  * @throws {TypeError} if an option is invalid or unknown.
- * @throws {Error} if the tables belong to a later version of this package, or if some of them have been dropped.
+ * @throws {Error} if a later version of this package created the tables, or if some of them have been dropped.
  *
  * @example
  * await migrate({ database: pool })

@@ -86,7 +86,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     ),
 
     /**
-     * Makes changes due that are not due within $1 milliseconds: a clock that has since been corrected postponed them.
+     * Makes changes due if they would not be due within $1 milliseconds: they were postponed while a clock was wrong.
      */
     hastenFresh: hasten('refusals = 0'),
     hastenRefused: hasten('refusals > 0'),
@@ -152,7 +152,7 @@ function createRetries(changes: string, engine: Engine) {
   }
 }
 
-/** Statements on the record that some process pushes. */
+/** Statements on the row which records that some process pushes. */
 const createMonitorStatements = (monitor: string) => ({
   findMonitor: unprepared<{ id: number }>(`SELECT id FROM ${monitor}`),
   addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),

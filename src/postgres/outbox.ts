@@ -94,7 +94,7 @@ const createSteps = (transact: Transact): Outbox => ({
 /**
  * Adds changes, in the transaction that causes them.
  *
- * @param toWait Returns after how many milliseconds a change is due.
+ * @param toWait Returns the number of milliseconds after which a change is due.
  * @param toFollowed Returns the ID whose registration must be pushed first. Default: none.
  */
 export function addChanges(

@@ -3,10 +3,10 @@ import type { Deadline } from '../time/deadline.ts'
 /** Lets calls that lock the same registrable domains wait in memory instead of each occupying a connection. */
 export interface Queues {
   /**
-   * Runs work once it is its turn for each of the registrable domains. Turns are in the order of the calls.
+   * Calls `work` once its turn has come for each of the registrable domains. Turns are in the order of the calls.
    *
    * @param registrableDomains In ascending order, so two calls cannot wait for each other.
-   * @throws {TimeLimitError} if the call times out before the work has begun.
+   * @throws {TimeLimitError} if the call times out before `work` is called.
    */
   run<T>(registrableDomains: readonly string[], deadline: Deadline, work: () => Promise<T>): Promise<T>
 }

@@ -57,7 +57,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
   }
 }
 
-/** Calls of a team with a limit take turns. */
+/** Returns what a call must lock. Calls of a team with a limit also lock the team, so they take turns. */
 const claimsOf = ({
   teamId,
   registrableDomains,

@@ -14,7 +14,7 @@ const MOST_DUPLICATES = 3
 const FIRST_PAUSE = 5
 const LONGEST_PAUSE = 200
 
-/** Runs work, and retries it after each conflict while there is time, with exponential backoff and jitter. */
+/** Calls `work`, and again after each conflict while there is time, with exponential backoff and jitter. */
 export async function retryConflicts<T>(
   deadline: Deadline,
   work: () => Promise<T>,

@@ -1,6 +1,6 @@
 import { optional, type Rule, requireOptions } from '../options.ts'
 
-/** Where the tables are. */
+/** The location of the tables. */
 export interface PostgresSchemaOptions {
   /** The schema that contains the tables. It may have any name. Default `domain_registration`. */
   schema?: string | undefined
@@ -13,7 +13,7 @@ export const schemaRule: Rule = {
   expected: 'the name of a schema',
 }
 
-/** The version of the tables. If you increase it, write the migration: existing tables are not recreated. */
+/** The version of the tables. If you increase it, write a migration too, because existing tables are not recreated. */
 export const SCHEMA_VERSION = 1
 
 /** The tables of a schema, quoted. */

@@ -25,7 +25,7 @@ export const toDomains = (names: readonly { readonly domain: string }[]) => name
 export const manyDomains = (count: number, prefix = '') =>
   Array.from({ length: count }, (_, index) => `${prefix}n${index}.com`)
 
-/** Returns a method that the store declares as a feature. Fails the case if the store lacks it. */
+/** Returns a method that the store declares as a feature. If the store lacks the method, the case fails. */
 export function methodOf<Method extends keyof SuiteStore>(
   store: SuiteStore,
   method: Method,
@@ -86,7 +86,7 @@ export async function lookUp(
   return inOrderOf(domains, found)
 }
 
-/** Asks `register` how many registrations a team holds. Registers nothing. */
+/** Asks `register` how many registrations a team has. Registers nothing. */
 export async function countHeld(store: SuiteStore, teamId: string): Promise<number | undefined> {
   const { found } = await store.register({ ...createRequest(teamId, [], [], () => []), counted: true })
   return found.held

@@ -1,6 +1,6 @@
 import { TimeLimitError } from '../time/deadline.ts'
 
-/** Thrown by a case whose expectation does not hold. */
+/** Thrown by a case if the store does not behave as expected. */
 export class UnmetExpectation extends Error {
   override readonly name = 'UnmetExpectation'
 }
@@ -17,7 +17,7 @@ export function checkEqual(what: string, actual: unknown, expected: unknown): vo
   }
 }
 
-/** @throws {UnmetExpectation} with the claim if it does not hold. */
+/** @throws {UnmetExpectation} with the claim, if the claim does not hold. */
 export function checkThat(claim: string, holds: boolean, actual: unknown): void {
   if (!holds) throw new UnmetExpectation(`expected that ${claim}, got ${abridge(show(actual))}`)
 }

@@ -25,29 +25,29 @@ import { transferCases } from './transfer-cases.ts'
 
 /** Options of {@link domainStoreSuite}. */
 export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
-  /** Makes a store without registrations. Called at least once for each case. */
+  /** Creates a store without registrations. Called at least once for each case. */
   createStore(setup: StoreSetup): Awaitable<Store>
-  /** Closes a store that {@link createStore} made, whether or not its case passed. */
+  /** Closes a store that {@link createStore} returned, whether or not its case passed. */
   closeStore?: ((store: Store) => Awaitable<unknown>) | undefined
   /**
    * The optional parts of the store. Cases for other parts are left out. One case checks that the store has these parts
    * and no others.
    */
   features: readonly StoreFeature[]
-  /** Milliseconds after which a case counts as hung. Default 4,000, which is less than test runners wait. */
+  /** The time limit of a case, in milliseconds. Default 4,000, which is less than the time limits of test runners. */
   timeLimit?: number | undefined
 }
 
 /**
- * The conformance suite for your own store: every store behind `registerDomains` should pass its cases, which
- * include racing calls and hostile names. It works with any test runner: a case has a name, and a function that
- * rejects if the store fails it.
+ * Returns the conformance suite for your own store. Every store that you pass to `registerDomains` should pass its
+ * cases, which include racing calls and hostile names. The suite works with any test runner: each case has a name, and
+ * a function that rejects if the store fails the case.
  *
  * The cases are independent and may run in any order, and concurrently if {@link StoreSuiteOptions.createStore} makes
  * stores that share nothing.
  *
- * The suite cannot check what no caller observes: that registrations outlive the process, that calls which share no
- * registrable domain do not wait for each other, and what a call costs with many registrations.
+ * The suite cannot check what a caller does not observe: whether registrations outlive the process, whether calls that
+ * share no registrable domain wait for each other, and what a call costs with many registrations.
  *
  * @returns The cases that apply, always in the same order.
  *
@@ -160,7 +160,7 @@ async function runCase<Store extends SuiteStore>(
     throw new Error(`${id}: ${describeFailedCase(cause)}`, { cause })
   } finally {
     for (const { end } of underWay) end()
-    // If work still does not end, the case has already failed.
+    // Do not wait for work that does not end: its case has already failed.
     await Promise.allSettled(underWay.map(({ settled }) => createDeadline(timeLimit).wait(settled)))
     for (const store of opened) await createDeadline(timeLimit).wait(closeStore?.(store))
   }

@@ -3,7 +3,7 @@ import { lookUp, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** Labels that are not hostnames. A store must treat them as data if it ever gets any. */
+/** Labels that no hostname has. If a store ever gets one, it must treat it as data. */
 const fragments = [
   "o'brien",
   'a"b',
@@ -25,7 +25,10 @@ const fragments = [
   'a/b',
 ]
 
-/** Properties that every JavaScript object inherits: a store that keeps names as properties would find them. */
+/**
+ * Properties that every JavaScript object inherits. A store that keeps names as properties of an object would find
+ * them.
+ */
 const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
 
 const longest = (label: string) => `${label}.${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(57)}.com`

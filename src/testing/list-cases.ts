@@ -8,7 +8,7 @@ import type { SuiteStore } from './suite-store.ts'
 
 const list = async (store: SuiteStore, options?: ListOptions) => methodOf(store, 'list')(options)
 
-/** Lists page after page, until one is not full. */
+/** Lists page after page, until a page is not full. */
 async function listPages(
   store: SuiteStore,
   options: ListOptions & { readonly limit: number },

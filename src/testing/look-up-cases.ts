@@ -12,7 +12,7 @@ async function lookBelow(store: SuiteStore, teamId: string, base: string): Promi
   return { ...only, ownDomains: [...only.ownDomains].sort() }
 }
 
-/** The result for a base if the calling team has registered these names below it, and no other team any. */
+/** The result for a base below which the calling team has registered these names, and no other team any. */
 const own = (...domains: string[]): NamesBelow => ({
   ...NOTHING_BELOW,
   ownDomains: domains,

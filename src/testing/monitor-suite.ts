@@ -6,7 +6,7 @@ import { toTestName } from './calls.ts'
 import { checkEqual, checkRejects, describeFailedCase } from './check.ts'
 import type { StoreCase } from './store-case.ts'
 
-/** Your monitor, behind the push that you pass to a store as `synchronize`. */
+/** Your monitor, and the push that you pass to a store as `synchronize`. */
 export interface MonitorUnderTest {
   readonly push: Push
   /** Returns the `domainId` of each watched registration, each once, in any order. */
@@ -15,13 +15,13 @@ export interface MonitorUnderTest {
 
 /** Options of {@link monitorSuite}. */
 export interface MonitorSuiteOptions<Monitor extends MonitorUnderTest = MonitorUnderTest> {
-  /** Makes a monitor that watches nothing. Called once for each case. */
+  /** Creates a monitor that watches nothing. Called once for each case. */
   createMonitor(): Awaitable<Monitor>
-  /** Closes a monitor that {@link createMonitor} made, whether or not its case passed. */
+  /** Closes a monitor that {@link createMonitor} returned, whether or not its case passed. */
   closeMonitor?: ((monitor: Monitor) => Awaitable<unknown>) | undefined
-  /** A hostname whose changes the monitor always refuses. Without it, the case about refusals is left out. */
+  /** A hostname whose changes the monitor always refuses. If it is missing, the case about refusals is left out. */
   refused?: string | undefined
-  /** Milliseconds after which a case counts as hung. Default 4,000. */
+  /** The time limit of a case, in milliseconds. Default 4,000. */
   timeLimit?: number | undefined
 }
 
@@ -34,9 +34,9 @@ interface MonitorCase {
 }
 
 /**
- * The conformance suite for your push and the monitor behind it. Stores deliver each change at least once:
- * it may arrive twice, late, or after a later change of the same registration. Even so, the watched names
- * must equal the registered ones. It works with any test runner, like {@link domainStoreSuite}.
+ * Returns the conformance suite for your push and your monitor. Stores deliver each change at least once: a change may
+ * arrive twice, late, or after a later change of the same registration. Even so, the monitor must end up watching
+ * exactly the registered names. The suite works with any test runner, like {@link domainStoreSuite}.
  *
  * @returns The cases, always in the same order.
  *

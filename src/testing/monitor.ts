@@ -4,12 +4,10 @@ import { methodOf, save } from './calls.ts'
 import { checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-/**
- * The monitor that a store pushes to. It can be unavailable or refuse domains, and it records the pushes.
- */
+/** A monitor for the store under test. It can be unavailable or refuse domains, and it records the pushes. */
 export interface Monitor {
   isAway: boolean
-  /** Whether pushes take effect, but fail all the same. */
+  /** Whether pushes take effect but still fail. */
   losesAnswers: boolean
   /** Domains that it refuses. */
   readonly refused: Set<string>
@@ -18,7 +16,7 @@ export interface Monitor {
   takePushes(): (readonly Change[])[]
   /** The accepted changes, in order. */
   readonly accepted: Change[]
-  /** The domains that are watched. A `domainId` that was released is never watched again. */
+  /** Returns the domains that are watched. A `domainId` that was released is never watched again. */
   watched(): string[]
 }
 
@@ -49,7 +47,7 @@ export function createMonitor(): Monitor {
 
 const idOf = ({ domainId }: { domainId: string }) => domainId
 
-/** Milliseconds for a push: short enough that leases and waits end within a case. */
+/** The time limit of a push, in milliseconds. It is so short that leases and waits end within a case. */
 export const SOON = 30
 
 /** Sweeps once. */
@@ -67,7 +65,7 @@ export async function synchronize(store: SuiteStore, registrations: readonly Reg
 export const pause = (milliseconds: number) => new Promise<void>(resolve => setTimeout(resolve, milliseconds))
 
 /**
- * Sweeps until a condition holds. A change is not due before its lease, or the wait for its next attempt, has ended.
+ * Sweeps until a condition holds. A change is due only after its lease, or the wait for its next attempt, has ended.
  */
 export async function sweepUntil(
   store: SuiteStore,
@@ -82,7 +80,7 @@ export async function sweepUntil(
   throw new UnmetExpectation(`expected that after some sweeps ${claim}, got 100 sweeps without it`)
 }
 
-/** A gate: work that awaits `opened` continues once `open` is called. The gate stays open. */
+/** Creates a gate. Code that awaits `opened` continues once `open` is called. The gate then stays open. */
 export function createGate(): { readonly opened: Promise<void>; open(): void } {
   let open = () => {}
   const opened = new Promise<void>(resolve => {

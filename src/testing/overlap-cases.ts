@@ -2,7 +2,7 @@ import { type ResultCode, submitForCodes } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** The result for a name that team 1 submits while it has registered some names, and team 2 others. */
+/** The expected result for a name that team 1 submits after it has registered some names, and team 2 others. */
 type Row = readonly [code: ResultCode, submitted: string, own: readonly string[], others: readonly string[]]
 
 function overlapCase(id: string, name: CaseDefinition['name'], rows: readonly Row[]): CaseDefinition {
@@ -35,7 +35,7 @@ export const overlapCases: readonly CaseDefinition[] = [
     ['created', 'example.com', [], []],
     ['created', '*.example.com', [], []],
     ['created', '8.8.8.8', ['8.8.4.4'], ['1.1.1.1']],
-    // A wildcard covers neither its own base nor names that only look alike, and a plain name covers nothing.
+    // A wildcard covers neither its own base nor names that only look similar. A plain name covers nothing.
     ['created', 'example.com', ['*.example.com'], []],
     ['created', '*.example.com', ['example.com'], []],
     ['created', 'example.com', [], ['*.example.com']],

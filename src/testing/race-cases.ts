@@ -15,8 +15,10 @@ import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 const CALLERS = 16
-/** How many races between two callers a case runs, each for a different registrable domain. The callers take turns to
- * start first. */
+/**
+ * How many races between two callers a case runs, each for a different registrable domain. The callers alternate in
+ * starting first.
+ */
 const ROUNDS = 16
 
 const sorted = (codes: readonly (ResultCode | undefined)[]) => codes.toSorted().join(', ')
@@ -28,13 +30,13 @@ const race = (store: SuiteStore, calls: readonly (readonly [teamId: string, doma
 /** The prefixes of names that were registered in each registrable domain before the race, with their teams. */
 interface Past {
   readonly held?: readonly (readonly [teamId: string, prefix: string])[]
-  /** Whether those names were released again. */
+  /** Whether these names were released before the race. */
   readonly isReleased?: boolean
 }
 
 /**
- * Races a wildcard of team 1 against a name below it, of team 1 or another. If the registrable domain already has
- * names, no unique key stops the second call: neither call writes what the other reads.
+ * Races a wildcard of team 1 against a name below it, submitted by team 1 or another team. If the registrable domain
+ * already has names, no unique key stops the second call, because neither call writes what the other reads.
  */
 function wildcardRace(
   id: string,
@@ -76,7 +78,7 @@ function wildcardRace(
   }
 }
 
-/** A busy loop in `decide`: while it lasts, the calls after it wait for its locks. */
+/** Busy-waits in `decide`, so that later calls wait for the locks of this one. */
 function spin(milliseconds: number): void {
   const end = performance.now() + milliseconds
   while (performance.now() < end);

@@ -3,7 +3,10 @@ import type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 
 /** One claim about a store, and the test of it. */
 export interface StoreCase {
-  /** In kebab case, and stable across versions, so that you can list the cases that your store is known to fail. */
+  /**
+   * The ID of the case, in kebab case. It is stable across versions, so you can list the cases that your store is known
+   * to fail.
+   */
   readonly id: string
   /**
    * As in RFC 2119. A store that fails a `MUST` gives wrong results, or registers names that it should not. There may
@@ -13,10 +16,10 @@ export interface StoreCase {
   /** The claim, which begins with the level. */
   readonly name: string
   /**
-   * Makes a store, tests it, and closes it.
+   * Creates a store, tests it, and closes it.
    *
    * @returns A promise that rejects with an `Error` if the claim does not hold, or the store does not respond within
-   *   the time limit. Its message contains the expected and the actual value.
+   *   the time limit. The message contains the expected and the actual value.
    */
   run(): Promise<void>
 }
@@ -32,11 +35,11 @@ export interface CaseDefinition {
 /** The argument of a case's `test`. */
 export interface Trial {
   readonly features: readonly StoreFeature[]
-  /** Makes an empty store. */
+  /** Creates an empty store. */
   open(synchronize?: Push, more?: Pick<StoreSetup, 'onError' | 'synchronizeTimeLimit'>): Promise<SuiteStore>
   /**
-   * Registers work that runs alongside the case. When the case has passed or failed, `end` is called and the work is
-   * awaited.
+   * Adds a promise of work that runs during the case. When the case has passed or failed, the suite calls `end` and
+   * awaits this promise.
    *
    * @returns The work.
    */

@@ -12,10 +12,10 @@ import type { CaseDefinition } from './store-case.ts'
 const before = (domain: string): Name => ({ domain, registrableDomain: 'github.io' })
 const behind = (domain: string): Name => ({ domain, registrableDomain: 'shop.platform.example.com' })
 
-/** A name below a top-level domain that is no longer in any list. */
+/** A name below a top-level domain that is no longer in any suffix list. */
 const gone = (domain: string): Name => ({ domain, registrableDomain: 'xn--bcher-kva.gone' })
 
-/** The result for a name that team 1 submits while a team has a registration from another list. */
+/** The expected result for a name that team 1 submits while a team has a registration from another suffix list. */
 type Row = readonly [code: ResultCode, submitted: string, teamId: string, held: Name]
 
 const rows: readonly Row[] = [

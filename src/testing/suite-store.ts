@@ -8,7 +8,7 @@ type OptionalMethods = Pick<
   'synchronizePending' | 'countPending' | 'pendingStats' | 'retryPending' | 'listPending'
 >
 
-/** An optional part of a store; `held` means counting a team's registrations, for teams with a limit. */
+/** An optional part of a store. `held` means that the store counts a team's registrations, for teams with a limit. */
 export type StoreFeature =
   | 'synchronize'
   | 'isInTransaction'
@@ -22,8 +22,7 @@ export type StoreFeature =
   | keyof OptionalMethods
 
 /**
- * Every part of a store that is made with `createManagedStore`. Bundled stores also have `import` and
- * `transfer`.
+ * All parts of a store that `createManagedStore` creates. Bundled stores also have `import` and `transfer`.
  *
  * @example
  * const cases = domainStoreSuite({ createStore: setup => createMemoryStore(setup), features: managedStoreFeatures })
@@ -50,15 +49,15 @@ export interface StoreSetup {
   /** All teams that exist. */
   readonly teams: readonly Team[]
   /**
-   * The push that the store makes, in `synchronize` or in a later sweep. Passed only if the feature `synchronize` or
-   * `isInTransaction` is declared.
+   * The push that the store must call, in `synchronize` or in a later sweep. Passed only if the feature `synchronize`
+   * or `isInTransaction` is declared.
    */
   readonly synchronize?: Push | undefined
   /** Called with each change that could not be pushed. Passed only if the feature `synchronizePending` is declared. */
   readonly onError?: SynchronizationErrorHandler | undefined
   /**
-   * Milliseconds for each push. A lease MUST end within three times this limit, and a change that failed once MUST be
-   * retried within it. Passed only if the feature `synchronizePending` is declared.
+   * The time limit of each push, in milliseconds. A lease MUST end within three times this limit, and a change that
+   * failed once MUST be retried within this limit. Passed only if the feature `synchronizePending` is declared.
    */
   readonly synchronizeTimeLimit?: number | undefined
 }

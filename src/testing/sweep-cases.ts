@@ -173,7 +173,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       for (let turns = 0; pushes.length === 0 && turns < 300; turns += 1) {
         await pause(10)
       }
-      // The push of the first sweep is under way, so this one comes after it.
+      // The push of the first sweep is under way, so this sweep comes later.
       checkEqual('what a later sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
       gate.open()
       await Promise.all(sweeps)

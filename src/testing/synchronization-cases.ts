@@ -170,7 +170,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
 ]
 
-/** For stores that leave their pushes to another store's sweep. */
+/** The cases for stores that leave their pushes to the sweep of another store. */
 export const laterCases: readonly CaseDefinition[] = [
   {
     id: 'later-is-not-now',

@@ -5,7 +5,7 @@ import type { CaseDefinition } from './store-case.ts'
 
 /** An ID with more digits than any numeric type holds. */
 const VAST_ID = '9'.repeat(40)
-/** 2 to the power of 53, which a double cannot tell from the next number. */
+/** 2 to the power of 53. As a double, the next integer is the same number. */
 const LARGE_ID = '9007199254740992'
 
 /** Organization 10 has the teams 1, 2 and 4, and 9, which is suspended; organization 20 has the rest. */
@@ -19,7 +19,7 @@ export const teams: readonly Team[] = [
   { id: VAST_ID, organizationId: '20', state: 'active' },
 ]
 
-/** IDs that a store mistakes for `1` or for {@link LARGE_ID} if it treats them as numbers. */
+/** IDs that a store would confuse with `1` or {@link LARGE_ID} if it treated IDs as numbers. */
 const mistakableIds = ['01', '4294967297', '18446744073709551617', '9007199254740993']
 
 export const teamCases: readonly CaseDefinition[] = [

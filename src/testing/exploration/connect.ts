@@ -4,23 +4,29 @@ import type { Change, ListedRegistration, Registration } from '../../registry/st
 import { type Process, type StepOutcome, type World, waitFor } from './processes.ts'
 import { scenarioTeams } from './scenarios.ts'
 
-/** Milliseconds for a push. Leases are three times as long: more than a schedule takes, and less than an hour. */
+/**
+ * The time limit of a push, in milliseconds. Leases are three times as long: longer than a schedule takes, and shorter
+ * than an hour.
+ */
 const PUSH_TIME_LIMIT = 600_000
 
-/** The time stands still: the schedule chooses what becomes due, and in which order. */
+/** The clock stands still. The schedule chooses what becomes due, and in which order. */
 const byDomain = (one: Change, other: Change) => (one.domain + one.kind < other.domain + other.kind ? -1 : 1)
 
-/** Omits fields that a store adds to a change, such as a time, which would make one state look like two. */
+/** Omits fields that a store adds to a change, such as a time, because they would make equal states look different. */
 const toWaiting = (change: WaitingChange) => ({ ...toChange(change), refusals: change.refusals })
 
 function fail(): never {
   throw new Error('It failed on purpose')
 }
 
-/** Ends all leases and waits: a change due later than an hour and a lease counts as due; here the lease is negative. */
+/**
+ * Ends all leases and waits. A change that is due later than an hour plus a lease counts as due, and here the lease is
+ * negative.
+ */
 export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
 
-/** A backend as one process sees it: each call of a method is a step. */
+/** Wraps a backend for one process: each call of a method becomes a step. */
 export function connectBackend(world: World, process: Process, backend: StoreBackend): StoreBackend {
   const { toDomainId, outbox, isInTransaction: _, ...methods } = backend
   const { ledger } = world
@@ -95,7 +101,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
   }
 }
 
-/** The options of a process's store, whose pushes are steps too. */
+/** The options of a process's store. Its pushes are steps too. */
 export const optionsOf = (world: World, process: Process): ManagedStoreOptions => ({
   findTeam: id => scenarioTeams.find(team => team.id === id) ?? null,
   synchronize: toPush(world, process),

@@ -7,7 +7,7 @@ import { type Found, search } from './search.ts'
 
 /** Options of {@link exploreStore}. */
 export interface ExploreOptions<Backend extends StoreBackend = StoreBackend> {
-  /** Called with a backend of `createBackend` when its schedule has ended. */
+  /** Called at the end of each schedule, with the backend that `createBackend` returned for it. */
   closeBackend?: ((backend: Backend) => Awaitable<unknown>) | undefined
   /** The scenarios to explore. Default: all, except the import if the backend has none. */
   scenarios?: readonly ScenarioName[] | undefined
@@ -17,31 +17,34 @@ export interface ExploreOptions<Backend extends StoreBackend = StoreBackend> {
 export interface Exploration {
   /** How many scenarios reached a forbidden state. */
   readonly violations: number
-  /** How many states there are; all of them were visited, except in a scenario with a violation. */
+  /** How many states were visited: all that exist, except in a scenario with a violation. */
   readonly states: number
-  /** For each violation, the broken promise and one of the shortest ways to it. Absent if there is none. */
+  /**
+   * For each violation, the broken promise and one of the shortest sequences of steps that lead to it. Absent if there
+   * is no violation.
+   */
   readonly stories?: readonly string[]
 }
 
 /**
- * Runs calls, releases, imports and sweeps on your own store in every order of their steps, instead of in some. A step
- * is a call of the backend or a push. In each scenario, some steps fail, lose their responses or arrive late, processes
- * die, and leases expire, at every possible point.
+ * Runs calls, releases, imports and sweeps on your own store in every possible order of their steps, where other tests
+ * try only some. A step is a call of the backend or a push. In each scenario, some steps fail, lose their responses or
+ * arrive late, processes die, and leases expire, at every possible point.
  *
- * In every state no names overlap, no ID changes its team, no team is above its limit, and what is registered is
- * watched or pending. Results of calls are correct. No step fails by itself. Once failures stop, exactly the registered
- * names are watched.
+ * It checks that in every state, no names overlap, no ID changes its team, no team exceeds its limit, and each
+ * registered name is watched or pending; that the results of calls are correct; that no step fails by itself; and that
+ * once failures stop, exactly the registered names are watched.
  *
- * It proves the behavior of the backend from step to step. It cannot see into a step, for example whether a lock is
- * missing: {@link domainStoreSuite} tests that. It runs a few thousand schedules, each of about ten steps, and
+ * It proves how the backend behaves from step to step. It cannot see inside a step, for example whether a lock is
+ * missing. {@link domainStoreSuite} tests that. It runs a few thousand schedules, each of about ten steps, and
  * `Math.random` returns 0.5 during the run, so nothing else should run in the process.
  *
  * @param createBackend Returns a backend without registrations or pending changes. Called for each schedule, one at a
  *   time, so it may clear the tables of one database. It must behave the same each time, apart from the IDs.
- * @returns The result; its count of states changes only if the backend or the package takes different steps.
- * @throws {TypeError} for an option that is wrong or does not exist, and if `createBackend` is not a function that
- *   returns a backend.
- * @throws The failure of `createBackend`, and an `Error` if a repeated schedule has a different outcome.
+ * @returns The result. The number of states changes only if the backend or the package takes different steps.
+ * @throws {TypeError} if an option is invalid or unknown, or if `createBackend` is not a function that returns a
+ *   backend.
+ * @throws The error of `createBackend`, or an `Error` if a repeated schedule has a different outcome.
  *
  * @example
  * import { exploreStore } from 'domain-registration/testing'

@@ -2,11 +2,11 @@ import type { PendingChange } from '../../registry/outbox.ts'
 import type { Change, Registration } from '../../registry/store.ts'
 import { type Action, type ActionResult, scenarioTeams } from './scenarios.ts'
 
-/** The history of a schedule, and the checks of it. */
+/** Records the history of a schedule, and checks it. */
 export type Ledger = ReturnType<typeof createLedger>
 
 export function createLedger() {
-  /** The last change of each ID that the monitor has accepted. */
+  /** For each ID, the last change that the monitor has accepted. */
   const monitor = new Map<string, Change>()
   const saved = new Map<string, Registration>()
   const gone = new Set<string>()
@@ -61,26 +61,26 @@ export function createLedger() {
       if (kept) violate(`${caller} was told that ${rename(kept)} is released, and it is not`)
     },
 
-    /** Records that a step failed by itself. */
+    /** Records that a step failed although the schedule did not make it fail. */
     checkStep: (says: string, error: unknown): void => violate(`${says} failed by itself: ${error}`),
     checkFailure(caller: string, { hasFailed }: ActionResult): void {
       if (hasFailed) violate(`${caller} failed, although nothing failed for it: ${hasFailed}`)
     },
 
-    /** The invariants of every state. */
+    /** Checks the invariants of every state. */
     checkState(rows: readonly Registration[], pending: readonly PendingChange[]): void {
       const what = findWrongRow(rows, { saved, gone }) ?? findUnheard(rows, pending, monitor)
       if (what) violate(rename(what))
     },
 
-    /** The invariants once failures have stopped and a process has swept. */
+    /** Checks the invariants that hold once failures have stopped and a process has swept. */
     checkEnd(rows: readonly Registration[], pending: readonly PendingChange[]): void {
       if (pending.length > 0) violate(`in the end ${pending[0]?.domain} is still pending`)
       const lost = [...acknowledged].find(id => !gone.has(id) && rows.every(({ domainId }) => domainId !== id))
       if (lost) violate(`in the end ${rename(lost)} is gone, which was acknowledged`)
     },
 
-    /** The part of the history that determines what can follow. */
+    /** Returns the part of the history that determines what can happen next. */
     summary: (): unknown => [
       [...monitor.values()].map(({ domainId, kind }) => rename(`${domainId} ${kind}`)).sort(),
       [...acknowledged].map(rename).sort(),
@@ -89,7 +89,7 @@ export function createLedger() {
   }
 }
 
-/** Omits times, which differ in each run and have no effect: the schedule chooses when leases expire. */
+/** Omits times. They differ in each run and have no effect, because the schedule chooses when leases expire. */
 const withoutTimes = (field: string, value: unknown) => (field === 'at' || field === 'createdAt' ? undefined : value)
 
 interface Facts {
@@ -110,7 +110,7 @@ function findWrongRow(rows: readonly Registration[], { saved, gone }: Facts): st
   return full && `team ${full.id} holds more than its limit`
 }
 
-/** Finds a change that the monitor neither has nor will get. */
+/** Finds a change that the monitor neither has nor will ever get. */
 function findUnheard(
   rows: readonly Registration[],
   pending: readonly PendingChange[],

@@ -10,7 +10,7 @@ export type Budget = Record<'faults' | 'deaths' | 'leases', number>
 export interface StepOutcome {
   readonly says: string
   readonly costs?: keyof Budget
-  /** Does the step. The process gets its result or its error. */
+  /** Performs the step. The process gets the result or the error. */
   run(): unknown
 }
 
@@ -26,15 +26,15 @@ export interface ProcessStep {
 export interface Process {
   readonly name: string
   readonly actions: readonly Action[]
-  /** How many of its actions are done. */
+  /** How many of the process's actions are done. */
   done: number
-  /** Whether each of its steps is chosen, runs at once, or fails because the process has died. */
+  /** Whether each step of the process waits to be chosen, runs at once, or fails because the process has died. */
   state: 'runs' | 'dead' | 'automatic'
   /** Whether something has failed for the action under way. */
   isFaulted: boolean
   /** The results that the current action got, which determine its next step. */
   log: string[]
-  /** The IDs that had been released before that action. */
+  /** The IDs that had been released before the current action. */
   goneBefore: ReadonlySet<string>
 }
 
@@ -60,7 +60,7 @@ export const createProcess = (name: string, actions: readonly Action[], state: P
   goneBefore: new Set(),
 })
 
-/** Makes a process wait until one of the outcomes is chosen; the first is that nothing goes wrong. */
+/** Makes a process wait until one of the outcomes is chosen. In the first outcome, nothing goes wrong. */
 export function waitFor({ steps, ledger }: World, process: Process, says: string, outcomes: readonly StepOutcome[]) {
   return new Promise<unknown>((resolve, reject) => {
     const step: ProcessStep = { process, says, outcomes, settle }
@@ -95,7 +95,7 @@ export async function runActions({ ledger }: World, process: Process, store: Man
   Object.assign(process, { log: [], goneBefore: new Set() })
 }
 
-/** Kills a process: no step for which it waits happens. */
+/** Kills a process. The steps that it waits for never happen. */
 export function die({ steps }: World, process: Process): void {
   process.state = 'dead'
   for (const step of steps.filter(step => step.process === process)) void step.settle(step.outcomes[0] as StepOutcome)

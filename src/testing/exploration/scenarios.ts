@@ -20,13 +20,13 @@ export interface Action {
   run(store: ManagedStore): Promise<ActionResult>
 }
 
-/** Simultaneous actions of processes, and the number of failures. All their orders are explored. */
+/** Simultaneous actions of processes, and how much fails. Every order of their steps is explored. */
 export interface Scenario {
-  /** The actions before, without failures. */
+  /** The actions that happen before the scenario, without failures. */
   readonly before?: readonly Action[]
   /** The actions of each process, one after another. */
   readonly processes: Readonly<Record<string, readonly Action[]>>
-  /** How many store steps or pushes fail, or lose their responses. */
+  /** How many steps of the store or pushes fail, or lose their responses. */
   readonly faults: number
   /** How many processes die. */
   readonly deaths?: number
@@ -34,7 +34,7 @@ export interface Scenario {
   readonly leases?: number
   /** Domains that the monitor refuses, until the end. */
   readonly refused?: readonly string[]
-  /** A method without which it is left out. */
+  /** The method of the backend that the scenario needs. If the backend lacks it, the scenario is left out. */
   readonly needs?: 'import'
 }
 
@@ -44,7 +44,7 @@ export const scenarioTeams: readonly Team[] = [
   { id: '3', organizationId: '10', state: 'active', maxDomains: 1 },
 ]
 
-/** Longer than any schedule takes. */
+/** This is longer than any schedule takes. */
 const TIME_LIMIT = 600_000
 const keyOf = (teamId: string) => ({ type: 'team', teamId, scopes: ['domains:create', 'domains:delete'] }) as const
 
@@ -106,10 +106,10 @@ async function attempt(work: () => Promise<ActionResult>): Promise<ActionResult>
   }
 }
 
-/** In the form of a UUID of version 7. */
+/** An ID in the form of a UUID of version 7. */
 const IMPORTED_ID = '01940000-0000-7000-8000-000000000001'
 
-/** The scenarios of {@link exploreStore}: small, with every kind of failure of a step. */
+/** The scenarios of {@link exploreStore}. They are small, and together they have every way in which a step can fail. */
 export const scenarios = {
   'two teams register names that overlap': {
     processes: {

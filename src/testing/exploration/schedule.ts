@@ -5,7 +5,7 @@ import { createLedger } from './ledger.ts'
 import { createProcess, die, type Process, runActions, type StepOutcome, type World } from './processes.ts'
 import type { Scenario } from './scenarios.ts'
 
-/** Makes the store of one process over the backend that all share. */
+/** Creates the store of one process. All processes share the backend. */
 export type CreateStore = (backend: StoreBackend, options: ManagedStoreOptions) => ManagedStore
 
 /** A possible next event. */
@@ -14,14 +14,17 @@ export interface Choice {
   take(): Promise<void>
 }
 
-/** A change that is due later than this many milliseconds is waiting. Less than any wait, more than clocks differ. */
+/**
+ * A change counts as waiting if it is due more than this many milliseconds from now. This is shorter than any wait, and
+ * longer than clocks differ.
+ */
 const SOON = 50_000
 /** The second sweep pushes releases that replaced a registration during the first. */
 const LAST_SWEEPS = 3
 
 /**
- * One schedule of a scenario: processes that share a backend and a monitor, and pause before each step until it is
- * chosen. The same choices lead to the same state.
+ * One schedule of a scenario. Its processes share a backend and a monitor, and each waits before every step until that
+ * step is chosen. The same choices lead to the same state.
  */
 export function createSchedule(scenario: Scenario, backend: StoreBackend, createStore: CreateStore) {
   const { faults, deaths = 0, leases = 0, refused } = scenario
@@ -59,7 +62,7 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, create
     /**
      * Checks the state.
      *
-     * @returns Everything that determines what can follow, as a string.
+     * @returns Everything that determines what can happen next, as a string.
      */
     async inspect(): Promise<string> {
       const { rows, pending } = await check()
@@ -88,7 +91,7 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, create
       ledger.checkEnd(rows, pending)
     },
 
-    /** Stops all its processes. */
+    /** Stops all processes of the schedule. */
     async end(): Promise<void> {
       for (const process of processes) die(world, process)
       await settled()

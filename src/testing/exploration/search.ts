@@ -1,24 +1,24 @@
 import type { Choice, createSchedule } from './schedule.ts'
 
-/** A schedule, if its scenario is possible with the backend. */
+/** Returns a schedule, if its scenario is possible with the backend. */
 interface Schedule extends ReturnType<typeof createSchedule> {
   readonly isPossible: boolean
 }
 
 /** The result of a search. */
 export interface Found {
-  /** How many different states there are; all of them were visited, unless one was wrong. */
+  /** How many different states were visited: all that exist, unless one was wrong. */
   readonly states: number
   /** The broken promise, and the steps that led to it. */
   readonly violation?: { readonly what: string; readonly story: readonly string[] }
 }
 
 /**
- * Visits every state of a scenario. A schedule cannot be copied, so each starts from the beginning and repeats the
- * choices that lead to a state; a schedule that reaches a known state ends.
+ * Visits every state of a scenario. A schedule cannot be copied, so each schedule starts from the beginning and repeats
+ * the choices that lead to a state. A schedule ends when it reaches a known state.
  *
- * @param open Begins a schedule, with nothing registered.
- * @returns The first violation with one of the shortest stories.
+ * @param open Starts a schedule in which nothing is registered yet.
+ * @returns The first violation, with one of the shortest sequences of steps that lead to it.
  */
 export async function search(open: () => Promise<Schedule>): Promise<Found> {
   const found = await visit(open, 'deep first')

@@ -1,6 +1,7 @@
 /** The servers of docs/recipes/other-frameworks.md, called over HTTP. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { createMemoryKeyStore, createMemoryStore, generateApiKey } from 'domain-registration'
@@ -21,14 +22,14 @@ const servers = {
   async Koa(handle) {
     const app = new Koa()
     app.use(async (context, next) => {
-      if (!/^\/v1\/domains\/?$/.test(context.path)) return next()
-      const { method = 'GET', rawHeaders } = context.req
+      const { path, search, method, req } = context
+      if (!/^\/v1\/domains\/?$/.test(path) || method === 'TRACE') return next()
       const headers = new Headers()
-      for (let index = 0; index < rawHeaders.length; index += 2)
-        headers.append(rawHeaders[index], rawHeaders[index + 1])
-      const body = method === 'GET' || method === 'HEAD' ? null : Readable.toWeb(context.req)
+      for (let index = 0; index < req.rawHeaders.length; index += 2)
+        headers.append(req.rawHeaders[index], req.rawHeaders[index + 1])
+      const body = method === 'GET' || method === 'HEAD' ? null : Readable.toWeb(req)
       const init = { method, headers, body, duplex: 'half' }
-      context.body = await handle(new Request(context.URL, init), context)
+      context.body = await handle(new Request(`http://localhost${path}${search}`, init), context)
     })
     return listen(createServer(app.callback()))
   },
@@ -53,6 +54,13 @@ async function listen(server) {
     server.closeAllConnections()
   })
   return `http://127.0.0.1:${server.address().port}`
+}
+
+/** Sends raw bytes, and returns the response. */
+async function send(origin, text) {
+  const socket = connect(new URL(origin).port, '127.0.0.1')
+  socket.end(text)
+  return (await socket.setEncoding('latin1').toArray()).join('')
 }
 
 for (const [name, start] of Object.entries(servers)) {
@@ -82,6 +90,22 @@ for (const [name, start] of Object.entries(servers)) {
       const put = await call('/v1/domains', { method: 'PUT', body: '{}' })
       assert.deepEqual([put.status, put.headers.get('Allow')], [405, 'POST, GET'])
       assert.equal((await post('/v1/other', '{}')).status, 404)
+    })
+
+    // The servers of h3 and Elysia themselves send 500 for some of these.
+    if (name !== 'Koa') return
+    await t.test('sends no 500 for an odd Host header, for TRACE, and for a password in the URL', async () => {
+      for (const [line, host] of [
+        ['POST /v1/domains', '['],
+        ['POST /v1/domains', 'a b'],
+        ['POST /v1/domains', 'x:99999'],
+        ['TRACE /v1/domains', 'localhost'],
+        ['POST http://u:p@y/v1/domains', 'y'],
+      ])
+        assert.match(
+          await send(origin, `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`),
+          /^HTTP\/1.1 4/,
+        )
     })
   })
 }

@@ -161,10 +161,12 @@ test('doctor prints the ID of a prepared transaction that nobody ends, and the S
   const server = await openWithTables(startServer(['-c', 'max_prepared_transactions=1']))
   const pool = server.createPool()
   const holder = await pool.connect()
-  await holder.query("BEGIN; LOCK TABLE domain_registration.names; PREPARE TRANSACTION 'Ann''s payroll'")
+  const lock = 'LOCK TABLE domain_registration.names, domain_registration.changes'
+  await holder.query(`BEGIN; ${lock}; PREPARE TRANSACTION 'Ann''s payroll'`)
   holder.release()
-  const findings = examineLocks(askLater(pool, '1 minute'), 'domain_registration')
-  const { value: found } = (await findings.next()) as { value: Finding }
+  const findings = await findLocks(pool)
+  expect(findings).toHaveLength(1)
+  const [found] = findings as [Finding]
   expect(found).toMatchObject({
     state: 'wrong',
     finding: expect.stringMatching(
@@ -174,6 +176,32 @@ test('doctor prints the ID of a prepared transaction that nobody ends, and the S
   for (const statement of found.sql ?? []) await pool.query(statement)
   expect((await examine(server.config, 'tables')).findings).toMatchObject([{ state: 'ok' }])
 })
+
+test('of sessions that wait for each other, doctor names only the one that does not wait', async () => {
+  const server = await openWithTables()
+  const pool = server.createPool()
+  const [holder, first, second] = await Promise.all([1, 2, 3].map(() => server.createPool().connect()))
+  const table = 'domain_registration'
+  await holder?.query(`SET application_name = 'report'; BEGIN; LOCK TABLE ${table}.names`)
+  await first?.query(`BEGIN; INSERT INTO ${table}.locks VALUES ('com', 'a.com')`)
+  const waits = [
+    first?.query(`SELECT FROM ${table}.names`),
+    second?.query(`INSERT INTO ${table}.locks VALUES ('com', 'a.com')`),
+  ].map(wait => wait?.catch(() => {}))
+  const select = 'SELECT count(*)::integer AS waiting FROM pg_locks WHERE NOT granted'
+  await vi.waitFor(async () => expect((await pool.query(select)).rows).toEqual([{ waiting: 2 }]), { timeout: 10_000 })
+  const findings = await findLocks(pool)
+  for (const client of [holder, first, second]) client?.release(true)
+  expect(findings).toMatchObject([{ finding: expect.stringMatching(/^2 sessions wait .* application "report"/) }])
+  await Promise.all(waits)
+})
+
+/** What doctor will say of the locks in a minute. */
+async function findLocks(pool: Pool): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  for await (const finding of examineLocks(askLater(pool, '1 minute'), 'domain_registration')) findings.push(finding)
+  return findings
+}
 
 /** Runs queries as if the server's clock were some time later. */
 const askLater =

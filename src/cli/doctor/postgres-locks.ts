@@ -43,19 +43,30 @@ ORDER BY seconds DESC`
 
 /** Yields a finding for each session that others wait for, the longest wait first. Locks no table. */
 export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Finding> {
-  const waits = (await ask<Wait>(SELECT_WAITS, schema)).filter(({ seconds }) => seconds >= NOTABLE_WAIT)
+  const all = await ask<Wait>(SELECT_WAITS, schema)
+  const waits = all.filter(({ seconds }) => seconds >= NOTABLE_WAIT)
   const prepared = await ask<Prepared>(SELECT_PREPARED, schema, LONGEST_IDLE)
   for (const transaction of prepared) yield toPreparedFinding(transaction)
   if (waits.length + prepared.length === 0) return yield* examineIdle(ask, schema)
   const byHolder = new Map<number | undefined, { holder: Session | undefined; waits: Wait[] }>()
+  const bySession = new Map(all.map(wait => [wait.waiting.pid, wait]))
   for (const wait of waits) {
-    // A session that is itself waiting is not the cause.
-    const holder = wait.holders.find(({ pid }) => !waits.some(({ waiting }) => waiting.pid === pid)) ?? wait.holders[0]
+    const holder = findCause(wait, bySession)
+    if (!holder && prepared.length > 0) continue
     const group = byHolder.get(holder?.pid) ?? { holder, waits: [] }
     group.waits.push(wait)
     byHolder.set(holder?.pid, group)
   }
   for (const { holder, waits } of byHolder.values()) yield toFinding(holder, waits)
+}
+
+/** Follows the waits to a session that does not wait itself. Returns nothing if a prepared transaction is the cause. */
+function findCause({ waiting, holders }: Wait, waits: ReadonlyMap<number, Wait>): Session | undefined {
+  const others = new Map(waits)
+  others.delete(waiting.pid)
+  const [first] = holders
+  const next = first && others.get(first.pid)
+  return holders.find(({ pid }) => !waits.has(pid)) ?? (next ? findCause(next, others) : first)
 }
 
 interface Prepared {
@@ -72,14 +83,15 @@ interface Prepared {
  * same virtual transaction.
  */
 const SELECT_PREPARED = `
-SELECT DISTINCT prepared.gid, prepared.owner AS role, 'ROLLBACK PREPARED ' || quote_literal(prepared.gid) AS end,
-  extract(epoch FROM clock_timestamp() - prepared.prepared)::float8 AS seconds
+SELECT prepared.gid, prepared.owner AS role, 'ROLLBACK PREPARED ' || quote_literal(prepared.gid) AS end,
+  extract(epoch FROM max(clock_timestamp() - prepared.prepared))::float8 AS seconds
 FROM pg_prepared_xacts AS prepared JOIN pg_locks AS own ON own.transactionid = prepared.transaction
   JOIN pg_locks AS lock ON lock.virtualtransaction = own.virtualtransaction
   JOIN pg_class ON pg_class.oid = lock.relation
 WHERE prepared.database = current_database() AND own.pid IS NULL AND lock.pid IS NULL
   AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
-  AND prepared.prepared <= clock_timestamp() - make_interval(secs => $2)`
+  AND prepared.prepared <= clock_timestamp() - make_interval(secs => $2)
+GROUP BY prepared.gid, prepared.owner`
 
 function toPreparedFinding({ gid, role, seconds, end }: Prepared): Finding {
   const finding = `the prepared transaction "${gid}" of the role "${role}" has had locks for ${Math.floor(seconds)} s`

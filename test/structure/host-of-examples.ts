@@ -83,7 +83,13 @@ declare global {
   const Koa: new () => {
     use(
       middleware: (
-        context: { path: string; search: string; method: string; req: import('node:http').IncomingMessage; body: unknown },
+        context: {
+          path: string
+          search: string
+          method: string
+          req: import('node:http').IncomingMessage
+          body: unknown
+        },
         next: () => Promise<void>,
       ) => Promise<void>,
     ): void

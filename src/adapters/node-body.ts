@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { bodyCutShort } from '../errors/call-errors.ts'
 import { type RequestBody, stopsReading } from '../http/request.ts'
@@ -94,10 +95,23 @@ const INTERNAL_ERROR = 2
 /**
  * Ends a response so that it does not look complete: closes the connection, or in HTTP/2 resets the stream with an
  * error. A client would take any other end for the end of the body (RFC 9113, section 8.1).
+ *
+ * HTTP/1.0 has no chunks, so there even a closed connection looks like the end of the body. The connection is reset.
  */
 export function cutOff(response: ServerResponse & { readonly stream?: ServerHttp2Stream }): void {
   if (response.stream) response.stream.close(INTERNAL_ERROR)
-  else response.destroy()
+  else {
+    if (response.req.httpVersion === '1.0') resetIfTcp(response.socket)
+    response.destroy()
+  }
+}
+
+function resetIfTcp(socket: Socket | null): void {
+  try {
+    socket?.resetAndDestroy()
+  } catch {
+    // TLS and Unix sockets cannot be reset.
+  }
 }
 
 /**

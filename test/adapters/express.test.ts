@@ -1,3 +1,9 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import express4 from 'express4'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -5,6 +11,7 @@ import { domainsRouter } from '../../src/adapters/express.ts'
 import { ApiError } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
+import { createGeneratedStore } from './generated-store.ts'
 import { describeHostileHttp } from './hostile.ts'
 import { exchange, toWire } from './raw-http.ts'
 import { startExpress } from './servers.ts'
@@ -202,3 +209,25 @@ for (const [name, framework] of versions) {
     })
   })
 }
+
+test('an export over HTTP/1.0 and a Unix socket, which cannot be reset, is cut off at the time limit', async () => {
+  const router = domainsRouter({
+    store: createGeneratedStore(Number.POSITIVE_INFINITY).store,
+    authenticate: () => ({ type: 'team', teamId: '1', scopes: ['domains:read'] }),
+    operations: ['export'],
+    pageTimeLimit: 50,
+  })
+  const folder = await mkdtemp(join(tmpdir(), 'export-'))
+  const path = join(folder, 'socket')
+  const server = createServer(express().use(router)).listen(path)
+  await once(server, 'listening')
+  const client = connect(path)
+  onTestFinished(async () => {
+    client.destroy()
+    server.close()
+    await rm(folder, { recursive: true })
+  })
+  client.write('GET /v1/domains/export HTTP/1.0\r\n\r\n')
+  const [connection] = (await once(server, 'connection')) as [Socket]
+  await once(connection, 'close')
+})

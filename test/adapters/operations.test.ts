@@ -213,12 +213,13 @@ for (const [name, start, notOffered] of servers) {
         expect(context.onError).not.toHaveBeenCalled()
       })
 
+      const failing = {
+        ...store,
+        list: (options?: { after?: string | undefined }) =>
+          options?.after === toDomainId(999) ? Promise.reject(new Error('disk full')) : store.list?.(options),
+      } as typeof store
+
       test('is cut off if the store fails in the middle, and the failure is reported', async () => {
-        const failing = {
-          ...store,
-          list: (options?: { after?: string | undefined }) =>
-            options?.after === toDomainId(999) ? Promise.reject(new Error('disk full')) : store.list?.(options),
-        } as typeof store
         for (const format of ['csv', 'ndjson']) {
           const { get, onError } = await serve({ store: failing, operations: ['export'] })
           const response = await get(`${PATH}/export?format=${format}`, { isWhole: false })
@@ -227,6 +228,19 @@ for (const [name, start, notOffered] of servers) {
           expect(onError.mock.calls).toMatchObject([[{ message: 'disk full' }, { step: 'list' }]])
         }
       })
+
+      // A fetch-shaped handler does not see the connection.
+      if (!name.startsWith('fetch'))
+        test('over HTTP/1.0 resets the connection if the store fails, since any other end looks complete', async () => {
+          const { origin, key } = await serve({ store: failing, operations: ['export'] })
+          const { hostname, port } = new URL(origin)
+          // If a read does not fill its buffer, Node may take a reset for an end.
+          const onread = { buffer: Buffer.alloc(1), callback: () => true }
+          const socket = connect({ host: hostname, port: Number(port), onread })
+          socket.write(`GET ${PATH}/export HTTP/1.0\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+          await expect(once(socket, 'end')).rejects.toMatchObject({ code: 'ECONNRESET' })
+          expect(socket.bytesRead).toBeGreaterThan(0)
+        })
     })
   })
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, createServer as createHttp2Server } from 'node:http2'
+import { connect as connectTcp } from 'node:net'
 import { after, test } from 'node:test'
 import fastifyCompress from '@fastify/compress'
 import compression from 'compression'
@@ -93,5 +94,25 @@ for (const name of Object.keys(servers)) {
       const origin = await start(name, createOptions(pages))
       assert.deepEqual(await read(origin, name.endsWith('2')), { encoding: 'gzip', isComplete })
     }
+  })
+}
+
+/** Reads an export over HTTP/1.0, whose bodies end with the connection. @returns What ended it. */
+async function readOverHttp10(origin) {
+  const { hostname, port } = new URL(origin)
+  // If a read does not fill its buffer, Node may take a reset for an end.
+  const onread = { buffer: Buffer.alloc(1), callback: () => true }
+  const socket = connectTcp({ host: hostname, port: Number(port), onread })
+  socket.write('GET /v1/domains/export HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n')
+  return once(socket, 'end').then(
+    () => 'end',
+    error => error.code,
+  )
+}
+
+for (const name of Object.keys(servers).filter(name => name.endsWith('1'))) {
+  test(`${name}: a compressed export that breaks off resets a connection of HTTP/1.0`, async () => {
+    assert.equal(await readOverHttp10(await start(name, createOptions(Number.POSITIVE_INFINITY))), 'end')
+    assert.equal(await readOverHttp10(await start(name, createOptions(60))), 'ECONNRESET')
   })
 }

@@ -15,7 +15,7 @@ export interface CallFailure {
 /**
  * The maximum length of a code or message from the service, in UTF-16 code units. Both end up in logs and on terminals.
  */
-export const LONGEST_WORDS = 1000
+const LONGEST_WORDS = 1000
 
 export interface FailedAttempt extends CallFailure {
   /** Whether the same call may succeed if it is sent again later. */
@@ -25,15 +25,27 @@ export interface FailedAttempt extends CallFailure {
 }
 
 /**
+ * Takes over words of a response as one line. A proxy may have put the headers of the request into them.
+ *
+ * @param apiKey The key of the client, which is replaced.
+ */
+export const takeWords = (words: string, apiKey: string): string =>
+  toPlainText(words.replaceAll(apiKey, '[API key]'), LONGEST_WORDS)
+
+/**
  * @param read Turns the parsed body into the value. Throws an error if the body is wrong; the message says what is
  * wrong.
  */
-export function toAttempt<Value>(received: ReceivedResponse, read: (body: unknown) => Value): Attempt<Value> {
+export function toAttempt<Value>(
+  received: ReceivedResponse,
+  read: (body: unknown) => Value,
+  apiKey: string,
+): Attempt<Value> {
   const { status, retryAfter, text, isCut } = received
   const body = parse(text)
   if (status === 200) {
     if (isCut) return { failure: { status, message: 'The response is larger than 4 MiB.', mayPass: false } }
-    if (body === undefined) return { failure: toFailure(received) }
+    if (body === undefined) return { failure: toFailure(received, apiKey) }
     try {
       return { value: read(body) }
     } catch (cause) {
@@ -45,8 +57,8 @@ export function toAttempt<Value>(received: ReceivedResponse, read: (body: unknow
   return {
     failure: {
       status,
-      code: isText(error) ? toPlainText(error, LONGEST_WORDS) : undefined,
-      message: isText(message) ? toPlainText(message, LONGEST_WORDS) : `The response was HTTP ${status}.`,
+      code: isText(error) ? takeWords(error, apiKey) : undefined,
+      message: isText(message) ? takeWords(message, apiKey) : `The response was HTTP ${status}.`,
       mayPass: status === 408 || status === 429 || status >= 500,
       retryAfter,
     },
@@ -54,10 +66,10 @@ export function toAttempt<Value>(received: ReceivedResponse, read: (body: unknow
 }
 
 /** JSON that was cut short may arrive whole the next time, but a login page would come again. */
-function toFailure({ status, mediaType, text }: ReceivedResponse): FailedAttempt {
+function toFailure({ status, mediaType, text }: ReceivedResponse, apiKey: string): FailedAttempt {
   const isCutShort = /json/i.test(mediaType) && /^\s*(\{|$)/.test(text)
   if (isCutShort) return { status, message: 'The response is not complete JSON.', mayPass: true }
-  const type = mediaType === '' ? 'without a content type' : `with the content type "${toPlainText(mediaType, 100)}"`
+  const type = mediaType === '' ? 'without a content type' : `with the content type "${takeWords(mediaType, apiKey)}"`
   const message = `The response is not JSON: HTTP ${status} ${type}. It comes from another service, or from a proxy.`
   return { status, message, mayPass: false }
 }

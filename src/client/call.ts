@@ -112,7 +112,7 @@ export async function sendOnce<Value>(
     ? { method: 'POST', headers: { Authorization, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
     : { method: 'GET', headers: { Authorization } }
   try {
-    return toAttempt(await sendRequest(url, init, { fetch, timeLimit, bodyLimit: BODY_LIMIT, signal }), read)
+    return toAttempt(await sendRequest(url, init, { fetch, timeLimit, bodyLimit: BODY_LIMIT, signal }), read, apiKey)
   } catch (cause) {
     signal?.throwIfAborted()
     return { failure: { message: 'The response was lost, or none arrived.', mayPass: true, cause } }

@@ -1,7 +1,6 @@
-import { toPlainText } from '../errors/plain-text.ts'
 import { optional, type Rules, requireOptions } from '../options.ts'
 import type { InvalidResult, PreviewResult } from '../wire/response.ts'
-import { LONGEST_WORDS } from './answer.ts'
+import { takeWords } from './answer.ts'
 import { type CallOptions, callRules } from './call.ts'
 import { previewFields } from './calls.ts'
 import { deleteAll } from './delete-all.ts'
@@ -92,7 +91,8 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
   const plan = await makePlan(wanted, callOptions)
   if (dryRun) return plan
   const { additions, deletions, unchanged, refused } = plan
-  if (refused.length > 0) throw new SyncAllError(`${describeRefused(refused)} Nothing was changed.`, plan)
+  if (refused.length > 0)
+    throw new SyncAllError(`${describeRefused(refused, options.apiKey)} Nothing was changed.`, plan)
   const registered = unchanged + deletions.length
   if (deletions.length > mostDeletions * registered) {
     const message = `${deletions.length} of ${registered} registrations would be deleted, and "mostDeletions" is`
@@ -101,13 +101,14 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
   await deleteAll(deletions, callOptions)
   const { results } = await registerAll(additions, callOptions)
   const refusedNow = results.filter(result => result.status === 'invalid')
-  if (refusedNow.length > 0) throw new SyncAllError(describeRefused(refusedNow), { ...plan, refused: refusedNow })
+  if (refusedNow.length > 0)
+    throw new SyncAllError(describeRefused(refusedNow, options.apiKey), { ...plan, refused: refusedNow })
   return plan
 }
 
-function describeRefused([first, ...others]: readonly InvalidResult[]): string {
+function describeRefused([first, ...others]: readonly InvalidResult[], apiKey: string): string {
   const more = others.length > 0 ? ` Rejected as well: ${others.length} more.` : ''
-  return `A wanted name is rejected: ${toPlainText(String(first?.message), LONGEST_WORDS)}${more}`
+  return `A wanted name is rejected: ${takeWords(String(first?.message), apiKey)}${more}`
 }
 
 const previewing = {

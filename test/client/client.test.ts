@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import { type Progress, type RegisterAllError, registerAll } from '../../src/client/index.ts'
 import { createStore, rejection } from '../fixtures.ts'
@@ -186,6 +187,20 @@ describe('a malformed response ends the work at once:', () => {
     expect(error).toMatchObject({ name: 'RegisterAllError', status: 200, message: expect.stringMatching(message) })
     expect(fetch).toHaveBeenCalledTimes(1)
   })
+})
+
+test('an error does not show the API key, even if a proxy responds with the headers of the request', async () => {
+  const { options } = await serve((_, response) => {
+    const { authorization } = response.req.headers
+    return answer(response, 401, { error: `no ${authorization}`, message: `${'x'.repeat(980)} ${authorization}` })
+  })
+  const error = await rejection(registerAll(names(1), options))
+  expect(error).toMatchObject({
+    status: 401,
+    code: 'no Bearer [API key]',
+    message: `${'x'.repeat(980)} Bearer [API key]`,
+  })
+  expect(inspect(error, { depth: null, showHidden: true })).not.toContain(options.apiKey.slice(0, 20))
 })
 
 describe('a 200 response that is not JSON', () => {

@@ -52,13 +52,13 @@ test('a dry run of syncAll returns the plan, even an impossible one, and changes
   expect(await list()).toEqual(names(3))
 })
 
-test('an error message shows a hostile service’s reason as a short line without control characters', async () => {
-  const message = `\u001b[2J\u202eAll is well.\r\n${'x'.repeat(100_000)}`
+test('an error shows a hostile service’s reason as a short line without control characters or the key', async () => {
+  const message = `\u001b[2J\u202eAll is well for svc_team_1_00.\r\n${'x'.repeat(100_000)}`
   const results = [{ status: 'invalid', input: 'a.com', code: 'invalid_domain', message }]
   const fetch = async (url: unknown) =>
     Response.json({ data: String(url).endsWith('/preview') ? { results } : { domains: [], next: null } })
   const error = await rejection(syncAll(['a.com'], { url: 'http://x', apiKey: 'svc_team_1_00', fetch }))
-  expect((error as Error).message).toMatch(/ \[2J All is well\. x{50,1000} Nothing was changed\.$/)
+  expect((error as Error).message).toMatch(/ \[2J All is well for \[API key\]\. x{50,1000} Nothing was changed\.$/)
 })
 
 describe('syncAll changes nothing and rejects with the plan', () => {

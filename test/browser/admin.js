@@ -20,7 +20,7 @@ beforeEach(async () => {
 const button = name => page.getByRole('button', { name, exact: true })
 const readNames = async () => (await page.locator('td label').allInnerTexts()).map(text => text.trim())
 
-test('the names of the team are read page by page to the end, the newest first', async () => {
+test('the names of the team can be read page by page, newest first', async () => {
   const seen = [...(await readNames())]
   for (let pages = 1; (await page.getByRole('link', { name: 'More' }).count()) > 0; pages += 1) {
     assert.ok(pages < 10)
@@ -32,7 +32,7 @@ test('the names of the team are read page by page to the end, the newest first',
   assert.deepEqual(seen, expected)
 })
 
-test('a search finds one name, or what is below a name, and says what is wrong', async () => {
+test('a search finds one name or the names below a name, and says why an input is invalid', async () => {
   const search = async (text, how) => {
     await page.getByLabel('Name', { exact: true }).fill(text)
     await page.getByLabel(how).check()
@@ -47,7 +47,7 @@ test('a search finds one name, or what is below a name, and says what is wrong',
   assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), '"><script>alert(1)</script>')
 })
 
-test('what is exported is what is registered', async () => {
+test('an export contains all registered names', async () => {
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'Export as CSV' }).click(),
@@ -58,7 +58,7 @@ test('what is exported is what is registered', async () => {
   assert.equal(lines.length, 1 + 61 + 1)
 })
 
-test('chosen names are deleted, and no others', async () => {
+test('only the selected names are deleted', async () => {
   for (const name of ['host-60.example.com', 'host-58.example.com']) await page.getByLabel(name).check()
   await button('Delete the selected names').click()
   assert.equal(await page.getByRole('heading').innerText(), 'Delete 2 names?')
@@ -69,7 +69,7 @@ test('chosen names are deleted, and no others', async () => {
   assert.equal(await page.getByRole('status').innerText(), '0 deleted')
 })
 
-test('a key is created and shown once, rotated and revoked', async () => {
+test('a key can be created, rotated and revoked, and is shown only once', async () => {
   const readKeys = async () => {
     const rows = await page.locator('tr:has(td)').all()
     return Promise.all(rows.map(async row => (await row.locator('td').allInnerTexts()).slice(0, 3)))
@@ -99,7 +99,7 @@ test('a key is created and shown once, rotated and revoked', async () => {
   assert.equal(await button('Revoke').count(), 1)
 })
 
-test('names are added, and each that is invalid says why', async () => {
+test('names can be added, and the page says why a name is invalid', async () => {
   await page.getByLabel('Names to add').fill('www.example.net\n<b>\nhost-1.example.com')
   await button('Add').click()
   assert.equal(await page.getByRole('status').innerText(), '1 added, 1 there before, 1 invalid')
@@ -107,7 +107,7 @@ test('names are added, and each that is invalid says why', async () => {
   assert.equal((await readNames())[0], 'www.example.net')
 })
 
-test('buttons are large enough for fingers, the content is in main, and no other site may frame the page', async () => {
+test('buttons fit fingers, the content is in a main element, and other sites cannot frame the page', async () => {
   assert.equal(await page.getByRole('main').count(), 1)
   for (const box of await Promise.all((await page.getByRole('button').all()).map(each => each.boundingBox())))
     assert.ok(box.height >= 44 && box.width >= 44)
@@ -115,7 +115,7 @@ test('buttons are large enough for fingers, the content is in main, and no other
   assert.match(policy, /frame-ancestors 'none'/)
 })
 
-test('a search or a form that makes no sense is no failure of the server', async () => {
+test('an invalid search or form does not cause a 500', async () => {
   for (const query of ['search[]=x', 'search=a&search=b', 'search=a%20b', 'in=x&after=%00', 'after=1'])
     assert.equal((await fetch(`${example.address}?${query}`)).status, 200, query)
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
@@ -128,7 +128,7 @@ test('a search or a form that makes no sense is no failure of the server', async
     assert.equal((await fetch(example.address + path, { method: 'POST', headers, body })).status, status, path)
 })
 
-test('a form on another site can neither delete nor create', async () => {
+test('a form on another site can neither delete names nor create keys', async () => {
   for (const [path, sent] of [
     ['names/delete', { 'Sec-Fetch-Site': 'cross-site' }],
     ['keys/create', { 'Sec-Fetch-Site': 'same-site' }],
@@ -147,4 +147,4 @@ test('a form on another site can neither delete nor create', async () => {
   assert.ok((await readNames()).includes('*.example.org'))
 })
 
-test('the console has nothing to complain of', () => assert.deepEqual(complaints, []))
+test('the console shows no errors', () => assert.deepEqual(complaints, []))

@@ -57,7 +57,7 @@ async function send(page, exampleName) {
   }
 }
 
-test('the page tells of the call, its answers and both kinds of key', async () => {
+test('the page describes the call, its responses and both kinds of key', async () => {
   const { elsewhere, complaints } = await visit(async page => {
     await page.locator('.responses-table').first().waitFor()
     const text = await page.locator('#page').innerText()
@@ -85,7 +85,7 @@ const calls = [
   { key: 'teamKey', outcomes: ['domain_already_licensed', 'domain_already_licensed', 'internal_domain'] },
 ]
 for (const { key, outcomes } of calls) {
-  test(`a call can be sent from the page with the ${key}, and its results be read`, async () => {
+  test(`a call can be sent from the page with the ${key}, and the page shows its results`, async () => {
     const { elsewhere, complaints } = await visit(async page => {
       await authorize(page, key, example[key])
       const { status, body } = await send(page, key.replace('Key', ''))
@@ -100,7 +100,7 @@ for (const { key, outcomes } of calls) {
   })
 }
 
-test('the key is kept when the page is loaded again', async () => {
+test('the page keeps the key when it is reloaded', async () => {
   await visit(async page => {
     await authorize(page, 'teamKey', example.teamKey)
     await page.reload()
@@ -108,7 +108,7 @@ test('the key is kept when the page is loaded again', async () => {
   })
 })
 
-test('nothing is wider than a phone, but for code that scrolls by itself', async () => {
+test('nothing is wider than a phone, except code, which scrolls by itself', async () => {
   const width = 390
   await visit(async page => {
     const findWide = () =>
@@ -128,7 +128,7 @@ test('nothing is wider than a phone, but for code that scrolls by itself', async
   }, width)
 })
 
-test('on a phone, what is pressed and typed into is large enough for fingers', async () => {
+test('on a phone, buttons and fields are large enough for fingers', async () => {
   await visit(async page => {
     const findSmall = () =>
       page.evaluate(() => {
@@ -155,7 +155,7 @@ test('on a phone, what is pressed and typed into is large enough for fingers', a
   }, 390)
 })
 
-test('the page can neither run a script of another host nor ask it for anything', async () => {
+test('the page can neither run a script from another host nor send requests to it', async () => {
   const { port } = new URL(example.address)
   const other = `http://127.0.0.1:${port}`
   const { complaints } = await visit(async page => {

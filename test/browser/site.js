@@ -109,14 +109,14 @@ test('no link leads to a page, a file or an anchor that does not exist', () => {
   assert.deepEqual([...new Set(broken)], [])
 })
 
-test('errors and codes of results can be linked by their code', () => {
+test('each error and each code of a result has an anchor named after its code', () => {
   const html = pages.get('/docs/errors.html')
   for (const code of ['team_suspended', 'domain_registration_unavailable', 'wildcard_conflict', 'reserved_ip']) {
     assert.equal(html.split(`id="${code}"`).length, 2, code)
   }
 })
 
-test('llms.txt and the sidebar link each guide, and llms-full.txt holds them', () => {
+test('llms.txt and the sidebar link each guide, and llms-full.txt contains all guides', () => {
   const links = [...readFileSync(join(root, 'llms.txt'), 'utf8').matchAll(/\]\((.*)\)$/gm)].map(([, link]) => link)
   assert.ok(links.length > 40)
   const isPage = link => pages.has(toFile(link)) || pages.has(`${link}.html`)
@@ -194,7 +194,7 @@ const searches = [
   ['release a new version', /contributing/],
 ]
 
-test('the search finds the right guide for each word and each question', async () => {
+test('the search finds the right guide for each word and question', async () => {
   await visit('/', {}, async page => {
     await page.getByRole('button', { name: 'Search' }).first().click()
     const field = page.locator('#localsearch-input')
@@ -241,7 +241,7 @@ for (const colorScheme of ['light', 'dark']) {
   })
 }
 
-test('a phone of 375 pixels shows each guide without sideways scrolling', async () => {
+test('no guide scrolls sideways on a phone of 375 pixels', async () => {
   await visit('/', { viewport: { width: 375, height: 700 } }, async page => {
     const wide = []
     for (const path of ['/', '/playground.html', '/readme.html', ...guides, '/reference/client.html']) {
@@ -266,7 +266,7 @@ function readVectors() {
   return [...new Set(texts)].filter(text => text.length < 10_000)
 }
 
-test('in the playground, each hostname of the vectors gets the answer that it gets on Node', async () => {
+test('the playground classifies each hostname in test/vectors as Node does', async () => {
   const inputs = readVectors()
   assert.ok(inputs.length > 30_000)
   const answer = input => {
@@ -286,7 +286,7 @@ test('in the playground, each hostname of the vectors gets the answer that it ge
   })
 })
 
-test('the playground explains each hostname, takes a suggestion, and keeps what was typed in its address', async () => {
+test('the playground explains each hostname, applies a suggestion, and keeps the input in its address', async () => {
   await visit('/playground.html', {}, async page => {
     const field = page.getByLabel('Hostnames, one per line')
     await field.fill('*.Bücher.de\nhttps://example.com/path\n10.0.0.1')
@@ -329,7 +329,7 @@ for (const [where, prepare] of [
   ['Chromium', undefined],
   ['a browser whose Request has no body, as in Firefox', withoutBody],
 ]) {
-  test(`in ${where}, two teams of the playground call the service, and its monitor follows`, async () => {
+  test(`in ${where}, two teams in the playground call the service, and its monitor watches their names`, async () => {
     await visit('/playground.html', { prepare }, async page => {
       const { send, list } = operate(page)
       await page.getByRole('button', { name: 'Register' }).first().and(page.locator(':enabled')).waitFor()

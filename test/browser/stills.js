@@ -24,13 +24,13 @@ after(() => {
   server.closeAllConnections()
 })
 
-test('a still of the admin page', async () => {
+test('takes a screenshot of the admin page', async () => {
   const { page } = await example.openPage({ viewport: { width: 640, height: 480 } })
   await page.goto(example.address)
   await page.screenshot({ path: toPicture('admin') })
 })
 
-test('a still of the playground', async () => {
+test('takes a screenshot of the playground', async () => {
   const { page } = await example.openPage({ viewport: { width: 640, height: 560 } })
   await page.goto(`http://localhost:${server.address().port}/playground.html`)
   await page.getByRole('list', { name: 'Results' }).getByRole('listitem').first().waitFor()

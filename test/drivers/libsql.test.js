@@ -31,9 +31,9 @@ describe('libsql', () => {
     features: managedStoreFeatures,
   })
   for (const { name, run } of cases) test(name, run)
-  test('is asked many cases', () => assert.ok(cases.length > 100))
+  test('runs more than a hundred cases', () => assert.ok(cases.length > 100))
 
-  test('keeps keys, and finds what an earlier connection saved', async () => {
+  test('stores keys, which another connection finds', async () => {
     const file = join(folder, 'again.db')
     const hash = 'a'.repeat(64)
     createSqliteKeyStore({ database: open(file) }).addKey({ hash, type: 'team', ownerId: '1', scopes: [] })

@@ -16,7 +16,7 @@ import { createMortalServer } from '../postgres/mortal-server.ts'
 
 const here = file => fileURLToPath(new URL(file, import.meta.url))
 
-/** Generating needs no engine; without the variable Prisma downloads one all the same. */
+/** Generating needs no engine, but Prisma downloads one unless the variable is set. */
 async function generate() {
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' }
   const parameters = [here('node_modules/prisma/build/index.js'), 'generate', '--schema', here('schema.prisma')]
@@ -54,9 +54,9 @@ describe('Prisma, through a bridge,', () => {
     features: managedStoreFeatures,
   })
   for (const { name, run } of cases) test(name, run)
-  test('is asked many cases', () => assert.ok(cases.length > 100))
+  test('runs more than a hundred cases', () => assert.ok(cases.length > 100))
 
-  test('keeps keys', async () => {
+  test('stores and finds keys', async () => {
     const keys = createPostgresKeyStore({ database })
     const hash = 'a'.repeat(64)
     const record = { hash, type: 'team', ownerId: '1', scopes: ['domains:create'], expiresAt: new Date('2030-01-01') }
@@ -66,14 +66,14 @@ describe('Prisma, through a bridge,', () => {
   })
 
   for (const code of ['40001', '40P01', '23505']) {
-    test(`the SQLSTATE ${code} is found in what Prisma throws, so that a conflict is tried again`, async () => {
+    test(`passes on the SQLSTATE ${code}, so the store can retry the call`, async () => {
       const raise = `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${code}'; END $$`
       const error = await database.query(raise, []).then(assert.fail, cause => cause)
       assert.equal(findCode(error, new Set([code])), code)
     })
   }
 
-  test('a bridge over a transaction of Prisma is refused before anything is saved or pushed', async () => {
+  test('is rejected over a transaction, before anything is saved or pushed', async () => {
     const pushed = []
     await prisma.$transaction(async tx => {
       const options = { findTeam: () => null, synchronize: changes => pushed.push(...changes) }
@@ -84,7 +84,7 @@ describe('Prisma, through a bridge,', () => {
     assert.deepEqual(pushed, [])
   })
 
-  test('registers within a transaction of Prisma, and nothing if that is rolled back', async () => {
+  test('registers names in a transaction, and none if it is rolled back', async () => {
     const team = { id: '1', organizationId: '10', state: 'active' }
     const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
     const register = (tx, domain) => {
@@ -106,7 +106,7 @@ describe('Prisma, through a bridge,', () => {
     )
   })
 
-  test('sixty orders at once commit with their names, and one with an invalid name leaves nothing', async () => {
+  test('commits sixty simultaneous orders with their names, and nothing of an order with an invalid name', async () => {
     for (const text of [
       'CREATE TABLE orders (id text PRIMARY KEY, team_id text NOT NULL)',
       'CREATE TABLE teams (id text PRIMARY KEY, organization_id text NOT NULL, state text NOT NULL)',
@@ -124,7 +124,7 @@ describe('Prisma, through a bridge,', () => {
     assert.equal(found.filter(({ domain }) => domain.includes('kept.order-x')).length, 0)
   })
 
-  test('tables that are missing say: run migrate()', async () => {
+  test('reports missing tables, and says to run migrate()', async () => {
     const store = createPostgresStore({ database, schema: 'not_there', findTeam: () => null })
     await assert.rejects(async () => store.count(), /migrate\(\)/)
   })

@@ -1,4 +1,4 @@
-/** What docs/recipes/drizzle.md says of `drizzle-kit push`. Run by `npm run test:hosts`. */
+/** Tests what docs/recipes/drizzle.md says about `drizzle-kit push`. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ async function createTables(options) {
   await database.close()
 }
 
-/** @returns What it proposes; it then asks, and nobody answers. */
+/** @returns The statements that it proposes. It then asks for confirmation, which it never gets. */
 function push(filter = {}) {
   const { stdout, stderr } = spawnSync(
     process.execPath,
@@ -41,15 +41,15 @@ before(() => createTables({}))
 
 const tables = ['changes', 'keys', 'locks', 'monitor', 'names', 'version']
 
-test('drizzle-kit push leaves the tables alone in their own schema', () => {
+test('drizzle-kit push ignores the tables in their own schema', () => {
   assert.deepEqual(push(), [])
 })
 
-test('drizzle-kit push proposes to drop them where it looks at their schema', () => {
+test('drizzle-kit push proposes to drop the tables if its configuration names their schema', () => {
   assert.equal(push({ schemaFilter: ['public', 'domain_registration'] }).length, tables.length)
 })
 
-test('drizzle-kit push leaves them alone in public with the filter of the guide', async () => {
+test('drizzle-kit push ignores the tables in the schema public with the tablesFilter of the guide', async () => {
   await createTables({ schema: 'public' })
   assert.deepEqual(
     push(),

@@ -1,4 +1,4 @@
-/** Exports that break off behind the compression of Express and Fastify. Run by `npm run test:hosts`. */
+/** Exports that fail midway while Express or Fastify compresses them. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -22,7 +22,7 @@ for (let part = 0; part < 200; part += 1) {
   await registerDomains(team, { domains }, store)
 }
 
-/** @param pages After so many the store fails. Much must be sent before: compression holds the first bytes back. */
+/** @param pages After how many pages the store fails: many, because compression holds the first bytes back. */
 function createOptions(pages) {
   let listed = 0
   async function list(page) {
@@ -33,7 +33,7 @@ function createOptions(pages) {
   return { store: { ...store, list }, authenticate: () => team, operations: ['export'], onError() {} }
 }
 
-/** Each makes a server that has yet to listen. */
+/** Each creates a server that does not listen yet. */
 const servers = {
   'Express over HTTP/1': options => createServer(express().use(compression(), domainsRouter(options))),
   'Express over HTTP/2': options => createHttp2Server(http2Express(express).use(compression(), domainsRouter(options))),
@@ -58,7 +58,7 @@ async function start(name, options) {
   return `http://127.0.0.1:${port}`
 }
 
-/** Reads an export to its end. @returns Its encoding, and whether it looks complete to its reader. */
+/** Reads an export to its end. @returns Its encoding, and whether it looks complete. */
 async function read(origin, isHttp2) {
   if (!isHttp2) {
     const response = await fetch(`${origin}/v1/domains/export`, { headers: { 'Accept-Encoding': 'gzip' } })
@@ -86,7 +86,7 @@ async function read(origin, isHttp2) {
 }
 
 for (const name of Object.keys(servers)) {
-  test(`${name}: a compressed export is complete, and one that breaks off looks cut off`, async () => {
+  test(`in ${name}, a compressed export is complete, and one that fails midway looks cut off`, async () => {
     for (const [pages, isComplete] of [
       [Number.POSITIVE_INFINITY, true],
       [60, false],

@@ -1,4 +1,4 @@
-/** The recipes of docs/recipes, each called as its host calls it. Run by `npm run test:hosts`. */
+/** Calls the NestJS recipe of docs/recipes as NestJS does. Run by `npm run test:hosts`. */
 import 'reflect-metadata'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,7 +23,7 @@ class AppModule {
 }
 Module({})(AppModule)
 
-test('NestJS takes the router as middleware', async () => {
+test('NestJS serves the router as middleware', async () => {
   const app = await NestFactory.create(AppModule, { logger: false })
   await app.listen(0, '127.0.0.1')
   try {

@@ -17,7 +17,7 @@ const scopes = ['domains:create', 'domains:read']
 keys.addKey({ hash, type: 'team', ownerId: '1', scopes })
 const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` }
 
-/** Each makes a server, and returns its origin once it listens. */
+/** Each starts a server, and returns its origin. */
 const servers = {
   async Koa(handle) {
     const app = new Koa()
@@ -80,7 +80,7 @@ for (const [name, start] of Object.entries(servers)) {
       assert.equal((await listed.json()).data.domains[0].domain, 'www.example.com')
     })
 
-    await t.test('sends 401, 400, 405 and 413 as documented, and leaves other paths alone', async () => {
+    await t.test('sends 401, 400, 405 and 413 as documented, and 404 for other paths', async () => {
       const unknown = await post('/v1/domains', '{}', { headers: { 'Content-Type': 'application/json' } })
       assert.equal(unknown.headers.get('WWW-Authenticate'), 'Bearer')
       assert.equal((await unknown.json()).error, 'unauthorized')

@@ -1,4 +1,4 @@
-/** Sessions of the host's own in place of API keys, with what hosts use for them. Run by `npm run test:hosts`. */
+/** Sessions instead of API keys, with popular libraries for sessions. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
@@ -27,14 +27,14 @@ async function register(url, headers) {
 const registered = { status: 200, says: { created: 1, existing: 0, invalid: 0 } }
 const refused = { status: 401, says: { error: 'unauthorized', message: 'Log in first.' } }
 
-test('Passport: the user of the request is the caller', async () => {
+test('with Passport, the user of the request is the caller', async () => {
   await serve(createPassportApp(), async url => {
     assert.deepEqual(await register(url, { 'X-Ticket': 'forged' }), refused)
     assert.deepEqual(await register(url, { 'X-Ticket': 'valid' }), registered)
   })
 })
 
-test('better-auth: the session that its cookie or API key names is the caller, for a team with a UUID', async () => {
+test('with better-auth, the user of the session cookie or API key is the caller, in a team with a UUID', async () => {
   await serve(createBetterAuthApp(), async url => {
     async function post(path, body, headers) {
       const origin = { Origin: 'http://localhost' }
@@ -65,7 +65,7 @@ test('better-auth: the session that its cookie or API key names is the caller, f
   })
 })
 
-test('@fastify/jwt: the token that it has verified is the caller', async () => {
+test('with @fastify/jwt, the team in the verified token is the caller', async () => {
   const app = createJwtApp()
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   try {

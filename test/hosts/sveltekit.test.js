@@ -17,13 +17,13 @@ after(() => {
   for (const made of ['build', '.svelte-kit']) rmSync(join(folder, made), { recursive: true, force: true })
 })
 
-test('SvelteKit builds without any secret, and its server calls the handler', async () => {
-  // Nothing but what finds programs: a build has no secrets.
+test('SvelteKit builds without secrets, and its server calls the handler', async () => {
+  // Only PATH, because a build has no secrets.
   const build = run({ PATH: process.env.PATH }, '../node_modules/vite/bin/vite.js', 'build')
   const [printed] = await Promise.all([text(build.stderr), build.stdout.resume(), once(build, 'exit')])
   assert.equal(build.exitCode, 0, printed)
 
-  /** Follows everything. */
+  /** A monitor that accepts everything. */
   const monitor = createServer((request, response) => request.resume().on('end', () => response.writeHead(204).end()))
   await once(monitor.listen(0, '127.0.0.1'), 'listening')
   after(() => monitor.close())

@@ -16,7 +16,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('simultaneous calls from three processes on one PostgreSQL are linearizable', async () => {
+test('simultaneous calls from three processes to one PostgreSQL database are linearizable', async () => {
   const pool = server.createPool({ pipeline: true })
   await migrate({ database: throughFirst(pool) })
   const configs = [true, true, false].map(pipeline => ({ ...server.config, pipeline }))

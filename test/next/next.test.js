@@ -9,7 +9,7 @@ import { generateApiKey } from 'domain-registration'
 
 const { key } = await generateApiKey({ type: 'team', id: '1' })
 
-/** Follows everything. */
+/** A monitor that accepts everything. */
 const monitor = createServer((request, response) => request.resume().on('end', () => response.writeHead(204).end()))
 await once(monitor.listen(0, '127.0.0.1'), 'listening')
 
@@ -57,8 +57,8 @@ after(async () => {
 })
 
 for (const [name, path] of [
-  ['a route', '/v1/domains'],
-  ['a route at the edge', '/edge/v1/domains'],
+  ['a route handler', '/v1/domains'],
+  ['a route handler on the edge runtime', '/edge/v1/domains'],
 ]) {
   test(`Next.js calls the handler as ${name}`, async () => {
     const ask = async authorization => {

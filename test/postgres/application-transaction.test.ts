@@ -87,7 +87,7 @@ test('in a transaction that has already failed, a call fails after only a few st
   expect(sent).toBeLessThanOrEqual(10)
 })
 
-test('a release through a store without a monitor is recorded, and pushed by a store that has one', async () => {
+test('a store without a monitor records a release, and a store with a monitor pushes it', async () => {
   const pushed: string[] = []
   const synchronize = (changes: readonly Change[]) => void pushed.push(...changes.map(({ kind }) => kind))
   const serving = createPostgresStore({ database: pool, findTeam, synchronize })
@@ -216,7 +216,7 @@ test('outside a transaction, a call is rejected and saves nothing', async () => 
   expect(await held()).toEqual([])
 })
 
-test('two stores on one client take turns, so a failure of one undoes nothing of the other', async () => {
+test('two stores on one client take turns, so a failure in one undoes nothing of the other', async () => {
   await pool.query(poison)
   await client.query('BEGIN')
   const open = () =>

@@ -57,7 +57,7 @@ describe('a subscriber gets', () => {
     ])
   })
 
-  test('the error of a failed step', async () => {
+  test('the error of a step that fails', async () => {
     const told = listen()
     await expect(registerDomains(keyContext, { domains: [] }, createStore())).rejects.toThrow()
     expect(told).toMatchObject([
@@ -65,7 +65,7 @@ describe('a subscriber gets', () => {
     ])
   })
 
-  test('a separate count of names that could not be saved in a call that succeeds', async () => {
+  test('the count of names that could not be saved, even if the call succeeds', async () => {
     const store = createStore()
     await registerDomains(keyContext, { domains: ['held.example.com'] }, store)
     const told = listen()
@@ -95,7 +95,7 @@ describe('a subscriber gets', () => {
     ])
   })
 
-  test('the team of a key, and no key, hash or hostname from any step', async () => {
+  test('the team of a key, but never a key, hash or hostname', async () => {
     const told = listen()
     const { keys, issue } = createKeys()
     const key = await issue('team', '1', { label: 'deploy' })
@@ -113,15 +113,15 @@ describe('a subscriber gets', () => {
   })
 })
 
-test('a step has the same result with a subscriber and without', async () => {
+test('a call returns the same result with and without a subscriber', async () => {
   const call = () => registerDomains(keyContext, { domains: ['localhost'] }, createStore())
   const without = await call()
   listen()
   expect(await call()).toEqual(without)
 })
 
-describe('the tracing recipe', () => {
-  test('examples/opentelemetry.ts makes a span of each step, and counts names', async () => {
+describe('the recipes for tracing and metrics', () => {
+  test('examples/opentelemetry.ts creates a span for each step, and counts names', async () => {
     const { context, metrics, ROOT_CONTEXT, trace } = await import('@opentelemetry/api')
     const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = await import(
       '@opentelemetry/sdk-trace-base'
@@ -184,7 +184,7 @@ describe('the tracing recipe', () => {
     expect(text).toMatch(/domain_registration_step_seconds_count\{step="register",outcome="done"\} 1\n/)
   })
 
-  test('examples/alerts.yml is PromQL of metrics, labels and values that examples/prometheus.ts has', async () => {
+  test('examples/alerts.yml is valid PromQL, and uses only metrics and labels of examples/prometheus.ts', async () => {
     const { register } = await import('prom-client')
     await import('../../examples/prometheus.ts')
     await registerDomains(keyContext, { domains }, createStore())

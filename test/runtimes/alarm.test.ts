@@ -10,7 +10,7 @@ const toKinds = (received: readonly Received[]) =>
   received.flatMap(({ body }) => JSON.parse(body).data.changes.map(({ kind }: { kind: string }) => kind))
 
 test.skipIf(!workerd.program)(
-  `examples/durable-object.mjs pushes by its alarm what no call has pushed${workerd.program ? '' : why}`,
+  `the alarm in examples/durable-object.mjs pushes pending changes${workerd.program ? '' : why}`,
   async () => {
     let isAway = true
     const { url, received } = await receive(response => response.writeHead(isAway ? 503 : 204).end())

@@ -13,7 +13,7 @@ import { bun, deno, nodes, type Runtime, why, workerd } from './runtimes.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** By its file in `servers/`. */
+/** Each server with its file in `servers/`. */
 const servers = [
   ['Express', 'express.js', nodes, {}],
   ['Fastify', 'fastify.js', nodes, {}],
@@ -66,7 +66,7 @@ const at = (port: unknown, close: () => void): RunningServer => ({
   close: async () => close(),
 })
 
-/** In one process of the runtime for all of its servers. */
+/** Starts all servers of a runtime in one process. */
 function startIn(runtime: Runtime, file: string): StartServer {
   let started: { spawned: ChildProcess; lines: Interface } | undefined
   return async options => {
@@ -81,7 +81,7 @@ function startIn(runtime: Runtime, file: string): StartServer {
   }
 }
 
-/** A Worker has its settings from the start, so each has a process of its own. */
+/** A Worker gets its settings when it starts, so each has its own process. */
 async function startWorker(options: Parameters<StartServer>[0]): Promise<RunningServer> {
   const { settings, close } = await askHere(options)
   const spawned = spawnRuntime(workerd, ['servers/worker.capnp'], { SETTINGS: settings })
@@ -92,7 +92,7 @@ async function startWorker(options: Parameters<StartServer>[0]): Promise<Running
   })
 }
 
-describe('the runtime’s own fetch calls the server', () => {
+describe('a call with the fetch of the runtime succeeds in', () => {
   for (const { name, program, run } of [...nodes, bun, deno]) {
     test.skipIf(!program)(name + (program ? '' : why), async () => {
       const { keys, issue } = createKeys()

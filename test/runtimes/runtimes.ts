@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** A runtime of JavaScript, as its package on npm brings it. */
+/** A JavaScript runtime from its npm package. */
 export interface Runtime {
   name: string
-  /** The program, or `null` where there is none for this platform. */
+  /** The path of the program, or `null` if npm has none for this platform. */
   program: string | null
-  /** The parameters that make it run a file. */
+  /** The parameters before the file that it should run. */
   run: readonly string[]
 }
 
@@ -63,4 +63,4 @@ export const deno = find('Deno', [
 ])
 export const workerd = find('workerd', ['serve', '--control-fd=3'])
 
-export const why = ` (skipped: the registry has it not for ${platform})`
+export const why = ` (skipped: npm has none for ${platform})`

@@ -27,7 +27,7 @@ interface Message {
 
 const CALLERS = 3
 
-describe('callers that share a file are killed at random, and no answered call is lost, none saved in part:', () => {
+describe('if callers that share a file are killed, no acknowledged call is lost and none is saved in part:', () => {
   const kills = [
     [nodes[1], 50],
     [nodes[3], 10],
@@ -51,7 +51,7 @@ async function killCallers(runtime: Runtime, kills: number): Promise<void> {
     const parameters = [...runtime.run, 'sqlite/caller.js', file, String(started++)]
     const caller = spawn(runtime.program as string, parameters, { cwd: here, stdio: ['ignore', 'pipe', 'inherit'] })
     running.add(caller)
-    // By itself it goes on for ever.
+    // A caller does not end by itself.
     const ended = once(caller, 'exit').then(([code]) => {
       if (code !== null) throw new Error(`A caller ended with ${code}`)
     })

@@ -16,7 +16,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** The program of `npm start`. */
+/** Starts the program of `npm start`. */
 async function start({ program, name }: Runtime) {
   const file = join(folder, `${name}.db`)
   const server = spawn(program as string, ['--import', 'tsx', 'examples/documentation.ts'], {
@@ -53,7 +53,7 @@ async function start({ program, name }: Runtime) {
   }
 }
 
-describe('npm start, killed and started again, has everything that it had', () => {
+describe('npm start keeps registrations and keys when it is killed and started again,', () => {
   for (const runtime of nodes.slice(1)) {
     test.skipIf(!runtime.program)(`in ${runtime.name}${runtime.program ? '' : why}`, async () => {
       const first = await start(runtime)
@@ -66,7 +66,7 @@ describe('npm start, killed and started again, has everything that it had', () =
       expect((await second.register(first.key)).data.results).toEqual(
         results.map(result => ({ ...result, status: 'existing' })),
       )
-      // Keys are made once, and shown once.
+      // Keys are created and printed only at the first start.
       expect(first.printed).toContain('svc_team_3_')
       expect(second.printed).not.toContain('svc_')
       await second.kill()

@@ -18,7 +18,7 @@ const allCases = domainStoreSuite({
   features: [...managedStoreFeatures, 'import', 'transfer'],
 }).map(({ id }) => ({ id, failure: null }))
 
-describe('the types of what hosts have fit the options:', () => {
+describe('the option "database" accepts the types of each runtime’s SQLite:', () => {
   const options = '--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck --module nodenext --target es2022'
   test.each([
     ['node.ts', 'node'],
@@ -32,8 +32,8 @@ describe('the types of what hosts have fit the options:', () => {
   })
 })
 
-describe('every case of the suite passes on the runtime’s own SQLite:', () => {
-  // Those of Node run it in test/sqlite, below.
+describe('every case of the suite passes with the SQLite of', () => {
+  // In Node, test/sqlite runs the suite; see below.
   for (const { name, program, run } of [bun, deno]) {
     test.skipIf(!program)(name + (program ? '' : why), async () => {
       const { stdout } = await promisify(execFile)(program as string, [...run, 'sqlite/run-suite.js'], { cwd: here })
@@ -42,8 +42,8 @@ describe('every case of the suite passes on the runtime’s own SQLite:', () => 
   }
 })
 
-describe('all of test/sqlite passes on the SQLite of', () => {
-  // Node 20, on which the tests run, has none.
+describe('all tests in test/sqlite pass with the SQLite of', () => {
+  // Node 20, which runs the tests, has no SQLite.
   for (const { name, program } of nodes.slice(1)) {
     test.skipIf(!program)(name + (program ? '' : why), { timeout: 120_000 }, async () => {
       const parameters = [vitest, 'run', '--reporter=json', 'test/sqlite']

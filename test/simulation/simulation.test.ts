@@ -32,7 +32,7 @@ const happenings = [
   ...new Set(rejected.map(([, code]) => code)),
 ]
 
-test('the hostnames of the simulation have the kind and registrable domain that it states', () => {
+test('the hostnames of the simulation are classified as its model assumes', () => {
   for (const { domain, registrableDomain } of families.flat()) {
     for (const spell of spellings) {
       expect(classifyHostname(spell(domain))).toMatchObject({ valid: true, domain, registrableDomain })
@@ -41,12 +41,12 @@ test('the hostnames of the simulation have the kind and registrable domain that 
   for (const [input, code] of rejected) expect(classifyHostname(input)).toMatchObject({ valid: false, code })
 })
 
-test.runIf(SEED)('replays one schedule (skipped unless SEED names it)', async () => {
+test.runIf(SEED)('the schedule of SEED passes (skipped unless SEED is set)', async () => {
   const trace = (line: string) => void process.stdout.write(`${line}\n`)
   expect(await simulate({ seed: Number(SEED), trace })).toBeNull()
 })
 
-describe.skipIf(SEED)('whatever fails, dies or gets lost', () => {
+describe.skipIf(SEED)('under random failures, crashes and lost messages,', () => {
   test('every response is correct, and in the end exactly the registered names are watched', {
     timeout: 600_000,
   }, async () => {
@@ -62,10 +62,12 @@ describe.skipIf(SEED)('whatever fails, dies or gets lost', () => {
     expect([...happened.keys()].toSorted()).toEqual(happenings.toSorted())
   })
 
-  test.runIf(isLong).each(brokenOutboxes)(
-    'of a store that $breaks, it is $isFoundBySimulation that a violation is found',
+  test
+    .runIf(isLong)
+    .each(brokenOutboxes.map(each => [each.breaks, each.isFoundBySimulation ? 'caught' : 'not caught', each] as const))(
+    'a store that %s is %s',
     { timeout: 600_000 },
-    async ({ createBackend, isFoundBySimulation }) => {
+    async (_breaks, _outcome, { createBackend, isFoundBySimulation }) => {
       let violation: string | null = null
       for (let seed = 1; seed <= SCHEDULES_OF_BROKEN && !violation; seed += 1)
         violation = await simulate({ seed, createBackend })

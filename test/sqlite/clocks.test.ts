@@ -20,7 +20,7 @@ function openStore() {
   return { database, store, pushed }
 }
 
-test('IDs sort in the order of registration, even if the clocks of two processes differ by a day', async () => {
+test('IDs sort in order of registration, even if the clocks of two processes differ by a day', async () => {
   const { database, store } = openStore()
   const other = createSqliteStore({ database, findTeam: () => null })
   const now = Date.now()
@@ -31,7 +31,7 @@ test('IDs sort in the order of registration, even if the clocks of two processes
   expect(toDomains(await store.list())).toEqual(['a.com', 'b.com', 'c.com', 'd.com'])
 })
 
-test('a change that was postponed while a clock was a day ahead is pushed once the clock is right', async () => {
+test('a change that was postponed while the clock was a day ahead is pushed once the clock is right', async () => {
   const { store, pushed } = openStore()
   const now = Date.now()
   setClock(now + DAY)
@@ -41,7 +41,7 @@ test('a change that was postponed while a clock was a day ahead is pushed once t
   expect(pushed).toEqual(['a.com'])
 })
 
-test('a time limit for pushes of a fraction of a millisecond is accepted', async () => {
+test('a synchronizeTimeLimit of a fraction of a millisecond is accepted', async () => {
   const { store, pushed } = openStore()
   await store.synchronize?.(await save(store, '1', ['a.com']))
   await save(store, '1', ['b.com'])

@@ -86,7 +86,7 @@ test('while another connection writes, a call times out, saves nothing, and reje
   expect((await registerDomains(team1, { domains: ['www.example.com'] }, store)).data.totals.created).toBe(1)
 })
 
-describe('a whole call fails, with the reason,', () => {
+describe('a call fails as a whole, with the reason,', () => {
   test('when the disk is full, and succeeds once there is space', async () => {
     const database = open()
     const store = createStore({ database })

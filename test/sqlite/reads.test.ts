@@ -30,7 +30,7 @@ function interruptReads(database: TestDatabase, interrupt: () => void): TestData
   }
 }
 
-test('a preview sees one state of the database, even if another process registers a name meanwhile', async () => {
+test('all reads of a preview see the same data, even if another process registers a name in between', async () => {
   const other = createSqliteStore({ database: open('one-state'), findTeam })
   const name = { domain: '*.example.com', registrableDomain: 'example.com' }
   let registered: unknown

@@ -7,7 +7,9 @@ const { pathOf } = createFolder()
 const PROCESSES = 4
 const FILES = 20
 
-test('processes that start simultaneously on a new file all find their tables', { timeout: 120_000 }, async () => {
+test('several processes that start simultaneously on a new file all find their tables', {
+  timeout: 120_000,
+}, async () => {
   const starters = Array.from({ length: PROCESSES }, () => startProgram(new URL('starter.ts', import.meta.url)))
   try {
     await Promise.all(starters.map(starter => starter.receive()))

@@ -11,7 +11,7 @@ afterAll(async () => void (await Promise.all(sweepers.map(sweeper => sweeper.kil
 
 const WAITING = 500
 
-test('processes that sweep the same file push each of 500 changes exactly once', {
+test('several processes that sweep the same file push each of 500 changes exactly once', {
   timeout: 60_000,
 }, async () => {
   const database = open('registrations.db')
@@ -37,7 +37,7 @@ test('processes that sweep the same file push each of 500 changes exactly once',
   expect(await store.countPending()).toBe(0)
 })
 
-test('a release through a store without a monitor is recorded, and pushed by a store that has one', async () => {
+test('a store without a monitor records a release, and a store with a monitor pushes it', async () => {
   const database = open('support.db')
   const pushed: string[] = []
   const synchronize = (changes: readonly Change[]) =>

@@ -38,7 +38,7 @@ const hasReaders = engine !== 'node-sqlite3-wasm'
 const why = hasReaders ? '' : ' (skipped in WebAssembly, where a writer blocks readers)'
 
 describe.skipIf(!hasReaders)(`while another connection holds the write lock${why}`, () => {
-  test('only the first of 100 waiting calls polls for the write lock, and the event loop runs in between', async () => {
+  test('only the first of 100 queued calls polls for the lock, and other work runs in between', async () => {
     const { store, other, polls } = openHeld('held.db')
     const order: string[] = []
     const calls = manyDomains(100).map(async domain => {
@@ -60,7 +60,7 @@ describe.skipIf(!hasReaders)(`while another connection holds the write lock${why
     expect((await store.list()).map(({ domain }) => domain)).toEqual(manyDomains(100))
   })
 
-  test('calls of all stores on one handle share one queue, and reads do not wait', async () => {
+  test('calls of all stores on one database handle share one queue, and reads do not wait', async () => {
     const { store, other, counted, polls } = openHeld('line.db')
     const keys = createSqliteKeyStore({ database: counted })
     const second = createSqliteStore({ database: counted, findTeam })
@@ -86,7 +86,7 @@ describe.skipIf(!hasReaders)(`while another connection holds the write lock${why
   })
 })
 
-test('a release that fails at its last name releases no name, and the store keeps working', async () => {
+test('a release that fails at its last name releases none, and later calls succeed', async () => {
   const { store, counted } = openCounted('fails.db')
   await save(store, '1', manyDomains(700))
   counted.exec(`CREATE TRIGGER refuse BEFORE DELETE ON domain_registration_names WHEN old.domain = 'n699.com'

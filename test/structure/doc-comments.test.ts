@@ -26,7 +26,7 @@ function findUndocumented(files: readonly string[]): { exported: number; missing
   return { exported: exported.size, missing }
 }
 
-test('every export has a doc comment, and every function an example', () => {
+test('every export has a doc comment, and every exported function or class has an example', () => {
   const { exported, missing } = findUndocumented([...entries.values()])
   expect(exported).toBeGreaterThan(100)
   expect(missing).toEqual([])

@@ -102,7 +102,7 @@ const examples = findExamples(sources, inDocComment)
 const snippets = findExamples(guides, inGuide)
 const errors = findErrors(new Map([...examples, ...snippets]))
 
-test('the test finds each example in doc comments and each snippet in guides', () => {
+test('the tests in this file find each example in doc comments and each snippet in guides', () => {
   const count = (files: readonly string[], pattern: RegExp) =>
     files.flatMap(file => read(file).match(pattern) ?? []).length
   expect(examples.size).toBe(count(sources, /@example/g))

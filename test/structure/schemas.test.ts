@@ -17,6 +17,6 @@ test.each([
   [`test/postgres/schema-${POSTGRES_VERSION}.sql`, createSchema({}).join(';\n')],
   [`test/postgres/schema-${POSTGRES_VERSION}-citus.sql`, createSchema({}, true).join(';\n')],
   [`test/sqlite/schema-${SQLITE_VERSION}.sql`, sqliteSchema()],
-])('the tables match %s, the snapshot of their version', async (file, sql) => {
+])('the SQL that creates the tables matches the snapshot %s', async (file, sql) => {
   await expect(withoutComments(sql), WHAT_TO_DO).toMatchFileSnapshot(`../../${file}`)
 })

@@ -29,22 +29,30 @@ test('the source tree follows the structure rules', () => {
 
 test.each<[string, Record<string, string>, string[]]>([
   [
-    'an arrow upwards',
+    'an import from a lower layer of a higher one',
     { 'registry/a.ts': `import '../memory/b.ts'` },
     ['upward: src/registry/a.ts imports src/memory/b.ts'],
   ],
-  ['a folder without a layer', { 'http/a.ts': `import '../utils/b.ts'` }, ['layer: src/utils/b.ts stands on none']],
   [
-    'a package in a file that is not its own',
+    'an import of a folder that belongs to no layer',
+    { 'http/a.ts': `import '../utils/b.ts'` },
+    ['layer: src/utils/b.ts stands on none'],
+  ],
+  [
+    'an import of a package in a file that may not import it',
     { 'hostname/classify.ts': `import { parse } from 'tldts'` },
     ['package: src/hostname/classify.ts imports tldts'],
   ],
   [
-    'a framework that is more than types',
+    'an import of more than types from a framework',
     { 'adapters/express.ts': `import { Router } from 'express'` },
     ['package: src/adapters/express.ts imports more than types of express'],
   ],
-  ['a long line', { 'options.ts': `x()\n// ${'-'.repeat(118)}\n` }, ['long line: src/options.ts:2, 121 of 120']],
+  [
+    'a line of more than 120 columns',
+    { 'options.ts': `x()\n// ${'-'.repeat(118)}\n` },
+    ['long line: src/options.ts:2, 121 of 120'],
+  ],
 ])('the structure rules report %s', (_, files, breaches) => {
   const tree = new Map(Object.entries(files).map(([path, text]) => [`src/${path}`, text]))
   expect(findBreaches(tree)).toEqual(breaches)

@@ -36,17 +36,17 @@ const takers: readonly (readonly [what: string, option: string, take: (limit: nu
 ]
 
 describe.each(takers)('%s with a %s', (_, option, take) => {
-  const hostile = { [Symbol.toPrimitive]: () => expect.unreachable('Nothing of it is run') }
+  const hostile = { [Symbol.toPrimitive]: () => expect.unreachable('A time limit is never converted') }
   test.each([
-    [Number.NaN, 'NaN'],
-    [0, '0'],
-    [-1, '-1'],
-    [Number.POSITIVE_INFINITY, 'Infinity'],
-    [2 ** 31, '2147483648'],
-    ['30' as never, '"30"'],
-    [null as never, 'object'],
-    [hostile as never, 'object'],
-  ])('of %o throws before any work, and says what to pass', async (limit, described) => {
+    ['NaN', Number.NaN, 'NaN'],
+    ['0', 0, '0'],
+    ['-1', -1, '-1'],
+    ['Infinity', Number.POSITIVE_INFINITY, 'Infinity'],
+    ['2 ** 31', 2 ** 31, '2147483648'],
+    ['"30"', '30' as never, '"30"'],
+    ['null', null as never, 'object'],
+    ['an object', hostile as never, 'object'],
+  ])('of %s throws before any work, and says what to pass', async (_, limit, described) => {
     await expect((async () => take(limit))()).rejects.toThrow(
       new TypeError(
         `The option "${option}" must be a number of milliseconds above 0 and at most 2147483647, ` +
@@ -61,15 +61,15 @@ test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms is a valid time limit', limit =>
 })
 
 test.each([
-  ['the whole of it', 20, 20, undefined, 'the time limit of 20 ms'],
-  ['a part of it', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
-  ['the limit of one step', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
-])('an error names the configured time limit, after %s', async (_, milliseconds, timeLimit, step, expected) => {
+  ['if the whole limit has passed', 20, 20, undefined, 'the time limit of 20 ms'],
+  ['if a part of it has passed', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
+  ['if the limit of one step has passed', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
+])('the error names the configured time limit, %s', async (_, milliseconds, timeLimit, step, expected) => {
   const waiting = createDeadline(milliseconds, timeLimit).wait(new Promise(() => {}), step)
   await expect(waiting).rejects.toThrow(new TimeLimitError(`No response within ${expected}`))
 })
 
-test('a thenable that throws fails at once, and leaves no timer behind', async () => {
+test('a thenable that throws rejects immediately, and leaves no timer behind', async () => {
   const timers = () => process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length
   const before = timers()
   // biome-ignore lint/suspicious/noThenProperty: a store may return one

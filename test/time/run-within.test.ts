@@ -5,7 +5,7 @@ import { runWithin } from '../../src/time/run-within.ts'
 const never = () => new Promise<never>(() => {})
 const message = 'No answer'
 
-test('work that settles in time passes on its value or failure, and leaves no timer or listener', async () => {
+test('work that ends in time passes on its value or error, and leaves no timer or listener behind', async () => {
   const { signal } = new AbortController()
   const counts: number[] = []
   const counted = Object.assign(signal, {
@@ -31,7 +31,7 @@ test('work that ignores its signal is abandoned at the time limit', async () => 
   expect(seen?.reason).toEqual(new TimeLimitError(message))
 })
 
-test("a signal that aborts ends the wait with its reason, and aborts the work's signal", async () => {
+test("an aborted signal ends the wait with its reason, and aborts the work's signal", async () => {
   const outer = new AbortController()
   const running = runWithin({ milliseconds: 50_000, message, signal: outer.signal }, signal => {
     outer.abort(new Error('stopped'))

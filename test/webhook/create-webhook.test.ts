@@ -20,7 +20,7 @@ const toChange = (index: number, kind: Change['kind'] = 'registered') =>
   }) as Change
 const changes = (count: number) => Array.from({ length: count }, (_, index) => toChange(index))
 
-test('the standard’s own library and verifyWebhook accept a push, which contains each whole change', async () => {
+test('a push contains each change with all fields, and standardwebhooks and verifyWebhook accept it', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret })([toChange(0), toChange(1, 'released')])
   const [{ headers, body } = { headers: {}, body: '' }] = received
@@ -43,7 +43,7 @@ test('the standard’s own library and verifyWebhook accept a push, which contai
   expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60)
 })
 
-test('the webhook-id depends only on the changes, not on the sender, and differs for other changes', async () => {
+test('the webhook-id is the same for the same changes from any sender, and differs for other changes', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret })([toChange(0)])
   await createWebhook({ url, secret: newSecret })([toChange(0)])
@@ -65,7 +65,7 @@ test('while a secret is rotated, a receiver with either secret accepts a push', 
   }
 })
 
-test('changes are sent in batches, one after another and in order', async () => {
+test('changes are sent in batches, one after the other, in order', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret })(changes(250))
   expect(received.map(each => toIds(each).length)).toEqual([100, 100, 50])
@@ -76,22 +76,25 @@ test('changes are sent in batches, one after another and in order', async () => 
   expect(received).toHaveLength(5)
 })
 
-describe('the response', () => {
+describe('a response', () => {
   async function push(status: number, headers: Record<string, string> = {}, body = ''): Promise<unknown> {
     const { url } = await receive(response => response.writeHead(status, headers).end(body))
     return createWebhook({ url, secret })(changes(1)).catch((cause: unknown) => cause)
   }
 
-  test.each([200, 201, 202, 204])('%i means success', async status => {
+  test.each([200, 201, 202, 204])('of %i means success', async status => {
     expect(await push(status)).toBeUndefined()
   })
 
-  test.each([400, 401, 404, 409, 410, 413, 422, 500, 501, 505])('%i means that the change is refused', async status => {
-    const error = await push(status, {}, 'no\r\nsuch\u202e thing')
-    expect(error).toHaveProperty('monitor', expect.stringMatching(/^127\.0\.0\.1:\d+$/))
-    expect(error).toHaveProperty('message', `The monitor returned ${status}: no such  thing`)
-    expect(error).not.toBeInstanceOf(MonitorUnavailableError)
-  })
+  test.each([400, 401, 404, 409, 410, 413, 422, 500, 501, 505])(
+    'of %i means that the monitor refuses the change',
+    async status => {
+      const error = await push(status, {}, 'no\r\nsuch\u202e thing')
+      expect(error).toHaveProperty('monitor', expect.stringMatching(/^127\.0\.0\.1:\d+$/))
+      expect(error).toHaveProperty('message', `The monitor returned ${status}: no such  thing`)
+      expect(error).not.toBeInstanceOf(MonitorUnavailableError)
+    },
+  )
 
   test.each<[status: number, headers: Record<string, string>, retryAfter: number | undefined]>([
     [408, {}, undefined],
@@ -101,13 +104,13 @@ describe('the response', () => {
     [504, {}, undefined],
     [503, { 'Retry-After': '0' }, 0],
     [302, { Location: 'https://elsewhere.test/' }, undefined],
-  ])('%i means that the monitor is unavailable', async (status, headers, retryAfter) => {
+  ])('of %i means that the monitor is unavailable', async (status, headers, retryAfter) => {
     const error = await push(status, headers)
     expect(error).toBeInstanceOf(MonitorUnavailableError)
     expect(error).toMatchObject({ message: `The monitor returned ${status}`, retryAfter })
   })
 
-  test('is shortened in a message', async () => {
+  test('is shortened in the error message', async () => {
     expect(String(await push(422, {}, 'x'.repeat(100_000)))).toHaveLength(
       'Error: The monitor returned 422: '.length + 200,
     )
@@ -128,7 +131,7 @@ test('a monitor that cannot be reached, or does not respond in time, is unavaila
   })
 })
 
-test('a signal ends a push, even between batches', async () => {
+test('an aborted signal ends a push, even between batches', async () => {
   const controller = new AbortController()
   const { url, received } = await receive(response => {
     response.writeHead(204).end()
@@ -157,7 +160,7 @@ test.each<[options: object, message: RegExp]>([
   expect(call).not.toThrow(/hidden/)
 })
 
-test('an unavailable monitor gets two pushes and refuses nothing; a refused change alone stays pending', async () => {
+test('an unavailable monitor gets only two pushes; once available, it gets all that it does not refuse', async () => {
   let status = 503
   const { url, received } = await receive((response, { body }) => {
     response.writeHead(status === 503 || body.includes('refused.com') ? status : 204).end()

@@ -6,7 +6,7 @@ import { createStore } from '../fixtures.ts'
 import { findFreePort } from '../postgres/free-port.ts'
 import { createMonitorProcess, secret } from './monitor-process.ts'
 
-test('examples/monitor.ts follows the registry if pushes repeat or come late, and rejects unsigned ones', async () => {
+test('examples/monitor.ts follows repeated and late pushes correctly, and rejects forged ones', async () => {
   const monitor = await createMonitorProcess(await findFreePort())
   onTestFinished(() => monitor.remove())
   await monitor.start()

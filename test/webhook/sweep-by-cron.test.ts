@@ -7,7 +7,7 @@ import { createStore } from '../fixtures.ts'
 const sweepWith = (key: string) =>
   new Request('https://example.com/api/sweep', { headers: { Authorization: `Bearer ${key}` } })
 
-test('examples/sweep-by-cron.ts pushes all that waits, for the schedule alone', async () => {
+test('examples/sweep-by-cron.ts pushes all pending changes, but only for requests with the cron secret', async () => {
   const pushed: Change[] = []
   const store = createStore({ synchronize: changes => void pushed.push(...changes) })
   const domains = manyDomains(2_500)

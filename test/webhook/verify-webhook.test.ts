@@ -23,19 +23,19 @@ describe('the public test vector is accepted', () => {
   const wrong = 'v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc='
   const signature = headers['webhook-signature']
   test.each<[how: string, headers: WebhookHeaders, body: string | Uint8Array, secret: string | readonly string[]]>([
-    ['as it is', headers, body, secret],
-    ['as bytes', headers, Buffer.from(body), secret],
-    ['with the Headers of fetch', new Headers(headers), body, secret],
+    ['unchanged', headers, body, secret],
+    ['with the body as bytes', headers, Buffer.from(body), secret],
+    ['with a Headers object', new Headers(headers), body, secret],
     [
-      'with fields in upper case',
+      'with header names in upper case',
       Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])),
       body,
       secret,
     ],
-    ['with a secret without its prefix', headers, body, secret.slice(6)],
-    ['with one of two secrets', headers, body, [`whsec_${btoa('x'.repeat(24))}`, secret]],
+    ['with the secret without its prefix', headers, body, secret.slice(6)],
+    ['with two secrets, one of which matches', headers, body, [`whsec_${btoa('x'.repeat(24))}`, secret]],
     [
-      'with one of many signatures',
+      'with many signatures, one of which matches',
       { ...headers, 'webhook-signature': `${wrong} ${signature.replace('v1', 'v1a')} v1, ${signature}` },
       body,
       secret,
@@ -44,13 +44,16 @@ describe('the public test vector is accepted', () => {
     expect(await verifyWebhook(...call)).toEqual({ test: 2432232314 })
   })
 
-  test.each([-300, 300])('at %i seconds from its time', async seconds => {
+  test.each([
+    ['before', -300],
+    ['after', 300],
+  ])('300 seconds %s its timestamp', async (_, seconds) => {
     vi.setSystemTime(sentAt + seconds * 1000)
     expect(await verifyWebhook(headers, body, secret)).toEqual({ test: 2432232314 })
   })
 })
 
-test('bytes that change while the signature is checked are not what is returned', async () => {
+test('the returned body is the verified one, even if its bytes change during the check', async () => {
   const bytes = Buffer.from(vector.body)
   const verified = verifyWebhook(vector.headers, bytes, secret)
   bytes.write('9', vector.body.indexOf('2'))
@@ -63,27 +66,27 @@ describe('a request is rejected', () => {
     ['whose body was changed', headers, '{"test": 2432232315}'],
     ['whose body is empty', headers, ''],
     ['whose bytes are not UTF-8', headers, Buffer.from([0xff])],
-    ['with another ID', { ...headers, 'webhook-id': 'msg_other' }],
-    ['with another time', { ...headers, 'webhook-timestamp': '1614265331' }],
+    ['whose ID was changed', { ...headers, 'webhook-id': 'msg_other' }],
+    ['whose timestamp was changed', { ...headers, 'webhook-timestamp': '1614265331' }],
     ['without an ID', { ...headers, 'webhook-id': undefined }],
-    ['without a time', { ...headers, 'webhook-timestamp': '' }],
-    ['whose ID is null, as `Headers` says that there is none', { ...headers, 'webhook-id': null as never }],
+    ['without a timestamp', { ...headers, 'webhook-timestamp': '' }],
+    ['whose ID is null, as Headers returns if there is none', { ...headers, 'webhook-id': null as never }],
     ['whose signature is a number', { ...headers, 'webhook-signature': 1 as never }],
     ['without a signature', { ...headers, 'webhook-signature': undefined }],
     ['without headers', {}],
-    ['with an invalid time', { ...headers, 'webhook-timestamp': '1614265330.0' }],
+    ['with an invalid timestamp', { ...headers, 'webhook-timestamp': '1614265330.0' }],
     ['whose ID contains a full stop', { ...headers, 'webhook-id': 'msg.1614265330' }],
     [
       'with a signature of another version',
       { ...headers, 'webhook-signature': headers['webhook-signature'].replace('v1', 'v2') },
     ],
-    ['with half a signature', { ...headers, 'webhook-signature': headers['webhook-signature'].slice(0, 23) }],
+    ['with a truncated signature', { ...headers, 'webhook-signature': headers['webhook-signature'].slice(0, 23) }],
     ['with a signature that is not base64', { ...headers, 'webhook-signature': 'v1,ö v1, v1,= v1' }],
   ])('%s', async (_, changed, changedBody = body) => {
     expect(await rejection(verifyWebhook(changed, changedBody, secret))).toBeInstanceOf(WebhookVerificationError)
   })
 
-  test('if its signature differs in the last character, is longer or shorter', async () => {
+  test('whose signature differs in its last character or length', async () => {
     const signature = headers['webhook-signature']
     for (const other of [signature.replace('E=', 'F='), `${signature}=`, signature.slice(0, -1), 'v1,']) {
       const changed = { ...headers, 'webhook-signature': other }
@@ -91,19 +94,25 @@ describe('a request is rejected', () => {
     }
   })
 
-  test('if it was signed with another secret', async () => {
+  test('that was signed with another secret', async () => {
     const other = `whsec_${btoa('x'.repeat(24))}`
     expect(await rejection(verifyWebhook(headers, body, other))).toEqual(
       new WebhookVerificationError('No signature matches'),
     )
   })
 
-  test.each([-301, 301])('at %i seconds from its time', async seconds => {
+  test.each([
+    ['before', -301],
+    ['after', 301],
+  ])('301 seconds %s its timestamp', async (_, seconds) => {
     vi.setSystemTime(sentAt + seconds * 1000)
     expect(await rejection(verifyWebhook(headers, body, secret))).toBeInstanceOf(WebhookVerificationError)
   })
 
-  test.each([-601, 601])('at %i seconds from its time, with a tolerance of ten minutes', async seconds => {
+  test.each([
+    ['before', -601],
+    ['after', 601],
+  ])('601 seconds %s its timestamp, with a tolerance of 600 seconds', async (_, seconds) => {
     vi.setSystemTime(sentAt + seconds * 1000)
     const verified = verifyWebhook(headers, body, secret, { tolerance: 600_000 })
     expect(await rejection(verified)).toBeInstanceOf(WebhookVerificationError)
@@ -130,19 +139,19 @@ test('verification computes one HMAC for each secret, even for many signatures',
 
 test.each([
   [
-    'a tolerance of seconds',
+    'a tolerance in seconds instead of milliseconds',
     { tolerance: 300 },
     /"tolerance" must be milliseconds, an integer of 1,000 or more; it is 300$/,
   ],
   ['a tolerance that is not a number', { tolerance: '300000' }, /"tolerance" must be/],
   ['an unknown option', { tolerence: 300_000 }, /The option "tolerence" does not exist; there are "tolerance"$/],
-])('%s is rejected', async (_, options, message) => {
+])('verifyWebhook rejects %s', async (_, options, message) => {
   const error = await rejection(verifyWebhook(vector.headers, vector.body, secret, options as never))
   expect(error).toBeInstanceOf(TypeError)
   expect((error as Error).message).toMatch(message)
 })
 
-test('a parsed body or an invalid secret throws a TypeError', async () => {
+test('verifyWebhook throws a TypeError for a parsed body or an invalid secret', async () => {
   const { headers, body } = vector
   expect(await rejection(verifyWebhook(headers, JSON.parse(body), secret))).toBeInstanceOf(TypeError)
   const error = await rejection(verifyWebhook(headers, body, 'hidden'))

@@ -3,13 +3,13 @@ import { parseExportQuery, parseFormat, parseListQuery } from '../../src/wire/qu
 
 const organization = { type: 'organization', organizationId: '1', scopes: [] } as const
 
-describe('the team of a list, with an organization key', () => {
-  test('is a string of at most 64 digits', () => {
+describe('team_id of a list, with an organization key,', () => {
+  test('may be a string of up to 64 digits', () => {
     const team_id = '1'.repeat(64)
     expect(parseListQuery({ team_id }, organization).teamId).toBe(team_id)
   })
 
-  test.each([undefined, null, '', 'x1', '1x', ['1', '1'], '1'.repeat(65)])('%j is refused', team_id => {
+  test.each([undefined, null, '', 'x1', '1x', ['1', '1'], '1'.repeat(65)])('is rejected if it is %j', team_id => {
     const message = 'team_id must be the ID of a team, a string of 1 to 64 digits; an organization key requires it.'
     expect(() => parseListQuery({ team_id }, organization)).toThrow(
       expect.objectContaining({ code: 'invalid_request', message }),
@@ -23,7 +23,7 @@ describe('the format of an export', () => {
     ['', 'csv'],
     ['csv', 'csv'],
     ['ndjson', 'ndjson'],
-  ])('%j is %s', (format, expected) => {
+  ])('sent as %j is %s', (format, expected) => {
     expect(parseFormat({ format }, organization)).toBe(expected)
   })
 
@@ -31,7 +31,7 @@ describe('the format of an export', () => {
     ['CSV', 'format must be "csv" or "ndjson".'],
     ['json', 'format must be "csv" or "ndjson".'],
     [['csv', 'csv'], 'format must be sent once.'],
-  ])('%j is rejected: %s', (format, message) => {
+  ])('sent as %j is rejected: %s', (format, message) => {
     expect(() => parseFormat({ format }, organization)).toThrow(
       expect.objectContaining({ code: 'invalid_request', message }),
     )
@@ -46,9 +46,9 @@ describe('a cursor', () => {
   })
 
   test.each([
-    ['x'.repeat(513), 'after must be the "next" of the previous page.'],
-    [['a', 'b'], 'after must be sent once.'],
-  ])('%j is rejected: %s', (after, message) => {
+    ['of 513 characters', 'x'.repeat(513), 'after must be the "next" of the previous page.'],
+    ['that is sent twice', ['a', 'b'], 'after must be sent once.'],
+  ])('%s is rejected', (_, after, message) => {
     expect(() => parseListQuery({ team_id: '1', after }, organization)).toThrow(message)
   })
 })

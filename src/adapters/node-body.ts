@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
-import type { Socket } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { bodyCutShort } from '../errors/call-errors.ts'
 import { type RequestBody, stopsReading } from '../http/request.ts'
@@ -106,7 +105,7 @@ export function cutOff(response: ServerResponse & { readonly stream?: ServerHttp
   }
 }
 
-function resetIfTcp(socket: Socket | null): void {
+function resetIfTcp(socket: ServerResponse['socket']): void {
   try {
     socket?.resetAndDestroy()
   } catch {

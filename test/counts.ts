@@ -20,7 +20,7 @@ const table = {
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [10, 24],
-  /** Cases of the conformance suite, some 130, for each further driver of PostgreSQL. */
+  /** The roughly 130 cases of the conformance suite, for each additional PostgreSQL driver. */
   casesOfDrivers: /*           */ [25, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */
   callsWithoutMonitor: /*      */ [1_000, 10_000],

@@ -136,9 +136,9 @@ export interface ReleaseRecording {
    */
   readonly lease: number
   /**
-   * Whether this store pushes. If it does not, a release MUST still be recorded in two cases: if any store has ever
-   * swept these tables or finished a push, and if the registration is still pending. Otherwise there is no monitor, and
-   * the release SHOULD NOT be recorded, because no sweep would ever remove it.
+   * Whether this store pushes. If it does not, a release MUST still be recorded in either of two cases: any store
+   * has ever swept these tables or finished a push, or the registration is still pending. Otherwise there is no
+   * monitor, and the release SHOULD NOT be recorded, because no sweep would ever remove it.
    */
   readonly isPushed: boolean
 }

@@ -55,7 +55,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'looks-up-thousands-of-names',
-    name: 'MUST look up as many names as a hundred hostnames of maximum depth need',
+    name: 'MUST look up all the names that a hundred hostnames of maximum depth need',
     async test({ open }) {
       const store = await open()
       // Each has 120 labels below its registrable domain, and as many wildcards that could cover it.

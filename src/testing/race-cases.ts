@@ -158,7 +158,7 @@ export const raceCases: readonly CaseDefinition[] = [
   ),
   wildcardRace(
     'race-where-names-were-released',
-    'MUST register either a wildcard or a name below it after other names near them were registered and released',
+    'MUST register a wildcard or a name below it, but not both, after neighboring names were registered and released',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     {

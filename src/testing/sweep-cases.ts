@@ -233,7 +233,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-of-what-was-never-pushed',
-    name: 'MUST NOT push a registration after its release, and push the release at most once',
+    name: 'MUST NOT push a registration after its release, and MUST push the release at most once',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()

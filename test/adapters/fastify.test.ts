@@ -212,7 +212,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       ])
     })
 
-    test('finds a failure on the console if it has no logger, and even a frozen error in its log', async () => {
+    test('finds a failure on the console if it has no logger; a logger gets even a frozen error', async () => {
       const { headers, options } = await createOptions()
       const log = vi.spyOn(console, 'error').mockImplementation(() => {})
       const frozen = Object.freeze(new Error('frozen'))

@@ -47,7 +47,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
     ['an unsupported database', ['count', '--database', 'mysql://me:secret-word@127.0.0.1/x'], /begins with "postgres/],
     ...['host=db user=me password=secret-word', "password = 'secret-word' dbname=x", 'HOST=db'].map(
       (words): [string, string[], RegExp] => [
-        'an address in the key words of libpq',
+        'a connection string in the keyword/value format of libpq',
         ['migrate', '--database', words],
         /not key words of libpq/,
       ],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { run } from './program.ts'
 
-/** A password with characters that people use, and that have a meaning in an address. */
+/** A password with common characters that have a special meaning in a URL. */
 const password = 'se:cr/et@wo#r?d%&1'
 const encoded = encodeURIComponent(password)
 

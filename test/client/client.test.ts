@@ -111,7 +111,7 @@ test('a signal ends the work, even during a backoff', async () => {
 })
 
 describe('names that are internal_error', () => {
-  /** n7.com cannot be saved in this many calls, and n8.com not until it is tried alone. */
+  /** n7.com fails in this many calls; n8.com fails until it is sent alone. */
   function failing(times: number) {
     const store = createStore()
     let calls = 0

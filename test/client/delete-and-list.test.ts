@@ -98,7 +98,7 @@ describe('listAll', () => {
       /domains\[0\]\.domain is not a string/,
     ],
     [
-      'an empty page with a cursor, which may hide others',
+      'an empty page with a cursor, because more names may follow',
       { data: { domains: [], next: 'there' } },
       /data\.domains is empty, but data\.next is not null/,
     ],

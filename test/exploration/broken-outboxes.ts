@@ -59,7 +59,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     },
   })),
-  broken('removes pending changes by name, not ID', 'a name goes to another team beside a sweep', true, outbox => ({
+  broken('removes pending changes by name, not ID', 'a name moves to another team during a sweep', true, outbox => ({
     outbox: {
       finish: changes =>
         outbox.finish(pendingIn(outbox).filter(({ domain }) => changes.some(change => change.domain === domain))),

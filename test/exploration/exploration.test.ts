@@ -19,7 +19,7 @@ const states: Readonly<Record<ScenarioName, number>> = {
   'a wildcard is released while another team registers below it': 172,
   'the same call twice and a release': 584,
   'a name is registered and released beside a sweep': 416,
-  'a name goes to another team beside a sweep': 377,
+  'a name moves to another team during a sweep': 377,
   'a push succeeds in part': 227,
   'a failed push is made due beside a release': 466,
   'calls of a team come to its limit': 94,

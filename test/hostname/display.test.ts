@@ -23,7 +23,7 @@ test.each([
     'tシャツセール.jp',
   ],
   ...['한국.kr', '8.8.8.8', '2606:4700::1111', 'ex--ample.com'],
-])('%s is shown in Unicode', name => {
+])('%s is shown as people read it', name => {
   expect(displayHostname(canonical(name))).toBe(name)
 })
 

@@ -84,7 +84,7 @@ describe('a request', () => {
     ['OrganizationRequest', organization],
     ['TeamRequest', team1],
   ]
-  test.each(readings)('is accepted by the server exactly if it matches the schema %s', (name, keyContext) => {
+  test.each(readings)('is accepted by the server if and only if it matches the schema %s', (name, keyContext) => {
     const isDocumented = compileSchema(document, { $ref: `#/components/schemas/${name}` })
     const isTaken = (body: unknown) => {
       try {

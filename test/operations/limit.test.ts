@@ -96,7 +96,7 @@ describe('a call', () => {
   })
 })
 
-describe('a call that is saved in parts, because one name cannot be saved,', () => {
+describe('a call that must be retried in parts, because one name cannot be saved,', () => {
   /** A store that cannot save poison.com, and calls `between` after it has saved something. */
   function createPoisonedStore(maxDomains: number, between: () => unknown = () => {}) {
     const store = createLimitedStore(maxDomains)

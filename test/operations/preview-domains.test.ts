@@ -3,7 +3,7 @@ import { previewDomains, registerDomains } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createStore, rejection, team1, team2 } from '../fixtures.ts'
 
-test('a preview has the results of registering afterwards, except the IDs of new registrations', async () => {
+test('a preview returns the results of the registration that follows, except for the IDs of new names', async () => {
   const synchronize = vi.fn()
   const store = createStore({ synchronize })
   await registerDomains(team1, { domains: ['held.com', '*.wild.com', 'a.below.com'] }, store)

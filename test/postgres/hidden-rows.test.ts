@@ -65,7 +65,7 @@ describe('a key store whose role is subject to row-level security', () => {
     await expect(call()).rejects.toThrow(/row-level security/i)
   })
 
-  test('rejects in revokeKey and updateKey if a policy shows a key, but does not let it change', async () => {
+  test('rejects in revokeKey and updateKey if a policy lets the role see a key but not change it', async () => {
     await admin.query(`CREATE POLICY readable ON ${table('keys')} FOR SELECT USING (true)`)
     await expect(keys.revokeKey(record.hash)).rejects.toThrow('kept an API key from being changed')
     await expect(keys.updateKey(record.hash, { label: 'x' })).rejects.toThrow('kept an API key from being changed')

@@ -15,7 +15,7 @@ const STARTS = 12
 test.each([
   ['there is no schema', 'fresh', 'SELECT'],
   ['the schema is empty', 'empty', 'CREATE SCHEMA empty'],
-])('servers that migrate simultaneously when they start all find their tables if %s', async (_, schema, before) => {
+])('if %s, servers that migrate simultaneously at startup all find their tables', async (_, schema, before) => {
   await server.createPool().query(before)
   const pools = Array.from({ length: STARTS }, () => server.createPool({ max: 1 }))
   await Promise.all(pools.map(pool => pool.query('SELECT')))

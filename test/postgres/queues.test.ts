@@ -30,7 +30,7 @@ function createCalls() {
 }
 
 describe('calls for the same registrable domain', () => {
-  test('run two at a time, in their order, while other calls do not wait', async () => {
+  test('run two at a time, in order of arrival, while other calls do not wait', async () => {
     const { begun, call, end } = createCalls()
     for (const name of ['1', '2', '3', '4']) void call(name, ['a.com'])
     void call('elsewhere', ['b.com'])

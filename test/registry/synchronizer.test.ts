@@ -133,7 +133,7 @@ describe('a sweep', () => {
 })
 
 describe('a monitor that throws MonitorUnavailableError', () => {
-  test('gets one push, which counts as no refusal, and the next push at the time that it named', async () => {
+  test('gets one push, which does not count as a refusal, and the next push at the time that it named', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(10))
     const unavailable = new MonitorUnavailableError('maintenance', { retryAfter: 60_000 })
     const { push } = monitor

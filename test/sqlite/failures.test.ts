@@ -44,7 +44,7 @@ describe('createSqliteStore rejects', () => {
     ['nothing', undefined],
     ['a file name', 'registrations.db'],
     ['a pg pool', { connect() {}, query() {} }],
-    ['the storage of a Durable Object without SQLite', { transactionSync() {}, sql: undefined }],
+    ['the storage of a Durable Object that does not use SQLite', { transactionSync() {}, sql: undefined }],
   ])('%s as the database', (_, database) => {
     expect(() => createStore({ database: database as never })).toThrow(
       'The option "database" must be an open DatabaseSync of node:sqlite, a Database of better-sqlite3',

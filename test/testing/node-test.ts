@@ -1,4 +1,4 @@
-/** The suite as an application with only `node:test` runs it. */
+/** Runs the suite as an application does that has only `node:test`. */
 import { test } from 'node:test'
 import { createMemoryStore } from '../../src/index.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'

@@ -41,7 +41,7 @@ export interface SystemTask {
 
 const SERVERS = 3
 const OWNERS = 8
-/** How many calls compete for the limit of a team before the next one has its turn. */
+/** How many calls compete for one team's limit before the next team has its turn. */
 const CALLS_PER_LIMIT = 40
 /** Milliseconds for everything to settle. */
 const TO_REST = 120_000

@@ -142,7 +142,7 @@ export const scenarios = {
     deaths: 1,
     leases: 1,
   },
-  'a name goes to another team beside a sweep': {
+  'a name moves to another team during a sweep': {
     before: [register('1', 'a.example.com')],
     processes: { teams: [release('1', 'a.example.com'), register('2', 'a.example.com')], sweeper: [sweep] },
     faults: 1,

@@ -1,6 +1,6 @@
 /**
- * Registers names in a file until it is killed. Prints each call before it is made, and after it was answered: what is
- * printed has left the process.
+ * Registers names in a file until it is killed. Prints each call before it is made and again once it is answered, so
+ * that both are known even if this process is then killed.
  *
  * Parameters: the file, and a number that tells this caller from all others.
  */

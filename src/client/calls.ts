@@ -1,15 +1,12 @@
 import { isText } from '../options.ts'
 import type { PreviewResult } from '../wire/response.ts'
-import { type Attempt, type FailedAttempt, type FieldsByStatus, readResults } from './answer.ts'
+import { type FailedAttempt, type FieldsByStatus, readResults } from './answer.ts'
 import { type CallOptions, sendOnce } from './call.ts'
 import type { Part } from './part.ts'
 import type { Queue } from './queue.ts'
 
 /** How many responses, per concurrent call, may be kept until an earlier response arrives. */
 const ANSWERS_AHEAD = 4
-
-/** The code of a call that exceeds the limit of the team. */
-export const EXCESS = 'domain_limit_reached'
 
 export interface ResultOfName {
   readonly status: string
@@ -26,8 +23,6 @@ export interface BatchOperation {
    * names.
    */
   readonly corrects?: boolean
-  /** Whether a call above the limit of the team is halved. A name that alone exceeds it is then `invalid`. */
-  readonly isolatesExcess?: boolean
 }
 
 export const previewFields: FieldsByStatus = {
@@ -56,7 +51,7 @@ interface Sent<Result> {
  */
 export function createCalls<Result extends ResultOfName>(
   options: CallOptions & { readonly concurrency: number },
-  { path, fields, corrects = false, isolatesExcess = false }: BatchOperation,
+  { path, fields, corrects = false }: BatchOperation,
   queue: Queue,
   onEnd: () => void,
 ) {
@@ -71,30 +66,13 @@ export function createCalls<Result extends ResultOfName>(
     return sendOnce({ url, body: { domains: names, team_id: teamId }, read }, options)
   }
 
-  /** @param names What the results call the names that are sent. */
-  async function askForResults(
-    domains: readonly string[],
-    names: readonly string[],
-  ): Promise<Attempt<readonly Result[]>> {
-    const read = (answer: unknown) => toInputs(readResults<Result>(answer, domains, fields), names)
-    const attempt = await ask(url, domains, read)
-    const isExcess = 'failure' in attempt && attempt.failure.code === EXCESS
-    if (!isolatesExcess || !isExcess) return attempt
-    const { message } = attempt.failure
-    if (names.length === 1) return { value: [{ status: 'invalid', input: names[0], code: EXCESS, message } as never] }
-    const middle = Math.ceil(names.length / 2)
-    const first = await askForResults(domains.slice(0, middle), names.slice(0, middle))
-    if ('failure' in first) return first
-    const second = await askForResults(domains.slice(middle), names.slice(middle))
-    return 'failure' in second ? second : { value: [...first.value, ...second.value] }
-  }
-
   async function send(call: Sent<Result>): Promise<void> {
     const { names } = call.part
     const corrected = corrects ? await ask(toUrlBelow(url, '/preview'), names, toCorrected(names)) : { value: names }
     if ('failure' in corrected) return fail(call.part, corrected.failure)
     const { value: domains } = corrected
-    const attempt = await askForResults(domains, names)
+    const read = (answer: unknown) => toInputs(readResults<Result>(answer, domains, fields), names)
+    const attempt = await ask(url, domains, read)
     if ('failure' in attempt) return fail(call.part, attempt.failure)
     const answered = pick(call.part, attempt.value, result => !isInternalError(result))
     if (answered.places.length === 0) return fail(call.part, notProcessed)

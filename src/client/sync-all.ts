@@ -2,10 +2,10 @@ import { optional, type Rules, requireOptions } from '../options.ts'
 import type { InvalidResult, PreviewResult } from '../wire/response.ts'
 import { takeWords } from './answer.ts'
 import { type CallOptions, callRules } from './call.ts'
-import { EXCESS, previewFields } from './calls.ts'
+import { previewFields } from './calls.ts'
 import { deleteAll } from './delete-all.ts'
 import { listAll } from './list-all.ts'
-import { NAMES_PER_CALL, type Names } from './names-source.ts'
+import type { Names } from './names-source.ts'
 import { registerAll } from './register-all.ts'
 import { createRun } from './run.ts'
 import { concurrencyRule, NamesError, type NamesOptions } from './send-names.ts'
@@ -117,9 +117,6 @@ const previewing = {
   Failure: NamesError<PreviewResult>,
 } as const
 
-/** The team may be at its limit before the deletions make room. */
-const previewingEach = { ...previewing, isolatesExcess: true } as const
-
 /** Lists the registered names first, so a name that another caller registers after that is not deleted. */
 async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan> {
   const { concurrency: _, ...listOptions } = options
@@ -128,36 +125,26 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
   const registered = unwanted.size
   const additions: string[] = []
   const refused: InvalidResult[] = []
-  /** The new names that count towards the limit of the team even before the deletions. */
-  const counted: string[] = []
   /** The input of each wanted name, keyed by its canonical form. */
   const inputs = new Map<string, string>()
-  for await (const result of createRun(wanted, options, previewingEach, results => results)) {
-    if (result.status === 'invalid' && !mayPassOnceDeleted(result)) {
+  for await (const result of createRun(wanted, options, previewing, results => results)) {
+    if (result.status === 'invalid' && !isOwnConflict(result)) {
       refused.push(result)
       continue
     }
     // The result of a conflict within the team has no canonical form. The name itself is not registered, or its status
     // would be `existing`.
     const domain = 'domain' in result ? result.domain : result.input.trim().toLowerCase()
-    const isNew = result.status !== 'existing' && !inputs.has(domain)
-    if (isNew) additions.push(result.input)
-    if (isNew && (result.status === 'created' || isExcess(result))) counted.push(result.input)
+    if (result.status !== 'existing') additions.push(result.input)
     unwanted.delete(domain)
     inputs.set(domain, result.input)
   }
   refused.push(...findOverlaps(inputs))
-  // The service says whether the names by which the team grows, at most those of one call, exceed its limit.
-  const growth = Math.min(additions.length - unwanted.size, NAMES_PER_CALL)
-  if (growth > 0) await createRun(counted.slice(0, growth), options, previewing, results => results)
   return { additions, deletions: [...unwanted], unchanged: registered - unwanted.size, refused }
 }
 
-const isExcess = ({ code }: { readonly code: string }) => code === EXCESS
-
-/** The conflicting registration may be one that is deleted first, and deletions make room. */
-const mayPassOnceDeleted = ({ code }: { readonly code: string }) =>
-  code === 'wildcard_conflict' || code === 'subdomain_conflict' || code === EXCESS
+/** Whether the name conflicts only within the team. The conflicting registration may be deleted first. */
+const isOwnConflict = ({ code }: InvalidResult) => code === 'wildcard_conflict' || code === 'subdomain_conflict'
 
 /**
  * Finds wanted names that conflict with each other. The service finds such conflicts only among the 100 names of one

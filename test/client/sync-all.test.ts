@@ -94,52 +94,6 @@ describe('syncAll changes nothing and rejects with the plan', () => {
   })
 })
 
-describe('syncAll of a team at its limit of 300 names', () => {
-  async function createFull() {
-    const team = { id: '1', organizationId: '10', state: 'active', maxDomains: 300 } as const
-    const store = createStore({ teams: [team] })
-    for (const start of [0, 100, 200]) await save(store, '1', names(300).slice(start, start + 100))
-    const { options } = await serve(undefined, store)
-    const list = async () => (await store.list({ teamId: '1', limit: 1000 })).map(({ domain }) => domain).toSorted()
-    return { list, options: { ...options, patience: 0 } }
-  }
-
-  test.each<[what: string, added: readonly string[]]>([
-    ['two', ['x.com', 'y.com']],
-    ['two, of which one is in another spelling and repeated', ['bücher.com', 'x.com', 'X.com', 'x.com']],
-    ['a name and another by a wildcard above a third', ['*.n7.com', 'a.b.com']],
-  ])('replaces %s', async (_, added) => {
-    const { list, options } = await createFull()
-    const kept = names(300).slice(2)
-    const plan = await syncAll([...kept, ...added], options)
-    expect(plan).toMatchObject({ deletions: ['n0.com', 'n1.com'], unchanged: 298, refused: [] })
-    expect(await list()).toEqual([...kept, ...added.map(toDomain)].filter(isFirst).toSorted())
-  })
-
-  test.each<[what: string, added: number]>([
-    ['one name', 3],
-    ['more names than a call has', 103],
-  ])('changes nothing if %s would be above the limit', async (_, added) => {
-    const { list, options } = await createFull()
-    const wanted = [...names(300).slice(2), ...names(600).slice(300, 300 + added)]
-    for (const dryRun of [true, false]) {
-      const error = await rejection(syncAll(wanted, { ...options, dryRun }))
-      expect(error).toMatchObject({ name: 'CallError', status: 403, code: 'domain_limit_reached' })
-    }
-    expect(await list()).toEqual(names(300).toSorted())
-  })
-
-  test('finds a wanted name that cannot be registered, and changes nothing', async () => {
-    const { list, options } = await createFull()
-    const error = await rejection(syncAll([...names(300).slice(2), 'x.com', 'localhost'], options))
-    expect((error as SyncAllError).plan.refused).toMatchObject([{ input: 'localhost', code: 'internal_domain' }])
-    expect(await list()).toEqual(names(300).toSorted())
-  })
-})
-
-const toDomain = (name: string) => new URL(`http://${name.replace('*', 'wild')}`).hostname.replace('wild', '*')
-const isFirst = (name: string, index: number, all: readonly string[]) => all.indexOf(name) === index
-
 test('syncAll deletes as many names as mostDeletions allows', async () => {
   const { list, options } = await create(names(10))
   await syncAll(['new.com'], { ...options, mostDeletions: 1 })

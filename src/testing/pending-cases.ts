@@ -1,3 +1,4 @@
+import { MonitorUnavailableError } from '../registry/monitor-unavailable.ts'
 import type { PendingChange } from '../registry/outbox.ts'
 import { changeOf, toChange } from '../registry/outbox.ts'
 import { type Change, MOST_AT_ONCE } from '../registry/store.ts'
@@ -77,6 +78,18 @@ export const pendingCases: readonly CaseDefinition[] = [
         const error = await checkRejects('retryPending', async () => retryPending(wrong as object))
         checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
       }
+    },
+  },
+  {
+    id: 'retries-after-an-outage',
+    name: 'MUST make a change due in `retryPending` if it failed because the monitor was unavailable',
+    needs: ['retryPending'],
+    async test({ open }) {
+      const store = await open(() => {
+        throw new MonitorUnavailableError('the monitor is unavailable, on purpose', { retryAfter: 3_000_000 })
+      })
+      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+      checkEqual('how many were made due', await methodOf(store, 'retryPending')(), 1)
     },
   },
   {

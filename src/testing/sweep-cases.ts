@@ -63,6 +63,22 @@ export const sweepCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'leases-nothing-to-another-team',
+    name: 'MUST NOT lease a pending registration to a call of another team',
+    needs: ['retryPending'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      monitor.isAway = true
+      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+      monitor.isAway = false
+      await methodOf(store, 'retryPending')()
+      const { codes } = await attempt(store, '2', ['a.com'])
+      checkEqual('the result of the other team', codes, ['domain_already_licensed'])
+      checkEqual('what a sweep returns', await runSweep(store), { synchronized: 1, failed: 0 })
+    },
+  },
+  {
     id: 'sweep-takes-what-a-call-left',
     name: 'MUST push and mark registrations that a call saved but never pushed, once their lease expires',
     async test({ open }) {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
-import { type Change, createMemoryStore } from '../../src/index.ts'
+import { type Change, createMemoryStore, importDomains } from '../../src/index.ts'
 import { save, submitForCodes } from '../../src/testing/calls.ts'
 import { createStore, rejection } from '../fixtures.ts'
 
@@ -48,6 +48,16 @@ test('a full store rejects a call or release as a whole', async () => {
     expect(await store.list({})).toMatchObject([{ domain: 'example.com' }])
     expect(await store.listPending()).toMatchObject([{ domain: 'example.com', kind: 'registered' }])
   }
+})
+
+test('a new ID sorts after an imported one of the same future millisecond, so a list misses nothing', async () => {
+  const store = createMemoryStore()
+  const time = (Date.now() + 3_600_000).toString(16).padStart(12, '0')
+  const domainId = `${time.slice(0, 8)}-${time.slice(8)}-7fff-8000-000000000000`
+  const registration = { domainId, domain: 'a.com', teamId: '1', createdAt: new Date(), synchronized: true }
+  expect(await importDomains(store, [registration])).toMatchObject({ imported: 1 })
+  await save(store, '1', ['b.com'])
+  expect(await store.list({ after: domainId })).toMatchObject([{ domain: 'b.com' }])
 })
 
 test('a team can be changed only through addTeam', async () => {

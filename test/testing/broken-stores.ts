@@ -568,6 +568,12 @@ const ofSweeping: readonly BrokenStore[] = [
       for (const each of waiting.values()) each.due = performance.now() + (lease ?? 0)
     },
   }),
+  broken('leases-nothing-to-another-team', 'leases pending registrations to the calls of all teams', {
+    finishCall({ domains, lease }, { waiting }) {
+      for (const each of waiting.values())
+        if (domains.includes(each.change.domain)) each.due = Math.max(each.due, performance.now() + (lease ?? 0))
+    },
+  }),
   leasing('sweep-takes-what-a-call-left', 'leases new registrations to their call for an hour', 'save', 3_600_000),
   broken('pending-survive-a-failed-push', 'forgets changes whose push fails', {
     postpone: ({ waiting }, { change }) => void waiting.delete(change.domainId),
@@ -678,6 +684,10 @@ const ofSweeping: readonly BrokenStore[] = [
   }),
   wrapped('retries-when-told', 'retries all changes, regardless of the given IDs', store => ({
     retryPending: (options = {}) => store.retryPending({ ...options, domainIds: undefined }),
+  })),
+  wrapped('retries-after-an-outage', 'retries only changes that the monitor refused', (store, { waiting }) => ({
+    retryPending: ({ domainIds = [...waiting.keys()] } = {}) =>
+      store.retryPending({ domainIds: domainIds.filter(id => (waiting.get(id)?.refusals ?? 0) > 0) }),
   })),
   wrapped('retry-takes-nothing-from-a-push', 'retries changes that are leased to a call', (store, { waiting }) => ({
     async retryPending(options) {

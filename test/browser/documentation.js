@@ -63,7 +63,7 @@ test('the page describes the call, its responses and both kinds of key', async (
     const text = await page.locator('#page').innerText()
     const wanted = [
       '/v1/domains',
-      'Register hostnames in a team',
+      'Register hostnames for a team',
       'team_id',
       'insufficient_scope',
       '503',

@@ -19,6 +19,10 @@ const toLink = path => `/${toPage(path).replace(/(?:index)?\.md$/, '')}`
 const base = process.env.SITE_BASE ?? '/'
 const description = JSON.parse(read('package.json')).description
 
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#3451b2"/>' +
+  '<path d="M4.5 8.5l2.5 2.5 4.5-5.5" fill="none" stroke="#fff" stroke-width="2"/></svg>'
+
 const exclude = (folder, pages) =>
   readdirSync(join(root, folder))
     .filter(name => !pages.includes(name))
@@ -46,6 +50,7 @@ export default defineConfig({
   description,
   lang: 'en',
   base,
+  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   srcDir: '..',
   // VitePress makes a page of every Markdown file below srcDir that is not excluded.
   srcExclude: [

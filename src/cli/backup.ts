@@ -7,11 +7,11 @@ import { plural } from './text.ts'
 export const backup: Command = {
   synopsis: 'FILE',
   words: { least: 1, most: 1 },
-  purpose: 'copies a SQLite database that is in use to a new file; for PostgreSQL there is pg_dump',
+  purpose: 'copies a SQLite database to a new file, even while it is in use; for PostgreSQL, use pg_dump',
   async run({ operands: [file = ''], target }: Invocation): Promise<Result> {
     const source = target()
     if (source.kind === 'postgres')
-      throw new UsageError('A backup is of SQLite. For PostgreSQL: pg_dump --schema domain_registration')
+      throw new UsageError('backup works only for SQLite. For PostgreSQL, use pg_dump --schema domain_registration')
     if (existsSync(file)) throw new Error(`The file ${JSON.stringify(file)} already exists: pass another name`)
     const registrations = copy(source.file, file)
     const counted = plural(registrations, 'registration', 'registrations')

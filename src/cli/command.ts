@@ -5,7 +5,7 @@ import type { OpenDatabase } from './connection.ts'
 export interface Result {
   readonly text: string
   readonly data: unknown
-  /** Whether something is wrong, so that the process exits with 1. Default: `false`. */
+  /** Whether something is wrong. If it is, the process exits with 1. Default: `false`. */
   readonly isWrong?: boolean
 }
 

@@ -22,7 +22,7 @@ const OVERLAP_OF_KEYS = 7 * 24 * 60 * 60 * 1000
 /** @throws {UsageError} unless exactly one owner was passed. */
 function readOwner({ team, organization }: Values): KeyOwner {
   if ((team === undefined) === (organization === undefined))
-    throw new UsageError('Pass --team or --organization with an ID')
+    throw new UsageError('Pass either --team ID or --organization ID')
   const ownerId = team ?? organization ?? ''
   if (!/^[0-9]+$/.test(ownerId)) throw new UsageError('The owner ID must be a string of digits')
   return { type: team === undefined ? 'organization' : 'team', ownerId }
@@ -41,19 +41,21 @@ function readDate(text: string, option: string): Date {
 
 export const createKey: Command = {
   synopsis: '--team ID | --organization ID',
-  purpose: 'makes a key and prints it once; --scopes, --label, --expires, --prefix; --teams FILE: only for one of them',
+  purpose:
+    'makes a key and prints it once. Options: --scopes, --label, --expires, --prefix. With --teams FILE, makes a key ' +
+    'only for a team in the file',
   options: [...ownerOptions, 'scopes', 'label', 'expires', 'prefix', 'teams'],
   async run({ values, surroundings, connect }: Invocation): Promise<Result> {
     const { type, ownerId } = readOwner(values)
     const scopes = (values.scopes ?? 'domains:create').split(',')
     if (!scopes.every(scope => SCOPES.some(known => known === scope)))
-      throw new UsageError(`--scopes is a list with commas, of ${SCOPES.join(', ')}`)
+      throw new UsageError(`--scopes must be one or more of ${SCOPES.join(', ')}, separated by commas`)
     const expiresAt = readExpiry(values)
     const { label = null, prefix } = values
     const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })
-    if (type === 'organization' && values.teams) throw new UsageError('--teams is for the key of a team')
+    if (type === 'organization' && values.teams) throw new UsageError('--teams cannot be combined with --organization')
     const teams = await readTeams(values, surroundings)
-    if (teams && !teams.has(ownerId)) throw new Error(`Team ${ownerId} is not among those of --teams`)
+    if (teams && !teams.has(ownerId)) throw new Error(`The file of --teams does not contain team ${ownerId}`)
     const keys = connect().createKeyStore()
     await keys.addKey({ hash, hint, type, ownerId, scopes, label, expiresAt })
     return { text: showOnce(key, hash), data: { key, hash, hint, type, ownerId, scopes, label, expiresAt } }
@@ -76,7 +78,7 @@ async function readTeams(
   const lines = file === '-' ? await readInput(surroundings) : readFileSync(file, 'utf8').split('\n')
   const ids = lines.map(line => line.trim()).filter(line => line !== '')
   if (ids.length === 0 || !ids.every(id => /^\d+$/.test(id)))
-    throw new Error('--teams must have the ID of a team in each line, digits only, and at least one')
+    throw new Error('The file of --teams must contain team IDs, one per line, digits only')
   return new Set(ids)
 }
 
@@ -87,7 +89,8 @@ export const rotateKey: Command = {
   synopsis: 'HASH|-',
   words: { least: 1, most: 1 },
   purpose:
-    'makes another key with the same owner, scopes and label; the old one expires in a week; --expires, --prefix',
+    'makes a new key with the same owner, scopes and label. The old key expires in a week. ' +
+    'Options: --expires, --prefix',
   options: ['expires', 'prefix'],
   async run({ values, operands, surroundings, connect }: Invocation): Promise<Result> {
     const expiresAt = readExpiry(values)
@@ -98,7 +101,7 @@ export const rotateKey: Command = {
     const end = new Date(Date.now() + OVERLAP_OF_KEYS)
     const oldExpiresAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end
     if (old.revokedAt || oldExpiresAt.getTime() <= Date.now())
-      throw new Error(`The key is ${stateOf(old)}: create another one with "keys create"`)
+      throw new Error(`The key is ${old.revokedAt ? 'revoked' : 'expired'}: make a new one with "keys create"`)
     const { type, ownerId, scopes, label } = old
     const prefix = values.prefix ?? old.hint?.split('_')[0]
     const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })
@@ -118,7 +121,7 @@ export const rotateKey: Command = {
 
 export const listKeys: Command = {
   synopsis: '[--team ID | --organization ID]',
-  purpose: "lists an owner's keys, or all: hash, hint, label, scopes, dates; --teams FILE marks those of no team in it",
+  purpose: "lists all keys, or an owner's keys; --teams FILE marks the keys of teams that are not in the file",
   options: [...ownerOptions, 'teams'],
   async run({ values, surroundings, connect }: Invocation): Promise<Result> {
     const isOfOne = values.team !== undefined || values.organization !== undefined
@@ -147,7 +150,7 @@ function toKeyTable(keys: readonly StoredKeyRecord[], isKnown = (_: KeyOwner) =>
 export const whoseKey: Command = {
   synopsis: 'HASH|-',
   words: { least: 1, most: 1 },
-  purpose: 'tells whose a key is, and whether it is valid',
+  purpose: 'shows who owns a key, and whether it is valid',
   async run({ operands, surroundings, connect }: Invocation): Promise<Result> {
     const hash = await readHash(operands, surroundings)
     const key = await connect().createKeyStore().findKey(hash)
@@ -166,20 +169,23 @@ async function readHash(operands: readonly string[], surroundings: Surroundings)
   const [hash] = operands as [string]
   if (hash === '-') {
     const [key = '', ...others] = await readInput(surroundings)
-    if (others.length > 0 || !/_(?:org|team)_/.test(key)) throw new UsageError('The standard input must be one API key')
+    if (others.length > 0 || !/_(?:org|team)_/.test(key))
+      throw new UsageError('Standard input must contain exactly one API key')
     return hashApiKey(key)
   }
   if (/^[0-9a-f]{64}$/.test(hash)) return hash
   const isKey = parseApiKey(hash) !== null
   throw new UsageError(
-    isKey ? 'That is a key. Pass its hash, or "-" and the key on the standard input' : 'A hash has 64 hex digits',
+    isKey
+      ? 'This is a key. Pass its hash, or pass "-" and send the key to standard input'
+      : 'A hash must have 64 hex digits',
   )
 }
 
 export const expireKey: Command = {
   synopsis: 'HASH|- --at DATE',
   words: { least: 1, most: 1 },
-  purpose: 'refuses a key from a date on; --at never takes the date away',
+  purpose: 'makes a key expire at a date; --at never removes the date',
   options: ['at'],
   async run({ values, operands, surroundings, connect }: Invocation): Promise<Result> {
     const text = requireValue(values, 'at', 'with a date, or --at never')
@@ -194,7 +200,7 @@ export const expireKey: Command = {
 export const revokeKey: Command = {
   synopsis: 'HASH|-',
   words: { least: 1, most: 1 },
-  purpose: 'refuses a key from now on',
+  purpose: 'revokes a key at once; this cannot be undone',
   async run({ operands, surroundings, connect }: Invocation): Promise<Result> {
     const hash = await readHash(operands, surroundings)
     if (!(await connect().createKeyStore().revokeKey(hash))) return unknownKey(hash)

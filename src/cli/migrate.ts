@@ -14,6 +14,6 @@ export const migrate: Command = {
     }
     await connect({ mayCreate: true }).migrate()
     const version = place.kind === 'postgres' ? SCHEMA_VERSION : SQLITE_VERSION
-    return { text: `The tables are there, in version ${version}.\n`, data: { version } }
+    return { text: `The tables exist, in version ${version}.\n`, data: { version } }
   },
 }

@@ -3,7 +3,7 @@ import { type Command, type Invocation, type Result, readLines } from './command
 import { plural } from './text.ts'
 
 export const exportKeys: Command = {
-  purpose: 'writes the records of all keys as lines of JSON: hashes, and never a key',
+  purpose: 'writes the records of all keys, which contain hashes but no keys, as lines of JSON',
   async run({ connect, write }: Invocation): Promise<undefined> {
     const database = connect()
     const store = database.createKeyStore()
@@ -15,7 +15,7 @@ export const exportKeys: Command = {
 }
 
 export const importKeys: Command = {
-  purpose: 'adds the lines of "keys export" from the standard input; a key that is there already stays as it is',
+  purpose: 'reads the output of "keys export" from standard input and adds its keys; existing keys stay unchanged',
   async run({ surroundings, connect }: Invocation): Promise<Result> {
     const keys = connect().createKeyStore()
     let [added, existing] = [0, 0]
@@ -23,7 +23,7 @@ export const importKeys: Command = {
       if (await keys.addKey(parse(line, added + existing + 1))) added += 1
       else existing += 1
     }
-    const text = `Added ${plural(added, 'key', 'keys')}; ${existing} were there before.\n`
+    const text = `Added ${plural(added, 'key', 'keys')}; ${existing} existed already.\n`
     return { text, data: { added, existing } }
   },
 }
@@ -34,7 +34,7 @@ function parse(line: string, number: number): StoredKeyRecord {
     const { createdAt, revokedAt, expiresAt } = record
     return { ...record, createdAt: toDate(createdAt), revokedAt: toDate(revokedAt), expiresAt: toDate(expiresAt) }
   } catch {
-    throw new Error(`Line ${number} is not a record: pass what "keys export" writes`)
+    throw new Error(`Line ${number} is not a key record: pass the output of "keys export"`)
   }
 }
 

@@ -14,14 +14,15 @@ interface End {
 
 export const exportRegistrations: Command = {
   purpose:
-    'writes registrations as lines of JSON, of all teams or of --team; --after resumes; --format csv; --all for import',
+    'writes the registrations of all teams, or of --team, as lines of JSON, or as CSV with --format csv. ' +
+    '--after ID resumes. --all writes the lines that "import" reads',
   options: ['team', 'after', 'format'],
   flags: ['all'],
   async run({ values, flags, connect, write }: Invocation): Promise<undefined> {
     const { team: teamId, after, format = 'ndjson' } = values
     const isForImport = flags.has('all')
     if (isForImport && [teamId, after, values.format].some(value => value !== undefined))
-      throw new UsageError('--all takes neither --team nor --after nor --format')
+      throw new UsageError('--all cannot be combined with --team, --after or --format')
     if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format must be csv or ndjson')
     const store = connect().createStore()
     if (isForImport) await requireNoReleases(store)
@@ -62,8 +63,8 @@ async function requireNoReleases(store: ManagedStore): Promise<void> {
     const released = page.find(({ kind }) => kind === 'released')
     if (released) {
       throw new Error(
-        `The release of ${JSON.stringify(released.domain)} is still pending, and an import would lose it: ` +
-          'let the sweeps of your server push it first; see "pending"',
+        `The release of ${JSON.stringify(released.domain)} is still pending, and an import would lose it. ` +
+          'Export again once your server has pushed it; see "pending"',
       )
     }
     if (page.length < MOST_AT_ONCE) return
@@ -72,7 +73,8 @@ async function requireNoReleases(store: ManagedStore): Promise<void> {
 }
 
 export const importRegistrations: Command = {
-  purpose: 'saves the lines of "export --all" from the standard input, with their IDs, teams and times',
+  purpose:
+    'reads the output of "export --all" from standard input and registers its names, with their IDs, teams and times',
   async run({ surroundings, connect }: Invocation): Promise<Result> {
     const store = connect().createStore()
     let end: End | undefined
@@ -88,8 +90,10 @@ export const importRegistrations: Command = {
     const { imported, existing, rejected } = await importDomains(store, read())
     const total = imported + existing + rejected.length
     const isWhole = end?.registrations === total
-    const counts = `Imported ${plural(imported, 'registration', 'registrations')}; ${existing} were there before.\n`
-    const cut = 'The input is not all of "export --all": it has no last line that counts its lines. Import it again.\n'
+    const counts = `Imported ${plural(imported, 'registration', 'registrations')}; ${existing} existed already.\n`
+    const cut =
+      'The input is incomplete: the last line of "export --all", which has the number of lines, is missing or does ' +
+      'not match. Import the whole output again.\n'
     const rows = rejected.map(({ domain, teamId, domainId, code }) => [domain, teamId, domainId, code])
     const table = `\nNot imported:\n${toTable(['DOMAIN', 'TEAM', 'ID', 'WHY'], rows, '')}`
     return {
@@ -104,7 +108,7 @@ function parse(line: string, number: number): RegistrationToImport | End {
   try {
     return JSON.parse(line) as RegistrationToImport | End
   } catch {
-    throw new Error(`Line ${number} is not JSON: pass what "export --all" writes`)
+    throw new Error(`Line ${number} is not JSON: pass the output of "export --all"`)
   }
 }
 

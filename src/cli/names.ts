@@ -23,7 +23,7 @@ export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Li
 })
 
 export const list: Command = {
-  purpose: 'lists registrations: --team, --below NAME, --domain NAME, --order newest, --limit, --after',
+  purpose: 'lists registrations; options: --team, --below NAME, --domain NAME, --order newest, --limit, --after',
   options: ['team', 'below', 'domain', 'order', 'after', 'limit'],
   async run({ values, connect }: Invocation): Promise<Result> {
     const { team: teamId, below, domain, after } = values
@@ -47,7 +47,7 @@ export const list: Command = {
     ])
     const text = toTable(['DOMAIN', 'TEAM', 'ID', 'CREATED'], rows, 'No registrations.')
     return {
-      text: next === null ? text : `${text}\nThere are more: --after ${next}\n`,
+      text: next === null ? text : `${text}\nThere are more. To see them, pass --after ${next}\n`,
       data: { domains: page.map(toData), next },
     }
   },
@@ -56,7 +56,7 @@ export const list: Command = {
 export const find: Command = {
   synopsis: 'HOSTNAME_OR_ID…',
   words: { least: 1, most: Number.POSITIVE_INFINITY },
-  purpose: 'tells whose a hostname or an ID is: the registration of it, or of a wildcard over it',
+  purpose: 'shows the registration that covers each hostname or has each ID, and its team',
   async run({ operands, connect }: Invocation): Promise<Result> {
     const store = connect().createStore()
     const data: Found[] = []
@@ -108,7 +108,7 @@ function precedingUuid(uuid: string): string {
 }
 
 export const count: Command = {
-  purpose: 'counts registrations, of all teams or of --team',
+  purpose: 'counts the registrations of all teams, or of --team',
   options: ['team'],
   async run({ values: { team: teamId }, connect }: Invocation): Promise<Result> {
     const total = await connect().createStore().count({ teamId })
@@ -121,7 +121,9 @@ const WIDTH = 'public_suffix_domain'.length + 2
 export const classify: Command = {
   synopsis: '[HOSTNAME…]',
   words: { least: 0, most: Number.POSITIVE_INFINITY },
-  purpose: 'tells what can be registered, and why not; without words, each line of the standard input',
+  purpose:
+    'shows which hostnames can be registered, and why the others cannot. Without arguments, reads hostnames from ' +
+    'standard input, one per line',
   async run({ operands, surroundings }: Invocation): Promise<Result> {
     const inputs = operands.length > 0 ? operands : await readInput(surroundings)
     const data = inputs.map(input => ({ input, ...classifyHostname(input) }))

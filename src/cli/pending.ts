@@ -5,7 +5,7 @@ import { type Command, type Invocation, type Result, readLimit, UsageError } fro
 import { toDisplayed } from './names.ts'
 import { plural, toTable } from './text.ts'
 
-/** So many changes can be read without a summary. */
+/** Up to this many changes get no summary. */
 const FEW = 10
 const filters = ['team', 'limit', 'after']
 
@@ -13,15 +13,15 @@ export const pending: Command = {
   synopsis: '[--retry [ID…]]',
   words: { least: 0, most: MOST_AT_ONCE },
   purpose:
-    'shows the changes that your monitor does not know yet, and why: --team, --refused, --limit, --after; ' +
-    '--retry has the next sweep push those that failed, all or those of some IDs',
+    'shows the changes that have not reached your monitor, and why. Options: --team, --refused, --limit, --after. ' +
+    'With --retry, the next sweep pushes all failed changes, or only those with the given IDs',
   options: filters,
   flags: ['refused', 'retry'],
   async run(invocation: Invocation): Promise<Result> {
     const { values, flags, operands, connect } = invocation
     if (!flags.has('retry')) return show(invocation)
     if (flags.has('refused') || filters.some(name => values[name] !== undefined))
-      throw new UsageError('--retry takes IDs of changes, and no other option')
+      throw new UsageError('--retry cannot be combined with --team, --refused, --limit or --after')
     const domainIds = operands.length > 0 ? operands : undefined
     const retried = await connect().createStore().retryPending({ domainIds })
     return { text: `${plural(retried, 'change is', 'changes are')} due for the next sweep.\n`, data: { retried } }
@@ -30,7 +30,7 @@ export const pending: Command = {
 
 async function show({ values, flags, operands, connect }: Invocation): Promise<Result> {
   const limit = readLimit(values)
-  if (operands.length > 0) throw new UsageError('IDs of changes need --retry')
+  if (operands.length > 0) throw new UsageError('Pass IDs only with --retry')
   const store = connect().createStore()
   const { count, refused, oldest } = await store.pendingStats()
   const changes: PendingChange[] = []
@@ -50,15 +50,15 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
   const heads = ['CHANGE', 'DOMAIN', 'TEAM', 'SINCE', 'REFUSALS', 'NEXT ATTEMPT', 'LAST FAILURE']
   const age = oldest ? `, the oldest since ${oldest.toISOString()}` : ''
   const summary = `${plural(count, 'change is', 'changes are')} pending, ${refused} refused${age}.\n`
-  const table = toTable(heads, rows, 'None of them is one that you asked for.')
-  const more = next === null ? '' : `\nThere are more: --after ${next}\n`
+  const table = toTable(heads, rows, 'None of them matches your options.')
+  const more = next === null ? '' : `\nThere are more. To see them, pass --after ${next}\n`
   return {
     text: count === 0 ? 'Nothing is pending.\n' : `${summary}\n${table}${countFailures(page)}${more}`,
     data: { count, refused, oldest, changes: page.map(toData), next },
   }
 }
 
-/** How many of many changes failed with the same message. */
+/** Counts the changes that failed with each message, if there are many changes. */
 function countFailures(changes: readonly PendingChange[]): string {
   const counts = new Map<string, number>()
   for (const { lastFailure } of changes) if (lastFailure) counts.set(lastFailure, (counts.get(lastFailure) ?? 0) + 1)

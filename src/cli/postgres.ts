@@ -25,7 +25,7 @@ const PATIENCE = 10_000
 /** Creates a pool of one connection, which the first statement opens. */
 export function createPool(url: string): Pool {
   const pg = loadDriver<Pg>('pg')
-  if (!pg) throw new Error('For PostgreSQL the package "pg" is needed in this folder: npm install pg')
+  if (!pg) throw new Error('PostgreSQL needs the package "pg" in this folder: npm install pg')
   const options = { connectionString: url, max: 1, connectionTimeoutMillis: PATIENCE }
   const pool = new pg.Pool({ ...options, application_name: 'domain-registration' })
   // Without a listener, a lost connection would end the process. With one, the statement that needs the connection

@@ -52,7 +52,7 @@ ${Object.entries(commands)
   --json              prints JSON
   --version           prints the version of the package
 
-Exit codes: 0 done, 1 something is wrong, 2 called in a wrong way. See docs/cli.md of the package.
+Exit codes: 0 done, 1 something is wrong, 2 the command or an option is wrong. See docs/cli.md in the package.
 `
 
 interface Request extends Pick<Invocation, 'values' | 'flags' | 'operands'> {
@@ -70,7 +70,7 @@ function read(parameters: readonly string[]): Request | 'help' | 'version' {
   const command = name === undefined ? undefined : commands[name]
   if (name === undefined || command === undefined) {
     if (parameters.length === 0 || parameters.includes('--help') || parameters.includes('-h')) return 'help'
-    throw new UsageError(`The command comes first, and is one of: ${Object.keys(commands).join(', ')}`)
+    throw new UsageError(`The first argument must be one of these commands: ${Object.keys(commands).join(', ')}`)
   }
   try {
     const { values, positionals, tokens } = parseArgs({
@@ -98,7 +98,7 @@ const toOptions = <Type extends 'string' | 'boolean'>(type: Type, names: readonl
 
 function requireWords(words: readonly string[], { words: { least, most } = NO_WORDS, synopsis }: Command): void {
   if (words.length >= least && words.length <= most) return
-  throw new UsageError(`The command takes ${most === 0 ? 'only options' : synopsis}`)
+  throw new UsageError(most === 0 ? 'The command takes only options' : `The command expects ${synopsis}`)
 }
 
 function requireEachOnce(options: readonly string[]): void {
@@ -134,7 +134,7 @@ const createWrite =
   text =>
     new Promise((resolve, reject) => stdout.write(text, error => (error ? reject(error) : resolve())))
 
-/** Whether the command line caused the error. Any option or field that the library rejects was passed there. */
+/** Whether the command line caused the error. Options and fields that the library rejects come from there. */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof TypeError && /^The (?:option|field) "/.test(error.message))
 

@@ -21,8 +21,8 @@ export function openHandle(file: string): Handle {
   const Database = builtIn?.DatabaseSync ?? loadDriver<Open>('better-sqlite3') ?? loadDriver<Open>('libsql')
   if (!Database) {
     throw new Error(
-      'For SQLite the package "better-sqlite3" or "libsql" is needed in this folder: npm install better-sqlite3@12 ' +
-        '(or run Node 22.13 or later, which brings its own)',
+      'SQLite needs the package "better-sqlite3" or "libsql" in this folder: npm install better-sqlite3@12 ' +
+        '(or use Node 22.13 or later, which includes SQLite)',
     )
   }
   try {
@@ -41,10 +41,10 @@ export const hasTables = (handle: Handle): boolean =>
  * @throws {Error} if the file or its tables do not exist.
  */
 export function openExisting(file: string): Handle {
-  if (!existsSync(file)) throw new Error(`There is no file ${JSON.stringify(file)}: run migrate first`)
+  if (!existsSync(file)) throw new Error(`The file ${JSON.stringify(file)} does not exist: run migrate first`)
   const database = openHandle(file)
   try {
-    if (!hasTables(database)) throw new Error('The tables are not there: run migrate first')
+    if (!hasTables(database)) throw new Error('The tables are missing: run migrate first')
     return database
   } catch (error) {
     database.close()

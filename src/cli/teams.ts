@@ -18,14 +18,15 @@ export const releaseNames: Command = {
   synopsis: '--team ID [--all | NAME_OR_ID…]',
   words: { least: 0, most: Number.POSITIVE_INFINITY },
   purpose:
-    "releases a team's registrations, for the next sweep of your server to push; without words, each line of the " +
-    'standard input; --all releases all, once you have typed their number or passed --yes; --dry-run only shows them',
+    "releases a team's registrations. Your server's next sweep pushes the releases. Without arguments, reads names " +
+    'or IDs from standard input, one per line. --all releases all registrations, after you type their number; --yes ' +
+    'skips this question. --dry-run only shows them',
   options: ['team'],
   flags: ['all', 'yes', 'dry-run'],
   async run({ values, flags, operands, surroundings, connect }: Invocation): Promise<Result> {
     const team = requireValue(values, 'team', 'with the ID of the team')
-    if (flags.has('all') && operands.length > 0) throw new UsageError('--all takes no names')
-    if (flags.has('yes') && !flags.has('all')) throw new UsageError('--yes is for --all')
+    if (flags.has('all') && operands.length > 0) throw new UsageError('Pass no names with --all')
+    if (flags.has('yes') && !flags.has('all')) throw new UsageError('Pass --yes only with --all')
     const store = connect().createStore()
     if (flags.has('all')) return releaseAllOf(store, team, flags, surroundings)
     const domains = operands.length > 0 ? operands : await readInput(surroundings)
@@ -54,9 +55,9 @@ async function releaseAllOf(
   const ofTeam = `${count(held)} of team ${toPrintable(team)}`
   if (flags.has('dry-run')) return { text: `Would release ${ofTeam}.\n`, data: { count: held } }
   if (held > 0 && !flags.has('yes')) {
-    surroundings.stderr.write(`This releases ${ofTeam}. Type their number to go on: `)
+    surroundings.stderr.write(`This releases ${ofTeam}. Type their number to confirm: `)
     const [typed = ''] = await readInput(surroundings)
-    if (typed !== String(held)) throw new UsageError('That is not their number: nothing was released')
+    if (typed !== String(held)) throw new UsageError('The number is wrong, so nothing was released')
   }
   const released = await releaseAll(store, team)
   return { text: `Released ${count(released)} of team ${toPrintable(team)}.\n`, data: { count: released } }
@@ -66,15 +67,16 @@ export const transferNames: Command = {
   synopsis: '--from ID --to ID [--all | NAME_OR_ID…]',
   words: { least: 0, most: Number.POSITIVE_INFINITY },
   purpose:
-    'gives registrations of one team to another, with new IDs; without words, each line of the standard input; ' +
-    '--all gives all; --dry-run only shows them; neither limit nor state of the team is known here',
+    'moves registrations to another team and gives them new IDs. Without arguments, reads names or IDs from ' +
+    'standard input, one per line. --all moves all registrations. --dry-run only shows them. The limit and the state ' +
+    'of the new team are not checked',
   options: ['from', 'to'],
   flags: ['all', 'dry-run'],
   async run({ values, flags, operands, surroundings, connect }: Invocation): Promise<Result> {
-    const from = requireValue(values, 'from', 'with the ID of the team that has them')
-    const to = requireValue(values, 'to', 'with the ID of the team that gets them')
+    const from = requireValue(values, 'from', 'with the ID of the team that has the names')
+    const to = requireValue(values, 'to', 'with the ID of the team that gets the names')
     if (from === to) throw new UsageError('--from and --to must be different teams')
-    if (flags.has('all') && operands.length > 0) throw new UsageError('--all takes no names')
+    if (flags.has('all') && operands.length > 0) throw new UsageError('Pass no names with --all')
     // The command line does not know the teams, so it trusts the given ID.
     const findTeam = (id: string) => ({ id, organizationId: '', state: 'active' as const })
     const store: ManagedStore = { ...connect().createStore(), findTeam }

@@ -35,8 +35,8 @@ describe('a backup of SQLite', () => {
   test('of a missing database, or of one without tables, does not create a file', async () => {
     writeFileSync(join(database.folder, 'empty.db'), '')
     for (const [source, message] of [
-      ['none.db', 'There is no file "none.db"'],
-      ['empty.db', 'The tables are not there'],
+      ['none.db', 'The file "none.db" does not exist'],
+      ['empty.db', 'The tables are missing'],
     ] as const) {
       const { code, stderr } = await database.run(['backup', 'nothing.db', '--database', source])
       expect([code, stderr]).toEqual([1, expect.stringContaining(message)])

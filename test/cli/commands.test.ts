@@ -15,22 +15,22 @@ import { createProject, createSqliteProject, run, toUrl } from './program.ts'
 describe('the program exits 2, says what to do, and changes nothing if the command line has', () => {
   const address = 'postgres://me:secret-word@127.0.0.1:1/none'
   test.each<[string, string[], RegExp]>([
-    ['no command', ['--json'], /The command comes first/],
-    ['an unknown command', ['registr'], /is one of: migrate, status, doctor, keys create/],
+    ['no command', ['--json'], /The first argument must be/],
+    ['an unknown command', ['registr'], /commands: migrate, status, doctor, keys create/],
     ['an unknown option', ['list', '--tea', '1'], /'--tea'/],
     ['an argument too many', ['count', '1'], /takes only options/],
-    ['an argument too few', ['find'], /takes HOSTNAME/],
-    ['no owner', ['keys', 'create', '--database', address], /--team or --organization/],
-    ['two owners', ['keys', 'list', '--team', '1', '--organization', '2', '--database', address], /--team or/],
-    ['a backup without a file name', ['backup'], /takes FILE/],
+    ['an argument too few', ['find'], /expects HOSTNAME/],
+    ['no owner', ['keys', 'create', '--database', address], /--team ID or --organization ID/],
+    ['two owners', ['keys', 'list', '--team', '1', '--organization', '2', '--database', address], /--team ID or/],
+    ['a backup without a file name', ['backup'], /expects FILE/],
     ['a backup of PostgreSQL', ['backup', 'x', '--database', address], /pg_dump/],
     ['an unknown format', ['export', '--format', 'xml'], /csv or ndjson/],
     ['a format with --all', ['export', '--all', '--format', 'csv'], /--format/],
-    ['--retry with a filter', ['pending', '--retry', '--team', '1'], /no other option/],
+    ['--retry with a filter', ['pending', '--retry', '--team', '1'], /cannot be combined with --team/],
     [
       '--teams for the key of an organization',
       ['keys', 'create', '--organization', '1', '--teams', '-'],
-      /key of a team/,
+      /cannot be combined with --organization/,
     ],
     ['an owner that is not a number', ['keys', 'create', '--team', 'a', '--database', address], /string of digits/],
     ['an invalid date', ['keys', 'create', '--team', '1', '--expires', 'soon'], /must be a date/],
@@ -40,7 +40,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
     ['a date in the past', ['keys', 'create', '--team', '1', '--expires', '2020-01-01'], /in the past/],
     ['an invalid prefix', ['keys', 'create', '--team', '1', '--prefix', 'a_b'], /ASCII letters/],
     ['an unknown scope', ['keys', 'create', '--team', '1', '--scopes', 'domain:create'], /domains:create/],
-    ['an invalid hash', ['keys', 'revoke', 'abc'], /64 hex digits/],
+    ['an invalid hash', ['keys', 'revoke', 'abc'], /must have 64 hex digits/],
     ['an invalid limit', ['list', '--limit', 'many'], /--limit must be an integer from 1/],
     ['no team', ['release', 'a.com', '--database', address], /Pass --team/],
     ['no database', ['count'], /Pass --database/],
@@ -49,7 +49,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
       (words): [string, string[], RegExp] => [
         'a connection string in the keyword/value format of libpq',
         ['migrate', '--database', words],
-        /not key words of libpq/,
+        /not keywords of libpq/,
       ],
     ),
     ...[
@@ -73,7 +73,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
   test('a key instead of its hash, which is not repeated', async () => {
     const { code, stdout, stderr } = await run(['keys', 'revoke', 'svc_team_1_topsecret'])
     expect([code, stdout]).toEqual([2, ''])
-    expect(stderr).toContain('That is a key')
+    expect(stderr).toContain('This is a key')
     expect((await run(['keys', 'svc_team_1_topsecret'])).stderr).not.toContain('topsecret')
     expect((await run(['list', '--svc_team_1_topsecret'])).stderr).not.toContain('topsecret')
     expect(stderr).not.toContain('topsecret')
@@ -122,7 +122,7 @@ test('a command with a mistyped path of a SQLite file does not create a file', a
   const { code, stderr } = await run(['count', '--database', 'typo.db'], { cwd: folder })
   expect([code, stderr, existsSync(join(folder, 'typo.db'))]).toEqual([
     1,
-    expect.stringContaining('There is no file "typo.db": run migrate first'),
+    expect.stringContaining('The file "typo.db" does not exist: run migrate first'),
     false,
   ])
   remove()
@@ -168,7 +168,7 @@ describe('on PostgreSQL', () => {
     const { key, hash } = JSON.parse(made.stdout) as { key: string; hash: string }
     expect(hash).toBe(await hashApiKey(key))
     const ofTwo = await database.run(['keys', 'revoke', '-'], { input: `${key}\n${key}\n` })
-    expect(ofTwo).toMatchObject({ code: 2, stderr: expect.stringContaining('must be one API key') })
+    expect(ofTwo).toMatchObject({ code: 2, stderr: expect.stringContaining('exactly one API key') })
     const revoked = await database.run(['keys', 'revoke', '-'], { input: `${key}\n` })
     expect(revoked).toMatchObject({ code: 0, stdout: 'The key is revoked.\n' })
     const listed = await database.run(['keys', 'list', '--organization', '10', '--json'])
@@ -227,7 +227,7 @@ describe('on PostgreSQL', () => {
   test('keys create rejects a team that is not in --teams', async () => {
     const create = ['keys', 'create', '--team', '77', '--teams', '-']
     const refused = await database.run(create, { input: '1\n2\n' })
-    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Team 77 is not among') })
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('does not contain team 77') })
     expect(await database.run(create, { input: 'id\n77\n' })).toMatchObject({ code: 1, stdout: '' })
     expect((await database.run(['keys', 'list', '--team', '77'])).stdout).toBe('No keys.\n')
     expect(await database.run(create, { input: '1\n77\n' })).toMatchObject({ code: 0 })

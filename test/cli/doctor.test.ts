@@ -48,19 +48,20 @@ const faultsOfTables = (version: string, aging: string): Record<string, Fault> =
   'that the tables are older than the package': {
     plant: sql(`DELETE FROM ${version}`),
     check: 'tables',
-    finding: /of version 0, and this package needs \d/,
+    finding: /^version 0, but this package needs version \d/,
     advice: migrateFirst,
   },
   'that the tables are newer than the package': {
     plant: sql(`INSERT INTO ${version} VALUES (99)`),
     check: 'tables',
-    finding: /of version 99/,
+    finding: /^version 99/,
     advice: /Install the newer version/,
   },
   'that a change has been pending for hours': {
     plant: sql(aging),
     check: 'pending',
-    finding: /2 changes wait, 1 refused, the oldest for 120 minutes; the monitor said: Error: The monitor is offline/,
+    finding:
+      /2 changes are pending, 1 refused, the oldest for 120 minutes; the monitor said: Error: The monitor is offline/,
     advice: /domain-registration pending/,
   },
 })
@@ -73,7 +74,7 @@ const faultsOfPostgres: Record<string, Fault> = {
   'that there are no tables': {
     plant: sql('DROP SCHEMA domain_registration CASCADE'),
     check: 'tables',
-    finding: /^not there: the schema "domain_registration" has none/,
+    finding: /^missing: the schema "domain_registration" contains none/,
     advice: migrateFirst,
   },
   'that one table is missing': {
@@ -85,7 +86,7 @@ const faultsOfPostgres: Record<string, Fault> = {
   'that transactions are read-only': {
     plant: alter('default_transaction_read_only = on'),
     check: 'writing',
-    finding: /only read/,
+    finding: /read-only by default/,
     advice: /default_transaction_read_only = off/,
   },
   'that the default isolation level differs, and only notes it': {
@@ -98,13 +99,13 @@ const faultsOfPostgres: Record<string, Fault> = {
   'that the clock of this machine is a minute ahead': {
     plant: ahead(60_000),
     check: 'clock',
-    finding: /database is (?:59|60) seconds behind/,
+    finding: /database's clock is (?:59|60) seconds behind/,
     advice: /NTP/,
   },
   'that the clock of this machine is a minute behind': {
     plant: ahead(-60_000),
     check: 'clock',
-    finding: /database is (?:60|61) seconds ahead/,
+    finding: /database's clock is (?:60|61) seconds ahead/,
     advice: /NTP/,
   },
   'that no server listens': {
@@ -132,7 +133,7 @@ const faultsOfSqlite: Record<string, Fault> = {
   'that there are no tables': {
     plant: sql('DROP TABLE domain_registration_version'),
     check: 'tables',
-    finding: /not there/,
+    finding: /^missing$/,
     advice: migrateFirst,
   },
   'that the file is not a database': {
@@ -151,7 +152,7 @@ const faultsOfSqlite: Record<string, Fault> = {
     // Some drivers cannot even read a locked file.
     check: expect.stringMatching(/^(?:rights|connection)$/),
     finding: /held the write lock/,
-    advice: /Find out who holds the file|Fix this first/,
+    advice: /Find out which process has locked the file|Fix this first/,
   },
 }
 
@@ -246,8 +247,11 @@ test('doctor notes the size of a table whose rows were deleted, and prints SQL t
   }
   const notes = await examineGrowth()
   expect(notes).toMatchObject([
-    { state: 'note', finding: expect.stringMatching(/^the table "locks" has \d\d.* MB, and rebuilt/) },
-    { state: 'note', finding: expect.stringMatching(/^the index "locks_pkey" has \d\d.* MB, and rebuilt/) },
+    { state: 'note', finding: expect.stringMatching(/^the table "locks" takes \d\d.* MB, and about .* once rebuilt/) },
+    {
+      state: 'note',
+      finding: expect.stringMatching(/^the index "locks_pkey" takes \d\d.* MB, and about .* once rebuilt/),
+    },
   ])
   for (const statement of notes.flatMap(({ sql = [] }) => sql)) await database.execute(statement)
   expect(await examineGrowth()).toMatchObject([{ state: 'ok' }])

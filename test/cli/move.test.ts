@@ -74,15 +74,15 @@ describe.each([
   test(`an export is imported into ${name} unchanged`, async () => {
     const { stdout } = await old.run(['export', '--all'])
     const first = await next.run(['import'], { input: stdout })
-    expect(first).toMatchObject({ code: 0, stdout: 'Imported 5500 registrations; 0 were there before.\n' })
+    expect(first).toMatchObject({ code: 0, stdout: 'Imported 5500 registrations; 0 existed already.\n' })
     expect((await next.run(['export', '--all'])).stdout).toBe(stdout)
     const again = await next.run(['import'], { input: stdout })
-    expect(again).toMatchObject({ code: 0, stdout: 'Imported 0 registrations; 5500 were there before.\n' })
+    expect(again).toMatchObject({ code: 0, stdout: 'Imported 0 registrations; 5500 existed already.\n' })
   })
 
   test('an import with missing, rejected or invalid lines exits 1', async () => {
     const cut = await next.run(['import'], { input: toLines(rows.slice(0, 3)) })
-    expect(cut).toMatchObject({ code: 1, stdout: expect.stringContaining('Import it again.') })
+    expect(cut).toMatchObject({ code: 1, stdout: expect.stringContaining('Import the whole output again.') })
     const input = toLines([
       { ...rows[0], teamId: '2' },
       { end: true, registrations: 1 },

@@ -63,13 +63,13 @@ describe.each(databases)('on %s', (_, create) => {
     const other = await create()
     try {
       await other.withStore(async () => {})
-      expect((await other.run(['keys', 'import'], { input: stdout })).stdout).toMatch(/^Added 1 key; 0 were/)
-      expect((await other.run(['keys', 'import'], { input: stdout })).stdout).toMatch(/^Added 0 keys; 1 were/)
+      expect((await other.run(['keys', 'import'], { input: stdout })).stdout).toMatch(/^Added 1 key; 0 existed/)
+      expect((await other.run(['keys', 'import'], { input: stdout })).stdout).toMatch(/^Added 0 keys; 1 existed/)
       expect((await other.run(['keys', 'export'])).stdout).toBe(stdout)
       const changed = stdout.replace('2099-01-01T00:00:00.000Z', '12')
       expect(await other.run(['keys', 'import'], { input: changed })).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('Line 1 is not a record'),
+        stderr: expect.stringContaining('Line 1 is not a key record'),
       })
     } finally {
       await other.close()

@@ -13,7 +13,7 @@ const OLD_LIST = 60
 const DAY = 24 * 60 * 60 * 1000
 
 export const doctor: Command = {
-  purpose: 'examines the tables, the rights of the role, the database and what is pending, and says what to do',
+  purpose: 'checks the database, the tables, the privileges of the role and the pending changes, and says what to do',
   async run(invocation: Invocation): Promise<Result> {
     const found = await examine(invocation)
     // Several findings may belong to one check. If one of them is wrong, those that are ok are omitted.
@@ -52,7 +52,7 @@ async function examine(invocation: Invocation): Promise<Finding[]> {
 const adviceFor: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Start the database, or fix the address',
   '28P01': 'Fix the password in the address',
-  '53300': 'End what holds the connections, make pools smaller, or raise max_connections',
+  '53300': 'Close connections, make pools smaller, or raise max_connections',
 }
 
 const countOf = (sought: Finding['state'], findings: readonly Finding[]) =>
@@ -79,19 +79,19 @@ function toVerdict(findings: readonly Finding[]): string {
 
 function examineSuffixList(): Finding {
   const { version, published } = suffixList
-  const update = 'A top-level domain that is newer is rejected. Update it: npm update tldts'
-  if (published === null) return note('suffix list', `that of tldts ${version}, of unknown date`, update)
+  const update = 'Newer top-level domains are rejected. Update the list: npm update tldts'
+  if (published === null) return note('suffix list', `from tldts ${version}, whose date is unknown`, update)
   const days = Math.floor((Date.now() - Date.parse(published)) / DAY)
-  const finding = `that of tldts ${version}, published ${published}`
+  const finding = `from tldts ${version}, published ${published}`
   return days > OLD_LIST ? note('suffix list', `${finding}, ${days} days ago`, update) : ok('suffix list', finding)
 }
 
 async function examinePending({ connect }: Invocation): Promise<Finding> {
   const store = connect().createStore({ timeLimit: PATIENCE })
   const { count, refused, oldest } = await store.pendingStats()
-  if (!oldest) return ok('pending', 'no change waits to be pushed')
+  if (!oldest) return ok('pending', 'no change is pending')
   const age = Date.now() - oldest.getTime()
-  const counted = `${plural(count, 'change waits', 'changes wait')}, ${refused} refused`
+  const counted = `${plural(count, 'change is', 'changes are')} pending, ${refused} refused`
   const changes = await store.listPending({ limit: SHOWN })
   const said = changes.findLast(({ lastFailure }) => lastFailure)?.lastFailure
   const finding =
@@ -100,12 +100,12 @@ async function examinePending({ connect }: Invocation): Promise<Finding> {
   const isFault = age >= ALARMING_AGE || refused === count
   if (!isFault && !said) return ok('pending', finding)
   const advice = said
-    ? 'Fix what it says. startSynchronizing(store) pushes again, or at once after "domain-registration pending --retry"'
-    : 'Nothing pushes: see that startSynchronizing(store) runs. Without a monitor, see docs/monitoring.md'
+    ? 'Fix the cause. startSynchronizing(store) then retries, or at once after "domain-registration pending --retry"'
+    : 'Nothing pushes changes: check that startSynchronizing(store) runs. Without a monitor, see docs/monitoring.md'
   return (isFault ? wrong : note)('pending', finding, advice)
 }
 
-/** The time limit, in milliseconds, for each look at the pending changes. */
+/** The time limit, in milliseconds, for each query of the pending changes. */
 const PATIENCE = 3000
 /** How many pending changes are searched for the message of a failure. */
 const SHOWN = 1000

@@ -24,15 +24,15 @@ export const note = inState('note')
 export const wrong = inState('wrong')
 
 /** @param check The name of the check that found no tables. */
-export const noTables = (finding = 'not there', check = 'tables'): Finding =>
-  wrong(check, finding, 'Run "domain-registration migrate" with a role that may create them; mind --schema')
+export const noTables = (finding = 'missing', check = 'tables'): Finding =>
+  wrong(check, finding, 'Run "domain-registration migrate" as a role that may create tables; check --schema')
 
 /** Compares the version of the tables with the version that this package needs. Returns nothing if they match. */
 export function compareVersions(version: number, needed: number): Finding | undefined {
   if (version === needed) return undefined
   const advice =
     version > needed ? 'Install the newer version of the package here' : 'Run "domain-registration migrate"'
-  return wrong('tables', `of version ${version}, and this package needs ${needed}`, advice)
+  return wrong('tables', `version ${version}, but this package needs version ${needed}`, advice)
 }
 
 export const AS_OWNER = 'Run as the owner of the tables:'

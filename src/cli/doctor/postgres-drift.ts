@@ -28,7 +28,11 @@ export async function* findPostgresDrift(ask: Ask, place: Place): AsyncGenerator
     } else {
       const indexes = [...expected.indexStatements.values()]
       const sql = [expected.statement, ...indexes]
-      yield differs(`the table "${expected.name}" is missing`, sql, 'Restore it; only if its rows may be lost, run:')
+      yield differs(
+        `the table "${expected.name}" is missing`,
+        sql,
+        'Restore it from a backup. Only if you can lose its rows, run:',
+      )
     }
   }
 }
@@ -39,7 +43,7 @@ function* compareColumns(table: string, expected: ExpectedTable, actual: Table):
   for (const [name, column] of expected.columns) {
     const found = actual.columns.get(name)
     if (found === undefined) {
-      const advice = `${AS_OWNER.slice(0, -1)}. What the column held is lost: restore a backup if the table has rows.`
+      const advice = 'If the table has rows, restore a backup. Otherwise run as the owner of the tables:'
       yield differs(
         `${expected.name}: the column "${name}" is missing`,
         [`ALTER TABLE ${table} ADD COLUMN ${name} ${describe(column)}`],
@@ -48,17 +52,16 @@ function* compareColumns(table: string, expected: ExpectedTable, actual: Table):
     } else if (describe(found) !== describe(column)) {
       const changes = alterColumn(name, found, column).map(change => `ALTER TABLE ${table} ALTER COLUMN ${change}`)
       yield differs(
-        `${expected.name}: the column "${name}" is ${describe(found)}, and must be ${describe(column)}`,
+        `${expected.name}: the column "${name}" is ${describe(found)}, but must be ${describe(column)}`,
         changes,
       )
     }
   }
   for (const [name, { isRequired, default: preset }] of actual.columns) {
     if (expected.columns.has(name) || !isRequired || preset !== undefined) continue
-    yield differs(
-      `${expected.name}: the column "${name}" is not the package's, and NOT NULL without a default: all inserts fail`,
-      [`ALTER TABLE ${table} ALTER COLUMN "${name.replaceAll('"', '""')}" DROP NOT NULL`],
-    )
+    yield differs(`${expected.name}: the column "${name}" is added and NOT NULL without a default: all inserts fail`, [
+      `ALTER TABLE ${table} ALTER COLUMN "${name.replaceAll('"', '""')}" DROP NOT NULL`,
+    ])
   }
 }
 
@@ -113,7 +116,7 @@ function* compareIndexes(schema: string, expected: ExpectedTable, actual: Table)
 const describeDifference = (kind: string, name: string, found: string | undefined, expected: string): string =>
   found === undefined
     ? `the ${kind} "${name}" is missing: ${expected}`
-    : `the ${kind} "${name}" is ${found}, and must be ${expected}`
+    : `the ${kind} "${name}" is ${found}, but must be ${expected}`
 
 const isSame = (found: Constraint | Index, definition: string): boolean =>
   toComparable(found.definition) === toComparable(definition)

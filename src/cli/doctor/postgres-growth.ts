@@ -48,7 +48,7 @@ export async function* examineGrowth(ask: Ask, { schema }: Place): AsyncGenerato
   const findings = [...(await findBloat(ask, schema)), ...(await findOldTransactions(ask))]
   yield* findings
   if (findings.length === 0) {
-    yield ok('growth', `nothing is ${MOST_GROWTH} times its rebuilt size; no transaction is old`)
+    yield ok('growth', `no table or index is ${MOST_GROWTH} times its rebuilt size; no transaction is old`)
   }
 }
 
@@ -58,10 +58,10 @@ async function findBloat(ask: Ask, schema: string): Promise<Finding[]> {
     .filter(({ bytes, rebuilt }) => rebuilt !== null && bytes > LEAST_BYTES && bytes > MOST_GROWTH * rebuilt)
     .map(({ name, isIndex, bytes, rebuilt }) => {
       const kind = isIndex ? 'index' : 'table'
-      const finding = `the ${kind} "${name}" has ${toSize(bytes)}, and rebuilt about ${toSize(rebuilt ?? 0)}`
+      const finding = `the ${kind} "${name}" takes ${toSize(bytes)}, and about ${toSize(rebuilt ?? 0)} once rebuilt`
       const place = `${quoteIdentifier(schema)}.${name}`
       return isIndex
-        ? note('growth', finding, 'Calls go on while it is rebuilt:', [`REINDEX INDEX CONCURRENTLY ${place}`])
+        ? note('growth', finding, 'Calls continue while it is rebuilt:', [`REINDEX INDEX CONCURRENTLY ${place}`])
         : note('growth', finding, 'This blocks calls for a moment:', [`VACUUM FULL ${place}`])
     })
 }
@@ -76,7 +76,7 @@ async function findOldTransactions(ask: Ask): Promise<Finding[]> {
   if (!oldest || oldest.minutes < LONGEST_TRANSACTION) return []
   const who = `pid ${oldest.pid} (role "${oldest.role}", application "${oldest.application}")`
   const finding = `the transaction of ${who} has been open for ${Math.floor(oldest.minutes)} minutes`
-  const advice = 'No row that was deleted since then is cleaned up. If nobody needs it:'
+  const advice = 'Rows deleted since then cannot be cleaned up. If nobody needs the transaction:'
   return [note('growth', finding, advice, [`SELECT pg_terminate_backend(${oldest.pid})`])]
 }
 

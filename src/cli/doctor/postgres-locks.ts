@@ -94,8 +94,10 @@ WHERE prepared.database = current_database() AND own.pid IS NULL AND lock.pid IS
 GROUP BY prepared.gid, prepared.owner`
 
 function toPreparedFinding({ gid, role, seconds, end }: Prepared): Finding {
-  const finding = `the prepared transaction "${gid}" of the role "${role}" has had locks for ${Math.floor(seconds)} s`
-  return wrong('locks', finding, 'If its coordinator has given it up, end it as its role (or COMMIT PREPARED):', [end])
+  const finding = `the prepared transaction "${gid}" of the role "${role}" has held locks for ${Math.floor(seconds)} s`
+  return wrong('locks', finding, 'If its coordinator no longer needs it, run this (or COMMIT PREPARED) as its role:', [
+    end,
+  ])
 }
 
 /**
@@ -118,7 +120,7 @@ async function* examineIdle(ask: Ask, schema: string): AsyncGenerator<Finding> {
     const finding = `${describe(holder)} has been idle for ${Math.floor(seconds)} s, and may have locked rows`
     yield note('locks', finding, toAdvice([holder]), [end(holder)])
   }
-  if (long.length === 0) yield ok('locks', 'nobody has waited for a second')
+  if (long.length === 0) yield ok('locks', 'no session has waited a second for a lock')
 }
 
 const SELECT_HOLDERS = `
@@ -145,7 +147,7 @@ function toFinding(holder: Session | undefined, waits: readonly Wait[]): Finding
   const whom = `${waits.length === 1 ? '1 session waits' : `${waits.length} sessions wait`} for a lock`
   const waiting = `the longest for ${Math.floor(longest.seconds)} s: ${describe(longest.waiting)}`
   if (!holder) {
-    const advice = 'No session holds it: see pg_prepared_xacts for a prepared transaction, and end that'
+    const advice = 'No session holds the lock: find the prepared transaction in pg_prepared_xacts, and end it'
     return wrong('locks', `${whom}, ${waiting}`, advice)
   }
   const finding = `${whom} that ${describe(holder)} holds, ${waiting}`
@@ -156,7 +158,7 @@ function toAdvice(sessions: readonly Session[]): string {
   const right = sessions.some(({ query }) => query === '<insufficient privilege>')
     ? '. To see the queries: GRANT pg_read_all_stats TO the role of the doctor'
     : ''
-  return `If nobody needs its transaction, end it as a superuser or a member of pg_signal_backend${right}:`
+  return `If nobody needs its transaction, end the session as a superuser or a member of pg_signal_backend${right}:`
 }
 
 const end = ({ pid }: Session) => `SELECT pg_terminate_backend(${pid})`

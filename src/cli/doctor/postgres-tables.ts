@@ -33,17 +33,17 @@ export async function* examineTables(ask: Ask, { schema, isDistributed }: Place)
     schema,
     JSON.stringify(needed),
   )
-  if (rows.length === 0) return yield noTables(`not there: the schema "${schema}" has none of them`)
+  if (rows.length === 0) return yield noTables(`missing: the schema "${schema}" contains none of them`)
   const absent = Object.keys(needed).filter(name => !rows.some(row => row.name === name))
   // If the table of the version is missing, migrate creates all missing tables.
-  if (absent.includes('version')) return yield noTables(`not all there: ${absent.join(', ')} missing`)
+  if (absent.includes('version')) return yield noTables(`some are missing: ${absent.join(', ')}`)
   yield* examineDefinitions(ask, { schema, isDistributed }, rows)
   const rights = examineRights(rows, schema)
   yield rights
   const hidden = rows.filter(row => row.hides_rows).map(({ name }) => name)
   if (hidden.length > 0) {
     const finding = `row-level security hides rows of ${hidden.join(', ')}`
-    yield wrong('rights', finding, 'Give the role BYPASSRLS, or disable it on these tables')
+    yield wrong('rights', finding, 'Give the role BYPASSRLS, or disable row-level security on these tables')
   }
 }
 
@@ -62,7 +62,7 @@ async function* examineDefinitions(ask: Ask, place: Place, rows: readonly TableR
     hasDrift = true
     yield finding
   }
-  if (!hasDrift) yield ok('tables', `there, in version ${SCHEMA_VERSION}, as migrate makes them`)
+  if (!hasDrift) yield ok('tables', `version ${SCHEMA_VERSION}, as migrate creates them`)
 }
 
 function examineRights(rows: readonly TableRow[], schema: string): Finding {
@@ -73,7 +73,7 @@ function examineRights(rows: readonly TableRow[], schema: string): Finding {
       .filter(({ missing }) => missing.length > 0)
       .map(({ name, missing }) => `GRANT ${missing.join(', ')} ON ${place}.${name} TO …`),
   ]
-  if (grants.length === 0) return ok('rights', 'the role may do all that the stores do')
-  const finding = `the role lacks ${grants.length === 1 ? 'a right' : 'rights'}`
+  if (grants.length === 0) return ok('rights', 'the role has all privileges that the stores need')
+  const finding = `the role lacks ${grants.length === 1 ? 'a privilege' : 'privileges'}`
   return wrong('rights', finding, `As the owner of the tables: ${grants.join('; ')}`)
 }

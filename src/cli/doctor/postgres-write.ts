@@ -34,17 +34,17 @@ async function write(ask: Ask, place: Place): Promise<Finding> {
     try {
       await ask(sql)
     } catch (error) {
-      return explain(error, `a row of "${table}" cannot be saved`)
+      return explain(error, `a row cannot be saved in "${table}"`)
     }
   }
   const [role] = await ask<{ can: boolean }>("SELECT has_database_privilege(current_database(), 'TEMP') AS can")
-  if (!role?.can) return ok('writing', 'a row of each table can be saved; it was rolled back')
+  if (!role?.can) return ok('writing', 'a row can be saved in each table (it was rolled back)')
   try {
     await ask(ROOM)
   } catch (error) {
-    return explain(error, 'a row of each table can be saved, and no more')
+    return explain(error, 'a row can be saved in each table, but not another megabyte')
   }
-  return ok('writing', 'a row of each table can be saved; it was rolled back')
+  return ok('writing', 'a row can be saved in each table (it was rolled back)')
 }
 
 /** A row may fit into an existing page, so the check also creates a table of one megabyte. */
@@ -54,12 +54,12 @@ const ROOM = `CREATE TEMPORARY TABLE doctor ON COMMIT DROP AS
 function explain(error: unknown, finding: string): Finding {
   const { code = '', message } = error as Error & { code?: string }
   if (code === LOCKED) throw error
-  return wrong('writing', `${finding}: ${message}`, adviceFor[code] ?? 'Fix what PostgreSQL says, and run doctor again')
+  return wrong('writing', `${finding}: ${message}`, adviceFor[code] ?? 'Fix the cause, and run doctor again')
 }
 
 /** Advice, keyed by SQLSTATE. */
 const adviceFor: Readonly<Record<string, string>> = {
   '25006': 'Connect to the primary, with default_transaction_read_only = off',
   '42501': 'See "rights"',
-  '53100': 'Free space on the disk of the database; its server goes on by itself',
+  '53100': 'Free space on the disk of the database; its server then continues by itself',
 }

@@ -33,7 +33,7 @@ export async function* examinePostgres(url: string, schema = 'domain_registratio
       if ((error as { code?: unknown }).code !== LOCKED) throw error
       if (!failed.has('locks')) yield* findLockers(ask, schema)
       failed.add('locks')
-      yield note(check, 'not examined, since a table is locked')
+      yield note(check, 'not checked, because a table is locked')
     }
   }
   const attempt: Ask = (text, ...values) => inTransaction(begun => begun(text, ...values))
@@ -92,13 +92,13 @@ async function* examineTransactions(ask: Ask): AsyncGenerator<Finding> {
   if (setting.is_standby || setting.read_only === 'on') {
     yield setting.is_standby
       ? wrong('writing', 'the server is a standby, and read-only', 'Connect to the primary')
-      : wrong('writing', 'transactions only read', FIND_READ_ONLY, [SELECT_READ_ONLY])
+      : wrong('writing', 'transactions are read-only by default', FIND_READ_ONLY, [SELECT_READ_ONLY])
   }
   if (setting.isolation === 'read committed') {
     yield ok('isolation', setting.isolation)
   } else {
     const finding = `the default is ${setting.isolation}; the stores set read committed themselves`
-    const advice = 'Begin transactions that you pass to a store with ISOLATION LEVEL READ COMMITTED'
+    const advice = 'If you pass your own transaction to a store, begin it with ISOLATION LEVEL READ COMMITTED'
     yield note('isolation', finding, advice)
   }
 }
@@ -126,8 +126,8 @@ export function examineTrip(elapsed: number): Finding {
   const least = Math.round(2 * elapsed)
   const most = Math.round(5 * elapsed)
   const finding =
-    `${Math.round(elapsed)} ms to the database and back: a call waits for at least ${least} ms, ` +
-    `and for ${most} ms without "pipeline: true" of the pool`
+    `${Math.round(elapsed)} ms to the database and back: a call takes at least ${least} ms, ` +
+    `or ${most} ms if the pool does not have "pipeline: true"`
   const state = most > DEFAULT_TRANSACTION_TIME_LIMIT ? wrong : note
   return state('round trip', finding, 'Run the server near its database, or find out what slows the network')
 }
@@ -135,8 +135,8 @@ export function examineTrip(elapsed: number): Finding {
 function examineClock({ elapsed, skew }: { elapsed: number; skew: number }): Finding {
   const seconds = (Math.abs(skew) / 1000).toFixed(0)
   if (Math.abs(skew) <= MOST_SKEW + elapsed / 2) {
-    return ok('clock', 'that of the database and that of this machine agree')
+    return ok('clock', 'the clocks of the database and of this machine agree')
   }
-  const finding = `that of the database is ${seconds} seconds ${skew > 0 ? 'ahead of' : 'behind'} that of this machine`
+  const finding = `the database's clock is ${seconds} seconds ${skew > 0 ? 'ahead of' : 'behind'} this machine's`
   return wrong('clock', finding, 'Synchronize both with NTP')
 }

@@ -29,7 +29,7 @@ export function* findSqliteDrift(actual: Handle, model: Handle): Generator<Findi
     if (!is) {
       yield differs(`the table "${table.name}" is missing`, [table.sql, ...statements])
     } else if (toComparable(is.sql) !== toComparable(table.sql)) {
-      const finding = `the table "${table.name}" is not as migrate makes it: ${toComparable(is.sql)}`
+      const finding = `the table "${table.name}" differs from what migrate creates: ${toComparable(is.sql)}`
       yield differs(finding, [...rebuild(table, readColumns(model, table), readColumns(actual, table)), ...statements])
     } else {
       yield* compareIndexes(indexes, found)
@@ -45,7 +45,7 @@ function* compareIndexes(expected: readonly Part[], found: ReadonlyMap<string, P
     const is = found.get(name)
     if (!is) yield differs(`the index "${name}" is missing`, [sql])
     else if (toComparable(is.sql) !== toComparable(sql)) {
-      yield differs(`the index "${name}" is not as migrate makes it: ${toComparable(is.sql)}`, [
+      yield differs(`the index "${name}" differs from what migrate creates: ${toComparable(is.sql)}`, [
         `DROP INDEX ${name}`,
         sql,
       ])

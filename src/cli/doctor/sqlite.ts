@@ -38,7 +38,7 @@ function* examineDefinitions(handle: Handle): Generator<Finding> {
   const model = openHandle(':memory:')
   try {
     const findings = [...findSqliteDrift(handle, model)]
-    if (findings.length === 0) yield ok('tables', `there, in version ${SCHEMA_VERSION}, as migrate makes them`)
+    if (findings.length === 0) yield ok('tables', `version ${SCHEMA_VERSION}, as migrate creates them`)
     yield* findings
   } finally {
     model.close()
@@ -67,7 +67,7 @@ function examineRights(file: string, handle: Handle): Finding {
     handle.exec('ROLLBACK')
   } catch (error) {
     const finding = (explainFailure(error) as Error).message
-    return wrong('rights', finding, 'Find out who holds the file, and run doctor again')
+    return wrong('rights', finding, 'Find out which process has locked the file, and run doctor again')
   }
   return ok('rights', 'this user may write to the file and its folder')
 }
@@ -78,9 +78,9 @@ function examineWriting(handle: Handle): Finding {
   handle.exec('PRAGMA cache_size = 1')
   try {
     handle.exec(`BEGIN IMMEDIATE; ${SAVE_ROWS}`)
-    return ok('writing', 'a row of each table can be saved; it was rolled back')
+    return ok('writing', 'a row can be saved in each table (it was rolled back)')
   } catch (error) {
-    const finding = `a row of each table cannot be saved: ${(explainFailure(error) as Error).message}`
+    const finding = `a row cannot be saved in each table: ${(explainFailure(error) as Error).message}`
     return wrong('writing', finding, 'Free space on the disk, and run doctor again')
   } finally {
     rollBack(handle)

@@ -13,7 +13,8 @@ import { readSizes, type Size, toSize } from './postgres-growth.ts'
 const PAUSE = 2000
 
 export const status: Command = {
-  purpose: 'shows versions, names, teams, what is pending and sizes on one screen; --watch shows it every two seconds',
+  purpose:
+    'shows versions, sizes, and how many names, teams and pending changes there are; --watch repeats every two seconds',
   flags: ['watch'],
   async run({ flags, connect, target, write }: Invocation): Promise<Result> {
     const store = connect().createStore()
@@ -81,7 +82,9 @@ async function readStored(target: Target): Promise<Stored> {
     })
   } catch (error) {
     if ((error as { code?: unknown }).code !== LOCKED) throw error
-    throw new Error('A table is locked; "domain-registration doctor" says by whom', { cause: error })
+    throw new Error('A table is locked; "domain-registration doctor" shows which session holds the lock', {
+      cause: error,
+    })
   } finally {
     await close()
   }
